@@ -7,14 +7,14 @@ import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Sent } from './answer-reader.ts';
 import type { Move } from './moved-base-url.ts';
-import { makeRequestSender, type Place } from './request-sender.ts';
+import { makeRequestSender } from './request-sender.ts';
 import { makeServiceAddresses } from './service-addresses.ts';
 import type { ServiceObserver } from './service-call.ts';
 import { failed, type ReservedRequest, type ServedAnswer, type ServiceCall } from './service-call.ts';
 import { makeServiceCircuit } from './service-circuit.ts';
 import { makeServiceSessions, openServiceSession, type ServiceSession } from './service-sessions.ts';
 import { makeHider, type TextKind } from './service-text.ts';
-import { unlessAborted } from './take-grant.ts';
+import { makeTakePlace } from './take-place.ts';
 import { makeThrottle } from './throttle.ts';
 
 export interface ServiceClientParts {
@@ -60,12 +60,6 @@ export interface ServiceClient {
   close(): Promise<void>;
 }
 
-/** A request that has its place in the budget, as `ReservedRequest`; it may still meet a move. */
-interface Taken<Result> {
-  send(): Promise<Sent<Result>>;
-  giveUp(): void;
-}
-
 /** One move brings to the right deployment; a chain of them is a mistake in someone's setup. */
 const movesMax = 3;
 
@@ -89,15 +83,13 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   const hider = (kind: TextKind): ((text: string) => string) => {
     return makeHider([...credentials, ...sessions.secrets()], kind);
   };
-  const circuit = makeServiceCircuit(budget);
-  const { allowedHosts } = parts;
   const sender = makeRequestSender({
     budget,
     clock,
     throttle,
-    circuit,
+    circuit: makeServiceCircuit(budget),
     addresses,
-    allowedHosts,
+    allowedHosts: parts.allowedHosts,
     observer,
     hider,
   });
@@ -111,60 +103,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     movesTold.add(to);
     await sessions.letGo([addresses.home, addresses.current()]);
   };
-
-  /** Takes a request's place in the budget, and follows a move that either phase meets. */
-  async function take<Params, Query, Body, Result>(
-    operation: Operation<Params, Query, Body, Result>,
-    input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
-    call: ServiceCall,
-  ): Promise<Answer<Taken<Result>> | Move> {
-    const session = addresses.current();
-    const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
-    if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
-    if (entry.kind === 'failed') return failed(entry.failure);
-    const leaveGate = (came?: Answer<unknown> | Move): void => {
-      if (entry.kind === 'signIn') entry.done(came?.ok === false ? came.failure : undefined);
-    };
-    let place: Answer<Place> | Move | undefined;
-    try {
-      // Another request may have learned of a move while this one waited at the gate.
-      place =
-        session === addresses.current()
-          ? await sender.reserve(session, operation, call)
-          : { ok: 'moved', to: addresses.current().baseUrl };
-      if (place.ok === 'moved') await follow(session, place);
-    } finally {
-      if (place?.ok !== true) leaveGate(place);
-    }
-    if (place.ok !== true) return place;
-    const { send, giveUp } = place.value;
-    const request = (leaveBy: number | undefined) =>
-      session.http.call(operation, input, {
-        signal: call.signal,
-        leaveBy,
-        headers: call.ifMatch === undefined ? {} : { 'if-match': call.ifMatch },
-        trailingSlash: call.trailingSlash,
-      });
-    return {
-      ok: true,
-      value: {
-        giveUp: () => {
-          giveUp();
-          leaveGate();
-        },
-        send: async () => {
-          let sent: Sent<Result> | undefined;
-          try {
-            sent = await send(request);
-            if (sent.ok === 'moved') await follow(session, sent);
-            return sent;
-          } finally {
-            leaveGate(sent);
-          }
-        },
-      },
-    };
-  }
+  const take = makeTakePlace({ addresses, sender, follow });
 
   return {
     async call(operation, input, call) {

@@ -1,11 +1,12 @@
+import type { z } from 'zod';
 import { hashHex } from '../../base/hash.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
-import { makeWriteMarks } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RedisFaults, untoldFaults } from '../connection/faults.ts';
 import { isRedisOutage } from '../connection/redis-errors.ts';
 import { runScript } from '../connection/script.ts';
+import { makePermits } from './permits.ts';
 import { pauseScript, reserveScript, serviceUpScript, succeededScript } from './scripts.ts';
 import { makeRedisTime } from './server-time.ts';
 import { slackMaxMs } from './slot-slack.ts';
@@ -127,7 +128,6 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   const terms = termsOf(parts);
   const faults = parts.faults ?? untoldFaults;
   const onFailed = (error: unknown) => faults.met(faultName, error);
-  const redisTime = makeRedisTime();
   const permits = makePermits((given) => commands.zrem(keys.permits, ...given), onFailed);
   let reportSuccess = false;
   const standing = makeStatusWatch({
@@ -136,42 +136,20 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     onFailed,
   });
 
-  return {
-    reserve: async (count, slackMs) => {
-      const given = permits.takeReturned();
-      const wanted = Array.from({ length: count }, permits.next);
-      // Of a process that is late, also its idea of Redis's clock is vague; it is infinitely so before the first answer.
-      const heldMs = slackMs === 0 ? 0 : Math.min(slackMs + redisTime.uncertaintyMs(), heldMaxMs);
-      const args = { ...terms, given, wanted, slackUs: Math.ceil(heldMs * 1_000) };
-      const sentAt = performance.now();
-      try {
-        const reply = await runScript(commands, reserveScript, { keys, args });
-        const [nowUs, kind, waitUs, report, down, slotsUs] = reply;
-        redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: nowUs / 1_000 });
-        reportSuccess = report === 1;
-        standing.learn(down);
-        faults.over(faultName);
-        if (kind !== 'granted')
-          return refusalOf(kind, {
-            waitMs: waitUs / 1_000,
-            down,
-            spacingMs: terms.spacingUs / 1_000,
-            reportSuccess,
-          });
-        const slots = slotsUs.map((us, index) => {
-          const permit = wanted[index] ?? '';
-          permits.hold(permit);
-          return { permit, at: redisTime.toMonotonic(us / 1_000) };
-        });
-        return { kind, slots, single: reportSuccess, isProbe: down !== '' };
-      } catch (error) {
-        // Of an outage the connection tells why.
-        onFailed(error);
-        permits.keep(given);
-        const standstill = isRedisOutage(error) ? budgetIsAway : budgetFails;
-        return { kind: 'away', retryInMs: awayRetryMs, standstill };
-      }
+  const reserve = makeReserve({
+    terms,
+    permits,
+    run: (args) => runScript(commands, reserveScript, { keys, args }),
+    learn: (report, down) => {
+      reportSuccess = report;
+      standing.learn(down);
+      faults.over(faultName);
     },
+    onFailed,
+  });
+
+  return {
+    reserve,
 
     giveBack: permits.giveBack,
 
@@ -204,6 +182,63 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   };
 }
 
+/** Makes the reservation of slots. It learns Redis's clock by what each one takes. */
+function makeReserve(parts: {
+  readonly terms: Terms;
+  readonly permits: Permits;
+  readonly run: (args: Terms & ReserveArgs) => Promise<ReserveReply>;
+  /** @param report a success would change something */
+  readonly learn: (report: boolean, down: string) => void;
+  readonly onFailed: (error: unknown) => void;
+}): ApiBudgetLedger['reserve'] {
+  const { terms, permits, run, learn, onFailed } = parts;
+  const redisTime = makeRedisTime();
+
+  async function ask(args: ReserveArgs): Promise<Reservation> {
+    const sentAt = performance.now();
+    const [nowUs, kind, waitUs, report, down, slotsUs] = await run({ ...terms, ...args });
+    redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: nowUs / 1_000 });
+    const single = report === 1;
+    learn(single, down);
+    if (kind !== 'granted') {
+      const spacingMs = terms.spacingUs / 1_000;
+      return refusalOf(kind, { waitMs: waitUs / 1_000, down, spacingMs, single });
+    }
+    const slots = slotsUs.map((us, index) => {
+      const permit = args.wanted[index] ?? '';
+      permits.hold(permit);
+      return { permit, at: redisTime.toMonotonic(us / 1_000) };
+    });
+    return { kind, slots, single, isProbe: down !== '' };
+  }
+
+  return async (count, slackMs) => {
+    const given = permits.takeReturned();
+    const wanted = Array.from({ length: count }, permits.next);
+    // Of a process that is late, also its idea of Redis's clock is vague; it is infinitely so before the first answer.
+    const heldMs = slackMs === 0 ? 0 : Math.min(slackMs + redisTime.uncertaintyMs(), heldMaxMs);
+    try {
+      return await ask({ given, wanted, slackUs: Math.ceil(heldMs * 1_000) });
+    } catch (error) {
+      // Of an outage the connection tells why.
+      onFailed(error);
+      permits.keep(given);
+      const standstill = isRedisOutage(error) ? budgetIsAway : budgetFails;
+      return { kind: 'away', retryInMs: awayRetryMs, standstill };
+    }
+  };
+}
+
+interface ReserveArgs {
+  readonly given: readonly string[];
+  readonly wanted: readonly string[];
+  readonly slackUs: number;
+}
+
+type ReserveReply = z.infer<typeof reserveScript.result>;
+type Terms = ReturnType<typeof termsOf>;
+type Permits = ReturnType<typeof makePermits>;
+
 /** What the script of a reservation needs to know of the budget. */
 function termsOf({
   requestsPerSecond,
@@ -230,14 +265,14 @@ function refusalOf(
     readonly down: string;
     readonly spacingMs: DurationMs;
     /** One request at a time may go: a full house is a standstill, too. */
-    readonly reportSuccess: boolean;
+    readonly single: boolean;
   },
 ): Reservation {
   const standstill = of.down === '' ? 'The service asked for a pause.' : serviceIsDown(of.down);
   switch (kind) {
     case 'full': {
       const retryInMs = Math.min(Math.max(of.spacingMs, fullRetryMs.min), fullRetryMs.max);
-      return { kind, retryInMs, standstill: of.reportSuccess ? standstill : null };
+      return { kind, retryInMs, standstill: of.single ? standstill : null };
     }
     case 'paused':
       return { kind, retryInMs: Math.min(of.waitMs + 1, pausedRetryMaxMs), standstill };
@@ -247,48 +282,4 @@ function refusalOf(
       return { kind, retryInMs, standstill: null };
     }
   }
-}
-
-/** The permits of this process: those in use, and those that go back with the next reservation or soon after. */
-function makePermits(
-  remove: (permits: readonly string[]) => Promise<unknown>,
-  onFailed: (error: unknown) => void,
-) {
-  const held = new Set<string>();
-  let returned: string[] = [];
-
-  function takeReturned(): readonly string[] {
-    const taken = returned;
-    returned = [];
-    return taken;
-  }
-
-  async function flush(): Promise<void> {
-    const given = takeReturned();
-    // Lost ones come back by themselves when their life is over.
-    if (given.length > 0) await remove(given).catch(onFailed);
-  }
-
-  return {
-    next: makeWriteMarks(),
-    hold: (permit: string) => {
-      held.add(permit);
-    },
-    takeReturned,
-    /** Keeps what a reservation that failed did not take along. */
-    keep: (permits: readonly string[]) => {
-      returned.push(...permits);
-    },
-    giveBack: (permit: string) => {
-      if (!held.delete(permit)) return;
-      returned.push(permit);
-      // The next reservation takes it along; when none comes in this turn, it goes alone.
-      if (returned.length === 1) setImmediate(() => void flush());
-    },
-    giveBackAll: () => {
-      returned.push(...held);
-      held.clear();
-      return flush();
-    },
-  };
 }

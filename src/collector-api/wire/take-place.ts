@@ -1,0 +1,90 @@
+import type { Operation } from '../../contract/operation.ts';
+import type { CallInput } from '../../http/client.ts';
+import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import type { Sent } from './answer-reader.ts';
+import type { Move } from './moved-base-url.ts';
+import type { Place, RequestSender } from './request-sender.ts';
+import type { ServiceAddresses } from './service-addresses.ts';
+import { failed, type ServiceCall } from './service-call.ts';
+import type { ServiceSession } from './service-sessions.ts';
+import { unlessAborted } from './take-grant.ts';
+
+/** A request that has its place in the budget, as `ReservedRequest`; it may still meet a move. */
+export interface Taken<Result> {
+  send(): Promise<Sent<Result>>;
+  giveUp(): void;
+}
+
+/** Takes a request's place in the budget, and follows a move that either phase meets. */
+export type TakePlace = <Params, Query, Body, Result>(
+  operation: Operation<Params, Query, Body, Result>,
+  input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
+  call: ServiceCall,
+) => Promise<Answer<Taken<Result>> | Move>;
+
+export function makeTakePlace(parts: {
+  readonly addresses: ServiceAddresses;
+  readonly sender: RequestSender;
+  readonly follow: (session: ServiceSession, move: Move) => Promise<void>;
+}): TakePlace {
+  const { addresses, sender, follow } = parts;
+
+  /** @param leaveGate lets the requests that wait at the gate go on */
+  async function reserve(
+    session: ServiceSession,
+    operation: Operation,
+    call: ServiceCall,
+    leaveGate: (came: Answer<unknown> | Move | undefined) => void,
+  ): Promise<Answer<Place> | Move> {
+    let place: Answer<Place> | Move | undefined;
+    try {
+      // Another request may have learned of a move while this one waited at the gate.
+      place =
+        session === addresses.current()
+          ? await sender.reserve(session, operation, call)
+          : { ok: 'moved', to: addresses.current().baseUrl };
+      if (place.ok === 'moved') await follow(session, place);
+      return place;
+    } finally {
+      if (place?.ok !== true) leaveGate(place);
+    }
+  }
+
+  return async <Params, Query, Body, Result>(
+    operation: Operation<Params, Query, Body, Result>,
+    input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
+    call: ServiceCall,
+  ) => {
+    const session = addresses.current();
+    const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
+    if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
+    if (entry.kind === 'failed') return failed(entry.failure);
+    const leaveGate = (came?: Answer<unknown> | Move): void => {
+      if (entry.kind === 'signIn') entry.done(came?.ok === false ? came.failure : undefined);
+    };
+    const place = await reserve(session, operation, call, leaveGate);
+    if (place.ok !== true) return place;
+    const request = (leaveBy: number | undefined) =>
+      session.http.call(operation, input, {
+        signal: call.signal,
+        leaveBy,
+        headers: call.ifMatch === undefined ? {} : { 'if-match': call.ifMatch },
+        trailingSlash: call.trailingSlash,
+      });
+    const giveUp = (): void => {
+      place.value.giveUp();
+      leaveGate();
+    };
+    const send = async () => {
+      let sent: Sent<Result> | undefined;
+      try {
+        sent = await place.value.send(request);
+        if (sent.ok === 'moved') await follow(session, sent);
+        return sent;
+      } finally {
+        leaveGate(sent);
+      }
+    };
+    return { ok: true, value: { giveUp, send } };
+  };
+}
