@@ -2,20 +2,20 @@ import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
 import type { BackgroundTasks } from '../orchestrator/ports/leader.ts';
 
-// What came to nothing is asked for again by the next decision, a second later: not as often as that.
+// The next decision, a second later, asks again for a task that failed. That is too often.
 const restMsDefault: DurationMs = 5_000;
 
-/** Runs backgroundTasks in the background of this process. */
-export interface RunningErrands extends BackgroundTasks {
-  /** Cuts what is on its way, and waits for its end. */
+/** Runs background tasks in this process. */
+export interface RunningBackgroundTasks extends BackgroundTasks {
+  /** Stops the tasks that run, and waits for their end. */
   close(): Promise<void>;
 }
 
-/** @param onError told of what an backgroundTask threw: a bug, or Redis away; it is asked for again */
+/** @param onError receives what a task threw: a bug, or Redis is away. The task is asked for again */
 export function makeBackgroundTasks(
   onError: (key: string, error: unknown) => void,
   restMs: DurationMs = restMsDefault,
-): RunningErrands {
+): RunningBackgroundTasks {
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();
 

@@ -4,7 +4,7 @@ import type { Logger } from '../observability/logger.ts';
 // What goes on is met again and again; a person needs to read it now and then.
 const tellEveryMs: DurationMs = 10_000;
 
-export interface QueueComplaintsParts {
+export interface QueueErrorsParts {
   readonly logger: Logger;
   readonly clock: Clock;
   /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is told already then */
@@ -15,7 +15,7 @@ export interface QueueComplaintsParts {
  * What the queue complains of. That Redis is away, or takes no writes, others tell, so that is for those who look
  * closely; but what else Redis refuses while it is there nobody may notice, and work stands still meanwhile.
  */
-export function makeQueueComplaints(parts: QueueComplaintsParts): (error: Error) => void {
+export function makeQueueComplaints(parts: QueueErrorsParts): (error: Error) => void {
   const { logger, clock, learnRefusal } = parts;
   let reportedAt = Number.NEGATIVE_INFINITY;
   return (error) => {

@@ -14,7 +14,7 @@ export interface RedisConnections {
   readonly worker: RedisConnection;
   /** For HTTP handlers: a quick error is better than a late answer. */
   readonly handler: RedisConnection;
-  /** The wakeUps's own: a subscriber can do nothing else. */
+  /** For wake-ups alone: a subscriber can do nothing else. */
   readonly subscriber: RedisConnection;
   /** BullMQ's own: it makes blocking ones from it. */
   readonly queue: RedisConnection;

@@ -1,9 +1,9 @@
 import type { DaemonNote, EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { HoldEntry } from '../orchestrator/ports/fleet-register.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/model/events.ts';
-import { countEvent } from './event-counts.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { Metrics } from './metrics.ts';
+import { countEvent } from './upgrade-metrics.ts';
 
 /**
  * The level of each event. `error` is for what stays broken until a person acts: an upgrade

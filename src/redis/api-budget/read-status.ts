@@ -6,7 +6,7 @@ import { runScript } from '../connection/script.ts';
 import { apiBudgetKeys } from './ledger.ts';
 import { statusScript } from './scripts.ts';
 
-export interface ApiStandingParts {
+export interface ReadApiBudgetStatusParts {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   /** Of the access key whose budget it is. */
@@ -17,7 +17,7 @@ export interface ApiStandingParts {
 }
 
 /** Makes the reading of a budget: one call of Redis, which need not be of a daemon that asks for places in it. */
-export function makeReadApiBudgetStatus(parts: ApiStandingParts): ReadApiBudgetStatus {
+export function makeReadApiBudgetStatus(parts: ReadApiBudgetStatusParts): ReadApiBudgetStatus {
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   return async () => {
     const reply = await runScript(parts.commands, statusScript, { keys, args: {} });

@@ -2,7 +2,7 @@ import type { DurationMs } from '../../base/time.ts';
 import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 
 /** Keeps one daemon's word about the service true, whichever daemon found out. */
-export interface StandingWatch {
+export interface StatusWatch {
   /** `down`: why the service is down; empty when it is not. Tells only what is new. */
   learn(down: string): void;
   /** Asks now, for a daemon that has not heard of it yet. Never throws. */
@@ -10,7 +10,7 @@ export interface StandingWatch {
   close(): void;
 }
 
-export interface StandingWatchParts {
+export interface StatusWatchParts {
   /** As `learn` takes it. */
   readonly readDown: () => Promise<string>;
   readonly onStatus: ((standing: ServiceStatus) => void) | undefined;
@@ -22,7 +22,7 @@ export interface StandingWatchParts {
 // A daemon that asks for nothing learns by this that another one found the service up again.
 const lookEveryMs: DurationMs = 5_000;
 
-export function makeStatusWatch(parts: StandingWatchParts): StandingWatch {
+export function makeStatusWatch(parts: StatusWatchParts): StatusWatch {
   const { readDown, onStatus, onFailed, everyMs = lookEveryMs } = parts;
   let isUp = true;
   let timer: NodeJS.Timeout | undefined;

@@ -3,8 +3,8 @@ import type { DurationMs } from '../../base/time.ts';
 import type { WakeUps } from '../../orchestrator/ports/wake-ups.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 
-export interface RedisBell extends WakeUps {
-  /** Called soon after any daemon rang. @returns a function that ends it */
+export interface RedisWakeUps extends WakeUps {
+  /** Called soon after any daemon woke the others. @returns a function that ends it */
   onWakeUp(listener: () => void): () => void;
   close(): void;
 }
@@ -13,21 +13,21 @@ export interface RedisBell extends WakeUps {
 const quietMs: DurationMs = 5;
 
 /**
- * A wakeUps over Redis publish and subscribe. Rings within a few milliseconds are one; a ring while Redis is away reaches
- * this daemon only. Both are fine: the loops look anyway, only later.
- * @param parts.subscriber a connection of the wakeUps's own; its owner closes it
+ * Wake-ups over Redis publish and subscribe. Those within a few milliseconds are one. While Redis is away a wake-up
+ * reaches this daemon only. Both do no harm: the loops run anyway, only later.
+ * @param parts.subscriber a connection for wake-ups alone; its owner closes it
  */
 export function makeRedisWakeUps(parts: {
   readonly publisher: RedisConnection;
   readonly subscriber: RedisConnection;
   readonly keyPrefix: string;
-}): RedisBell {
+}): RedisWakeUps {
   const { publisher, subscriber } = parts;
   const channel = `${parts.keyPrefix}:wakeUps`;
   const self = randomUUID();
   const listeners = new Set<() => void>();
   let quiet: NodeJS.Timeout | undefined;
-  let rangMeanwhile = false;
+  let isAskedMeanwhile = false;
 
   const tellListeners = () => {
     for (const listener of listeners) listener();
@@ -39,9 +39,9 @@ export function makeRedisWakeUps(parts: {
   // Kept over reconnects by the client; when it fails now, it is tried again with the next connection.
   subscriber.client.subscribe(channel).catch(noop);
 
-  function ringNow(): void {
+  function wakeNow(): void {
     tellListeners();
-    // Published into an offline queue it would arrive much later, as news about nothing.
+    // Published into an offline queue it would arrive much later, when nothing has happened.
     if (publisher.isReady()) publisher.commands.publish(channel, self).catch(noop);
     quiet = setTimeout(afterQuiet, quietMs);
     quiet.unref();
@@ -49,15 +49,15 @@ export function makeRedisWakeUps(parts: {
 
   function afterQuiet(): void {
     quiet = undefined;
-    if (!rangMeanwhile) return;
-    rangMeanwhile = false;
-    ringNow();
+    if (!isAskedMeanwhile) return;
+    isAskedMeanwhile = false;
+    wakeNow();
   }
 
   return {
     ring: () => {
-      if (quiet === undefined) ringNow();
-      else rangMeanwhile = true;
+      if (quiet === undefined) wakeNow();
+      else isAskedMeanwhile = true;
     },
     onWakeUp: (listener) => {
       listeners.add(listener);
@@ -74,5 +74,5 @@ export function makeRedisWakeUps(parts: {
 }
 
 function noop(): void {
-  // A wakeUps may be lost.
+  // A wake-up may be lost.
 }

@@ -3,11 +3,10 @@ import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { recordVersion } from '../schema/record-version.ts';
 import { rolloutKeys } from '../schema/rollout-keys.ts';
 import { decodeEvent, decodeGroups, decodeRollout } from '../schema/stored-rollout.ts';
 import { decodeUpgrade } from '../schema/stored-upgrade.ts';
-import { BrokenRecordError } from '../schema/unreadable-records.ts';
+import { BrokenRecordError, recordVersion } from '../schema/unreadable-records.ts';
 import { readRecords } from './packed-records.ts';
 
 /** A line of a rollout's record. */

@@ -2,10 +2,9 @@ import type { DurationMs } from '../../base/time.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { makeWriteMarks } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { recordVersion } from '../schema/record-version.ts';
 import { defaultHistoryMs, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 import type { WriteMark } from '../schema/stored-rollout.ts';
-import { type BrokenRecords, makeBrokenRecords } from '../schema/unreadable-records.ts';
+import { type BrokenRecords, makeBrokenRecords, recordVersion } from '../schema/unreadable-records.ts';
 
 /** What a store in Redis is made from. */
 export interface RolloutStoreParts {

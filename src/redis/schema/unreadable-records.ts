@@ -1,5 +1,12 @@
 import type { DurationMs } from '../../base/time.ts';
 
+/**
+ * The version in which this upwave writes records of rollouts and upgrades. It is raised with each change after which
+ * an earlier upwave would read a record wrongly. Earlier versions are read; a rollout of which anything was written in
+ * a newer one is left alone. Records without a version are of version 1, which has sentences where the second has kinds.
+ */
+export const recordVersion = 2;
+
 /** What of ours can't be read: left out where it is one of many, so that it stops nothing else. */
 export interface BrokenRecords {
   /** What `read` gives; undefined when it can't be read, which is told once. @throws whatever is no BrokenRecordError */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordVersion } from '../../../src/redis/schema/record-version.ts';
+import { recordVersion } from '../../../src/redis/schema/unreadable-records.ts';
 import {
   aDaemonNight,
   createsReach,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { makeRedisWakeUps, type RedisBell } from '../../../../src/redis/coordination/wake-ups.ts';
+import { makeRedisWakeUps, type RedisWakeUps } from '../../../../src/redis/coordination/wake-ups.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 
 async function aWakeUps(
   keyPrefix: string,
-): Promise<{ wakeUps: RedisBell; rings: () => number; stop: () => void }> {
+): Promise<{ wakeUps: RedisWakeUps; rings: () => number; stop: () => void }> {
   const subscriber = redis.connect();
   const publisher = redis.connect();
   await Promise.all([subscriber.commands.ping(), publisher.commands.ping()]);

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
-import { recordVersion } from '../../../../src/redis/schema/record-version.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
-import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
+import { makeBrokenRecords, recordVersion } from '../../../../src/redis/schema/unreadable-records.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
