@@ -47,75 +47,8 @@ export function exchange<Body>(
     return Promise.reject(fault(request, { kind: 'aborted', sent: false, cause: signal.reason }));
   }
   return new Promise((resolve, reject) => {
-    let controller: Dispatcher.DispatchController | undefined;
-    let over = false;
-    let status = 0;
-    let headers: IncomingHttpHeaders = {};
-    let reader: BodyReader<Body> | undefined;
-    const { leaveBy = Number.POSITIVE_INFINITY } = request;
-
-    const finish = (settle: () => void): void => {
-      if (over) return;
-      over = true;
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      settle();
-    };
-    const giveUp = (kind: HttpFaultKind, cause: unknown): void =>
-      finish(() => {
-        reject(fault(request, { kind, sent: controller !== undefined, status, headers, cause }));
-        controller?.abort(new Error('given up'));
-      });
-    const onUnread = (error: unknown): void => {
-      if (error instanceof UnreadableBody) giveUp(error.kind, undefined);
-      else {
-        finish(() => reject(error));
-        controller?.abort(new Error('given up'));
-      }
-    };
-    const onAbort = (): void => giveUp('aborted', signal?.reason);
-    const timer = setTimeout(() => giveUp('timeout', undefined), limits.totalMs);
-    signal?.addEventListener('abort', onAbort, { once: true });
-
-    const handler: Dispatcher.DispatchHandler = {
-      // Called right before the first byte is written; aborting here keeps it from being written.
-      onRequestStart: (started) => {
-        const isSecondTime = controller !== undefined;
-        if (!isSecondTime && performance.now() > leaveBy) giveUp('aborted', undefined);
-        else controller = started;
-        if (isSecondTime) giveUp('reset', undefined);
-        if (over) started.abort(new Error('given up'));
-      },
-      onResponseStart: (_controller, answerStatus, answerHeaders) => {
-        status = answerStatus;
-        headers = readHeaders(answerHeaders);
-        reader = readerOf(status);
-      },
-      onResponseData: (started, chunk) => {
-        if (over) return;
-        try {
-          const taken = reader?.push(chunk);
-          if (taken === undefined) return;
-          started.pause();
-          taken.then(() => started.resume(), onUnread);
-        } catch (error) {
-          onUnread(error);
-        }
-      },
-      onResponseEnd: () => {
-        try {
-          const body = (reader ?? readerOf(status)).end();
-          finish(() => resolve({ status, headers, body }));
-        } catch (error) {
-          onUnread(error);
-        }
-      },
-      onResponseError: (_controller, error) => {
-        const kind = kindOf(error, controller !== undefined);
-        if (kind === undefined) finish(() => reject(error));
-        else giveUp(kind, error);
-      },
-    };
+    const seen: Seen = { controller: undefined, status: 0, headers: {} };
+    const end = makeEnd(request, { seen, reject, totalMs: limits.totalMs, signal });
     dispatcher.dispatch(
       {
         path: request.target,
@@ -125,9 +58,116 @@ export function exchange<Body>(
         headersTimeout: limits.headersMs,
         bodyTimeout: limits.bodyMs,
       },
-      handler,
+      makeHandler(request, { seen, end, readerOf, resolve }),
     );
   });
+}
+
+/** What was seen of an exchange until now. */
+interface Seen {
+  /** Undefined until the request leaves. */
+  controller: Dispatcher.DispatchController | undefined;
+  status: number;
+  headers: IncomingHttpHeaders;
+}
+
+/** Ends an exchange once. */
+interface End {
+  isOver(): boolean;
+  finish(settle: () => void): void;
+  giveUp(kind: HttpFaultKind, cause: unknown): void;
+  /** Of an error that is no fault of the exchange, but a body that can't be read or a bug. */
+  fail(error: unknown): void;
+}
+
+function makeEnd(
+  request: RawRequest,
+  of: {
+    readonly seen: Seen;
+    readonly reject: (error: unknown) => void;
+    readonly totalMs: number;
+    readonly signal: AbortSignal | undefined;
+  },
+): End {
+  const { seen, reject, signal } = of;
+  let isOver = false;
+  const finish = (settle: () => void): void => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+    settle();
+  };
+  const giveUp = (kind: HttpFaultKind, cause: unknown): void =>
+    finish(() => {
+      const { controller, status, headers } = seen;
+      reject(fault(request, { kind, sent: controller !== undefined, status, headers, cause }));
+      controller?.abort(new Error('given up'));
+    });
+  const fail = (error: unknown): void => {
+    if (error instanceof UnreadableBody) giveUp(error.kind, undefined);
+    else {
+      finish(() => reject(error));
+      seen.controller?.abort(new Error('given up'));
+    }
+  };
+  const onAbort = (): void => giveUp('aborted', signal?.reason);
+  const timer = setTimeout(() => giveUp('timeout', undefined), of.totalMs);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return { isOver: () => isOver, finish, giveUp, fail };
+}
+
+function makeHandler<Body>(
+  { leaveBy = Number.POSITIVE_INFINITY }: RawRequest,
+  of: {
+    readonly seen: Seen;
+    readonly end: End;
+    readonly readerOf: (status: number) => BodyReader<Body>;
+    readonly resolve: (answer: RawAnswer<Body>) => void;
+  },
+): Dispatcher.DispatchHandler {
+  const { seen, end, readerOf, resolve } = of;
+  let reader: BodyReader<Body> | undefined;
+  return {
+    // Called right before the first byte is written; aborting here keeps it from being written.
+    onRequestStart: (started) => {
+      const isSecondTime = seen.controller !== undefined;
+      if (!isSecondTime && performance.now() > leaveBy) end.giveUp('aborted', undefined);
+      else seen.controller = started;
+      if (isSecondTime) end.giveUp('reset', undefined);
+      if (end.isOver()) started.abort(new Error('given up'));
+    },
+    onResponseStart: (_controller, answerStatus, answerHeaders) => {
+      seen.status = answerStatus;
+      seen.headers = readHeaders(answerHeaders);
+      reader = readerOf(answerStatus);
+    },
+    onResponseData: (started, chunk) => {
+      if (end.isOver()) return;
+      try {
+        const taken = reader?.push(chunk);
+        if (taken === undefined) return;
+        started.pause();
+        taken.then(() => started.resume(), end.fail);
+      } catch (error) {
+        end.fail(error);
+      }
+    },
+    onResponseEnd: () => {
+      const { status, headers } = seen;
+      try {
+        const body = (reader ?? readerOf(status)).end();
+        end.finish(() => resolve({ status, headers, body }));
+      } catch (error) {
+        end.fail(error);
+      }
+    },
+    onResponseError: (_controller, error) => {
+      const kind = kindOf(error, seen.controller !== undefined);
+      if (kind === undefined) end.fail(error);
+      else end.giveUp(kind, error);
+    },
+  };
 }
 
 /** As Node's own client gives them: `set-cookie` is a list, also when there is one, and every other is one text. */
