@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { toPrintable } from '../base/safe-text.ts';
 import { addCollectorsProgram } from './inventory/collectors-program.ts';
 import { addSourcesProgram } from './inventory/sources-program.ts';
+import { addNotifyProgram } from './notify/notify-program.ts';
 import { addPlanProgram } from './plan/plan-program.ts';
 import { addVerbsProgram } from './rollouts/verbs-program.ts';
 import { addRunProgram, addServiceProgram } from './run/run-program.ts';
@@ -85,6 +86,7 @@ export function makeProgram(
   addCollectorsProgram(program, run);
   addSourcesProgram(program, run);
   addStateProgram(program, run);
+  addNotifyProgram(program, run);
   addServiceProgram(program, run);
   suggestHarmlessCommands(program);
   return program;

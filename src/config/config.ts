@@ -1,6 +1,7 @@
 import type { Secret } from '../base/secret.ts';
 import type { DurationMs } from '../base/time.ts';
 import type { Policy } from '../rollout/model/policy.ts';
+import type { Receiver } from '../rollout/model/receiver.ts';
 import type { RedisNode } from './schema/redis-schema.ts';
 
 /** What the daemon runs by: defaults filled in, secrets read, milliseconds for durations. */
@@ -9,7 +10,9 @@ export interface Config {
   /** Undefined when the file names none: a command-line option decides. */
   readonly redis: RedisConfig | undefined;
   readonly http: HttpConfig;
-  /** A label on every metric; undefined: none. */
+  /** Who is told of what. */
+  readonly notify: readonly Receiver[];
+  /** A label on every metric, and in every message; undefined: none. */
   readonly installation?: string | undefined;
   /** How long an ended rollout is kept. */
   readonly historyMs: DurationMs;
@@ -67,4 +70,6 @@ export interface HttpConfig {
   /** 0 takes a free one. */
   readonly port: number;
   readonly token: Secret | undefined;
+  /** Where people reach the page, without a trailing slash; undefined: messages have no link. */
+  readonly publicUrl?: string | undefined;
 }

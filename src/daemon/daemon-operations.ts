@@ -5,6 +5,7 @@ import { makeStartPolicy } from '../orchestrator/operations/start-policy.ts';
 import type { Engine } from './engine.ts';
 import type { DaemonParts, Ground } from './ground.ts';
 import { readNextConfig } from './live-config.ts';
+import { failingReceivers } from './readiness.ts';
 
 export interface DaemonOperations {
   readonly operations: Operations;
@@ -39,7 +40,12 @@ export function makeDaemonOperations(
       ...makeStartPolicy({ ...parts, rolloutStatus: made.rolloutStatus }),
       listPolicies: async () => {
         const { problem } = reloading.standing();
-        return { ...(await made.listPolicies()), ...(problem !== undefined && { configProblem: problem }) };
+        const failing = failingReceivers(await handlerPorts.outbox.readFailures(), config.notify);
+        return {
+          ...(await made.listPolicies()),
+          ...(problem !== undefined && { configProblem: problem }),
+          ...(failing.length > 0 && { notificationProblems: failing.map(({ words }) => words) }),
+        };
       },
     },
   };

@@ -7,6 +7,7 @@ import type { Ground } from './ground.ts';
 import {
   accountReadiness,
   configReadiness,
+  notificationReadiness,
   recordReadiness,
   redisReadiness,
   serviceReadiness,
@@ -36,7 +37,7 @@ export async function readSharedState(
 
 /** Whether this daemon can work, and what keeps it from that. */
 export async function readReadiness(
-  { redis, broken, handlerPorts }: Ground,
+  { config, redis, broken, handlerPorts }: Ground,
   { access, shared: { accounts, configs } }: Engine,
   { reloadStatus }: DaemonOperations,
 ): Promise<Readiness> {
@@ -48,5 +49,7 @@ export async function readReadiness(
     account: accountReadiness(accounts),
     config: configReadiness(configs, reloadStatus()),
     records: recordReadiness(broken),
+    ...(config.notify.length > 0 &&
+      redisNow.ok && { notifications: await notificationReadiness(handlerPorts.outbox, config.notify) }),
   };
 }

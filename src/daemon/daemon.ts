@@ -29,6 +29,8 @@ export interface Daemon {
   askRedisRights(): Promise<string | undefined>;
   /** Looks for work for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
+  /** Tells receivers what is due, within some seconds: for a process that ends when its rollouts do. */
+  announceNow(): Promise<void>;
   /**
    * Starts nothing more, lets calls that are out end, gives up leadership; done within 10 s, also while Redis is away.
    * Called again, it is the same close.
@@ -69,6 +71,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   return {
     operations,
     scanNow: work.scanNow,
+    announceNow: work.announceNow,
     waitForRedis: (withinMs) => waitForRedis(ground, withinMs),
     askRedisRights: () => askRedisRights(ground),
     start: async () => {

@@ -4,6 +4,7 @@ import { makeAccounts } from '../orchestrator/records/accounts.ts';
 import { makeStoreMemory } from '../orchestrator/recovery/data-loss.ts';
 import { makeConfigs } from '../orchestrator/scan/configs.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
+import { makeNoticeQueue } from '../queue/notice-delivery.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
 import { makeRedisApiBudget } from '../redis/api-budget/api-budget.ts';
 import { makeRedisKeyMemory } from '../redis/api-budget/key-memory.ts';
@@ -27,7 +28,7 @@ export type Engine = ReturnType<typeof makeEngine>;
 /** What the loops and the operations work with: the service, the accounts, the configs of all daemons, the queue. */
 export function makeEngine(ground: Ground) {
   const { config, logger, clock, sink, redis, keyPrefix, policies, live } = ground;
-  const { readApiBudgetStatus: _status, ...ports } = ground.loopPorts;
+  const { readApiBudgetStatus: _status, outbox: _outbox, ...ports } = ground.loopPorts;
   const { commands } = redis.worker;
   const service = openService(ground);
   const wakeUps = makeRedisWakeUps({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
@@ -52,6 +53,7 @@ export function makeEngine(ground: Ground) {
     configRegister,
     names,
     onQueueError,
+    noticeQueue: makeNoticeQueue(redis.queue.client, names, onQueueError),
     queue: makeStepQueue(redis.queue.client, names, onQueueError),
     /** Dependencies of every use case. */
     shared: {

@@ -1,6 +1,8 @@
 import type { DurationMs } from '../base/time.ts';
 import { makeGateProbe } from '../gates/make-gate-probe.ts';
 import { type LeadParts, lead } from '../orchestrator/lead/lead.ts';
+import { type AnnounceParts, keepAnnouncing } from '../orchestrator/notify/announce.ts';
+import { type DeliverParts, deliver } from '../orchestrator/notify/deliver.ts';
 import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
 import { keepPolling, type StoreMemory } from '../orchestrator/recovery/data-loss.ts';
 import { type Configs, keepBeating } from '../orchestrator/scan/configs.ts';
@@ -8,14 +10,21 @@ import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../orchestrator/step/run-step.ts';
 import type { Observations } from '../orchestrator/watch/observations.ts';
 import type { BullStepQueue } from '../queue/bullmq-step-queue.ts';
+import { type BullNoticeQueue, startNoticeWorker } from '../queue/notice-delivery.ts';
 import type { QueueNames } from '../queue/queue-names.ts';
 import { type RunningScanSchedule, type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { startStepWorker } from '../queue/step-worker.ts';
 import { makeRedisLeaderLease } from '../redis/coordination/leader-lease.ts';
 import type { RedisConnections } from './redis-connections.ts';
 
-export interface LoopsParts extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>, StepParts {
+export interface LoopsParts
+  extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>,
+    StepParts,
+    Omit<AnnounceParts, 'queue'>,
+    DeliverParts {
   readonly queue: BullStepQueue;
+  readonly noticeQueue: BullNoticeQueue;
+  readonly isLeading: () => boolean;
   readonly redis: RedisConnections;
   readonly keyPrefix: string;
   readonly names: QueueNames;
@@ -77,12 +86,37 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
     { ...parts, register: parts.configRegister, afterBeat: parts.followConfigs },
     stopping,
   );
+  const notifying = parts.receivers.length === 0 ? undefined : startNotifying(parts, stopping);
   const looking = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
   return {
     tickAll: async (at) => schedule?.tickAll(at),
     follow: async (schedules) => schedule?.follow(schedules, new Date(parts.clock.now())),
     close: async () => {
-      await Promise.all([schedule?.close(), worker.close(closeGraceMs), leading, looking, beating]);
+      await Promise.all([
+        schedule?.close(),
+        worker.close(closeGraceMs),
+        notifying?.close(),
+        ...[leading, looking, beating],
+      ]);
+    },
+  };
+}
+
+/** Announces while this daemon leads, and delivers in any case. */
+function startNotifying(parts: LoopsParts, stopping: AbortSignal): { close(): Promise<void> } {
+  const { redis, names, sink, onQueueError, noticeQueue } = parts;
+  const worker = startNoticeWorker({
+    connection: redis.queue.client,
+    names,
+    deliver: (receiver, signal) => deliver(parts, receiver, signal),
+    onDeliverError: (error) =>
+      sink.note({ event: 'backgroundTask.failed', backgroundTask: 'notifications', error }),
+    onError: onQueueError,
+  });
+  const announcing = keepAnnouncing({ ...parts, queue: noticeQueue }, stopping);
+  return {
+    close: async () => {
+      await Promise.all([worker.close(closeGraceMs), announcing]);
     },
   };
 }

@@ -3,8 +3,10 @@ import type { EpochMs } from '../base/time.ts';
 import type { ReloadStatus } from '../orchestrator/operations/reload.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
+import type { Outbox, ReceiverFailure } from '../orchestrator/ports/notifications.ts';
 import type { Configs } from '../orchestrator/scan/configs.ts';
 import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
+import type { Receiver } from '../rollout/model/receiver.ts';
 import { configWords } from '../rollout/reload/newest-config.ts';
 import type { Standstill } from '../rollout/status/api-budget-status.ts';
 import type { FleetAccess } from './fleet-access.ts';
@@ -42,6 +44,32 @@ export async function serviceReadiness(
     ...sinceWhen,
     reason: `down${began}: one request at a time tries it, ${next}. ${detail ?? reason}`,
   };
+}
+
+/** Whether receivers take their messages. Ready all the same: upgrades do not wait for anybody to hear of them. */
+export async function notificationReadiness(
+  outbox: Pick<Outbox, 'readFailures'>,
+  receivers: readonly Pick<Receiver, 'name'>[],
+): Promise<ReadinessCheck> {
+  const failing = failingReceivers(await outbox.readFailures(), receivers);
+  const [first] = failing;
+  if (first === undefined) return { ok: true, reason: 'all receivers take their messages' };
+  const since = Math.min(...failing.map((each) => each.since));
+  return { ok: true, kind: 'failing', since, reason: failing.map(({ words }) => words).join('; ') };
+}
+
+/** Receivers that take no messages, each with a sentence for people. */
+export function failingReceivers(
+  failures: ReadonlyMap<string, ReceiverFailure>,
+  receivers: readonly Pick<Receiver, 'name'>[],
+): ReadonlyArray<{ readonly since: EpochMs; readonly words: string }> {
+  return receivers.flatMap(({ name }) => {
+    const failure = failures.get(name);
+    if (failure === undefined) return [];
+    const { since, reason, retryAt } = failure;
+    const words = `receiver ${name} takes no messages since ${isoOf(since)}: ${reason}; next attempt at ${isoOf(retryAt)}`;
+    return [{ since, words }];
+  });
 }
 
 function isoOf(at: number): string {

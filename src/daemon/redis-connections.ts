@@ -37,16 +37,11 @@ export interface RedisConnections {
   close(): Promise<void>;
 }
 
-/** Connects; it never throws for an unreachable Redis, but tells so once, and again when it is back. */
+/** Connects; it never throws for an unreachable Redis, but reports it once, and again when Redis is back. */
 export function makeRedisConnections(
   config: RedisConfig,
   { sink, clock }: { readonly sink: EventSink; readonly clock: Clock },
 ): RedisConnections {
-  // Kept by a clock that never jumps: noted by the other one, it would lie in the time to come once that is set back, and
-  // nothing that is seen from then on would be trusted: looks without end, and no create.
-  let rejoinedAt = performance.now();
-  let unreachable: string | null = null;
-  let unreachableSince: EpochMs | null = null;
   const place = describeRedis(config);
   const onTransient = (error: Error) => {
     writes.learn(error);
@@ -54,72 +49,97 @@ export function makeRedisConnections(
   const onRightsRefused = (error: Error) => {
     rights.learn(error);
   };
+  const reach = followReach(place, { sink, clock });
   const worker = makeRedisConnection(config, 'worker', {
     onReachable: () => {
-      unreachable = null;
-      unreachableSince = null;
-      sink.note({ event: 'redis.reachable', reason: place });
+      reach.onReachable();
       void rights.check();
     },
     onUnreachable: (reason) => {
-      unreachable = reason;
-      unreachableSince = clock.now();
       writes.forget();
-      sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` });
+      reach.onUnreachable(reason);
     },
-    onRejoined: () => {
-      rejoinedAt = performance.now();
-    },
+    onRejoined: reach.onRejoined,
     onTransient,
     onRightsRefused,
-  });
-  const writes = makeWriteWatch({
-    commands: worker.commands,
-    keyPrefix: config.keyPrefix,
-    onRefused: (reason) => sink.note({ event: 'redis.unwritable', reason: `${place}: ${reason}` }),
-    onAccepted: () => sink.note({ event: 'redis.writable', reason: place }),
   });
   const handler = makeRedisConnection(config, 'handler', { onRightsRefused });
   const subscriber = makeRedisConnection(config, 'worker', { onRightsRefused });
   const queue = makeRedisConnection(config, 'worker', { onTransient, onRightsRefused });
+  const { commands } = worker;
+  const { keyPrefix } = config;
+  const writes = makeWriteWatch({
+    commands,
+    keyPrefix,
+    onRefused: (reason) => sink.note({ event: 'redis.unwritable', reason: `${place}: ${reason}` }),
+    onAccepted: () => sink.note({ event: 'redis.writable', reason: place }),
+  });
   const rights = makeRightsWatch({
-    commands: worker.commands,
+    commands,
     subscriber,
-    keyPrefix: config.keyPrefix,
+    keyPrefix,
     onRefused: (refused) =>
       sink.note({ event: 'redis.forbidden', rights: refused, reason: forbiddenWords(place, refused) }),
     onGranted: () => sink.note({ event: 'redis.allowed', reason: place }),
     onMissing: (missing) => sink.note({ event: 'redis.risk', reason: describeMissingRights(missing) }),
   });
-  const unnamed = makeRedisFaults({
-    onFault: (reason) => sink.note({ event: 'redis.fault', reason: `${place}: ${reason}` }),
-    onOver: (what) => sink.note({ event: 'redis.faultOver', reason: `${place}: ${what}` }),
-  });
-  // A refused right is logged as such, and not as a fault.
-  const faults: RedisFaults = {
-    ...unnamed,
-    met: (what, error) => {
-      if (!rights.learn(error)) unnamed.met(what, error);
-    },
-  };
-  const all = [queue, subscriber, handler, worker];
   return {
     worker,
     handler,
     subscriber,
     queue,
     writes,
-    faults,
     rights,
+    faults: makeFaults(place, { sink, rights }),
     learnRefusal: (error) => writes.learn(error) || rights.learn(error),
-    trustedSince: () => Math.ceil(clock.now() - (performance.now() - rejoinedAt)),
+    trustedSince: reach.trustedSince,
     place,
-    unreachable: () => unreachable,
-    unreachableSince: () => unreachableSince,
+    unreachable: () => reach.lost()?.reason ?? null,
+    unreachableSince: () => reach.lost()?.since ?? null,
     close: async () => {
       writes.close();
       rights.close();
-      await Promise.all(all.map((connection) => connection.close()));
+      await Promise.all([queue, subscriber, handler, worker].map((connection) => connection.close()));
+    },
+  };
+}
+
+/** Knows whether Redis is reachable, and reports when that changes. */
+function followReach(place: string, { sink, clock }: { readonly sink: EventSink; readonly clock: Clock }) {
+  // Kept by a clock that never jumps: noted by the other one, it would lie in the future once that clock is set back.
+  // Then no observation would be trusted: polls without end, and no create.
+  let rejoinedAt = performance.now();
+  let lost: { readonly reason: string; readonly since: EpochMs } | undefined;
+  return {
+    onReachable: (): void => {
+      lost = undefined;
+      sink.note({ event: 'redis.reachable', reason: place });
+    },
+    onUnreachable: (reason: string): void => {
+      lost = { reason, since: clock.now() };
+      sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` });
+    },
+    onRejoined: (): void => {
+      rejoinedAt = performance.now();
+    },
+    lost: () => lost,
+    trustedSince: (): EpochMs => Math.ceil(clock.now() - (performance.now() - rejoinedAt)),
+  };
+}
+
+/** A refused right is reported as such, and not as a fault. */
+function makeFaults(
+  place: string,
+  { sink, rights }: { readonly sink: EventSink; readonly rights: RightsWatch },
+): RedisFaults {
+  const faults = makeRedisFaults({
+    onFault: (reason) => sink.note({ event: 'redis.fault', reason: `${place}: ${reason}` }),
+    onOver: (what) => sink.note({ event: 'redis.faultOver', reason: `${place}: ${what}` }),
+  });
+  return {
+    ...faults,
+    met: (what, error) => {
+      if (!rights.learn(error)) faults.met(what, error);
     },
   };
 }

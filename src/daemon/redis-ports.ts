@@ -3,6 +3,7 @@ import { makeReadApiBudgetStatus } from '../redis/api-budget/read-status.ts';
 import type { RedisConnection } from '../redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../redis/coordination/fleet-register.ts';
 import { makeRedisScanBook } from '../redis/coordination/scan-book.ts';
+import { makeRedisOutbox } from '../redis/notifications/outbox.ts';
 import { makeRedisRolloutStore } from '../redis/rollout-store/rollout-store.ts';
 import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
 import type { Policy } from '../rollout/model/policy.ts';
@@ -29,6 +30,7 @@ export function makeRedisPorts({ commands }: RedisConnection, parts: RedisPortsP
     store: makeRedisRolloutStore({ ...kept, version: parts.recordVersion, policies: rollouts }),
     register: makeRedisFleetRegister(kept),
     scans: makeRedisScanBook({ commands, keyPrefix, broken, now: clock.now }),
+    outbox: makeRedisOutbox({ commands, keyPrefix, broken }),
     readApiBudgetStatus: makeReadApiBudgetStatus({ commands, keyPrefix, accessId, requestsPerSecond, clock }),
   };
 }

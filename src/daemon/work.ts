@@ -1,4 +1,7 @@
+import type { DurationMs } from '../base/time.ts';
+import { makeSendNotice } from '../observability/notifications/send-notice.ts';
 import { isWaitedFor } from '../orchestrator/lead/lead.ts';
+import { announceAndDrain } from '../orchestrator/notify/announce.ts';
 import type { ScanResult } from '../orchestrator/ports/scan-book.ts';
 import { followConfigs } from '../orchestrator/scan/configs.ts';
 import { type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
@@ -19,14 +22,18 @@ export interface Work {
   begin(): void;
   /** Looks for work for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
+  /** For a process that ends when its rollouts do: announces that now. Bounded, and without effect where nobody is told. */
+  announceNow(): Promise<void>;
   /** Follows the schedules of a config that was read anew. */
   followSchedules(): void;
   /** Ends all of it in bounded time, and where Redis does not answer, the connections first. */
   end(): Promise<WorksEnd>;
 }
 
+const drainWithinMs: DurationMs = 10_000;
+
 export function makeWork(ground: Ground, engine: Engine): Work {
-  const { logger, clock, sink, live, stopping, rollouts } = ground;
+  const { config, logger, clock, sink, live, stopping, rollouts, policies } = ground;
   const { budget, shared } = engine;
   const ring = makeRingSignal();
   const stopListening = shared.wakeUps.onWakeUp(ring.ring);
@@ -47,7 +54,9 @@ export function makeWork(ground: Ground, engine: Engine): Work {
   const start = async (): Promise<void> => {
     await budget.learnStatus();
     const { commands } = ground.redis.worker;
-    const { readApiBudgetStatus } = ground.loopPorts;
+    const { readApiBudgetStatus, outbox } = ground.loopPorts;
+    // What the first scan starts is announced, too.
+    if (config.notify.length > 0) await outbox.readAnnounced(clock.now()).catch(warn);
     await reportAtStart({ ...shared, commands, readApiBudgetStatus, onError: warn });
     if (stopping.signal.aborted) return;
     // Before any step of this daemon: a freeze that came with the restart holds from the first create on (P7). Where this
@@ -62,6 +71,12 @@ export function makeWork(ground: Ground, engine: Engine): Work {
 
   return {
     scanNow,
+    announceNow: async () => {
+      if (config.notify.length === 0) return;
+      const { outbox, readApiBudgetStatus } = ground.loopPorts;
+      const parts = { ...shared, policies, outbox, readApiBudgetStatus, receivers: config.notify };
+      await announceAndDrain({ ...parts, queue: engine.noticeQueue }, drainWithinMs, stopping.signal);
+    },
     begin: () => {
       working = start().catch((error: unknown) => {
         if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
@@ -81,7 +96,7 @@ export function makeWork(ground: Ground, engine: Engine): Work {
         await Promise.all([loops?.close(), engine.backgroundTasks.close()]);
         await engine.access.close();
         await budget.close();
-        await engine.queue.close();
+        await Promise.all([engine.queue.close(), engine.noticeQueue.close()]);
       };
       return endInTime({
         work: endWork(),
@@ -93,8 +108,10 @@ export function makeWork(ground: Ground, engine: Engine): Work {
 }
 
 function loopsParts(ground: Ground, { shared, ...engine }: Engine) {
-  const { redis, keyPrefix, requestsPerSecond, followsSchedule, live, policies, broken } = ground;
+  const { config, clock, sink, redis, keyPrefix, requestsPerSecond, followsSchedule } = ground;
+  const { live, policies, broken } = ground;
   const { accounts, configs } = shared;
+  const { outbox, readApiBudgetStatus } = ground.loopPorts;
   return {
     ...engine,
     ...shared,
@@ -103,6 +120,11 @@ function loopsParts(ground: Ground, { shared, ...engine }: Engine) {
     requestsPerSecond,
     followsSchedule,
     schedules: live.schedules(),
+    outbox,
+    readApiBudgetStatus,
+    isLeading: sink.isLeading,
+    receivers: config.notify,
+    send: makeSendNotice({ installation: config.installation, publicUrl: config.http.publicUrl, clock }),
     observations: makeObservations(),
     isWaitedFor: () => isWaitedFor({ ...shared, policies, accounts, configs, newerRecords: broken.newer }),
   };

@@ -41,128 +41,15 @@ const listDepth = 2;
  * than its share. A row that is too large, nested too deep, or that `decode` does not know, is null.
  */
 export function makeListReader<Row>({ key, decode, turn }: ListReaderParts<Row>): BodyReader<ReadList<Row>> {
-  const name = JSON.stringify(key);
-  const rows: (Row | null)[] = [];
-  const rest = makeByteCollector();
-  const row = makeByteCollector();
-  let weight = 0;
+  const rows = makeRows(decode);
+  const scan = makeScan(key, rows, turn);
   let bytes = 0;
-  let depth = 0;
-  let isInString = false;
-  let isEscaped = false;
-  let isInList = false;
-  let isListSeen = false;
-  let isTooDeep = false;
-  let isRowUnusable = false;
-  /** Where the last string of the body's object begins and ends in `rest`. */
-  let lastString = { from: 0, to: 0 };
-
-  function endRow(isLast: boolean): void {
-    const text = row.text();
-    const isUnusable = isRowUnusable;
-    row.clear();
-    isRowUnusable = false;
-    if (isLast && rows.length === 0 && !isUnusable && text.trim() === '') return;
-    if (rows.length >= rowsMax) throw new UnreadableBody('tooLarge');
-    if (isUnusable) {
-      rows.push(null);
-      return;
-    }
-    const read = parseFlatJson(text);
-    if (read.kind !== 'json') throw new UnreadableBody('undecodable');
-    const decoded = decode(read.value);
-    const rowWeight = weightOf(decoded);
-    const isFit = rowWeight <= rowBytesMax;
-    weight += isFit ? rowWeight : 0;
-    rows.push(isFit ? decoded : null);
-  }
-
-  function keep(chunk: Uint8Array, from: number, to: number): void {
-    if (isRowUnusable) return;
-    if (row.length + to - from <= rowBytesMax) row.append(chunk.subarray(from, to));
-    else {
-      isRowUnusable = true;
-      row.clear();
-    }
-  }
-
-  /** @returns where it stopped: at the chunk's end, or behind a row when the turn is spent */
-  function scan(chunk: Uint8Array, start: number): number {
-    for (let at = start; at < chunk.length; ) {
-      if (isInList) {
-        const end = findRowEnd(chunk, at);
-        keep(chunk, at, end);
-        if (end === chunk.length) return end;
-        closeRow(chunk[end] ?? 0);
-        at = end + 1;
-        if (turn.isSpent()) return at;
-      } else {
-        keepRest(chunk[at] ?? 0);
-        at += 1;
-      }
-    }
-    return chunk.length;
-  }
-
-  /** Where the comma or the bracket behind a row stands; the chunk's end, when it is in none. */
-  function findRowEnd(chunk: Uint8Array, start: number): number {
-    // Of this function alone, since it sees every byte.
-    let [level, inString, escaped] = [depth, isInString, isEscaped];
-    let at = start;
-    for (; at < chunk.length; at += 1) {
-      const byte = chunk[at];
-      if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === backslash) escaped = true;
-        else if (byte === quote) inString = false;
-      } else if (byte === quote) inString = true;
-      else if (byte === openBrace || byte === openBracket) {
-        level += 1;
-        if (level > listDepth + depthMax) isRowUnusable = true;
-      } else if (byte === closeBrace || byte === closeBracket) {
-        level -= 1;
-        if (level < listDepth) break;
-      } else if (byte === comma && level === listDepth) break;
-    }
-    [depth, isInString, isEscaped] = [level, inString, escaped];
-    return at;
-  }
-
-  function closeRow(byte: number): void {
-    const isLast = byte !== comma;
-    if (isLast && byte !== closeBracket) throw new UnreadableBody('undecodable');
-    endRow(isLast);
-    if (!isLast) return;
-    isInList = false;
-    rest.push(byte);
-  }
-
-  /** Finds the list in what stands around it. */
-  function keepRest(byte: number): void {
-    if (rest.length >= restBytesMax) throw new UnreadableBody('tooLarge');
-    if (isInString) {
-      if (isEscaped) isEscaped = false;
-      else if (byte === backslash) isEscaped = true;
-      else if (byte === quote) isInString = false;
-    } else if (byte === quote) isInString = true;
-    else if (byte === openBrace || byte === openBracket) depth += 1;
-    else if (byte === closeBrace || byte === closeBracket) depth -= 1;
-    if (depth > depthMax) isTooDeep = true;
-    if (depth === 1 && byte === quote) {
-      lastString = isInString ? { from: rest.length, to: 0 } : { ...lastString, to: rest.length + 1 };
-    }
-    rest.push(byte);
-    if (isInString || depth !== listDepth || byte !== openBracket) return;
-    if (rest.text(lastString.from, lastString.to) !== name) return;
-    isInList = true;
-    isListSeen = true;
-  }
 
   async function goOn(chunk: Uint8Array, start: number): Promise<void> {
     let at = start;
     while (at < chunk.length) {
       await turn.next();
-      if (!turn.isSpent()) at = scan(chunk, at);
+      if (!turn.isSpent()) at = scan.from(chunk, at);
     }
   }
 
@@ -170,16 +57,183 @@ export function makeListReader<Row>({ key, decode, turn }: ListReaderParts<Row>)
     push: (chunk) => {
       bytes += chunk.length;
       if (bytes > bytesMax) throw new UnreadableBody('tooLarge');
-      const at = turn.isSpent() ? 0 : scan(chunk, 0);
+      const at = turn.isSpent() ? 0 : scan.from(chunk, 0);
       return at < chunk.length ? goOn(chunk, at) : undefined;
     },
     end: () => {
-      if (isTooDeep) return { kind: 'tooDeep' };
-      const read = readJson(rest.text());
+      if (scan.isTooDeep()) return { kind: 'tooDeep' };
+      const read = readJson(scan.rest());
       // A list that was cut off leaves a rest that is no JSON.
-      return isListSeen && read.kind === 'json' ? { kind: 'list', page: { rows, weight } } : read;
+      return scan.isListSeen() && read.kind === 'json' ? { kind: 'list', page: rows.page() } : read;
     },
   };
+}
+
+/** The rows of a list, decoded one by one. */
+interface Rows<Row> {
+  keep(chunk: Uint8Array, from: number, to: number): void;
+  /** Makes null of the row that is being read. */
+  spoil(): void;
+  /** @param isLast a bracket ends it, so that there may be no row at all */
+  end(isLast: boolean): void;
+  page(): ListPage<Row>;
+}
+
+function makeRows<Row>(decode: ListReaderParts<Row>['decode']): Rows<Row> {
+  const rows: (Row | null)[] = [];
+  const row = makeByteCollector();
+  let weight = 0;
+  let isUnusable = false;
+
+  function decodeRow(text: string): Row | null {
+    const read = parseFlatJson(text);
+    if (read.kind !== 'json') throw new UnreadableBody('undecodable');
+    const decoded = decode(read.value);
+    const rowWeight = weightOf(decoded);
+    if (rowWeight > rowBytesMax) return null;
+    weight += rowWeight;
+    return decoded;
+  }
+
+  return {
+    keep: (chunk, from, to) => {
+      if (isUnusable) return;
+      if (row.length + to - from <= rowBytesMax) row.append(chunk.subarray(from, to));
+      else {
+        isUnusable = true;
+        row.clear();
+      }
+    },
+    spoil: () => {
+      isUnusable = true;
+    },
+    end: (isLast) => {
+      const text = row.text();
+      const wasUnusable = isUnusable;
+      row.clear();
+      isUnusable = false;
+      if (isLast && rows.length === 0 && !wasUnusable && text.trim() === '') return;
+      if (rows.length >= rowsMax) throw new UnreadableBody('tooLarge');
+      rows.push(wasUnusable ? null : decodeRow(text));
+    },
+    page: () => ({ rows, weight }),
+  };
+}
+
+/** Where a byte stands: how deep, and whether in a string. */
+interface Place {
+  readonly depth: number;
+  readonly isInString: boolean;
+  readonly isEscaped: boolean;
+}
+
+/** Finds the rows of the list among the bytes, and keeps what stands around the list. */
+function makeScan(key: string, rows: Rows<unknown>, turn: TurnBudget) {
+  const around = makeAround(key);
+  let isInList = false;
+  let isListSeen = false;
+
+  function closeRow(byte: number): void {
+    const isLast = byte !== comma;
+    if (isLast && byte !== closeBracket) throw new UnreadableBody('undecodable');
+    rows.end(isLast);
+    if (!isLast) return;
+    isInList = false;
+    around.push(byte);
+  }
+
+  return {
+    /** @returns where it stopped: at the chunk's end, or behind a row when the turn is spent */
+    from: (chunk: Uint8Array, start: number): number => {
+      for (let at = start; at < chunk.length; ) {
+        if (isInList) {
+          const end = findRowEnd(chunk, at, around, rows);
+          rows.keep(chunk, at, end);
+          if (end === chunk.length) return end;
+          closeRow(chunk[end] ?? 0);
+          at = end + 1;
+          if (turn.isSpent()) return at;
+        } else {
+          isInList = around.readsList(chunk[at] ?? 0);
+          isListSeen ||= isInList;
+          at += 1;
+        }
+      }
+      return chunk.length;
+    },
+    isListSeen: () => isListSeen,
+    isTooDeep: around.isTooDeep,
+    rest: around.text,
+  };
+}
+
+/** Where the comma or the bracket behind a row stands; the chunk's end, when it is in none. */
+function findRowEnd(
+  chunk: Uint8Array,
+  start: number,
+  around: { place: Place },
+  rows: Pick<Rows<unknown>, 'spoil'>,
+): number {
+  // Of this function alone, since it sees every byte.
+  let { depth, isInString, isEscaped } = around.place;
+  let at = start;
+  for (; at < chunk.length; at += 1) {
+    const byte = chunk[at];
+    if (isInString) {
+      if (isEscaped) isEscaped = false;
+      else if (byte === backslash) isEscaped = true;
+      else if (byte === quote) isInString = false;
+    } else if (byte === quote) isInString = true;
+    else if (byte === openBrace || byte === openBracket) {
+      depth += 1;
+      if (depth > listDepth + depthMax) rows.spoil();
+    } else if (byte === closeBrace || byte === closeBracket) {
+      depth -= 1;
+      if (depth < listDepth) break;
+    } else if (byte === comma && depth === listDepth) break;
+  }
+  around.place = { depth, isInString, isEscaped };
+  return at;
+}
+
+/** What stands around the list. */
+function makeAround(key: string) {
+  const name = JSON.stringify(key);
+  const rest = makeByteCollector();
+  let isTooDeep = false;
+  /** Where the last string of the body's object begins and ends in `rest`. */
+  let lastString = { from: 0, to: 0 };
+  const around = {
+    /** Behind the byte that was read last. */
+    place: { depth: 0, isInString: false, isEscaped: false } as Place,
+    /** @returns whether the list begins behind this byte */
+    readsList: (byte: number): boolean => {
+      if (rest.length >= restBytesMax) throw new UnreadableBody('tooLarge');
+      around.place = placeBehind(around.place, byte);
+      const { depth, isInString } = around.place;
+      if (depth > depthMax) isTooDeep = true;
+      if (depth === 1 && byte === quote) {
+        lastString = isInString ? { from: rest.length, to: 0 } : { ...lastString, to: rest.length + 1 };
+      }
+      rest.push(byte);
+      if (isInString || depth !== listDepth || byte !== openBracket) return false;
+      return rest.text(lastString.from, lastString.to) === name;
+    },
+    push: (byte: number): void => rest.push(byte),
+    isTooDeep: (): boolean => isTooDeep,
+    text: (): string => rest.text(),
+  };
+  return around;
+}
+
+function placeBehind({ depth, isInString, isEscaped }: Place, byte: number): Place {
+  if (isInString) {
+    if (isEscaped) return { depth, isInString, isEscaped: false };
+    return { depth, isInString: byte !== quote, isEscaped: byte === backslash };
+  }
+  if (byte === openBrace || byte === openBracket) return { depth: depth + 1, isInString, isEscaped };
+  if (byte === closeBrace || byte === closeBracket) return { depth: depth - 1, isInString, isEscaped };
+  return { depth, isInString: byte === quote, isEscaped };
 }
 
 // About what the engine takes for a value and its place, beside its characters.

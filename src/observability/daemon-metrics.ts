@@ -29,11 +29,15 @@ export interface StateMetrics {
   /** `down` until it was reached for the first time. */
   setRedis(standing: 'up' | 'down'): void;
   redisEmptied(): void;
+  /** `failed`: an attempt, which is repeated. `dropped`: the receiver never gets it. */
+  notified(result: (typeof notificationResults)[number], messages: number): void;
   /** This daemon has read the whole inventory. */
   inventoryRead(at: EpochMs): void;
   /** What Redis refuses to our user, as `ACL SETUSER` takes it; replaces what was said before. */
   setRedisRefusals(rights: readonly string[]): void;
 }
+
+const notificationResults = ['sent', 'failed', 'dropped'] as const;
 
 const apiDurationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** At 4 requests a second one place is a quarter of a second; a pause lasts up to a minute. */
@@ -127,6 +131,12 @@ export function makeStateMetrics(
     'inventory_read_timestamp_seconds',
     'When this daemon last read the whole inventory, in seconds since the epoch. 0: not yet.',
   );
+  const notifications = counter(
+    'notifications_total',
+    'Attempts to send a notification, by result. `failed` is retried, `dropped` is lost.',
+    ['result'],
+  );
+  for (const result of notificationResults) notifications.inc({ result }, 0);
   asked(
     'foreign_rollouts',
     'Running rollouts that this daemon leaves alone because they belong to another account.',
@@ -140,6 +150,7 @@ export function makeStateMetrics(
       for (const right of rights) refusals.set({ right }, 1);
     },
     redisEmptied: () => dataLosses.inc(),
+    notified: (result, messages) => notifications.inc({ result }, messages),
     inventoryRead: (at) => inventoryReadAt.set(at / 1_000),
   };
 }

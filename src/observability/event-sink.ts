@@ -146,6 +146,11 @@ const noteLevels: Readonly<Record<DaemonNote['event'], LogLevel>> = {
   'service.moved': 'warn',
   'service.paused': 'warn',
   'service.throttled': 'warn',
+  'notification.sent': 'info',
+  'notification.failed': 'warn',
+  'notification.recovered': 'info',
+  'notification.dropped': 'error',
+  'notification.pushedOut': 'error',
   'daemon.starved': 'warn',
   'daemon.started': 'info',
   'daemon.stopping': 'info',
@@ -161,6 +166,8 @@ function logNote(logger: Logger, note: DaemonNote): void {
     ...('rollout' in note && { rollout: note.rollout }),
     ...('collectorId' in note && { collectorId: note.collectorId }),
     ...('subject' in note && subjectOf(note)),
+    ...('receiver' in note && { receiver: note.receiver }),
+    ...('notice' in note && { notice: note.notice }),
     ...(reason !== undefined && { reason }),
     ...('by' in note && { by: note.by }),
     ...('pauseMs' in note && { durationMs: note.pauseMs }),
@@ -172,6 +179,8 @@ function levelOf(note: DaemonNote): LogLevel {
   // The scan did not come to a result at all; the daemon alone holds the build until a person has looked.
   if (note.event === 'scan.failed' && note.error !== undefined) return 'error';
   if (note.event === 'build.held' && note.by === 'daemon') return 'error';
+  // The first says so; what follows says the same.
+  if (note.event === 'notification.failed' && note.failures > 1) return 'debug';
   return noteLevels[note.event];
 }
 
@@ -185,6 +194,8 @@ function reasonOf(note: DaemonNote): string | undefined {
       return `The config file has mistakes, and nothing was changed. ${note.reason}`;
     case 'service.moved':
       return `This account is served at ${note.baseUrl}, which is used from now on: set service.baseUrl to it.`;
+    case 'notification.pushedOut':
+      return `Too many messages wait for their receivers, so the ${note.messages} oldest were dropped.`;
     case 'daemon.starved':
       return `This process gets to its work late: ${note.reason}. Give it more CPU, or a shorter way to Redis and the service.`;
     case 'daemon.started':
@@ -217,6 +228,10 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'redis.forbidden') metrics.setRedisRefusals(note.rights);
   if (note.event === 'redis.allowed') metrics.setRedisRefusals([]);
   if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);
+  if (note.event === 'notification.sent') metrics.notified('sent', 1);
+  if (note.event === 'notification.failed') metrics.notified('failed', 1);
+  if (note.event === 'notification.dropped') metrics.notified('dropped', 1);
+  if (note.event === 'notification.pushedOut') metrics.notified('dropped', note.messages);
 }
 
 /** The log itself may be what is broken: then there is nobody left to tell. */

@@ -15,6 +15,9 @@ export interface LogFields {
   readonly rollout?: string;
   readonly wave?: string;
   readonly build?: string;
+  /** Of a notification. */
+  readonly receiver?: string;
+  readonly notice?: string;
   readonly collectorId?: number;
   readonly collectorName?: string;
   readonly taskId?: string;

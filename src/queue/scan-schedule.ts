@@ -66,67 +66,22 @@ const lockDurationMs = 10_000;
  * since the others do not know the policy, or would plan whom it excludes by now (P5).
  */
 export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule {
-  const { connection, names, passOn = defaultPassOn } = parts;
+  const { connection, names, onError } = parts;
   let schedules: readonly ScanSchedule[] = [];
-  let versions: ReadonlyMap<string, string> = new Map();
-  const queue = new Queue<ScanTick>(names.scans, { connection, prefix: names.prefix });
-  const stopping = new AbortController();
-  const worker = new CalmWorker<ScanTick>(
-    names.scans,
-    async (job: Job<ScanTick>, token?: string, signal?: AbortSignal) => {
-      if (versions.get(job.data.policy) !== job.data.version) {
-        if (job.attemptsStarted > passOn.max) return parts.onUntaken(job.data);
-        await job.moveToDelayed(Date.now() + passOn.afterMs, token);
-        throw new DelayedError();
-      }
-      try {
-        await withEitherSignal([signal, stopping.signal], (either) => parts.runScan(job.data, either));
-      } catch (error) {
-        // BullMQ keeps it as a failed job, of which nobody is told.
-        if (!stopping.signal.aborted) parts.onScanError(job.data, error);
-        throw error;
-      }
-    },
-    {
-      connection,
-      prefix: names.prefix,
-      concurrency: 2,
-      lockDuration: lockDurationMs,
-      drainDelay: 1,
-      maxStalledCount: 100,
-    },
-  );
-  queue.on('error', parts.onError);
-  worker.on('error', parts.onError);
-
-  const addTick = async (
-    { policy, version }: ScanSchedule,
-    origin: ScanTick['origin'],
-    at: Date,
-  ): Promise<void> => {
-    const second = at.toISOString().slice(0, 19).replaceAll(':', '');
-    const kept = { age: tickKeptSeconds, count: ticksKeptMax };
-    await queue.add(
-      'scan',
-      { policy, version, origin },
-      {
-        jobId: `${policy}.${version}.${origin}.${second}`,
-        deduplication: { id: `${policy}.${version}`, keepLastIfActive: true },
-        removeOnComplete: kept,
-        removeOnFail: kept,
-      },
-    );
-  };
-  /** Never throws: a tick that Redis refuses is lost, and the next one looks again. */
-  const tick = (of: ScanSchedule, origin: ScanTick['origin'], at: Date): Promise<void> =>
-    addTick(of, origin, at).catch((error: unknown) => parts.onError(asError(error)));
   let tasks: readonly ScheduledTask[] = [];
+  const versionOf = (policy: string) => schedules.find((each) => each.policy === policy)?.version;
+  const stopping = new AbortController();
+  const queue = new Queue<ScanTick>(names.scans, { connection, prefix: names.prefix });
+  queue.on('error', onError);
+  const worker = startTickWorker(parts, versionOf, stopping.signal);
+  /** Never throws: a tick that Redis refuses is lost, and the next one scans again. */
+  const tick = (of: ScanSchedule, origin: ScanTick['origin'], at: Date): Promise<void> =>
+    addTick(queue, of, origin, at).catch((error: unknown) => onError(asError(error)));
   const stopTasks = async (): Promise<void> => {
     for (const task of tasks) await task.destroy();
   };
   const use = (present: readonly ScanSchedule[]): void => {
     schedules = present;
-    versions = new Map(present.map(({ policy, version }) => [policy, version]));
     tasks = present.map((each) =>
       schedule(
         each.cron,
@@ -142,7 +97,7 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
       for (const each of schedules) await tick(each, 'start', at);
     },
     follow: async (present, at) => {
-      const news = present.filter(({ policy, version }) => versions.get(policy) !== version);
+      const news = present.filter(({ policy, version }) => versionOf(policy) !== version);
       await stopTasks();
       use(present);
       for (const each of news) await tick(each, 'start', at);
@@ -154,6 +109,58 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
       await queue.close();
     },
   };
+}
+
+/** Runs the ticks of the configs that this daemon has, and leaves the others to other daemons. */
+function startTickWorker(
+  { connection, names, passOn = defaultPassOn, runScan, onScanError, onUntaken, onError }: ScanScheduleParts,
+  versionOf: (policy: string) => string | undefined,
+  stopping: AbortSignal,
+): CalmWorker<ScanTick> {
+  const runTick = async (job: Job<ScanTick>, token?: string, signal?: AbortSignal): Promise<void> => {
+    if (versionOf(job.data.policy) !== job.data.version) {
+      if (job.attemptsStarted > passOn.max) return onUntaken(job.data);
+      await job.moveToDelayed(Date.now() + passOn.afterMs, token);
+      throw new DelayedError();
+    }
+    try {
+      await withEitherSignal([signal, stopping], (either) => runScan(job.data, either));
+    } catch (error) {
+      // BullMQ keeps it as a failed job, and reports it to nobody.
+      if (!stopping.aborted) onScanError(job.data, error);
+      throw error;
+    }
+  };
+  const worker = new CalmWorker<ScanTick>(names.scans, runTick, {
+    connection,
+    prefix: names.prefix,
+    concurrency: 2,
+    lockDuration: lockDurationMs,
+    drainDelay: 1,
+    maxStalledCount: 100,
+  });
+  worker.on('error', onError);
+  return worker;
+}
+
+async function addTick(
+  queue: Queue<ScanTick>,
+  { policy, version }: ScanSchedule,
+  origin: ScanTick['origin'],
+  at: Date,
+): Promise<void> {
+  const second = at.toISOString().slice(0, 19).replaceAll(':', '');
+  const kept = { age: tickKeptSeconds, count: ticksKeptMax };
+  await queue.add(
+    'scan',
+    { policy, version, origin },
+    {
+      jobId: `${policy}.${version}.${origin}.${second}`,
+      deduplication: { id: `${policy}.${version}`, keepLastIfActive: true },
+      removeOnComplete: kept,
+      removeOnFail: kept,
+    },
+  );
 }
 
 function asError(error: unknown): Error {

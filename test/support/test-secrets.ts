@@ -11,5 +11,7 @@ export const testSecrets = {
   // With an @ inside, since whoever takes the first one for the end of it shows the rest.
   redisPassword: 'Rr-thePassword@Of-The-Redis-2342',
   gateToken: 'Gg-theTokenOfTheGate-1234',
+  notifyPath: 'Np-thePathOfAReceiver-9012',
+  notifyKey: 'Nk-theKeyOfAReceiver-3456',
   gateSignature: 'Gs-theSignatureOfTheGate-5678',
 } as const;

@@ -29,7 +29,8 @@ const mayImport: Record<string, readonly string[]> = {
   // The config's schema tells the usual policy, for a rollout whose record cannot be read.
   redis: [...core, 'config'],
   queue: core,
-  observability: core,
+  // Notifications are sent over HTTP.
+  observability: [...core, 'http'],
   'admin-api': [...core, 'http'],
   gates: [...core, 'http'],
   'reference-service': ['http', 'contract', 'base'],
@@ -62,6 +63,7 @@ const homes: Record<string, readonly string[]> = {
   'node-cron': ['queue', 'config'],
   pino: ['observability'],
   'prom-client': ['observability'],
+  nodemailer: ['observability'],
   commander: ['cli', 'main.ts'],
   ink: ['cli'],
   react: ['cli'],
@@ -98,6 +100,7 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     verbs: ['model', 'decision'],
     messages: ['model', 'calendar', 'decision', 'planning', 'verbs'],
     status: ['model', 'calendar', 'decision', 'planning', 'verbs', 'messages'],
+    notices: ['model', 'calendar', 'status', 'verbs'],
   },
   config: {
     source: [],
@@ -114,6 +117,7 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     step: ['ports', 'records', 'watch'],
     scan: ['ports', 'records', 'watch', 'recovery'],
     lead: ['ports', 'records', 'watch', 'scan'],
+    notify: ['ports', 'records'],
     operations: ['ports', 'records', 'watch', 'scan', 'lead'],
   },
   'collector-api': { wire: [], fleet: ['wire'], management: ['wire'] },
@@ -124,6 +128,7 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     schema: ['connection'],
     'rollout-store': ['connection', 'schema'],
     coordination: ['connection', 'schema', 'rollout-store'],
+    notifications: ['connection', 'schema'],
   },
   'admin-api': {
     access: [],
@@ -132,6 +137,7 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     handlers: ['access'],
     '.': ['access', 'handlers'],
   },
+  observability: { '.': [], notifications: [] },
   'reference-service': {
     scenario: [],
     fleet: ['scenario'],
@@ -143,10 +149,11 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     inventory: ['shell'],
     rollouts: ['shell'],
     state: ['shell'],
+    notify: ['shell'],
     plan: ['shell', 'rollouts'],
     status: ['shell', 'rollouts'],
     run: ['shell', 'rollouts', 'status'],
-    '.': ['shell', 'inventory', 'rollouts', 'status', 'state', 'plan', 'run'],
+    '.': ['shell', 'inventory', 'rollouts', 'status', 'state', 'notify', 'plan', 'run'],
   },
 };
 

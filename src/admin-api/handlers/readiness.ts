@@ -9,9 +9,18 @@ export interface ReadinessCheck {
   /**
    * What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs; `refused`: the config
    * file has mistakes, and the daemon works by the one before; `newer`: a newer upwave
-   * has written rollouts, which the daemon leaves alone.
+   * has written rollouts, which the daemon leaves alone; `failing`: receivers take no messages.
    */
-  readonly kind?: 'refused' | 'connected' | 'away' | 'unwritable' | 'forbidden' | 'fault' | 'down' | 'newer';
+  readonly kind?:
+    | 'refused'
+    | 'connected'
+    | 'away'
+    | 'unwritable'
+    | 'forbidden'
+    | 'fault'
+    | 'down'
+    | 'newer'
+    | 'failing';
   /** Since when, where that is known. */
   readonly since?: EpochMs;
   readonly reason: string;

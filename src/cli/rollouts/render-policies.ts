@@ -11,7 +11,7 @@ import { showInstant } from '../shell/show-instant.ts';
  * @param onlyTrouble leave out the scans that did not fail
  */
 export function renderPolicies(
-  { notReady, configProblem, policies, orphans }: PolicyStatuses,
+  { notReady, configProblem, notificationProblems = [], policies, orphans }: PolicyStatuses,
   now: EpochMs,
   { onlyTrouble = false }: { readonly onlyTrouble?: boolean } = {},
 ): readonly string[] {
@@ -19,6 +19,7 @@ export function renderPolicies(
   return [
     ...(notReady === undefined ? [] : [`not ready ${toPrintable(notReady)}`]),
     ...(configProblem === undefined ? [] : [`config    ${toPrintable(`${refusedWords} ${configProblem}`)}`]),
+    ...notificationProblems.map((words) => `notify    ${toPrintable(words)}`),
     ...orphans.map((orphan) => `orphaned  ${toPrintable(describeOrphan(orphan))}`),
     ...policies.flatMap(({ policy, config }) => {
       const words = configWords(policy, config);

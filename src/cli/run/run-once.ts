@@ -108,6 +108,7 @@ export async function runOnce(
   const shownOn = json ? { ...output, isLive: false, out: output.err } : output;
   const progress = await makeProgress(shownOn, askOperations(daemon.operations));
   const statuses = await followRollouts(daemon.operations, started, progress, options, stop);
+  if (!stop.aborted) await daemon.announceNow();
   if (json) printJson(output, { rollouts: statuses });
   else for (const status of statuses) await report(daemon, status, output);
   for (const status of statuses) tellWhatIsLeft(status, statuses, output);

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { redisUrlProblem } from '../../config/schema/redis-schema.ts';
 import { redisConfigOf } from '../../daemon/redis-connections.ts';
 import { type RedisConfig, redisSecretsOf } from '../../redis/connection/config.ts';
+import type { ReceiverPlace } from '../../rollout/model/receiver.ts';
 import { CommandFailure } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { defaultRedis } from './open-config.ts';
@@ -59,5 +60,30 @@ export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): read
   const basic = basicToken({ name: accessId.reveal(), password: accessKey.reveal() });
   const secrets = [accessKey.reveal(), basic, config.http.token?.reveal() ?? ''];
   if (redis !== 'embedded') secrets.push(...redisSecretsOf(redis));
+  secrets.push(...config.notify.flatMap(({ place }) => secretsOfPlace(place)));
   return secrets.filter((secret) => secret !== '');
+}
+
+// A shorter path is a word.
+const secretPathLengthMin = 16;
+
+/** The URL as a whole, and its path, which is what keeps others out. */
+function secretsOfPlace(place: ReceiverPlace): readonly string[] {
+  const ofUrl = (url: string) => {
+    const path = new URL(url).pathname.slice(1);
+    return path.length < secretPathLengthMin ? [url] : [url, path];
+  };
+  switch (place.kind) {
+    case 'slack':
+    case 'teams':
+      return ofUrl(place.url.reveal());
+    case 'webhook':
+      return [...ofUrl(place.url.reveal()), place.secret.reveal()];
+    case 'pagerDuty':
+      return [place.routingKey.reveal()];
+    case 'email':
+      return place.login === null ? [] : [place.login.password.reveal()];
+    default:
+      return place satisfies never;
+  }
 }

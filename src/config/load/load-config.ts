@@ -15,6 +15,7 @@ import { readYaml, type YamlSource } from '../source/yaml-source.ts';
 import { withGateFiles } from './named-files.ts';
 import { type CaFiles, readCaFiles } from './read-ca-files.ts';
 import { readSecretFiles, type SecretFiles } from './read-secret-files.ts';
+import { receiversOf } from './receivers.ts';
 import {
   plainScalarOf,
   redactSubstituted,
@@ -45,7 +46,7 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   const authorities = readCaFiles(substitution, source.file);
   const allIssues = [...issues, ...secrets.issues, ...authorities.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
-  const config = assemble(parsed, secrets.byKey, authorities.ca, dirname(source.file));
+  const config = assemble(parsed, secrets.byPath, authorities.ca, dirname(source.file));
   return secrets.files.length === 0 ? config : { ...config, secretFiles: secrets.files };
 }
 
@@ -77,7 +78,11 @@ export function loadDaemonConfig(
   const { http } = parsed;
   const policies = substituteEnvironment(sectionOf(source.value, 'rollouts'), environment);
   return {
-    http: { host: http.host, port: http.port, token: token ?? http.token ?? secrets.byKey.get('tokenFile') },
+    http: {
+      host: http.host,
+      port: http.port,
+      token: token ?? http.token ?? secrets.byPath.get('http.tokenFile'),
+    },
     rollouts: parseFile(policies, Policies).parsed?.rollouts ?? [],
   };
 }
@@ -135,10 +140,10 @@ function withPlainScalars(substitution: Substitution, issues: readonly z.core.$Z
   return copy;
 }
 
-function assemble(file: ConfigFile, secrets: SecretFiles['byKey'], ca: CaFiles, folder: string): Config {
+function assemble(file: ConfigFile, secrets: SecretFiles['byPath'], ca: CaFiles, folder: string): Config {
   const { service, redis, http } = file;
-  const accessId = service.accessId ?? secrets.get('accessIdFile');
-  const accessKey = service.accessKey ?? secrets.get('accessKeyFile');
+  const accessId = service.accessId ?? secrets.get('service.accessIdFile');
+  const accessKey = service.accessKey ?? secrets.get('service.accessKeyFile');
   invariant(accessId !== undefined && accessKey !== undefined, 'the schema wants both credentials');
   return {
     service: {
@@ -155,8 +160,14 @@ function assemble(file: ConfigFile, secrets: SecretFiles['byKey'], ca: CaFiles, 
     redis:
       redis === undefined
         ? undefined
-        : redisOf(redis, redis.password ?? secrets.get('passwordFile'), ca.redis),
-    http: { host: http.host, port: http.port, token: http.token ?? secrets.get('tokenFile') },
+        : redisOf(redis, redis.password ?? secrets.get('redis.passwordFile'), ca.redis),
+    http: {
+      host: http.host,
+      port: http.port,
+      token: http.token ?? secrets.get('http.tokenFile'),
+      publicUrl: http.publicUrl,
+    },
+    notify: receiversOf(file.notify, secrets),
     installation: file.installation,
     historyMs: file.history,
     log: file.log,

@@ -16,12 +16,12 @@ export interface NamedFile {
  */
 export function namedFileOf(
   substitution: Substitution,
-  [section, key]: readonly [section: string, key: string],
+  path: readonly PropertyKey[],
   configFile: string,
 ): NamedFile | undefined {
-  const place = formatPath([section, key]);
+  const place = formatPath(path);
   if (substitution.issues.some((issue) => formatPath(issue.path) === place)) return undefined;
-  const given = partOf(partOf(substitution.value, section), key);
+  const given = path.reduce(partOf, substitution.value);
   if (typeof given !== 'string' || given === '') return undefined;
   const written = substitution.texts.get(place)?.written ?? given;
   return { path: resolve(dirname(configFile), given), written };

@@ -1,32 +1,50 @@
 import { Secret } from '../../base/secret.ts';
-import { guessable, type Unfit, unfitForId, unprintable } from '../schema/value-schemas.ts';
-import { quote } from '../source/config-error.ts';
+import { noHttpUrl } from '../schema/notify-schema.ts';
+import { guessable, partOf, type Unfit, unfitForId, unprintable } from '../schema/value-schemas.ts';
+import { formatPath, quote } from '../source/config-error.ts';
 import type { PlacedIssue } from '../source/describe-problems.ts';
 import { readTextFile } from '../source/text-file.ts';
 import { namedFileOf } from './named-files.ts';
 import type { Substitution } from './substitute-environment.ts';
 
-/** Where a secret may stand in a file of its own. */
-const places = [
-  ['service', 'accessIdFile'],
-  ['service', 'accessKeyFile'],
-  ['redis', 'passwordFile'],
-  ['http', 'tokenFile'],
-] as const;
+/** Where a secret may stand in a file of its own, and what it can't be. */
+interface SecretPlace {
+  readonly path: readonly PropertyKey[];
+  readonly unfit: readonly Unfit[];
+}
 
-type SecretFileKey = (typeof places)[number][1];
+const places: readonly SecretPlace[] = [
+  { path: ['service', 'accessIdFile'], unfit: [unfitForId] },
+  { path: ['service', 'accessKeyFile'], unfit: [unprintable] },
+  { path: ['redis', 'passwordFile'], unfit: [unprintable] },
+  { path: ['http', 'tokenFile'], unfit: [unprintable, guessable] },
+];
 
-/** Of the keys whose secrets have rules of their own. */
-const unfitFor: Partial<Readonly<Record<SecretFileKey, readonly Unfit[]>>> = {
-  accessIdFile: [unfitForId],
-  tokenFile: [unprintable, guessable],
-};
+/** Of each receiver. */
+const receiverPlaces: readonly SecretPlace[] = [
+  { path: ['slack', 'urlFile'], unfit: [unprintable, noHttpUrl] },
+  { path: ['teams', 'urlFile'], unfit: [unprintable, noHttpUrl] },
+  { path: ['webhook', 'urlFile'], unfit: [unprintable, noHttpUrl] },
+  { path: ['webhook', 'secretFile'], unfit: [unprintable, guessable] },
+  { path: ['pagerDuty', 'routingKeyFile'], unfit: [unprintable] },
+  { path: ['email', 'passwordFile'], unfit: [] },
+];
+
+function placesIn(data: unknown): readonly SecretPlace[] {
+  const receivers = partOf(data, 'notify');
+  if (!Array.isArray(receivers)) return places;
+  const ofReceivers = receivers.flatMap((_receiver, index) =>
+    receiverPlaces.map(({ path, unfit }) => ({ path: ['notify', index, ...path], unfit })),
+  );
+  return [...places, ...ofReceivers];
+}
 
 /** No credential is longer. */
 const secretBytesMax = 16 * 1024;
 
 export interface SecretFiles {
-  readonly byKey: ReadonlyMap<SecretFileKey, Secret>;
+  /** By the path of the key, such as `service.accessIdFile`. */
+  readonly byPath: ReadonlyMap<string, Secret>;
   /** Whole paths of those that were read. */
   readonly files: readonly string[];
   readonly issues: readonly PlacedIssue[];
@@ -34,33 +52,32 @@ export interface SecretFiles {
 
 /** Reads the secrets that the config keeps in files of their own. */
 export function readSecretFiles(substitution: Substitution, configFile: string): SecretFiles {
-  const byKey = new Map<SecretFileKey, Secret>();
+  const byPath = new Map<string, Secret>();
   const files: string[] = [];
   const issues: PlacedIssue[] = [];
-  for (const path of places) {
+  for (const { path, unfit } of placesIn(substitution.value)) {
     const named = namedFileOf(substitution, path, configFile);
     if (named === undefined) continue;
-    const [, key] = path;
-    const secret = readSecret(named.path, key);
+    const secret = readSecret(named.path, unfit);
     if ('problem' in secret) {
       const message = `can't take the secret from ${quote(named.written)}: ${secret.problem}`;
       issues.push({ path, message, part: 'value' });
     } else {
-      byKey.set(key, new Secret(secret.value));
+      byPath.set(formatPath(path), new Secret(secret.value));
       files.push(named.path);
     }
   }
-  return { byKey, files, issues };
+  return { byPath, files, issues };
 }
 
 function readSecret(
   path: string,
-  key: SecretFileKey,
+  unfitFor: readonly Unfit[],
 ): { readonly value: string } | { readonly problem: string } {
   const text = readTextFile(path, secretBytesMax);
   if (typeof text !== 'string') return text;
   const value = text.replace(/[\r\n]+$/, '');
   if (value === '') return { problem: 'the file is empty' };
-  const unfit = (unfitFor[key] ?? [unprintable]).find(({ pattern }) => pattern.test(value));
+  const unfit = unfitFor.find(({ pattern }) => pattern.test(value));
   return unfit === undefined ? { value } : { problem: `it ${unfit.sentence}` };
 }

@@ -39,7 +39,7 @@ const WeekDays = z
   .describe('The days on which the window opens: mon to sun. The default is all days.');
 
 /** A time of day as minutes since midnight. @param latest the last one that makes sense, as text too */
-function timeOfDay(latest: '23:59' | '24:00') {
+export function timeOfDay(latest: '23:59' | '24:00') {
   return z
     .string({
       error: (issue) =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { HttpSchema } from './http-schema.ts';
+import { NotifySchema } from './notify-schema.ts';
 import { PolicySchema } from './policy-schema.ts';
 import { RedisSchema } from './redis-schema.ts';
 import { ServiceSchema } from './service-schema.ts';
@@ -31,7 +32,7 @@ export const ConfigFile = z
     installation: shortName()
       .exactOptional()
       .describe(
-        'The name of this installation, a label on every metric. One Prometheus can watch several installations. All daemons on one Redis need the same name.',
+        'The name of this installation, a label on every metric and a part of every message. One Prometheus can watch several installations. All daemons on one Redis need the same name.',
       ),
     log: z
       .strictObject({
@@ -47,6 +48,7 @@ export const ConfigFile = z
       .describe(
         'How long an ended rollout is kept, with the outcome of each collector. A change applies to rollouts that end later.',
       ),
+    notify: NotifySchema,
     rollouts: Rollouts,
   })
   .describe("upwave's configuration.");

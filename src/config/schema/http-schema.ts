@@ -30,6 +30,15 @@ export const HttpSchema = z
     tokenFile: filePath()
       .exactOptional()
       .describe('A file with the token, instead of token. Relative to the config file.'),
+    publicUrl: z
+      .string()
+      .regex(
+        /^https?:\/\/[^\s@?#]+$/i,
+        'must be an address such as https://upwave.example.com, without a user name, "?" and "#"',
+      )
+      .transform((url) => url.replace(/\/+$/, ''))
+      .exactOptional()
+      .describe('The address at which people reach the page. Notifications link to it.'),
   })
   .check(
     wholeCheck((http, report) => {

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { writeAddress } from '../../base/url-authority.ts';
 import type { Config, RedisConfig, ServiceConfig } from '../config.ts';
+import { effectiveReceiver } from './effective-notify.ts';
 import { effectivePolicy, writeDuration } from './effective-policy.ts';
 import { maskedUrl } from './masked-urls.ts';
 
@@ -16,19 +17,25 @@ export function effectiveConfig(config: Config): object {
     installation,
     historyMs,
     log,
+    notify,
     rollouts,
     secretFiles: _read,
     ...others
   } = config;
   nothingElse(others);
-  const { token, ...listening } = http;
+  const { token, publicUrl, ...listening } = http;
   return escapeVariables({
     service: effectiveService(service),
     ...(redis !== undefined && { redis: effectiveRedis(redis) }),
-    http: { ...listening, ...(token !== undefined && { token: String(token) }) },
+    http: {
+      ...listening,
+      ...(token !== undefined && { token: String(token) }),
+      ...(publicUrl !== undefined && { publicUrl }),
+    },
     ...(installation !== undefined && { installation }),
     log,
     history: writeDuration(historyMs),
+    ...(notify.length > 0 && { notify: notify.map(effectiveReceiver) }),
     rollouts: rollouts.map(effectivePolicy),
   });
 }

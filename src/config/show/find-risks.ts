@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { errorCodeOf } from '../../base/node-errors.ts';
+import type { Receiver } from '../../rollout/model/receiver.ts';
 import type { Config, RedisConfig } from '../config.ts';
 import { isLoopback } from '../schema/http-schema.ts';
 
@@ -25,8 +26,18 @@ export function findRisks(config: Config): readonly string[] {
       : []),
     ...redisPassword(config.redis),
     ...tokens,
+    ...config.notify.flatMap(receiverRisk),
     ...[...new Set([...secretFiles, ...files])].flatMap((path) => (path === undefined ? [] : openFile(path))),
   ];
+}
+
+function receiverRisk({ name, place }: Receiver): readonly string[] {
+  if (place.kind === 'email') {
+    const isOpen = place.tls === 'none' && place.login !== null && !isLoopback(place.host);
+    return isOpen ? [`the mail password of receiver ${name} travels without TLS; set tls: starttls`] : [];
+  }
+  const url = place.kind === 'pagerDuty' ? place.url : place.url.reveal();
+  return isReadOnTheWay(url) ? [`messages to receiver ${name} go without TLS; write https://`] : [];
 }
 
 function isReadOnTheWay(url: string): boolean {

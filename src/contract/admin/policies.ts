@@ -40,6 +40,9 @@ export const PolicyStatusesBody = z
       description:
         'What is wrong with the config file. This daemon works by what it read before; absent: nothing.',
     }),
+    notificationProblems: z.array(z.string()).readonly().exactOptional().meta({
+      description: 'Receivers of notifications that take no messages, and why; absent: none.',
+    }),
     policies: z
       .array(PolicyStandingBody)
       .readonly()

@@ -34,6 +34,8 @@ export interface PolicyStatuses {
   readonly notReady?: string;
   /** What is wrong with the config file of the daemon that answers, which works by the one before; absent: nothing. */
   readonly configProblem?: string;
+  /** Receivers that take no messages, a sentence for each; absent: none. */
+  readonly notificationProblems?: readonly string[];
 }
 
 export interface ListPoliciesParts extends FindOrphansParts {

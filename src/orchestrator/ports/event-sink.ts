@@ -90,6 +90,30 @@ export type DaemonNote =
   | { readonly event: 'backgroundTask.failed'; readonly backgroundTask: string; readonly error: unknown }
   /** The service did not answer what was asked for a rollout as a whole; it is asked again. */
   | { readonly event: 'poll.failed'; readonly rollout: string; readonly reason: string }
+  | {
+      readonly event: 'notification.sent';
+      readonly receiver: string;
+      readonly policy: string;
+      readonly notice: string;
+    }
+  /** It is tried again. `failures`: in a row, of this receiver. */
+  | {
+      readonly event: 'notification.failed';
+      readonly receiver: string;
+      readonly reason: string;
+      readonly failures: number;
+    }
+  | { readonly event: 'notification.recovered'; readonly receiver: string }
+  /** The receiver refused it, or took nothing for too long. */
+  | {
+      readonly event: 'notification.dropped';
+      readonly receiver: string;
+      readonly policy: string;
+      readonly notice: string;
+      readonly reason: string;
+    }
+  /** Too many wait: the oldest had to go. */
+  | { readonly event: 'notification.pushedOut'; readonly messages: number }
   /** This process gets to its work late again and again: too little CPU, or a slow Redis. Told now and then. */
   | { readonly event: 'daemon.starved'; readonly reason: string }
   | { readonly event: 'daemon.started' | 'daemon.stopping' | 'daemon.stopped'; readonly detail: string };

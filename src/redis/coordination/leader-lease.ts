@@ -39,46 +39,25 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   const keys = { lease: `${keyPrefix}:{leader}:lease`, epoch: `${keyPrefix}:{leader}:epoch` };
   const owner = randomUUID();
   const beatMs = leaseMs / 3;
-  let held: { readonly fence: Fence; readonly until: number } | undefined;
+  const held = makeHeldLease({ leaseMs, monotonicNow, onLapsed: parts.onLapsed });
   let beating: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let released = false;
   let restsUntil = Number.NEGATIVE_INFINITY;
-  let expiry: NodeJS.Timeout | undefined;
-  // Whoever asks next is told once that it was lost, though it may have been renewed since.
-  let hasLapsed = false;
-
-  const fenceNow = (): Fence | undefined =>
-    held !== undefined && monotonicNow() < held.until - leaseMs * safetyShare ? held.fence : undefined;
 
   async function beat(): Promise<void> {
     const sentAt = monotonicNow();
     if (sentAt < restsUntil) return;
     try {
-      const fence = await runScript(commands, acquireLeaseScript, {
-        keys,
-        args: { owner, leaseMs: Math.round(leaseMs) },
-      });
+      const args = { owner, leaseMs: Math.round(leaseMs) };
+      const fence = await runScript(commands, acquireLeaseScript, { keys, args });
       faults.over(faultName);
       if (released) await giveUp();
-      else if (monotonicNow() >= restsUntil) {
-        held = fence === null ? undefined : { fence, until: sentAt + leaseMs };
-        if (held !== undefined) watchExpiry();
-      }
+      else if (monotonicNow() >= restsUntil) held.renew(fence, sentAt);
     } catch (error) {
       // Of an outage the connection tells. What we hold runs out by itself.
       faults.met(faultName, error);
     }
-  }
-
-  function watchExpiry(): void {
-    clearTimeout(expiry);
-    expiry = setTimeout(() => {
-      // A timer may be early by the other clock, or late by a stopped process.
-      if (released || fenceNow() !== undefined) return;
-      hasLapsed = true;
-      parts.onLapsed?.();
-    }, leaseMs).unref();
   }
 
   function beatOnce(): Promise<void> {
@@ -96,32 +75,71 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
     hold: async () => {
       if (released) return undefined;
       if (timer === undefined) {
-        timer = setInterval(() => void beatOnce(), beatMs);
-        timer.unref();
+        timer = setInterval(() => void beatOnce(), beatMs).unref();
         void beatOnce();
       }
-      if (hasLapsed) {
-        hasLapsed = false;
-        return undefined;
-      }
-      if (held === undefined && beating !== undefined) await within(beatMs, beating);
-      return fenceNow();
+      if (held.takeLapse()) return undefined;
+      if (!held.isHeld() && beating !== undefined) await within(beatMs, beating);
+      return held.fence();
     },
     giveWay: async (forMs) => {
       // Also for an attempt that is under way: its answer comes before the lease is given up, and counts no more.
       restsUntil = monotonicNow() + forMs;
-      held = undefined;
-      clearTimeout(expiry);
+      held.drop();
       await within(leaseMs, giveUp().then(noop, noop));
     },
     release: async () => {
       released = true;
-      held = undefined;
+      held.drop();
       clearInterval(timer);
-      clearTimeout(expiry);
       // An attempt that is under way gives up by itself when it lands; when Redis is away, the lease runs out.
       const met = (error: unknown) => faults.met(faultName, error);
       await within(leaseMs, giveUp().then(noop, met));
+    },
+  };
+}
+
+/** What this daemon knows of the lease: the fence, until when, and whether it ran out without a renewal. */
+function makeHeldLease(parts: {
+  readonly leaseMs: DurationMs;
+  readonly monotonicNow: () => number;
+  readonly onLapsed: (() => void) | undefined;
+}) {
+  const { leaseMs, monotonicNow, onLapsed } = parts;
+  let held: { readonly fence: Fence; readonly until: number } | undefined;
+  let expiry: NodeJS.Timeout | undefined;
+  let hasLapsed = false;
+
+  const fence = (): Fence | undefined =>
+    held !== undefined && monotonicNow() < held.until - leaseMs * safetyShare ? held.fence : undefined;
+
+  function watchExpiry(): void {
+    clearTimeout(expiry);
+    expiry = setTimeout(() => {
+      // A timer may be early by the other clock, or late by a stopped process.
+      if (fence() !== undefined) return;
+      hasLapsed = true;
+      onLapsed?.();
+    }, leaseMs).unref();
+  }
+
+  return {
+    fence,
+    isHeld: () => held !== undefined,
+    /** @param taken null: another daemon leads */
+    renew: (taken: Fence | null, sentAt: number): void => {
+      held = taken === null ? undefined : { fence: taken, until: sentAt + leaseMs };
+      if (held !== undefined) watchExpiry();
+    },
+    drop: (): void => {
+      held = undefined;
+      clearTimeout(expiry);
+    },
+    /** True once after the lease ran out, though it may have been renewed since. */
+    takeLapse: (): boolean => {
+      const lapsed = hasLapsed;
+      hasLapsed = false;
+      return lapsed;
     },
   };
 }

@@ -48,6 +48,8 @@ export interface NightInput {
   /** Keys of the service section, as in the config file. */
   readonly service?: Readonly<Record<string, unknown>>;
   readonly http?: Readonly<Record<string, unknown>>;
+  /** Receivers of notifications, as in the config file. */
+  readonly notify?: ReadonlyArray<Readonly<Record<string, unknown>>>;
   /** True: the daemons look for work by themselves; else a test calls `scan`. */
   readonly followsSchedule?: boolean;
   /** In which records are written and read; this upwave's, where left out. */
@@ -204,6 +206,7 @@ export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | '
     },
     http: { port: 0, ...input.http },
     log: { level: 'debug' },
+    notify: input.notify ?? [],
     rollouts: [
       {
         name: nightPolicy,

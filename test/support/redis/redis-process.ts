@@ -59,7 +59,8 @@ export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<R
   const aside = `${folder}-aside`;
   let child: ChildProcess | undefined;
 
-  const ask = (command: string) => exchangeLine(port, command, 1_000);
+  // A bound for what hangs: one that is not there says so at once.
+  const ask = (command: string) => exchangeLine(port, command, 30_000);
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
   const kill = async () => {
     if (child === undefined || !isRunning()) return;
@@ -88,7 +89,7 @@ export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<R
       child = spawn('/bin/sh', ['-c', shellText, 'redis', redisServerCommand ?? '', ...args], {
         stdio: 'ignore',
       });
-      await until('Redis to answer', async () => (await ask('PING')) === '+PONG', 10_000);
+      await until('Redis to answer', async () => (await ask('PING')) === '+PONG');
     },
     close: async () => {
       await kill();

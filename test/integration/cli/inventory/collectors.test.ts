@@ -384,7 +384,7 @@ describe('upwave collectors delete', () => {
   it('deletes one with --yes, and nothing where nobody can be asked', async () => {
     const setup = await aService();
     const id = await create(setup, { name: 'one' });
-    const refused = await setup.upwaveProcess('collectors', 'delete', 'one');
+    const refused = await setup.upwave('collectors', 'delete', 'one');
     expect(refused.code).toBe(2);
     expectOneLine(refused, /nobody can be asked here: add --yes/);
     expect((await setup.send(`/v1/collectors/${id}`)).status).toBe(200);
@@ -524,7 +524,7 @@ describe('upwave sources', () => {
 
 describe('upwave builds', () => {
   it('lists what the service offers, highest version first', async () => {
-    const { upwave, upwaveProcess } = await aScript((_request, response) =>
+    const { upwave } = await aScript((_request, response) =>
       sendJson(response, 200, {
         targets: [{ version: '19.227-4' }, { version: '19.525-63', latest: true }, { version: '19.227-11' }],
       }),
@@ -535,7 +535,7 @@ describe('upwave builds', () => {
       { version: '19.227-11', latest: false },
       { version: '19.227-4', latest: false },
     ]);
-    const table = await upwaveProcess('builds');
+    const table = await upwave('builds');
     expect(table.out).toMatch(/19\.525-63 │ yes/);
     expect(table.code).toBe(0);
   });

@@ -128,10 +128,8 @@ messageRules: [{ words: [], class: retry }] → 4:22 rollouts[0].messageRules[0]
 `);
 
 const sectionCases = problemCases(`
-notify: []
-  → 3:1 notify: unknown key "notify", not known in this release; known here: service, redis, http, installation, log, history, rollouts
 accounts: {}
-  → 3:1 accounts: unknown key "accounts", not known in this release; known here: service, redis, http, installation, log, history, rollouts
+  → 3:1 accounts: unknown key "accounts", not known in this release; known here: service, redis, http, installation, log, history, notify, rollouts
 log: { level: loud } → 3:15 log.level: must be one of "debug", "info", "warn", "error", "silent"
 http: { host: 0.0.0.0 }
   → 3:15 http.host: is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1

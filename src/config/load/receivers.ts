@@ -1,0 +1,56 @@
+import { invariant } from '../../base/assert.ts';
+import type { Secret } from '../../base/secret.ts';
+import type { Receiver, ReceiverPlace } from '../../rollout/model/receiver.ts';
+import type { NotifyEntry } from '../schema/notify-schema.ts';
+import type { SecretFiles } from './read-secret-files.ts';
+
+/** The receivers of the config, each with a name and with its secrets. */
+export function receiversOf(
+  entries: readonly NotifyEntry[],
+  secrets: SecretFiles['byPath'],
+): readonly Receiver[] {
+  const names = new Set(entries.flatMap(({ name }) => name ?? []));
+  return entries.map((entry, index) => {
+    const secret = (given: Secret | undefined, kind: string, key: string): Secret => {
+      const found = given ?? secrets.get(`notify[${index}].${kind}.${key}`);
+      invariant(found !== undefined, 'the schema wants the secret or its file');
+      return found;
+    };
+    const place = placeOf(entry, secret);
+    const name = entry.name ?? freeName(place.kind.toLowerCase(), names);
+    names.add(name);
+    const { events, policies, quiet } = entry;
+    return { name, events, policies, quiet: quiet ?? null, place };
+  });
+}
+
+type ReadSecret = (given: Secret | undefined, kind: string, key: string) => Secret;
+
+function placeOf(
+  { slack, teams, pagerDuty, email, webhook }: NotifyEntry,
+  secret: ReadSecret,
+): ReceiverPlace {
+  if (slack !== undefined) return { kind: 'slack', url: secret(slack.url, 'slack', 'urlFile') };
+  if (teams !== undefined) return { kind: 'teams', url: secret(teams.url, 'teams', 'urlFile') };
+  if (pagerDuty !== undefined) {
+    const { url, routingKey } = pagerDuty;
+    return { kind: 'pagerDuty', url, routingKey: secret(routingKey, 'pagerDuty', 'routingKeyFile') };
+  }
+  if (webhook !== undefined) {
+    const url = secret(webhook.url, 'webhook', 'urlFile');
+    return { kind: 'webhook', url, secret: secret(webhook.secret, 'webhook', 'secretFile') };
+  }
+  invariant(email !== undefined, 'the schema wants one of the kinds');
+  const { username, password, passwordFile: _file, ...rest } = email;
+  const login =
+    username === undefined ? null : { username, password: secret(password, 'email', 'passwordFile') };
+  return { kind: 'email', ...rest, login };
+}
+
+/** `slack`, or `slack-2` and so on where that is taken. */
+function freeName(kind: string, taken: ReadonlySet<string>): string {
+  let name = kind;
+  // Ends: at most one name more is tried than are taken.
+  for (let number = 2; taken.has(name); number += 1) name = `${kind}-${number}`;
+  return name;
+}

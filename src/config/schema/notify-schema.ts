@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { noticeEvents, usualNoticeEvents } from '../../rollout/model/notice.ts';
+import { TimeZoneSchema, timeOfDay, weekDays } from './calendar-schemas.ts';
+import {
+  filePath,
+  guessable,
+  oneOrMany,
+  reportRepeatedNames,
+  secretText,
+  shortName,
+  type Unfit,
+  unprintable,
+  wholeCheck,
+} from './value-schemas.ts';
+
+/** A URL that is a secret is never shown, so what is wrong with it is all that is said. */
+export const noHttpUrl: Unfit = {
+  pattern: /^(?!https?:\/\/[^\s/@?#]+(?:[/?#]|$))/i,
+  sentence: 'is no http or https URL, or carries a user name',
+};
+
+const secretUrl = {
+  url: secretText(unprintable, noHttpUrl)
+    .exactOptional()
+    .describe(`The address that gets the messages, a secret. Take it from the environment: \${SLACK_URL}.`),
+  urlFile: filePath()
+    .exactOptional()
+    .describe('A file with the address, instead of url. Relative to the config file.'),
+};
+
+/** Exactly one of two keys. */
+function oneOf(one: string, other: string) {
+  return wholeCheck((value, report) => {
+    if (value[one] === undefined && value[other] === undefined) report(`needs ${one} or ${other}`);
+    if (value[one] !== undefined && value[other] !== undefined)
+      report(`both ${one} and ${other} are given; keep one`, [other]);
+  });
+}
+
+const Slack = z
+  .strictObject(secretUrl)
+  .check(oneOf('url', 'urlFile'))
+  .describe('An incoming webhook of Slack, or of a chat that takes the same, such as Mattermost.');
+
+const Teams = z
+  .strictObject(secretUrl)
+  .check(oneOf('url', 'urlFile'))
+  .describe('A webhook of a Microsoft Teams workflow that posts adaptive cards.');
+
+const Webhook = z
+  .strictObject({
+    ...secretUrl,
+    secret: secretText(unprintable, guessable)
+      .exactOptional()
+      .describe('The secret that signs each message, of 16 characters or more.'),
+    secretFile: filePath()
+      .exactOptional()
+      .describe('A file with the secret, instead of secret. Relative to the config file.'),
+  })
+  .check(oneOf('url', 'urlFile'))
+  .check(oneOf('secret', 'secretFile'))
+  .describe('A service of your own. It gets a POST of JSON with an HMAC-SHA256 signature.');
+
+const PagerDuty = z
+  .strictObject({
+    routingKey: secretText(unprintable)
+      .exactOptional()
+      .describe('The integration key of an Events API v2 integration.'),
+    routingKeyFile: filePath()
+      .exactOptional()
+      .describe('A file with the key, instead of routingKey. Relative to the config file.'),
+    url: z
+      .string()
+      .regex(
+        /^https?:\/\/[^\s/@?#]+$/i,
+        'must be an address such as https://events.eu.pagerduty.com, without a path',
+      )
+      .default('https://events.pagerduty.com')
+      .describe('The address of the Events API. Accounts in the EU have https://events.eu.pagerduty.com.'),
+  })
+  .check(oneOf('routingKey', 'routingKeyFile'))
+  .describe('PagerDuty, by its Events API v2. The end of an incident resolves it.');
+
+const mailAddress = z
+  .string()
+  .max(320)
+  .regex(/^[^\s@<>,;"]+@[^\s@<>,;"]+$/, 'must be an address such as upwave@example.com');
+
+const Email = z
+  .strictObject({
+    host: z
+      .string()
+      .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'is no host name or address')
+      .describe('The host of the SMTP server.'),
+    port: z.number().int().min(1).max(65_535).default(587).describe('The port of the SMTP server.'),
+    tls: z
+      .enum(['starttls', 'implicit', 'none'])
+      .default('starttls')
+      .describe(
+        'How the connection is protected. implicit is usual on port 465. With none, messages and password travel in the open.',
+      ),
+    username: z
+      .string()
+      .min(1)
+      .max(320)
+      .exactOptional()
+      .describe('The user name, where the server wants a sign-in.'),
+    password: secretText().exactOptional().describe('The password, where the server wants a sign-in.'),
+    passwordFile: filePath()
+      .exactOptional()
+      .describe('A file with the password, instead of password. Relative to the config file.'),
+    from: mailAddress.describe('The sender.'),
+    to: oneOrMany(mailAddress, 50).describe('One address, or a list of them.'),
+  })
+  .check(
+    wholeCheck(({ username, password, passwordFile }, report) => {
+      if (password !== undefined && passwordFile !== undefined)
+        report('both password and passwordFile are given; keep one', ['passwordFile']);
+      const hasPassword = password !== undefined || passwordFile !== undefined;
+      if (hasPassword !== (username !== undefined))
+        report('needs both username and a password, or none of them');
+    }),
+  )
+  .describe('E-mail by SMTP.');
+
+const Quiet = z
+  .strictObject({
+    from: timeOfDay('23:59').describe('When quiet hours begin, in local time, such as "22:00".'),
+    to: timeOfDay('24:00').describe('When they end. A time before from is on the next day.'),
+    timeZone: TimeZoneSchema.default('UTC').describe('The IANA time zone of from and to.'),
+  })
+  .check(
+    wholeCheck(({ from, to }, report) => {
+      if (typeof from === 'number' && from === to) report('must not be the same as from', ['to']);
+    }),
+  )
+  .transform(({ from, to, timeZone }) => ({
+    days: weekDays.map((_day, index) => index + 1),
+    fromMinute: from,
+    toMinute: to,
+    timeZone,
+  }))
+  .describe(
+    'Quiet hours. What needs a person is sent all the same, and so is its end. The rest is sent when they end.',
+  );
+
+const kinds = ['slack', 'teams', 'pagerDuty', 'email', 'webhook'] as const;
+
+const Receiver = z
+  .strictObject({
+    name: shortName()
+      .exactOptional()
+      .describe(
+        'The name of the receiver, unique in the list. The default is its kind, such as slack, or slack-2.',
+      ),
+    slack: Slack.exactOptional(),
+    teams: Teams.exactOptional(),
+    pagerDuty: PagerDuty.exactOptional(),
+    email: Email.exactOptional(),
+    webhook: Webhook.exactOptional(),
+    events: z
+      .array(z.enum(noticeEvents))
+      .min(1, 'is an empty list; remove the key for the usual events')
+      .default([...usualNoticeEvents])
+      .describe(
+        'What is sent: started, wavePassed, approvalNeeded, held, stratumHeld, finished, noProgress, discoveryFailing. The default is what needs a person, and the end of a rollout.',
+      ),
+    policies: oneOrMany(z.string().min(1).max(200), 100)
+      .prefault(['*'])
+      .describe('The policies it hears of: names or globs, such as "production*".'),
+    quiet: Quiet.exactOptional(),
+  })
+  .check(
+    wholeCheck((receiver, report) => {
+      const given = kinds.filter((kind) => receiver[kind] !== undefined);
+      if (given.length === 0) report(`needs one of ${kinds.join(', ')}`);
+      const [, second] = given;
+      if (second !== undefined)
+        report(`${given.join(' and ')} are given; make two receivers of them`, [second]);
+    }),
+  )
+  .describe('One receiver of notifications: exactly one of slack, teams, pagerDuty, email and webhook.');
+
+/** Who is told of what. */
+export const NotifySchema = z
+  .array(Receiver)
+  .max(50)
+  .check(
+    z.superRefine<unknown>(
+      (receivers, context) => {
+        if (!Array.isArray(receivers)) return;
+        reportRepeatedNames(receivers, 'receiver', (message, path) =>
+          context.addIssue({ code: 'custom', message, path }),
+        );
+      },
+      { when: () => true },
+    ),
+  )
+  .prefault([])
+  .describe('Who is notified, and of what. A change needs a restart.');
+export type NotifyEntry = z.output<typeof Receiver>;

@@ -1,0 +1,42 @@
+import { toOneLine } from '../../base/safe-text.ts';
+import { type NoticeText, noticeWords } from '../../rollout/messages/notices.ts';
+import type { Notice } from '../../rollout/model/notice.ts';
+
+/** What every message says beside its notice. */
+export interface NoticeOrigin {
+  /** The name of this installation; undefined: it has none. */
+  readonly installation: string | undefined;
+  /** Where people reach the page; undefined: no link is sent. */
+  readonly publicUrl: string | undefined;
+}
+
+/** A notice in the words that all kinds of receivers get. Names and reasons of others are in one line each. */
+export interface WrittenNotice extends NoticeText {
+  readonly notice: Notice;
+  readonly installation: string | undefined;
+  /** The rollout on the page. */
+  readonly link: string | undefined;
+}
+
+const lineLengthMax = 1_000;
+
+export function writeNotice(notice: Notice, { installation, publicUrl }: NoticeOrigin): WrittenNotice {
+  const { title, cause, numbers, causes, commands } = noticeWords(notice);
+  const rollout = notice.figures?.rollout;
+  const path = rollout === undefined ? '' : `#/rollouts/${encodeURIComponent(rollout)}`;
+  const where = installation === undefined ? '' : `[${installation}] `;
+  return {
+    notice,
+    installation,
+    link: publicUrl === undefined ? undefined : `${publicUrl}/${path}`,
+    title: line(`${where}${title}`),
+    cause: line(cause),
+    numbers,
+    causes: causes.map(line),
+    commands,
+  };
+}
+
+function line(text: string): string {
+  return toOneLine(text).slice(0, lineLengthMax);
+}

@@ -1,0 +1,163 @@
+import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
+import type { Sleep } from '../../base/waiting.ts';
+import type { Notice } from '../../rollout/model/notice.ts';
+import type { Receiver } from '../../rollout/model/receiver.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { dueOfRollout } from '../../rollout/notices/due-notices.ts';
+import { dueOfPolicy } from '../../rollout/notices/due-of-policy.ts';
+import { receiversOf } from '../../rollout/notices/next-delivery.ts';
+import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
+import { describeRollout } from '../../rollout/status/status.ts';
+import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
+import type { EventSink } from '../ports/event-sink.ts';
+import type { Announced, NoticeQueue, Outbox, ToldOf } from '../ports/notifications.ts';
+import { lastGoodScan, latestScan, type ScanBook } from '../ports/scan-book.ts';
+import { loadCauses } from '../records/load-causes.ts';
+import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
+
+export interface AnnounceParts extends ViewParts {
+  readonly scans: Pick<ScanBook, 'read'>;
+  readonly outbox: Outbox;
+  readonly queue: NoticeQueue;
+  readonly receivers: readonly Receiver[];
+  /** Of the present config. */
+  readonly policies: readonly string[];
+  readonly readApiBudgetStatus: ReadApiBudgetStatus;
+  readonly clock: Clock;
+  readonly sink: EventSink;
+}
+
+/**
+ * Announces what is due, once, however many daemons do this. Level-triggered: what a crash or an outage of Redis kept from
+ * being announced is announced by the next pass.
+ */
+async function announce(parts: AnnounceParts): Promise<void> {
+  const { outbox, clock, policies, store } = parts;
+  const now = clock.now();
+  // Read before the rollouts: a write that follows this mark never tells less than the one before it.
+  const announced = await outbox.readAnnounced(now);
+  const [api, scans, current] = await Promise.all([
+    parts.readApiBudgetStatus(),
+    parts.scans.read(),
+    store.currentRollouts(policies),
+  ]);
+  for (const policy of policies) {
+    const entries = scans.filter((entry) => entry.policy === policy);
+    const last = latestScan(entries);
+    const overdueAt = lastGoodScan(entries)?.overdueAt ?? null;
+    const failure = last?.outcome === 'failed' ? { reason: last.reason } : null;
+    const before = announced.policies.get(policy);
+    const { notices, told } = dueOfPolicy(before?.told, { policy, failure, overdueAt }, now);
+    await write(parts, { policy, told }, before, notices);
+  }
+  const known = new Set(current.map(({ id }) => id));
+  const open = [...announced.rollouts].filter(([id, { told }]) => told.endedAt === null && !known.has(id));
+  const gone = await Promise.all(open.map(([id]) => store.loadRollout(id)));
+  // Oldest first: the end of one comes before the start of the next.
+  const rollouts = [...current, ...gone.filter((rollout) => rollout !== undefined)].sort(
+    (one, other) => one.createdAt - other.createdAt,
+  );
+  for (const rollout of rollouts) await announceRollout(parts, rollout, announced, api);
+  await outbox.forget([
+    ...open.flatMap(([id], index) => (gone[index] === undefined ? [id] : [])),
+    ...longOver(announced, known, now),
+  ]);
+}
+
+// A rollout is opened again by `retry` or `rollback` while its failures are still of interest.
+const rememberedMs: DurationMs = 90 * 86_400_000;
+
+function longOver({ rollouts }: Announced, known: ReadonlySet<string>, now: EpochMs): readonly string[] {
+  const isLongOver = (endedAt: EpochMs | null) => endedAt !== null && now - endedAt > rememberedMs;
+  return [...rollouts].flatMap(([id, { told }]) => (isLongOver(told.endedAt) && !known.has(id) ? [id] : []));
+}
+
+// Beside the longest that an upgrade can take: a few looks, and a hand-over to another daemon.
+const patienceMarginMs: DurationMs = 15 * 60_000;
+
+async function announceRollout(
+  parts: AnnounceParts,
+  rollout: Rollout,
+  { since, rollouts }: Announced,
+  api: ApiBudgetStatus,
+): Promise<void> {
+  const { id, endedAt, policy } = rollout;
+  const before = rollouts.get(id);
+  if (endedAt !== null && before?.told.endedAt === endedAt) return;
+  const now = parts.clock.now();
+  const view = await loadRolloutSummary(parts, id, now);
+  if (view === undefined) return;
+  const patienceMs = policy.upgrade.deadlineMs + policy.upgrade.verifyWithinMs + patienceMarginMs;
+  const due = (causes: Awaited<ReturnType<typeof loadCauses>>) =>
+    dueOfRollout(before?.told, describeRollout(view, now, api, causes), { now, since, patienceMs });
+  const quick = due({});
+  // Causes are read only for what is announced.
+  const { notices, told } = quick.notices.length === 0 ? quick : due(await loadCauses(parts, view));
+  await write(parts, { rollout: id, told }, before, notices);
+}
+
+async function write(
+  { outbox, queue, receivers, sink }: AnnounceParts,
+  of: ToldOf,
+  before: { readonly told: unknown; readonly mark: string } | undefined,
+  notices: readonly Notice[],
+): Promise<void> {
+  if (notices.length === 0 && JSON.stringify(before?.told) === JSON.stringify(of.told)) return;
+  const messages = notices.flatMap((notice) =>
+    receiversOf(notice, receivers).map(({ name }) => ({ receiver: name, notice })),
+  );
+  const result = await outbox.write(of, before?.mark ?? null, messages);
+  if (result === 'stale') return;
+  if (result.pushedOut > 0) sink.note({ event: 'notification.pushedOut', messages: result.pushedOut });
+  await queue.wake([...new Set(messages.map(({ receiver }) => receiver))]);
+}
+
+// Between two looks whether all is sent.
+const drainPollMs: DurationMs = 100;
+
+/** Announces what is due, and waits until it is sent, or until receivers that fail or rest alone are left. */
+export async function announceAndDrain(
+  parts: AnnounceParts & { readonly sleep: Sleep },
+  withinMs: DurationMs,
+  signal: AbortSignal,
+): Promise<void> {
+  const { outbox, receivers, clock } = parts;
+  await announce(parts);
+  const giveUpAt = clock.now() + withinMs;
+  while (!signal.aborted && clock.now() < giveUpAt) {
+    const [waited, failures] = [await outbox.receivers(), await outbox.readFailures()];
+    if (!receivers.some(({ name }) => waited.has(name) && !failures.has(name))) return;
+    await parts.sleep(drainPollMs, signal);
+  }
+}
+
+const announceEveryMs: DurationMs = 2_000;
+
+// A job that was lost keeps its messages waiting no longer than this.
+const wakeEveryMs: DurationMs = 10_000;
+
+/** Announces while this daemon leads, until the signal is aborted. */
+export async function keepAnnouncing(
+  parts: AnnounceParts & { readonly isLeading: () => boolean; readonly sleep: Sleep },
+  signal: AbortSignal,
+): Promise<void> {
+  const { outbox, queue, receivers, sink, clock } = parts;
+  let wokenAt = 0;
+  while (!signal.aborted) {
+    try {
+      if (parts.isLeading()) {
+        await announce(parts);
+        if (Math.abs(clock.now() - wokenAt) >= wakeEveryMs) {
+          wokenAt = clock.now();
+          const waited = await outbox.receivers();
+          await queue.wake(receivers.flatMap(({ name }) => (waited.has(name) ? [name] : [])));
+        }
+      }
+    } catch (error) {
+      // Redis is away, or refuses: the next pass announces what this one could not.
+      if (!signal.aborted)
+        sink.note({ event: 'backgroundTask.failed', backgroundTask: 'notifications', error });
+    }
+    await parts.sleep(announceEveryMs, signal);
+  }
+}

@@ -1,0 +1,91 @@
+import type { Clock, DurationMs } from '../../base/time.ts';
+import type { Receiver } from '../../rollout/model/receiver.ts';
+import { nextDelivery, retryAfterMs } from '../../rollout/notices/next-delivery.ts';
+import type { EventSink } from '../ports/event-sink.ts';
+import type {
+  Outbox,
+  ReceiverFailure,
+  SendNotice,
+  SendResult,
+  WaitingNotice,
+} from '../ports/notifications.ts';
+import type { StepOutcome } from '../ports/wake-ups.ts';
+
+export interface DeliverParts {
+  readonly outbox: Outbox;
+  readonly send: SendNotice;
+  readonly receivers: readonly Receiver[];
+  readonly clock: Clock;
+  readonly sink: EventSink;
+}
+
+// A rest is looked at again, whatever it was for: another config may have other quiet hours.
+const restMaxMs: DurationMs = 5 * 60_000;
+
+/**
+ * Sends the next message that waits for a receiver. One job for each receiver does this, over all daemons, so that messages
+ * stay in order. After a crash between sending and removing, the message is sent again under its id.
+ */
+export async function deliver(parts: DeliverParts, name: string, signal: AbortSignal): Promise<StepOutcome> {
+  const { outbox, clock, sink } = parts;
+  // Of another config: a daemon that has it is woken by the leader again.
+  const receiver = parts.receivers.find((each) => each.name === name);
+  if (receiver === undefined) return { job: 'end' };
+  const now = clock.now();
+  const failure = (await outbox.readFailures()).get(name);
+  if (failure !== undefined && failure.retryAt > now) return { job: 'comeBack', at: failure.retryAt };
+  const next = nextDelivery(await outbox.read(name), receiver, now);
+  switch (next.kind) {
+    case 'done':
+      return { job: 'end' };
+    case 'rest':
+      return { job: 'comeBack', at: Math.min(next.until, now + restMaxMs) };
+    case 'expire':
+      await drop(parts, name, next.waiting, failure?.reason ?? 'it waited for a day');
+      return { job: 'comeBack', at: now };
+    case 'send': {
+      const { notice } = next.waiting;
+      const result = await parts.send(receiver, notice, signal);
+      if (signal.aborted && result.kind === 'failed') return { job: 'comeBack', at: clock.now() };
+      if (result.kind === 'failed') return await rest(parts, name, failure, result);
+      if (failure !== undefined) {
+        await outbox.saveFailure(name, null);
+        sink.note({ event: 'notification.recovered', receiver: name });
+      }
+      if (result.kind === 'refused') await drop(parts, name, next.waiting, result.reason);
+      else {
+        await outbox.remove(next.waiting);
+        const { policy, id } = notice;
+        sink.note({ event: 'notification.sent', receiver: name, policy, notice: id });
+      }
+      return { job: 'comeBack', at: clock.now() };
+    }
+    default:
+      return next satisfies never;
+  }
+}
+
+async function rest(
+  { outbox, clock, sink }: DeliverParts,
+  receiver: string,
+  before: ReceiverFailure | undefined,
+  { reason, retryAfterMs: asked }: Extract<SendResult, { kind: 'failed' }>,
+): Promise<StepOutcome> {
+  const now = clock.now();
+  const failures = (before?.failures ?? 0) + 1;
+  const retryAt = now + Math.max(retryAfterMs(failures), Math.min(asked ?? 0, restMaxMs));
+  await outbox.saveFailure(receiver, { failures, since: before?.since ?? now, reason, retryAt });
+  sink.note({ event: 'notification.failed', receiver, reason, failures });
+  return { job: 'comeBack', at: retryAt };
+}
+
+async function drop(
+  { outbox, sink }: DeliverParts,
+  receiver: string,
+  waiting: WaitingNotice,
+  reason: string,
+): Promise<void> {
+  await outbox.remove(waiting);
+  const { policy, id } = waiting.notice;
+  sink.note({ event: 'notification.dropped', receiver, policy, notice: id, reason });
+}

@@ -1,0 +1,33 @@
+import { total } from '../../rollout/decision/assess.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
+import {
+  type CauseGroupName,
+  type CauseUpgrades,
+  causesReadMax,
+  countOfGroup,
+} from '../../rollout/status/causes.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+
+// Deferred upgrades are indexed together with those in flight, which may be thousands.
+const dueReadMax = 1_000;
+
+/** Some of the upgrades that are not well; of a group that is empty by its counters, nothing is read. */
+export async function loadCauses(
+  { store }: { readonly store: RolloutStore },
+  view: RolloutView,
+): Promise<CauseUpgrades> {
+  const { id } = view.rollout;
+  const limit = causesReadMax;
+  const read = (of: CauseGroupName, list: () => Promise<readonly Upgrade[]>) =>
+    countOfGroup(view, of) === 0 ? [] : list();
+  const inFlight = total(view, (state) => holdsSlot(state) || state === 'verifying');
+  const [failed, retrying, due, withdrawn] = await Promise.all([
+    read('failed', () => store.listMissed(id, { kind: 'failed', limit })),
+    read('retrying', () => store.listMissed(id, { kind: 'retrying', limit })),
+    read('deferred', () => store.listDue(id, Math.min(dueReadMax, limit + inFlight))),
+    read('withdrawn', () => store.listMissed(id, { kind: 'withdrawn', limit })),
+  ]);
+  const deferred = due.filter(({ progress: { state } }) => state === 'deferred').slice(0, limit);
+  return { failed, retrying, deferred, withdrawn };
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import type { EpochMs } from '../../base/time.ts';
+import type {
+  Announced,
+  Outbox,
+  ReceiverFailure,
+  Remembered,
+} from '../../orchestrator/ports/notifications.ts';
+import { type Notice, noticeEvents } from '../../rollout/model/notice.ts';
+import type { ToldRollout } from '../../rollout/notices/due-notices.ts';
+import type { ToldPolicy } from '../../rollout/notices/due-of-policy.ts';
+import type { RedisCommands } from '../connection/connection.ts';
+import { runScript } from '../connection/script.ts';
+import { BrokenRecordError, type BrokenRecords } from '../schema/unreadable-records.ts';
+import { writeNoticesScript } from './scripts.ts';
+
+// A receiver that is away for a day misses dozens of messages in a busy installation.
+const messagesMax = 2_000;
+
+// Loose below: everything else was written by `JSON.stringify` of the type.
+const incident = z.looseObject({
+  incident: z.string(),
+  news: z.looseObject({ event: z.enum(noticeEvents) }),
+});
+const toldRollout = z.looseObject({
+  started: z.boolean(),
+  passed: z.array(z.string()),
+  open: z.array(incident),
+  endedAt: z.number().nullable(),
+  progress: z.object({ mark: z.string(), at: z.number() }),
+});
+const toldPolicy = z.looseObject({ failingSince: z.number().nullable(), open: incident.nullable() });
+const message = z.object({
+  receiver: z.string(),
+  notice: z.looseObject({
+    id: z.string(),
+    incident: z.string(),
+    at: z.number(),
+    policy: z.string(),
+    phase: z.enum(['once', 'raised', 'over']),
+    news: z.looseObject({ event: z.enum(noticeEvents) }),
+    commands: z.array(z.string()),
+  }),
+});
+const failure = z.object({
+  failures: z.number(),
+  since: z.number(),
+  reason: z.string(),
+  retryAt: z.number(),
+}) satisfies z.ZodType<ReceiverFailure>;
+
+// Names of rollouts and policies have no colon.
+const ofPolicy = 'policy:';
+const sinceField = 'since:';
+
+/** Messages that wait, and what was announced, in keys of their own: they belong to no policy. */
+export function makeRedisOutbox(redis: {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  readonly broken: BrokenRecords;
+}): Outbox {
+  const { commands, keyPrefix, broken } = redis;
+  const base = `${keyPrefix}:{notify}`;
+  const keys = { told: `${base}:told`, outbox: `${base}:outbox` };
+  const failuresKey = `${base}:failures`;
+  const readMessages = async () =>
+    (await commands.lrange(keys.outbox, 0, -1)).flatMap((entry) => {
+      const read = broken.read(() => decode(message, entry, 'a message that waits'));
+      return read === undefined ? [] : [{ ...read, entry }];
+    });
+
+  return {
+    readAnnounced: async (now) => {
+      const fields = await commands.hgetall(keys.told);
+      if (fields[sinceField] === undefined) await commands.hsetnx(keys.told, sinceField, String(now));
+      return announcedOf(fields, now, broken);
+    },
+    write: async (of, mark, messages) => {
+      const pushedOut = await runScript(commands, writeNoticesScript, {
+        keys,
+        args: {
+          subject: 'rollout' in of ? of.rollout : `${ofPolicy}${of.policy}`,
+          before: mark,
+          after: JSON.stringify(of.told),
+          messages: messages.map((each) => JSON.stringify(each)),
+          messagesMax,
+        },
+      });
+      return pushedOut < 0 ? 'stale' : { pushedOut };
+    },
+    forget: async (rolloutIds) => {
+      if (rolloutIds.length > 0) await commands.hdel(keys.told, ...rolloutIds);
+    },
+    read: async (receiver) =>
+      (await readMessages())
+        .filter((each) => each.receiver === receiver)
+        // Loose in the schema: it is what was written as one.
+        .map(({ notice, entry }) => ({ notice: notice as unknown as Notice, entry })),
+    receivers: async () => new Set((await readMessages()).map(({ receiver }) => receiver)),
+    remove: async ({ entry }) => {
+      await commands.lrem(keys.outbox, 1, entry);
+    },
+    readFailures: async () => {
+      const fields = await commands.hgetall(failuresKey);
+      return new Map(
+        Object.entries(fields).flatMap(([receiver, text]) => {
+          const read = broken.read(() => decode(failure, text, `the failure of receiver ${receiver}`));
+          return read === undefined ? [] : [[receiver, read] as const];
+        }),
+      );
+    },
+    saveFailure: async (receiver, present) => {
+      if (present === null) await commands.hdel(failuresKey, receiver);
+      else await commands.hset(failuresKey, receiver, JSON.stringify(present));
+    },
+  };
+}
+
+function announcedOf(
+  { [sinceField]: since, ...fields }: Readonly<Record<string, string>>,
+  now: EpochMs,
+  broken: BrokenRecords,
+): Announced {
+  const rollouts = new Map<string, Remembered<ToldRollout>>();
+  const policies = new Map<string, Remembered<ToldPolicy>>();
+  for (const [field, mark] of Object.entries(fields)) {
+    const what = `what was announced of ${field}`;
+    if (field.startsWith(ofPolicy)) {
+      const told = broken.read(() => decode(toldPolicy, mark, what));
+      if (told !== undefined)
+        policies.set(field.slice(ofPolicy.length), { told: told as unknown as ToldPolicy, mark });
+    } else {
+      const told = broken.read(() => decode(toldRollout, mark, what));
+      if (told !== undefined) rollouts.set(field, { told: told as unknown as ToldRollout, mark });
+    }
+  }
+  return { since: Number(since ?? now), rollouts, policies };
+}
+
+function decode<T>(schema: z.ZodType<T>, text: string, what: string): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new BrokenRecordError(what, error);
+  }
+}

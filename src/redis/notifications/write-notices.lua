@@ -1,0 +1,19 @@
+-- Writes messages for receivers, and what was announced with them, unless somebody else has announced meanwhile.
+-- Answers -1 then; else how many of the oldest messages had to go.
+--
+-- Keys: told, a hash of what was announced; outbox, a list of messages.
+-- Arguments: subject, its field; before, what was announced until now; after; messages; messagesMax.
+
+if (redis.call('HGET', toldKey, subject) or '') ~= (before or '') then
+  return -1
+end
+redis.call('HSET', toldKey, subject, after)
+for _, message in ipairs(messages) do
+  redis.call('RPUSH', outboxKey, message)
+end
+local pushedOut = 0
+while redis.call('LLEN', outboxKey) > messagesMax do
+  redis.call('LREM', outboxKey, 1, redis.call('LINDEX', outboxKey, 0))
+  pushedOut = pushedOut + 1
+end
+return pushedOut

@@ -1,0 +1,98 @@
+import { formatDuration } from '../../base/time.ts';
+import type { IncidentNews, Notice, NoticeFigures } from '../model/notice.ts';
+import { stateWords } from '../model/upgrade.ts';
+
+/** A notification in words: a line that says what it is, and what a person should know and do. */
+export interface NoticeText {
+  readonly title: string;
+  /** Why; empty where there is no more to say than the title does. */
+  readonly cause: string;
+  readonly numbers: string;
+  readonly causes: readonly string[];
+  readonly commands: readonly string[];
+}
+
+/** Writes a notice for people. */
+export function noticeWords(notice: Notice): NoticeText {
+  const { policy, figures, commands } = notice;
+  const subject = figures?.kind === 'rollback' ? `rollback of ${policy}` : policy;
+  const { title, cause } =
+    notice.phase === 'over' ? { title: overWords(notice.news), cause: '' } : wordsOf(notice);
+  return {
+    title: `${subject}: ${title}`,
+    cause,
+    numbers: figures === null ? '' : numbersWords(figures),
+    causes: figures?.causes.map(({ text, count }) => `${count} failed: ${text}`) ?? [],
+    commands,
+  };
+}
+
+function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause: string } {
+  switch (news.event) {
+    case 'started':
+      return {
+        title: 'rollout started',
+        cause: `Started by ${news.startedBy}, in ${count(news.waves, 'wave')}.`,
+      };
+    case 'wavePassed': {
+      const next = news.next === null ? 'It was the last wave.' : `The next wave is ${news.next}.`;
+      return { title: `wave ${news.wave} passed`, cause: next };
+    }
+    case 'approvalNeeded':
+      return {
+        title: 'approval needed',
+        cause: news.wave === null ? 'The plan waits for approval.' : `Wave ${news.wave} waits for approval.`,
+      };
+    case 'held':
+      return { title: 'held', cause: news.reason };
+    case 'stratumHeld': {
+      const waiting = `${count(news.waiting, 'collector')} of it wait until it is released.`;
+      return { title: `stratum ${news.label} held`, cause: `${news.reason}. ${waiting}` };
+    }
+    case 'finished':
+      return { title: stateWords(news.state), cause: news.reason };
+    case 'noProgress':
+      return {
+        title: 'no progress',
+        cause: `No upgrade ended and no wave moved on for ${formatDuration(at - news.since)}, for no known reason.`,
+      };
+    case 'discoveryFailing': {
+      const why = news.reason === '' ? '' : ` ${news.reason}`;
+      return {
+        title: 'discovery of work fails',
+        cause: `No scan succeeded for at least ${formatDuration(at - news.since)}.${why}`,
+      };
+    }
+    case 'test':
+      return { title: 'test message', cause: 'This receiver gets the messages of upwave.' };
+    default:
+      return news satisfies never;
+  }
+}
+
+/** An incident that is over. */
+function overWords(news: IncidentNews): string {
+  switch (news.event) {
+    case 'approvalNeeded':
+      return `${news.wave === null ? 'the plan' : `wave ${news.wave}`} no longer waits for approval`;
+    case 'held':
+      return 'no longer held';
+    case 'stratumHeld':
+      return `stratum ${news.label} is no longer held`;
+    case 'noProgress':
+      return 'no longer without progress';
+    case 'discoveryFailing':
+      return 'discovery of work succeeds again';
+    default:
+      return news satisfies never;
+  }
+}
+
+function numbersWords(figures: NoticeFigures): string {
+  const { targetBuild, planned, succeeded, failed, inFlight, remaining } = figures;
+  return `To build ${targetBuild}: ${succeeded} of ${planned} succeeded, ${failed} failed, ${inFlight} in flight, ${remaining} to do.`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,202 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { IncidentNews, Notice, NoticeFigures, OnceNews } from '../model/notice.ts';
+import { isEnd, isFailed, upgradeStates } from '../model/upgrade.ts';
+import { commandFor, quoteArgument } from '../status/command-for.ts';
+import type { RolloutStatus } from '../status/status.ts';
+import type { RolloutVerb } from '../verbs/verbs.ts';
+
+/** Something that was announced and still needs a person. */
+export interface OpenIncident {
+  readonly incident: string;
+  readonly news: IncidentNews;
+}
+
+/** What of a rollout was announced; the memory between two readings of it. */
+export interface ToldRollout {
+  readonly started: boolean;
+  /** Names of waves. */
+  readonly passed: readonly string[];
+  readonly open: readonly OpenIncident[];
+  readonly endedAt: EpochMs | null;
+  /** What it had come to, and since when it has not moved. */
+  readonly progress: { readonly mark: string; readonly at: EpochMs };
+}
+
+export interface NoticesOf<Told> {
+  readonly notices: readonly Notice[];
+  readonly told: Told;
+}
+
+/**
+ * What has to be announced of a rollout, from what was announced and what is. Level-triggered: it does not matter how
+ * often, or how late, a rollout is read.
+ * @param told undefined: nothing of it was announced yet
+ */
+export function dueOfRollout(
+  told: ToldRollout | undefined,
+  status: RolloutStatus,
+  at: {
+    readonly now: EpochMs;
+    /** Since when this installation announces: of older rollouts only what still needs a person. */
+    readonly since: EpochMs;
+    /** A rollout that could move and has not for so long makes no progress. */
+    readonly patienceMs: DurationMs;
+  },
+): NoticesOf<ToldRollout> {
+  const { now } = at;
+  const { id, policy, endedAt } = status;
+  const isOld = told === undefined && status.createdAt < at.since;
+  const passed = status.waves.filter(({ state, size }) => state === 'passed' && size > 0);
+  const before = told ?? {
+    started: isOld,
+    passed: isOld ? passed.map(({ name }) => name) : [],
+    open: [],
+    endedAt: isOld ? endedAt : null,
+    progress: { mark: '', at: now },
+  };
+  const progress = progressOf(before.progress, status, now);
+  const open = openOf(status, { ...at, progress });
+  const figures = figuresOf(status);
+  const facts = { at: now, policy, figures } as const;
+  const once = (key: string, news: OnceNews): Notice => {
+    const incident = `${id}/${key}`;
+    return { ...facts, id: incident, incident, phase: 'once', news, commands: [statusCommand(status)] };
+  };
+  const incident = (phase: 'raised' | 'over', { incident: key, news }: OpenIncident): Notice => {
+    const commands = phase === 'over' ? [] : commandsFor(status, news);
+    return { ...facts, id: `${key}/${phase}`, incident: key, phase, news, commands };
+  };
+  const notices: Notice[] = [];
+  if (!before.started)
+    notices.push(
+      once('started', { event: 'started', startedBy: status.startedBy, waves: status.waves.length }),
+    );
+  for (const { name } of passed.filter((wave) => !before.passed.includes(wave.name)))
+    notices.push(once(`passed/${name}`, { event: 'wavePassed', wave: name, next: waveAfter(status, name) }));
+  for (const over of without(before.open, open)) notices.push(incident('over', over));
+  for (const raised of without(open, before.open)) notices.push(incident('raised', raised));
+  if (endedAt !== null && before.endedAt !== endedAt)
+    notices.push(
+      once(`finished/${endedAt}`, { event: 'finished', state: status.state, reason: status.reason }),
+    );
+  const after = {
+    started: true,
+    passed: passed.map(({ name }) => name),
+    open: keep(before.open, open),
+    endedAt,
+    progress,
+  };
+  return { notices, told: after };
+}
+
+/** Those of a list whose incidents another one lacks. */
+function without(list: readonly OpenIncident[], other: readonly OpenIncident[]): readonly OpenIncident[] {
+  return list.filter(({ incident }) => other.every((each) => each.incident !== incident));
+}
+
+/** What is open, in the words in which it was announced. */
+function keep(before: readonly OpenIncident[], open: readonly OpenIncident[]): readonly OpenIncident[] {
+  return open.map((each) => before.find(({ incident }) => incident === each.incident) ?? each);
+}
+
+function waveAfter({ waves }: RolloutStatus, name: string): string | null {
+  const index = waves.findIndex((wave) => wave.name === name);
+  return waves.slice(index + 1).find(({ size }) => size > 0)?.name ?? null;
+}
+
+/** What needs a person now. A rollout that a person paused waits for that person, who knows. */
+function openOf(
+  status: RolloutStatus,
+  at: { readonly now: EpochMs; readonly patienceMs: DurationMs; readonly progress: ToldRollout['progress'] },
+): readonly OpenIncident[] {
+  const { id, headline, state, hold, reason } = status;
+  if (status.endedAt !== null) return [];
+  const open: OpenIncident[] = [];
+  if (headline.kind === 'needsApproval') {
+    const wave = state === 'awaitingApproval' ? null : waveThatWaits(status);
+    const incident = `${id}/approval/${wave ?? 'plan'}`;
+    open.push({ incident, news: { event: 'approvalNeeded', wave } });
+  } else if (headline.needsPerson && headline.kind !== 'paused' && headline.kind !== 'rollingBack') {
+    // What stands still for an account or a newer version says so in its blockers.
+    const why = headline.kind === 'held' ? reason : (status.blockers[0]?.reason ?? reason);
+    const incident = `${id}/${headline.kind}/${hold ?? 0}`;
+    open.push({ incident, news: { event: 'held', reason: why } });
+  }
+  for (const { label, reason: why, by, at: heldAt, waiting } of status.strata.held) {
+    // One that a person held is no news to people.
+    if (by !== 'daemon') continue;
+    const news = { event: 'stratumHeld', label, reason: why, waiting } as const;
+    open.push({ incident: `${id}/stratum/${label}/${heldAt}`, news });
+  }
+  const { mark, at: since } = at.progress;
+  if (mark !== waits && at.now - since >= at.patienceMs)
+    open.push({ incident: `${id}/noProgress/${since}`, news: { event: 'noProgress', since } });
+  return open;
+}
+
+function waveThatWaits({ waves }: RolloutStatus): string | null {
+  return waves.find(({ state }) => state === 'awaitingApproval')?.name ?? null;
+}
+
+/** The mark of a rollout that waits for something that is known. */
+const waits = 'waits';
+
+/** Ends and waves are progress; what is tried again and again is not. */
+function progressOf(
+  before: ToldRollout['progress'],
+  status: RolloutStatus,
+  now: EpochMs,
+): ToldRollout['progress'] {
+  const { headline, blockers, waves, counts } = status;
+  const moves = status.endedAt === null && (headline.kind === 'running' || headline.kind === 'rollingBack');
+  const isAwaited = blockers.some(({ until }) => until !== null && until > now);
+  const mark =
+    moves && !isAwaited
+      ? [
+          ...upgradeStates.filter(isEnd).map((state) => counts[state]),
+          ...waves.map(({ state }) => state),
+        ].join()
+      : waits;
+  return mark === before.mark ? before : { mark, at: now };
+}
+
+function figuresOf(status: RolloutStatus): NoticeFigures {
+  const { counts } = status;
+  const sum = (of: (typeof upgradeStates)[number][]) => of.reduce((all, state) => all + counts[state], 0);
+  const failures = status.causes.find((group) => group.of === 'failed');
+  return {
+    rollout: status.id,
+    kind: status.kind,
+    targetBuild: status.targetBuild,
+    planned: status.planned,
+    succeeded: counts.succeeded,
+    failed: sum(upgradeStates.filter(isFailed)),
+    inFlight: status.inFlight,
+    remaining: sum(upgradeStates.filter((state) => !isEnd(state))),
+    causes: (failures?.causes ?? []).slice(0, causesMax).map(({ text, count }) => ({ text, count })),
+  };
+}
+
+const causesMax = 3;
+
+function commandsFor(status: RolloutStatus, news: IncidentNews): readonly string[] {
+  const verbs = (...wanted: readonly RolloutVerb[]) =>
+    wanted.filter((verb) => status.verbs.includes(verb)).map((verb) => commandFor(status, verb));
+  switch (news.event) {
+    case 'approvalNeeded':
+      return verbs('approve', 'abort');
+    case 'held':
+      return verbs('resume', 'abort', 'rollback');
+    case 'stratumHeld':
+      return [`upwave release ${quoteArgument(news.label)}`];
+    case 'noProgress':
+    case 'discoveryFailing':
+      return [statusCommand(status)];
+    default:
+      return news satisfies never;
+  }
+}
+
+function statusCommand({ id }: RolloutStatus): string {
+  return `upwave status ${quoteArgument(id)}`;
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Secret } from '../../../src/base/secret.ts';
+import { makeSendNotice } from '../../../src/observability/notifications/send-notice.ts';
+import { type DeliverParts, deliver } from '../../../src/orchestrator/notify/deliver.ts';
+import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
+import type { Outbox } from '../../../src/orchestrator/ports/notifications.ts';
+import { makeNoticeQueue, startNoticeWorker } from '../../../src/queue/notice-delivery.ts';
+import { makeQueueNames } from '../../../src/queue/queue-names.ts';
+import { makeRedisOutbox } from '../../../src/redis/notifications/outbox.ts';
+import { makeBrokenRecords } from '../../../src/redis/schema/unreadable-records.ts';
+import type { Notice } from '../../../src/rollout/model/notice.ts';
+import type { Receiver } from '../../../src/rollout/model/receiver.ts';
+import { startedAt } from '../../support/builders.ts';
+import { type ReceivedPost, startFakeReceiver } from '../../support/network/fake-receivers.ts';
+import { useRedis } from '../../support/redis/redis.ts';
+import { until } from '../../support/until.ts';
+
+const redis = useRedis();
+const clock = { now: () => Date.now() };
+const told = { failingSince: null, open: null };
+
+const aNotice = (id: string): Notice => ({
+  ...{ id, incident: id, phase: 'once', at: clock.now(), policy: 'production', figures: null, commands: [] },
+  news: { event: 'started', startedBy: 'root', waves: 3 },
+});
+const idOf = ({ body }: ReceivedPost) => (JSON.parse(body) as { id: string }).id;
+
+/** An outbox with messages for one receiver, and workers on it as daemons have them. */
+async function aDelivery(
+  url: string,
+  ids: readonly string[],
+  { workers = 1, spoil = (outbox: Outbox) => outbox } = {},
+) {
+  const { keyPrefix } = redis.config();
+  const { commands } = redis.connect();
+  const outbox = makeRedisOutbox({ commands, keyPrefix, broken: makeBrokenRecords(() => undefined) });
+  const place = { kind: 'webhook', url: new Secret(url), secret: new Secret('signs') } as const;
+  const receiver: Receiver = { name: 'hook', events: ['started'], policies: ['*'], quiet: null, place };
+  const notes: DaemonNote[] = [];
+  const sink = { tell: () => undefined, note: (note: DaemonNote) => void notes.push(note) };
+  const send = makeSendNotice({ installation: undefined, publicUrl: undefined, clock });
+  const parts: DeliverParts = { outbox: spoil(outbox), send, receivers: [receiver], clock, sink };
+  const names = makeQueueNames(keyPrefix);
+  const onError = () => undefined;
+  const connection = redis.connect().client;
+  const queue = makeNoticeQueue(connection, names, onError);
+  const running = Array.from({ length: workers }, () =>
+    startNoticeWorker({
+      ...{ connection, names, onError },
+      deliver: (name, signal) => deliver(parts, name, signal),
+      onDeliverError: (error) => sink.note({ event: 'backgroundTask.failed', backgroundTask: '', error }),
+    }),
+  );
+  onTestFinished(async () => {
+    await Promise.all([...running.map((worker) => worker.close(0)), queue.close()]);
+  });
+  const messages = ids.map((id) => ({ receiver: 'hook', notice: aNotice(id) }));
+  await outbox.write({ policy: 'production', told }, null, messages);
+  await queue.wake(['hook', 'hook']);
+  const drained = () => until('an empty outbox', async () => (await outbox.receivers()).size === 0);
+  return { outbox, queue, notes, drained };
+}
+
+describe('the outbox of notifications', () => {
+  it('delivers once and in order, over several daemons, and a receiver that fails is tried again before the next message', async () => {
+    const receiver = await startFakeReceiver((number) => (number === 0 ? 500 : 200));
+    onTestFinished(receiver.close);
+    const { drained, notes, outbox } = await aDelivery(receiver.url, ['a', 'b', 'c', 'd'], { workers: 3 });
+    await until(
+      'the failure',
+      async () => (await outbox.readFailures()).get('hook')?.reason === 'answered 500',
+    );
+    await drained();
+    expect(receiver.posts.map(idOf)).toEqual(['a', 'a', 'b', 'c', 'd']);
+    expect(notes.map(({ event }) => event.replace('notification.', '')).join(' ')).toBe(
+      'failed recovered sent sent sent sent',
+    );
+    expect(await outbox.readFailures()).toEqual(new Map());
+  });
+
+  it('sends a message again, under its id, when the daemon ends between sending and removing it', async () => {
+    const receiver = await startFakeReceiver();
+    onTestFinished(receiver.close);
+    let isKilled = false;
+    const spoil = (outbox: Outbox): Outbox => ({
+      ...outbox,
+      remove: (waiting) => {
+        if (isKilled) return outbox.remove(waiting);
+        isKilled = true;
+        return Promise.reject(new Error('killed'));
+      },
+    });
+    const { drained } = await aDelivery(receiver.url, ['a', 'b'], { spoil });
+    await drained();
+    expect(receiver.posts.map(idOf)).toEqual(['a', 'a', 'b']);
+  });
+
+  it('drops a message that the receiver refuses, and goes on with the next', async () => {
+    const receiver = await startFakeReceiver((number) => (number === 0 ? 400 : 204));
+    onTestFinished(receiver.close);
+    const { drained, notes } = await aDelivery(receiver.url, ['a', 'b']);
+    await drained();
+    expect(receiver.posts.map(idOf)).toEqual(['a', 'b']);
+    expect(notes[0]).toMatchObject({ event: 'notification.dropped', notice: 'a', reason: 'answered 400' });
+  });
+
+  it('follows no redirect: nobody but the configured receiver gets a message (P12)', async () => {
+    const other = await startFakeReceiver();
+    const receiver = await startFakeReceiver(() => ({ status: 307, location: other.url }));
+    onTestFinished(receiver.close);
+    onTestFinished(other.close);
+    const { notes } = await aDelivery(receiver.url, ['a']);
+    await until('the failure', () => notes.length > 0);
+    expect(notes[0]).toMatchObject({
+      event: 'notification.failed',
+      reason: expect.stringContaining('redirect'),
+    });
+    expect(other.posts).toEqual([]);
+  });
+
+  it('takes what was announced from one daemon alone, and keeps a bounded number of messages', async () => {
+    const { commands } = redis.connect();
+    const { keyPrefix } = redis.config();
+    const outbox = makeRedisOutbox({ commands, keyPrefix, broken: makeBrokenRecords(() => undefined) });
+    const many = Array.from({ length: 1_500 }, (_, index) => ({
+      receiver: 'hook',
+      notice: aNotice(`m${index}`),
+    }));
+    const first = { failingSince: startedAt, open: null };
+    expect(await outbox.write({ policy: 'p', told: first }, null, many)).toEqual({ pushedOut: 0 });
+    expect(await outbox.write({ policy: 'p', told: first }, null, many)).toBe('stale');
+    const { policies } = await outbox.readAnnounced(startedAt);
+    expect(policies.get('p')?.told).toEqual(first);
+    const mark = policies.get('p')?.mark ?? null;
+    expect(await outbox.write({ policy: 'p', told }, mark, many)).toEqual({ pushedOut: 1_000 });
+    expect((await outbox.read('hook'))[0]?.notice.id).toBe('m1000');
+  });
+});

@@ -1,0 +1,105 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+
+export interface ReceivedPost {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface FakeReceiver {
+  readonly url: string;
+  readonly port: number;
+  readonly posts: readonly ReceivedPost[];
+  close(): Promise<void>;
+}
+
+/** A server that takes notifications. @param answer the status of the post with this number, from 0 */
+export async function startFakeReceiver(
+  answer: (number: number, post: ReceivedPost) => number | { status: number; location: string } = () => 200,
+): Promise<FakeReceiver> {
+  const posts: ReceivedPost[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const post = { path: request.url ?? '', headers: request.headers, body };
+      posts.push(post);
+      const given = answer(posts.length - 1, post);
+      if (typeof given === 'number') response.writeHead(given).end('no_service');
+      else response.writeHead(given.status, { location: given.location }).end();
+    });
+  });
+  const port = await listen(server);
+  return { url: `http://127.0.0.1:${port}`, port, posts, close: () => closeServer(server) };
+}
+
+export interface FakeMailServer {
+  readonly port: number;
+  /** Each with its headers. */
+  readonly mails: ReadonlyArray<{ readonly to: readonly string[]; readonly text: string }>;
+  /** What clients signed in with, in Base64. */
+  readonly logins: readonly string[];
+  close(): Promise<void>;
+}
+
+/** As much of SMTP as handing over a mail takes, without TLS. */
+export async function startFakeMailServer(): Promise<FakeMailServer> {
+  const mails: Array<{ to: readonly string[]; text: string }> = [];
+  const logins: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    let waiting = '';
+    let data: string[] | undefined;
+    let to: string[] = [];
+    const say = (line: string) => socket.write(`${line}\r\n`);
+    const take = (line: string): void => {
+      if (data !== undefined) {
+        if (line !== '.') return void data.push(line);
+        mails.push({ to, text: data.join('\n') });
+        [data, to] = [undefined, []];
+        say('250 taken');
+        return;
+      }
+      const verb = line.slice(0, 4).toUpperCase();
+      if (verb === 'EHLO') say('250-fake\r\n250 AUTH PLAIN');
+      else if (verb === 'AUTH') {
+        logins.push(line.split(' ')[2] ?? '');
+        say('235 welcome');
+      } else if (verb === 'RCPT') {
+        to.push(line.replace(/^.*<|>.*$/g, ''));
+        say('250 known');
+      } else if (verb === 'DATA') {
+        data = [];
+        say('354 go on');
+      } else if (verb === 'QUIT') socket.end('221 bye\r\n');
+      else say('250 well');
+    };
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk) => {
+      const lines = (waiting + chunk.toString()).split('\r\n');
+      waiting = lines.pop() ?? '';
+      for (const line of lines) take(line);
+    });
+    say('220 fake');
+  });
+  const port = await listen(server);
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    return closeServer(server);
+  };
+  return { port, mails, logins, close };
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}
