@@ -408,6 +408,11 @@ describe('failures in general', () => {
     expect(decide(retried, now).actions).toEqual([{ do: 'lowerAcknowledged' }]);
     const lowered = evolveRollout(resumed, { kind: 'acknowledgedLowered', at: now, view: retried });
     expect(lowered.waves[0]?.acknowledgedWeight).toBe(1);
+    const three = [{ stratum: 0, wave: 0, failed: 3, weight: 3 }];
+    const more = { ...retried, rollout: { ...resumed, acknowledgedStrata: three } };
+    expect(
+      evolveRollout(more.rollout, { kind: 'acknowledgedLowered', at: now, view: more }).acknowledgedStrata,
+    ).toEqual([{ stratum: 0, wave: 0, failed: 1, weight: 1 }]);
     expect(decide({ ...retried, rollout: lowered }, now).actions).toEqual([]);
     const again = {
       ...retried,
