@@ -19,7 +19,7 @@ export function makeDaemonOperations(
   readConfig: DaemonParts['readConfig'],
   onConfig: () => void,
 ): DaemonOperations {
-  const parts = { ...shared, ...handlerPorts, rollouts };
+  const parts = { ...shared, ...handlerPorts, rollouts, installation: config.installation };
   const reloading = makeReload({
     ...parts,
     source: {

@@ -283,6 +283,7 @@ export function makeFakeOperations(data: {
         ...data.course,
       })),
     readEvents: (id, limit) => known(id, () => (data.events ?? []).slice(0, limit)),
+    report: (id, format) => known(id, () => `${format} of ${id}`),
     previewRollback: (id) =>
       answer(() =>
         statuses.has(id)

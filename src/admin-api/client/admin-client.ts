@@ -26,6 +26,7 @@ import {
   listRolloutCollectors,
   listRolloutEvents,
   listRollouts,
+  reportRollout,
 } from '../../contract/admin/rollouts.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
 import type { RollbackPreviewBody } from '../../contract/admin/verbs.ts';
@@ -44,6 +45,7 @@ import { type HttpClient, makeHttpClient } from '../../http/client.ts';
 import { HttpFault } from '../../http/fault.ts';
 import type { HoldRequest, RepairRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
 import type { StartRequest } from '../../orchestrator/operations/start-policy.ts';
+import type { ReportFormat } from '../../rollout/report/write-report.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { readFault } from './admin-client-fault.ts';
 
@@ -73,6 +75,8 @@ export interface AdminClient {
   ): Promise<CollectorPage>;
   /** The latest, newest first. */
   readEvents(rolloutId: string, limit: number, signal?: AbortSignal): Promise<readonly RolloutEventBody[]>;
+  /** What went where and when, as a whole file. */
+  report(rolloutId: string, format: ReportFormat, signal?: AbortSignal): Promise<string>;
   /** What a rollback would do now. */
   previewRollback(rolloutId: string, signal?: AbortSignal): Promise<RollbackPreviewBody>;
   /** When it answers, the verb holds (P4). */
@@ -143,6 +147,10 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
     readEvents: async (id, limit, caller) => {
       const input = { params: { id }, query: { limit } };
       return (await ask(readMs, caller, (signal) => http.call(listRolloutEvents, input, { signal }))).events;
+    },
+    report: async (id, format, caller) => {
+      const input = { params: { id }, query: { format } };
+      return (await ask(actMs, caller, (signal) => http.call(reportRollout, input, { signal }))).report;
     },
     previewRollback: (id, caller) =>
       ask(actMs, caller, (signal) => http.call(previewRollback, { params: { id } }, { signal })),

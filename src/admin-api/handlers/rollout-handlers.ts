@@ -59,6 +59,12 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
       const events = await ask.read((operations) => operations.readEvents(params.id, query.limit));
       return { body: { events: found(params.id, events) } };
     },
+    reportRollout: async ({ params, query }) => {
+      const { format } = query;
+      // It reads every record of the rollout.
+      const report = await ask.act((operations) => operations.report(params.id, format));
+      return { body: { report: found(params.id, report) } };
+    },
     listRolloutVerbs: async ({ params }) => ({ body: { verbs: (await statusOf(params.id)).verbs } }),
     pauseRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'pause', ...wordsOf(body) }),
     resumeRollout: ({ params, body }) =>

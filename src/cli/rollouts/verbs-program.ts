@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { eventsDefault, eventsMax } from '../../contract/admin/event-limits.ts';
 import { upgradeFailureClasses } from '../../rollout/model/upgrade.ts';
+import { reportFormats } from '../../rollout/report/write-report.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../rollout/verbs/verbs.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -56,6 +57,18 @@ const whichByVerb: Partial<Record<RolloutVerb, string>> = {
 
 /** Adds what is asked of a running daemon: the verbs, `hold`, `release`, `holds` and `explain`. */
 export function addVerbsProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('report')
+    .argument('[rollout]', 'its id, or its policy; not needed when there is only one')
+    .description('what went where and when, what failed and why, who did what: for a change ticket')
+    .addOption(
+      new Option('--format <format>', 'one HTML file that needs nothing else, or Markdown')
+        .choices([...reportFormats])
+        .default('md'),
+    )
+    .option('--out <file>', 'write to this file')
+    .option(...urlOption)
+    .action(run(async () => (await import('./report-command.ts')).reportCommand));
   program
     .command('events')
     .argument('[rollout]', 'its id, or its policy; not needed when only one is running')

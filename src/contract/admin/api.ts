@@ -9,6 +9,7 @@ import {
   listRolloutEvents,
   listRollouts,
   listRolloutVerbs,
+  reportRollout,
 } from './rollouts.ts';
 import {
   abortRollout,
@@ -46,6 +47,7 @@ export const adminApi = [
   getRolloutCourse,
   listRolloutEvents,
   listRolloutVerbs,
+  reportRollout,
   pauseRollout,
   resumeRollout,
   approveRollout,

@@ -153,3 +153,21 @@ export const listRolloutVerbs = defineOperation({
   idempotent: true,
   source: 'DESIGN §5, Status: what can I do; the verbs that are legal now',
 });
+
+export const reportRollout = defineOperation({
+  name: 'reportRollout',
+  summary: 'Write the report of a rollout',
+  method: 'GET',
+  path: '/rollouts/{id}/report',
+  params: rolloutId,
+  query: z.object({
+    format: z
+      .enum(['html', 'md'])
+      .default('html')
+      .meta({ description: 'One HTML file that needs nothing else, or Markdown.' }),
+  }),
+  answer: { status: 200, body: z.object({ report: z.string().meta({ description: 'The whole file.' }) }) },
+  errors: ['notFound', 'unavailable'],
+  idempotent: true,
+  source: 'DESIGN §5, Commands: what went where and when, for a change ticket',
+});

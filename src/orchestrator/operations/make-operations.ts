@@ -13,6 +13,7 @@ import type { Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import { showRollback } from './preview-rollback.ts';
 import { repair } from './repair.ts';
+import { writeReports } from './report.ts';
 import { searchUpgrades } from './search-upgrades.ts';
 import { makeShowCourse } from './show-course.ts';
 
@@ -54,6 +55,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
       return store.listUpgrades(rolloutId, page);
     },
+    report: async (rolloutId, format) => (await writeReports(parts, rolloutId, [format]))?.[format],
     searchUpgrades: (rolloutId, search) => searchUpgrades(parts, rolloutId, search),
     showCourse: makeShowCourse(parts),
     readEvents: async (rolloutId, limit) => {

@@ -10,4 +10,6 @@ export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
   /** The policies of the config. */
   readonly rollouts: readonly Policy[];
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
+  /** The name of this installation. */
+  readonly installation?: string | undefined;
 }

@@ -5,6 +5,7 @@ import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { SelectionRule } from '../../rollout/planning/selector.ts';
+import type { ReportFormat } from '../../rollout/report/write-report.ts';
 import type { RolloutCourse } from '../../rollout/status/course.ts';
 import type { UpgradeExplanation } from '../../rollout/status/explain.ts';
 import type { ExplanationKind } from '../../rollout/status/explain-unplanned.ts';
@@ -169,6 +170,8 @@ export interface RolloutOperations {
   showCourse(rolloutId: string): Promise<RolloutCourse | undefined>;
   /** The latest events, newest first. */
   readEvents(rolloutId: string, limit: number): Promise<readonly RolloutEvent[] | undefined>;
+  /** What went where and when, for people; undefined: there is no such rollout. */
+  report(rolloutId: string, format: ReportFormat): Promise<string | undefined>;
   /** What `rollback` would do now. */
   previewRollback(rolloutId: string): Promise<RollbackPreviewResult>;
   /** When it answers, the verb holds: after a `pause` or `abort` no create leaves from any daemon (P4). */

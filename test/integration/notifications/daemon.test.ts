@@ -103,6 +103,11 @@ describe('the notifications of daemons', () => {
     expect(mail.mails[0]?.to).toEqual(['night@example.com', 'day@example.com']);
     expect(mail.logins[0]).toBe(Buffer.from(`\0upwave\0${notifyKey}`).toString('base64'));
     expect(posts('silent')).toEqual([]);
+
+    const report = await daemon.operations.report(rolloutId, 'md');
+    expect(report).toContain(`# Rollout ${rolloutId}: finished with failures`);
+    expect(report).toMatch(/\| failed \| 2 \| permission denied \|/);
+    expect(report?.split('\n').find((line) => line.includes('rollout.resumed'))).toMatch(/\| test \| .*seen/);
   });
 
   it('show a receiver that takes no messages in /readyz, in the status and in the metrics, and upgrades go on', async ({

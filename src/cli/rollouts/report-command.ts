@@ -1,0 +1,34 @@
+import type { ReportFormat } from '../../rollout/report/write-report.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { writeLines, writeLinesToFile } from '../shell/write-lines.ts';
+import { chooseRollout, listRollouts } from './choose-rollout.ts';
+
+export interface ReportOptions extends DaemonTarget {
+  readonly format: ReportFormat;
+  /** A file; else it goes to where results go. */
+  readonly out?: string;
+  readonly json: boolean;
+}
+
+/** `upwave report [rollout]`: what went where and when, as a file for people. */
+export async function reportCommand(
+  named: string | undefined,
+  options: ReportOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const { format, out } = options;
+  const { id, report } = await withDaemon(options, async (client) => {
+    const chosen = chooseRollout(await listRollouts(client, named), named, 'look');
+    return { id: chosen.id, report: await client.report(chosen.id, format) };
+  });
+  if (out !== undefined) await writeLinesToFile(out, linesOf(report));
+  else if (!options.json) await writeLines(output.out, linesOf(report));
+  if (options.json) printJson(output, { rollout: id, format, ...(out === undefined ? { report } : { out }) });
+  return exitCodes.done;
+}
+
+async function* linesOf(text: string): AsyncGenerator<string> {
+  yield* text.trimEnd().split('\n');
+}

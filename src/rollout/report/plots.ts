@@ -1,0 +1,131 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { RolloutStatus } from '../status/status.ts';
+
+/** Shapes on a plane of `width` × `height`; whoever writes it down escapes its texts. */
+export interface Plot {
+  readonly title: string;
+  readonly width: number;
+  readonly height: number;
+  readonly shapes: readonly Shape[];
+}
+
+export type Shape =
+  | {
+      readonly kind: 'bar';
+      readonly fill: 'open' | 'soak' | 'waiting';
+      readonly x: number;
+      readonly y: number;
+      readonly width: number;
+      readonly height: number;
+      /** Shown where it is pointed at. */
+      readonly text: string;
+    }
+  | {
+      readonly kind: 'line';
+      readonly stroke: 'succeeded' | 'failed';
+      readonly points: ReadonlyArray<readonly [number, number]>;
+    }
+  | {
+      readonly kind: 'text';
+      readonly x: number;
+      readonly y: number;
+      readonly text: string;
+      readonly anchor: 'start' | 'end';
+    };
+
+const width = 900;
+const labelWidth = 140;
+const rowHeight = 26;
+
+/** Waves on a time axis: open, then soaking. */
+export function wavesPlot({ waves, createdAt }: RolloutStatus, until: EpochMs): Plot {
+  const axis = axisOf(createdAt, until);
+  const shapes = waves.flatMap(({ name, openedAt, soakEndsAt, passedAt, state }, row): Shape[] => {
+    const y = row * rowHeight + 4;
+    const label: Shape = { kind: 'text', x: 0, y: y + 14, text: name, anchor: 'start' };
+    if (openedAt === null) return [label];
+    const endsAt = passedAt ?? until;
+    // A soak lasts at its end: what came before it was work.
+    const soaksAt = soakEndsAt === null || state === 'open' ? endsAt : Math.min(soakEndsAt, endsAt);
+    const bar = (fill: 'open' | 'soak', from: EpochMs, to: EpochMs): Shape => {
+      const x = axis(from);
+      const words = `${name}: ${clock(from)} to ${clock(to)}`;
+      return {
+        kind: 'bar',
+        fill,
+        x,
+        y,
+        width: Math.max(2, axis(to) - x),
+        height: rowHeight - 8,
+        text: words,
+      };
+    };
+    return [
+      label,
+      bar('open', openedAt, endsAt),
+      ...(soaksAt < endsAt ? [bar('soak', soaksAt, endsAt)] : []),
+    ];
+  });
+  const height = waves.length * rowHeight + 22;
+  return {
+    title: 'Waves over time',
+    width,
+    height,
+    shapes: [...shapes, ...axisTexts(createdAt, until, height)],
+  };
+}
+
+const progressHeight = 180;
+// A line has no more points than a screen shows.
+const pointsMax = 300;
+
+/** How many had succeeded and failed, over time. */
+export function progressPlot(
+  ends: ReadonlyArray<{ readonly at: EpochMs; readonly failed: boolean }>,
+  { from, to, planned }: { readonly from: EpochMs; readonly to: EpochMs; readonly planned: number },
+): Plot {
+  const axis = axisOf(from, to);
+  const base = progressHeight - 24;
+  const high = Math.max(1, planned);
+  const lineOf = (failed: boolean): Shape => {
+    const instants = ends.filter((end) => end.failed === failed).map(({ at }) => at);
+    const step = Math.max(1, Math.ceil(instants.length / pointsMax));
+    const steps = instants.flatMap((at, index) =>
+      (index + 1) % step === 0 || index === instants.length - 1 ? [[at, index + 1] as const] : [],
+    );
+    const last = [to, instants.length] as const;
+    const points = [[from, 0] as const, ...steps, last].map(
+      ([at, count]) => [axis(at), round(base - (count / high) * (base - 10))] as const,
+    );
+    return { kind: 'line', stroke: failed ? 'failed' : 'succeeded', points };
+  };
+  const top: Shape = { kind: 'text', x: 0, y: 14, text: `${planned} planned`, anchor: 'start' };
+  return {
+    title: 'Succeeded and failed over time',
+    width,
+    height: progressHeight,
+    shapes: [top, lineOf(false), lineOf(true), ...axisTexts(from, to, progressHeight)],
+  };
+}
+
+function axisOf(from: EpochMs, to: EpochMs): (at: EpochMs) => number {
+  const span = Math.max(1, to - from);
+  return (at) =>
+    round(labelWidth + (Math.min(Math.max(at, from), to) - from) * ((width - labelWidth) / span));
+}
+
+function axisTexts(from: EpochMs, to: EpochMs, height: number): readonly Shape[] {
+  const y = height - 6;
+  return [
+    { kind: 'text', x: labelWidth, y, text: clock(from), anchor: 'start' },
+    { kind: 'text', x: width, y, text: clock(to), anchor: 'end' },
+  ];
+}
+
+function clock(at: EpochMs): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,215 @@
+import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import type { RolloutEvent } from '../model/events.ts';
+import type { PlanGroups } from '../model/plan-groups.ts';
+import { failedStates, stateWords } from '../model/upgrade.ts';
+import type { RolloutStatus, WaveStatus } from '../status/status.ts';
+import { type Plot, progressPlot, wavesPlot } from './plots.ts';
+import type { GroupFigures, ReportFigures } from './report-figures.ts';
+
+/** Everything that a report is made of. */
+export interface ReportInput {
+  readonly status: RolloutStatus;
+  readonly groups: Pick<PlanGroups, 'strata'>;
+  readonly figures: ReportFigures;
+  /** Oldest first, as far as they are kept. */
+  readonly events: readonly RolloutEvent[];
+  readonly madeAt: EpochMs;
+  readonly installation: string | undefined;
+}
+
+/** A part of a report, in plain text: whoever writes it down escapes it. */
+export type Block =
+  | { readonly kind: 'heading'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'plot'; readonly plot: Plot }
+  | {
+      readonly kind: 'table';
+      readonly columns: readonly string[];
+      readonly rows: ReadonlyArray<readonly string[]>;
+    };
+
+export interface ReportDocument {
+  readonly title: string;
+  readonly blocks: readonly Block[];
+}
+
+/** What went where and when, what failed and why, who did what, and what is left behind: fit for a change ticket. */
+export function reportDocument(input: ReportInput): ReportDocument {
+  const { status } = input;
+  const what = status.kind === 'rollback' ? 'Rollback' : 'Rollout';
+  return {
+    title: `${what} ${status.id}: ${stateWords(status.state)}`,
+    blocks: [
+      ...summary(input),
+      ...waves(input),
+      ...failures(input),
+      ...strata(input),
+      ...actions(input),
+      ...leftBehind(input),
+    ],
+  };
+}
+
+function summary({ status, figures: { all }, madeAt, installation }: ReportInput): readonly Block[] {
+  const { planned, endedAt, createdAt } = status;
+  const running = endedAt === null ? 'still running' : instant(endedAt);
+  const facts: ReadonlyArray<readonly [string, string]> = [
+    ...(installation === undefined ? [] : [['installation', installation] as const]),
+    ['policy', status.policy],
+    [
+      'builds',
+      `${status.fromBuilds.join(', ') || 'unknown'} → ${status.backTo.join(', ') || status.targetBuild}`,
+    ],
+    ['plan', status.planHash],
+    ['started', `${instant(createdAt)}, by ${status.startedBy}`],
+    ['ended', running],
+    ['took', formatDuration((endedAt ?? madeAt) - createdAt)],
+    ['outcome', `${stateWords(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`],
+    ['collectors', `${planned} planned, ${all.ends.succeeded} succeeded, ${failed(all)} failed`],
+    ['one upgrade', durationWords(all)],
+    ['report made', instant(madeAt)],
+  ];
+  return [table(['', ''], facts)];
+}
+
+function waves({ status, figures, madeAt }: ReportInput): readonly Block[] {
+  const rows = status.waves.map((wave, index) => {
+    const group = figures.waves.get(index);
+    return [
+      wave.name,
+      stateWords(wave.state),
+      instant(wave.openedAt),
+      instant(wave.passedAt),
+      `${wave.counts.succeeded}/${wave.size}`,
+      `${wave.failures} of ${wave.failuresAllowed} allowed${wave.acknowledged > 0 ? `, ${wave.acknowledged} acknowledged` : ''}`,
+      group === undefined ? '' : durationWords(group),
+    ];
+  });
+  const gates = status.waves.flatMap((wave) => wave.gates.map((gate) => gateRow(wave, gate)));
+  const until = status.endedAt ?? madeAt;
+  return [
+    heading('Waves'),
+    plot(wavesPlot(status, until)),
+    table(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
+    plot(progressPlot(figures.ends, { from: status.createdAt, to: until, planned: status.planned })),
+    ...(gates.length === 0
+      ? []
+      : [heading('Gates'), table(['wave', 'probe', 'verdict', 'value', 'answer'], gates)]),
+  ];
+}
+
+function gateRow({ name: wave }: WaveStatus, gate: WaveStatus['gates'][number]): readonly string[] {
+  const verdict = `${gate.verdict}${gate.dryRun ? ' (dry run)' : ''}`;
+  return [wave, gate.name, verdict, gate.value === null ? '' : String(gate.value), gate.words];
+}
+
+function failures({ status }: ReportInput): readonly Block[] {
+  const rows = status.causes.flatMap((group) => [
+    ...group.causes.map(({ text, count, strata: of, otherStrata, names }) => {
+      const more = otherStrata.strata > 0 ? [`${otherStrata.strata} more`] : [];
+      return [
+        group.of,
+        String(count),
+        text,
+        [...of.map(({ label }) => label), ...more].join('; '),
+        names.join(', '),
+      ];
+    }),
+    ...(group.others.count === 0 ? [] : [[group.of, String(group.others.count), 'other causes', '', '']]),
+  ]);
+  if (rows.length === 0) return [heading('Failures'), text('No upgrade failed, and none was withdrawn.')];
+  return [heading('Failures by cause'), table(['', 'collectors', 'cause', 'strata', 'such as'], rows)];
+}
+
+function strata({ figures, groups, status }: ReportInput): readonly Block[] {
+  const rows = [...figures.strata].map(([index, group]) => [
+    groups.strata[index]?.label ?? '',
+    String(group.planned),
+    String(group.ends.succeeded),
+    String(failed(group)),
+    String(group.ends.withdrawn),
+    durationWords(group),
+  ]);
+  const held = status.strata.held.map(({ label, reason, by, at }) => [label, instant(at), by, reason]);
+  return [
+    heading('Strata'),
+    table(['stratum', 'planned', 'succeeded', 'failed', 'withdrawn', 'one upgrade'], rows),
+    ...(held.length === 0 ? [] : [heading('Held strata'), table(['stratum', 'since', 'by', 'reason'], held)]),
+  ];
+}
+
+/** What happened beside single collectors; each operator's verb is one of these. */
+function actions({ events }: ReportInput): readonly Block[] {
+  const rows = events
+    .filter(({ event, by }) => !event.startsWith('upgrade.') || by !== 'daemon')
+    .map(({ at, event, by, wave, collectorName, reason }) => {
+      const subject = collectorName ?? (wave === undefined ? '' : `wave ${wave}`);
+      return [instant(at), by, event, subject, reason];
+    });
+  return [heading('Who did what'), table(['when', 'by', 'event', 'about', 'reason'], rows)];
+}
+
+function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): readonly Block[] {
+  const stays = [
+    ...status.leftOut.map(({ reason, count }) => ['left out of the plan', String(count), reason, '']),
+    ...status.leftBehind.map(({ reason, count, names }) => [
+      'not taken back',
+      String(count),
+      reason,
+      names.join(', '),
+    ]),
+  ];
+  const rows = missed.map(({ id, name, build, wave, state, at, reason }) => [
+    String(id),
+    name,
+    build,
+    status.waves[wave]?.name ?? '',
+    stateWords(state),
+    instant(at),
+    reason,
+  ]);
+  const more = missedTotal - missed.length;
+  return [
+    heading('Left behind'),
+    ...(stays.length === 0 ? [] : [table(['', 'collectors', 'reason', 'such as'], stays)]),
+    ...(rows.length === 0
+      ? [text('Every planned collector was upgraded.')]
+      : [table(['id', 'collector', 'build before', 'wave', 'state', 'at', 'reason'], rows)]),
+    ...(more === 0
+      ? []
+      : [text(`${more} more collectors were not upgraded: upwave export ${status.id} lists all.`)]),
+  ];
+}
+
+function failed({ ends }: GroupFigures): number {
+  return failedStates.reduce((sum, state) => sum + ends[state], 0);
+}
+
+function durationWords({ durations }: GroupFigures): string {
+  if (durations === null) return '';
+  const words = (durationMs: DurationMs) => formatDuration(durationMs);
+  return `median ${words(durations.medianMs)}, p95 ${words(durations.p95Ms)}`;
+}
+
+/** `2026-11-22 01:37 UTC`; empty for what has not happened. */
+function instant(at: EpochMs | null): string {
+  if (at === null) return '';
+  const iso = new Date(at).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+}
+
+function heading(words: string): Block {
+  return { kind: 'heading', text: words };
+}
+
+function text(words: string): Block {
+  return { kind: 'text', text: words };
+}
+
+function plot(drawn: Plot): Block {
+  return { kind: 'plot', plot: drawn };
+}
+
+function table(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
+  return { kind: 'table', columns, rows };
+}

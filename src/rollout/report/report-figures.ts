@@ -1,0 +1,117 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { type EndState, endStates, isEnd, isFailed, reasonOf, type Upgrade } from '../model/upgrade.ts';
+
+/** What a report tells of some upgrades: of a wave, a stratum, or all. */
+export interface GroupFigures {
+  readonly planned: number;
+  readonly ends: Readonly<Record<EndState, number>>;
+  /** Of those that succeeded, from the first create to the end; null: none did. */
+  readonly durations: { readonly medianMs: DurationMs; readonly p95Ms: DurationMs } | null;
+}
+
+/** A collector that did not get the build. */
+export interface MissedCollector {
+  readonly id: number;
+  readonly name: string;
+  readonly build: string;
+  readonly wave: number;
+  readonly state: string;
+  readonly at: EpochMs | null;
+  readonly reason: string;
+}
+
+export interface ReportFigures {
+  readonly all: GroupFigures;
+  /** By index of the wave. */
+  readonly waves: ReadonlyMap<number, GroupFigures>;
+  /** By index of the stratum. */
+  readonly strata: ReadonlyMap<number, GroupFigures>;
+  /** When each success and each failure came, oldest first. */
+  readonly ends: ReadonlyArray<{ readonly at: EpochMs; readonly failed: boolean }>;
+  /** In plan order, as far as a reader takes them in. */
+  readonly missed: readonly MissedCollector[];
+  readonly missedTotal: number;
+}
+
+/** A report is read by people: the export has all of them. */
+const missedMax = 500;
+
+interface Group {
+  planned: number;
+  readonly ends: Record<EndState, number>;
+  readonly durations: DurationMs[];
+}
+
+/** Adds up upgrades, a page at a time, so that no report holds a fleet in memory. */
+export function makeReportTally(): {
+  add(upgrade: Upgrade): void;
+  figures(): ReportFigures;
+} {
+  const all = aGroup();
+  const waves = new Map<number, Group>();
+  const strata = new Map<number, Group>();
+  const ends: Array<{ at: EpochMs; failed: boolean }> = [];
+  const missed: MissedCollector[] = [];
+  let missedTotal = 0;
+  return {
+    add: (upgrade) => {
+      const { wave, stratum } = upgrade.identity;
+      for (const group of [all, groupIn(waves, wave), groupIn(strata, stratum)]) count(group, upgrade);
+      const { progress } = upgrade;
+      if (progress.state === 'succeeded' || isFailed(progress.state))
+        ends.push({
+          at: 'endedAt' in progress ? progress.endedAt : 0,
+          failed: progress.state !== 'succeeded',
+        });
+      if (progress.state === 'succeeded') return;
+      missedTotal += 1;
+      if (missed.length < missedMax) missed.push(missedOf(upgrade));
+    },
+    figures: () => ({
+      all: finish(all),
+      waves: finishAll(waves),
+      strata: finishAll(strata),
+      ends: ends.sort((one, other) => one.at - other.at),
+      missed,
+      missedTotal,
+    }),
+  };
+}
+
+function aGroup(): Group {
+  const ends = Object.fromEntries(endStates.map((state) => [state, 0])) as Record<EndState, number>;
+  return { planned: 0, ends, durations: [] };
+}
+
+function groupIn(groups: Map<number, Group>, key: number): Group {
+  const group = groups.get(key) ?? aGroup();
+  groups.set(key, group);
+  return group;
+}
+
+function count(group: Group, { progress, tally }: Upgrade): void {
+  group.planned += 1;
+  if (!isEnd(progress.state)) return;
+  group.ends[progress.state] += 1;
+  if (progress.state === 'succeeded' && tally.firstStartedAt !== null)
+    group.durations.push(progress.endedAt - tally.firstStartedAt);
+}
+
+function finishAll(groups: ReadonlyMap<number, Group>): ReadonlyMap<number, GroupFigures> {
+  return new Map(
+    [...groups].sort(([one], [other]) => one - other).map(([key, group]) => [key, finish(group)]),
+  );
+}
+
+function finish({ planned, ends, durations }: Group): GroupFigures {
+  const sorted = durations.toSorted((one, other) => one - other);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return { planned, ends, durations: sorted.length === 0 ? null : { medianMs: at(0.5), p95Ms: at(0.95) } };
+}
+
+function missedOf(upgrade: Upgrade): MissedCollector {
+  const { collectorId: id, collectorName: name, fromBuild: build, wave } = upgrade.identity;
+  const { progress } = upgrade;
+  const at = 'endedAt' in progress ? progress.endedAt : null;
+  return { id, name, build, wave, state: progress.state, at, reason: reasonOf(upgrade) };
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { type ReportInput, reportDocument } from '../../../../src/rollout/report/report-document.ts';
+import { makeReportTally } from '../../../../src/rollout/report/report-figures.ts';
+import { reportFormats, writeReport } from '../../../../src/rollout/report/write-report.ts';
+import { anUpgrade, startedAt } from '../../../support/builders.ts';
+import { aRolloutEvent, aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
+
+const minute = 60_000;
+const hostile = '<script src="//x.example">a|b`c</script>\n\u202e# [link](http://x.example)';
+
+const succeeded = (tookMs: number, wave = 0): Upgrade =>
+  anUpgrade(
+    { state: 'succeeded', endedAt: startedAt + tookMs, reason: '', weight: 0, lost: false },
+    { firstStartedAt: startedAt, wave },
+  );
+const failed = (name: string): Upgrade =>
+  anUpgrade(
+    { state: 'failed', endedAt: startedAt + minute, reason: 'permission denied', weight: 1, lost: false },
+    { firstStartedAt: startedAt, collectorName: name, wave: 1 },
+  );
+
+function tallied(...upgrades: readonly Upgrade[]) {
+  const tally = makeReportTally();
+  for (const upgrade of upgrades) tally.add(upgrade);
+  return tally.figures();
+}
+
+function anInput(changes: Partial<ReportInput> = {}): ReportInput {
+  const waves = [
+    aWaveStatus({
+      state: 'passed',
+      openedAt: startedAt,
+      soakEndsAt: startedAt + 5 * minute,
+      passedAt: startedAt + 9 * minute,
+    }),
+    aWaveStatus({ name: 'rest', state: 'waiting', openedAt: null }),
+  ];
+  return {
+    status: aRolloutStatus({ state: 'aborted', reason: 'by alice', endedAt: startedAt + 20 * minute, waves }),
+    groups: { strata: [{ label: 'Linux / amd64', sizes: [10] }] },
+    figures: tallied(succeeded(2 * minute), succeeded(4 * minute), succeeded(9 * minute), failed('web-1')),
+    events: [
+      aRolloutEvent({ collectorName: 'web-7' }),
+      aRolloutEvent({ event: 'rollout.aborted', by: 'alice', reason: 'a wrong build' }),
+    ],
+    madeAt: startedAt + 30 * minute,
+    installation: 'eu',
+    ...changes,
+  };
+}
+
+describe('the figures of a report', () => {
+  it('are the ends, the median and the 95th percentile of each wave and stratum', () => {
+    const { all, waves, missed, ends } = tallied(
+      ...[...Array(20).keys()].map((n) => succeeded((n + 1) * minute)),
+      failed('a'),
+    );
+    expect(all).toMatchObject({ planned: 21, ends: { succeeded: 20, failed: 1 } });
+    expect(waves.get(0)?.durations).toEqual({ medianMs: 11 * minute, p95Ms: 20 * minute });
+    expect(waves.get(1)).toMatchObject({ planned: 1, durations: null });
+    expect(missed).toMatchObject([{ name: 'a', reason: 'permission denied' }]);
+    expect(ends).toHaveLength(21);
+  });
+
+  it('name a bounded number of collectors, and count the others', () => {
+    const figures = tallied(...Array.from({ length: 700 }, (_, index) => failed(`c${index}`)));
+    expect([figures.missed.length, figures.missedTotal]).toEqual([500, 700]);
+    expect(writeReport(reportDocument(anInput({ figures })), 'md')).toContain(
+      '200 more collectors were not upgraded',
+    );
+  });
+});
+
+describe('a report', () => {
+  it('says what went where and when, who did what, and what is left behind', () => {
+    const text = writeReport(reportDocument(anInput()), 'md');
+    expect(text).toContain('# Rollout production-20260302-1: aborted');
+    for (const row of [
+      '| builds | 19.441-2 → 19.536-4 |',
+      '| took | 20m |',
+      '| outcome | aborted: by alice |',
+      '| 2026-03-02 21:00 UTC | alice | rollout.aborted |  | a wrong build |',
+      '| left out of the plan | 3 |',
+      '| Linux / amd64 | 4 | 3 | 1 | 0 | median 4m, p95 9m |',
+      '| 1 | web-1 | 19.441-2 | rest | failed | 2026-03-02 21:01 UTC | permission denied |',
+    ])
+      expect(text).toContain(row);
+    expect(text).not.toContain('web-7');
+  });
+
+  it('is one HTML file with its plots, and without a script or an address', () => {
+    const html = writeReport(reportDocument(anInput()), 'html');
+    expect(html.match(/<svg /g)).toHaveLength(2);
+    expect(html).toContain('<rect class="soak"');
+    expect(html).not.toMatch(/<script|<link|<img|https?:|src=|url\(/);
+    expect(html).toContain("default-src 'none'");
+  });
+
+  it.each(reportFormats)('escapes every text of a machine or a person: %s', (format) => {
+    const status = aRolloutStatus({
+      policy: hostile,
+      reason: hostile,
+      waves: [aWaveStatus({ name: hostile })],
+    });
+    const events = [aRolloutEvent({ event: 'rollout.paused', by: hostile, reason: hostile })];
+    const groups = { strata: [{ label: hostile, sizes: [1] }] };
+    const input = anInput({
+      status,
+      events,
+      groups,
+      figures: tallied(failed(hostile)),
+      installation: hostile,
+    });
+    const text = writeReport(reportDocument(input), format);
+    expect(text).not.toMatch(/<script|<\/script|\u202e/);
+    if (format === 'md') {
+      const columns = text.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| ---'));
+      expect(columns.every((line) => !/(?<!\\)[[\]`#~]/.test(line))).toBe(true);
+    }
+  });
+});
