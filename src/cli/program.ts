@@ -1,12 +1,20 @@
 import { Command, CommanderError } from 'commander';
 import { toPrintable } from '../base/safe-text.ts';
+import { addCompletionProgram } from './completion/completion-program.ts';
+import { addHistoryProgram } from './history/history-program.ts';
+import { addInitProgram } from './init/init-program.ts';
 import { addCollectorsProgram } from './inventory/collectors-program.ts';
 import { addSourcesProgram } from './inventory/sources-program.ts';
 import { addNotifyProgram } from './notify/notify-program.ts';
 import { addPlanProgram } from './plan/plan-program.ts';
 import { addVerbsProgram } from './rollouts/verbs-program.ts';
 import { addRunProgram, addServiceProgram } from './run/run-program.ts';
-import { CommandFailure, type GlobalOptions, makeCommandRunner } from './shell/command.ts';
+import {
+  CommandFailure,
+  type CommandRunner,
+  type GlobalOptions,
+  makeCommandRunner,
+} from './shell/command.ts';
 import {
   makeConsoleOutput,
   makeSafeStreams,
@@ -14,6 +22,7 @@ import {
   type SafeStreams,
 } from './shell/console-output.ts';
 import { type ExitCode, exitCodes } from './shell/exit-codes.ts';
+import { completeHelp } from './shell/program-help.ts';
 import { suggestHarmlessCommands } from './shell/suggest-command.ts';
 import { readVersion } from './shell/version.ts';
 import { addStateProgram } from './state/state-program.ts';
@@ -79,15 +88,30 @@ export function makeProgram(
     outputFor: ({ color }) => makeConsoleOutput(streams, color),
     onEnd: setExitCode,
   });
-  addRunProgram(program, run);
-  addPlanProgram(program, run);
-  addStatusProgram(program, run);
-  addVerbsProgram(program, run);
-  addCollectorsProgram(program, run);
-  addSourcesProgram(program, run);
-  addStateProgram(program, run);
-  addNotifyProgram(program, run);
-  addServiceProgram(program, run);
+  addGroups(program, run);
+  completeHelp(program);
   suggestHarmlessCommands(program);
   return program;
+}
+
+/** The commands, in the order and under the headings of the help. */
+function addGroups(program: Command, run: CommandRunner): void {
+  program.commandsGroup('Run:');
+  addRunProgram(program, run);
+  addServiceProgram(program, run);
+  addInitProgram(program, run);
+  program.commandsGroup('Look:');
+  addStatusProgram(program, run);
+  addHistoryProgram(program, run);
+  program.commandsGroup('Act, each with --reason:');
+  addVerbsProgram(program, run);
+  program.commandsGroup('Before:');
+  addPlanProgram(program, run);
+  program.commandsGroup('Inventory:');
+  addCollectorsProgram(program, run);
+  addSourcesProgram(program, run);
+  program.commandsGroup('Other:');
+  addStateProgram(program, run);
+  addNotifyProgram(program, run);
+  addCompletionProgram(program, run);
 }

@@ -1,3 +1,4 @@
+import { makeEventMatcher } from '../../src/orchestrator/operations/event-filter.ts';
 import type { PolicyStatuses } from '../../src/orchestrator/operations/list-policies.ts';
 import type {
   ExplainResult,
@@ -282,7 +283,8 @@ export function makeFakeOperations(data: {
         closed: [],
         ...data.course,
       })),
-    readEvents: (id, limit) => known(id, () => (data.events ?? []).slice(0, limit)),
+    readEvents: (id, limit, filter = {}) =>
+      known(id, () => (data.events ?? []).filter(makeEventMatcher(filter)).slice(0, limit)),
     report: (id, format) => known(id, () => `${format} of ${id}`),
     previewRollback: (id) =>
       answer(() =>

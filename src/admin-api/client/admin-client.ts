@@ -22,6 +22,7 @@ import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
 import {
   type CollectorPage,
   type CollectorSearch,
+  type EventSearch,
   getRollout,
   listRolloutCollectors,
   listRolloutEvents,
@@ -73,8 +74,12 @@ export interface AdminClient {
     search: Partial<CollectorSearch>,
     signal?: AbortSignal,
   ): Promise<CollectorPage>;
-  /** The latest, newest first. */
-  readEvents(rolloutId: string, limit: number, signal?: AbortSignal): Promise<readonly RolloutEventBody[]>;
+  /** The latest that match, newest first. */
+  readEvents(
+    rolloutId: string,
+    search: Partial<EventSearch>,
+    signal?: AbortSignal,
+  ): Promise<readonly RolloutEventBody[]>;
   /** What went where and when, as a whole file. */
   report(rolloutId: string, format: ReportFormat, signal?: AbortSignal): Promise<string>;
   /** What a rollback would do now. */
@@ -144,8 +149,8 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
       const input = { params: { id }, query };
       return ask(readMs, caller, (signal) => http.call(listRolloutCollectors, input, { signal }));
     },
-    readEvents: async (id, limit, caller) => {
-      const input = { params: { id }, query: { limit } };
+    readEvents: async (id, query, caller) => {
+      const input = { params: { id }, query };
       return (await ask(readMs, caller, (signal) => http.call(listRolloutEvents, input, { signal }))).events;
     },
     report: async (id, format, caller) => {

@@ -1,8 +1,13 @@
 import { assertNever } from '../../base/assert.ts';
 import type { adminApi } from '../../contract/admin/api.ts';
-import { type CollectorSearch, rolloutPageSizeDefault } from '../../contract/admin/rollouts.ts';
+import {
+  type CollectorSearch,
+  type EventSearch,
+  rolloutPageSizeDefault,
+} from '../../contract/admin/rollouts.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type {
+  EventFilter,
   RollbackPreviewResult,
   VerbRequest,
   VerbResult,
@@ -56,7 +61,8 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
       body: found(params.id, await ask.read((operations) => operations.showCourse(params.id))),
     }),
     listRolloutEvents: async ({ params, query }) => {
-      const events = await ask.read((operations) => operations.readEvents(params.id, query.limit));
+      const filter = eventFilterOf(query);
+      const events = await ask.read((operations) => operations.readEvents(params.id, query.limit, filter));
       return { body: { events: found(params.id, events) } };
     },
     reportRollout: async ({ params, query }) => {
@@ -111,6 +117,17 @@ function searchOf(query: CollectorSearch, { id, waves }: RolloutStatus): Upgrade
     ...(stratum !== undefined && { stratum }),
     ...(cause !== undefined && { cause }),
     ...(match !== undefined && { match }),
+  };
+}
+
+/** undefined where all are asked for. */
+function eventFilterOf({ since, type, collector, by }: EventSearch): EventFilter | undefined {
+  if ([since, type, collector, by].every((part) => part === undefined)) return undefined;
+  return {
+    ...(since !== undefined && { since }),
+    ...(type !== undefined && { type }),
+    ...(collector !== undefined && { collector }),
+    ...(by !== undefined && { by }),
   };
 }
 

@@ -18,7 +18,15 @@ export function causeLines(
 ): readonly string[] {
   const lines = causes.flatMap((group) => groupLines(group, strata.total > 1, fit));
   if (lines.length === 0) return [];
-  return [...lines, ...fitLines('', [`each with its time: upwave events ${quoteArgument(id)}`], fit)];
+  return [
+    ...lines,
+    ...fitLines('', [`each of them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`], fit),
+  ];
+}
+
+/** Of the first group, which is the worst. */
+function stateOption([first]: RolloutStatus['causes']): string {
+  return first === undefined ? '' : ` --state ${first.of}`;
 }
 
 function groupLines({ of, total, causes }: CauseGroup, hasStrata: boolean, fit: Fit): readonly string[] {

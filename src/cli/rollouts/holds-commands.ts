@@ -58,8 +58,10 @@ export async function holdCommand(
 function didWords(verb: 'hold' | 'release', { kind, subject }: HoldAnswerBody): string {
   const did = words[verb][kind];
   // Who held it may have wanted more than that, so its rollouts wait for a word of their own.
-  const isMore = verb === 'release' && kind === 'done' && subject.kind === 'build';
-  return isMore ? `${did}; \`upwave status\` shows how to resume a rollout that was held for it` : did;
+  if (verb !== 'release' || kind !== 'done') return did;
+  if (subject.kind === 'build')
+    return `${did}; \`upwave status\` shows how to resume a rollout that was held for it`;
+  return subject.kind === 'collector' ? `${did}; the next scan takes it up again` : did;
 }
 
 function subjectWords(subject: HeldSubject): string {

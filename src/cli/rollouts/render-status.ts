@@ -149,8 +149,9 @@ function heldParts(status: RolloutStatus): readonly Line[] {
     const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
     lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
   }
-  for (const { label, reason, waiting } of strata.held) {
-    const words = toPrintable(`stratum ${label}: ${reason}`);
+  for (const { label, reason, by, waiting } of strata.held) {
+    const who = by === 'daemon' ? '' : ` (by ${by})`;
+    const words = toPrintable(`stratum ${label}: ${reason}${who}`);
     const wait = waiting > 0 ? `; ${waiting} wait` : '';
     // There is nothing to go on with in one that is over.
     const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';

@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander';
-import { eventsDefault, eventsMax } from '../../contract/admin/event-limits.ts';
 import { upgradeFailureClasses } from '../../rollout/model/upgrade.ts';
 import { reportFormats } from '../../rollout/report/write-report.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../rollout/verbs/verbs.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { countUpTo, readSubjects, wholeNumber } from '../shell/option-values.ts';
+import { readSubjects, wholeNumber } from '../shell/option-values.ts';
 import type { HoldOptions } from './holds-commands.ts';
 import type { VerbOptions } from './verb-command.ts';
 import { verbTable } from './verb-table.ts';
@@ -59,6 +58,7 @@ const whichByVerb: Partial<Record<RolloutVerb, string>> = {
 export function addVerbsProgram(program: Command, run: CommandRunner): void {
   program
     .command('report')
+    .helpGroup('Look:')
     .argument('[rollout]', 'its id, or its policy; not needed when there is only one')
     .description('what went where and when, what failed and why, who did what: for a change ticket')
     .addOption(
@@ -70,14 +70,8 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .option(...urlOption)
     .action(run(async () => (await import('./report-command.ts')).reportCommand));
   program
-    .command('events')
-    .argument('[rollout]', 'its id, or its policy; not needed when only one is running')
-    .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
-    .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
-    .option(...urlOption)
-    .action(run(async () => (await import('./events-command.ts')).eventsCommand));
-  program
     .command('explain')
+    .helpGroup('Look:')
     .argument('<collector>', 'its id, or its name')
     .description('why a collector is not upgraded now, and when: where it stands with each policy')
     .option(...urlOption)
@@ -107,6 +101,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
   addReload(program, run);
   program
     .command('holds')
+    .helpGroup('Look:')
     .description('builds, collectors and strata that are held: by whom, since when, and why')
     .option(...urlOption)
     .action(run(async () => (await import('./holds-commands.ts')).holdsCommand));

@@ -10,7 +10,7 @@ import type { GlobalOptions } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
-import { stopSignal } from '../shell/stop-signal.ts';
+import { stopSignal, untilFired } from '../shell/stop-signal.ts';
 import { withRedis } from '../shell/with-redis.ts';
 import { closeInTime } from './close-in-time.ts';
 import { noLog } from './log-file.ts';
@@ -25,7 +25,10 @@ const speed = 100;
  * `upwave demo`: a Redis, the reference service with a simulated fleet, and a rollout in three waves, on this machine
  * and without an account. It exits with 0 when the night ended as its scenario says: one collector fails for good.
  */
-export async function demoCommand(_options: GlobalOptions, output: ConsoleOutput): Promise<ExitCode> {
+export async function demoCommand(
+  options: GlobalOptions & { readonly keep: boolean },
+  output: ConsoleOutput,
+): Promise<ExitCode> {
   const stop = stopSignal();
   const tell = (text: string) => output.err.write(`${text}\n`);
   const dataDir = mkdtempSync(join(tmpdir(), 'upwave-demo-'));
@@ -47,16 +50,30 @@ export async function demoCommand(_options: GlobalOptions, output: ConsoleOutput
   const redis = await withRedis('embedded', dataDir, tell);
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, redis.redis), noLog);
   try {
-    const { statuses, exitCode } = await runOnce(daemon, config, output, { json: false, wait: true }, stop);
+    const { statuses, exitCode, url } = await runOnce(
+      daemon,
+      config,
+      output,
+      { json: false, wait: true },
+      stop,
+    );
     const { createsPerCollector, tasksInFlightMax, throttled } = service.record.snapshot();
     const creates = Object.values(createsPerCollector);
     output.out.write(
       `\nthe service's own record: ${creates.reduce((a, b) => a + b, 0)} tasks for ${creates.length} collectors, ` +
         `at most ${tasksInFlightMax} at once, ${throttled.rate + throttled.concurrency} answers 429\n`,
     );
-    if (stop.aborted || !isAsWritten(statuses)) return exitCode;
-    output.out.write('That is what the scenario wrote: a few fail once, and one fails for good.\n');
-    return exitCodes.done;
+    const isGood = !stop.aborted && isAsWritten(statuses);
+    if (isGood)
+      output.out.write('That is what the scenario wrote: a few fail once, and one fails for good.\n');
+    if (options.keep && !stop.aborted) {
+      const page = url ?? 'no address: its port is taken';
+      output.out.write(
+        `The page stays open at ${page}\nAsk it with upwave status --url ${page}. Ctrl-C ends it.\n`,
+      );
+      await untilFired(stop);
+    }
+    return isGood ? exitCodes.done : exitCode;
   } finally {
     await closeInTime(daemon, async () => {
       await redis.close();

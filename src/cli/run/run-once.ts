@@ -44,6 +44,8 @@ export interface RunOnceOptions {
 export interface RunOnceResult {
   readonly statuses: readonly RolloutStatus[];
   readonly exitCode: ExitCode;
+  /** Where its page is; undefined where another process has its port. */
+  readonly url: string | undefined;
 }
 
 const redisWithinMs = 5_000;
@@ -90,9 +92,11 @@ export async function runOnce(
 ): Promise<RunOnceResult> {
   const { json } = options;
   await requireRedis(daemon, redisWithinMs);
-  const place = await listenOrGoOn(daemon, config);
+  const url = await listenOrGoOn(daemon, config);
+  const place = url === undefined ? takenWords(config) : `status and metrics at ${url}`;
   if (!json) output.err.write(`upwave ${readVersion()}: ${place}\n`);
   const started: string[] = [];
+  const unread: string[] = [];
   const window = openReadWindow(output);
   for (const { name } of config.rollouts) {
     const result = await scanWithin(window, () => daemon.scanNow(name, 'operator', stop), stop);
@@ -103,6 +107,8 @@ export async function runOnce(
       throw new CommandFailure(exitCodes.heldOrNeedsAPerson, `${describeScan(result)}; ${remedy}`);
     }
     if (!json) output.err.write(`${name}: ${toPrintable(describeScan(result))}\n`);
+    if (result.kind === 'busy' && result.unread !== undefined)
+      unread.push(toPrintable(`${name}: ${describeScan(result)}`));
     if (result.kind !== 'nothing') started.push(result.rolloutId);
   }
   const shownOn = json ? { ...output, isLive: false, out: output.err } : output;
@@ -112,7 +118,11 @@ export async function runOnce(
   if (json) printJson(output, { rollouts: statuses });
   else for (const status of statuses) await report(daemon, status, output);
   for (const status of statuses) tellWhatIsLeft(status, statuses, output);
-  return { statuses, exitCode: onceExitCodeOf(statuses) };
+  // Of a rollout that is still running: it could not be looked after, whatever else it waits for.
+  const isLeft = statuses.some(({ endedAt }) => endedAt === null);
+  if (isLeft) for (const words of unread) output.err.write(`${words}\n`);
+  const exitCode = isLeft && unread.length > 0 ? exitCodes.unreachable : onceExitCodeOf(statuses);
+  return { statuses, exitCode, url };
 }
 
 /** Scans again while the service does not answer: a scan reads before it writes anything. */
@@ -137,17 +147,20 @@ async function scanWithin(
 
 /**
  * Listens, unless another process has the port: a daemon that runs there shares Redis and the API budget with this one,
- * so each can do its part. @returns where status is to be had
+ * so each can do its part. @returns its address, or undefined without a port
  */
-async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string> {
+async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string | undefined> {
   try {
-    const { url } = await daemon.start();
-    return `status and metrics at ${url}`;
+    return (await daemon.start()).url;
   } catch (error) {
     if (errorCodeOf(error) !== 'EADDRINUSE') throw listenFailure(config, error);
     daemon.startWithoutPort();
-    return `continues without a port of its own: ${writeAddress(config.http)} is taken, by a daemon that shares this Redis or by something else`;
+    return undefined;
   }
+}
+
+function takenWords({ http }: Config): string {
+  return `continues without a port of its own: ${writeAddress(http)} is taken, by a daemon that shares this Redis or by something else`;
 }
 
 function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Config): CommandFailure {

@@ -64,5 +64,6 @@ export function addServiceProgram(program: Command, run: CommandRunner): void {
   program
     .command('demo')
     .description('watch a simulated fleet being upgraded: no account, no Redis needed')
+    .option('--keep', 'stay when it is over, with the page open, until Ctrl-C', false)
     .action(run(async () => (await import('./demo-command.ts')).demoCommand));
 }

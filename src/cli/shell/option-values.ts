@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { type EpochMs, parseDuration } from '../../base/time.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 
 /** @throws InvalidArgumentError */
@@ -35,6 +36,17 @@ export function positiveNumber(text: string): number {
   const number = Number(text);
   if (!(number > 0 && Number.isFinite(number))) throw new InvalidArgumentError('give a number above 0.');
   return number;
+}
+
+/** An instant: as ISO 8601, or as how long ago (`2h`). @throws InvalidArgumentError */
+export function instantOrAge(text: string): EpochMs {
+  const ageMs = parseDuration(text);
+  const at = ageMs === undefined ? Date.parse(text) : Date.now() - ageMs;
+  if (!Number.isFinite(at) || at < 0)
+    throw new InvalidArgumentError(
+      'give how long ago, such as 2h, or an instant, such as 2026-11-22T21:00Z.',
+    );
+  return Math.floor(at);
 }
 
 /**

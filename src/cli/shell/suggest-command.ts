@@ -6,6 +6,9 @@ import { nearestText } from '../../base/names.ts';
  * says, so a command that starts, changes or deletes is never guessed. A new command is not guessed until it is listed.
  */
 const harmless: ReadonlySet<string> = new Set([
+  'audit',
+  'completion',
+  'upgrades',
   'builds',
   'check',
   'collectors',

@@ -84,10 +84,21 @@ export const AuditEntryBody = z
       'collector.released',
       'record.lost',
       'config.reloaded',
+      'rollout.started',
+      'rollout.paused',
+      'rollout.resumed',
+      'rollout.approved',
+      'wave.soakSkipped',
+      'rollout.aborted',
+      'rollout.rollingBack',
+      'rollout.retried',
+      'rollout.repaired',
+      'stratum.held',
+      'stratum.released',
     ]),
     subject: z.string().meta({
       description:
-        "The build, or the collector's id; for `record.lost`, where what is lost was kept; for `config.reloaded`, `config`.",
+        "The build, the collector's id, the rollout with its wave, or the stratum; for `record.lost`, where what is lost was kept; for `config.reloaded`, `config`.",
     }),
     by: z.string(),
     reason: z.string(),
@@ -95,7 +106,7 @@ export const AuditEntryBody = z
   .meta({
     id: 'AuditEntry',
     description:
-      'What was held, released or configured beside rollouts, and that the record was lost: who, why, when.',
+      'Who did what, when and why: verbs over all rollouts, holds, releases, reloads, and losses of the record.',
   });
 export type AuditEntryBody = z.infer<typeof AuditEntryBody>;
 
@@ -153,7 +164,7 @@ export const listHolds = defineOperation({
 
 export const readAudit = defineOperation({
   name: 'readAudit',
-  summary: 'List what was held and released',
+  summary: 'List who did what, over all rollouts',
   method: 'GET',
   path: '/audit',
   query: z.object({
@@ -162,7 +173,7 @@ export const readAudit = defineOperation({
   answer: { status: 200, body: z.object({ entries: z.array(AuditEntryBody).readonly() }) },
   errors: ['unavailable'],
   idempotent: true,
-  source: 'DESIGN §5: what was held and released beside rollouts, newest first',
+  source: 'DESIGN §5: who did which verb, hold or release, when and why, newest first',
 });
 
 export const explainCollector = defineOperation({

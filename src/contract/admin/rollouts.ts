@@ -124,6 +124,7 @@ export const listRolloutCollectors = defineOperation({
   source: 'DESIGN §5, HTTP: in plan order; failed and withdrawn ones the latest first',
 });
 
+export type EventSearch = z.output<(typeof listRolloutEvents)['query']>;
 export type CollectorSearch = z.output<(typeof listRolloutCollectors)['query']>;
 export type CollectorPage = z.output<(typeof listRolloutCollectors)['answer']['body']>;
 
@@ -135,6 +136,10 @@ export const listRolloutEvents = defineOperation({
   params: rolloutId,
   query: z.object({
     limit: integerText({ min: 1, max: eventsMax }).default(eventsDefault),
+    since: integerText({ min: 0 }).optional().meta({ description: 'Only events at or after this instant.' }),
+    type: filterText(filterLengthMax, 'The name of an event, or its beginning: `upgrade`, `wave.passed`.'),
+    collector: filterText(filterLengthMax, "A collector's id, or a part of its name."),
+    by: filterText(filterLengthMax, 'Who asked for it: `daemon`, `schedule`, or an operator.'),
   }),
   answer: { status: 200, body: z.object({ events: z.array(RolloutEventBody).readonly() }) },
   errors: ['notFound', 'unavailable'],

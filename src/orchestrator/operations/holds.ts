@@ -184,13 +184,13 @@ async function holdOne(
         if (rollout.unreadable !== undefined || rollout.endedAt !== null) return undefined;
         if (findStratum(rollout.heldStrata, subject.label).kind === 'found') return undefined;
         const { label } = subject;
-        const words = `by ${by}: ${reason}`;
         // -1: its first collector may join later.
-        const held = { stratum: indexOfStratum(groups.strata, label), label, reason: words, by, at };
-        return { kind: 'strataHeld', at, strata: [held], reason: `${label}: ${words}` };
+        const held = { stratum: indexOfStratum(groups.strata, label), label, reason, by, at };
+        return { kind: 'strataHeld', at, strata: [held], reason: `${label}: by ${by}: ${reason}` };
       };
       const view = await stopRollout(parts, subject.rolloutId, by, judge);
       const did = view !== undefined && judge(view) !== undefined;
+      if (did) await auditStratum(parts, 'stratum.held', subject, { by, reason, at });
       return { kind: did ? 'done' : 'unchanged', subject };
     }
     default:
@@ -228,11 +228,21 @@ async function releaseOne(
         const { stratum, label } = held;
         return { kind: 'stratumReleased', at, stratum, label, reason: words, view };
       });
+      if (did) await auditStratum(parts, 'stratum.released', subject, { by, reason, at });
       return { kind: did ? 'done' : 'unchanged', subject };
     }
     default:
       return subject satisfies never;
   }
+}
+
+async function auditStratum(
+  { register }: OperationsParts,
+  event: 'stratum.held' | 'stratum.released',
+  { label, rolloutId }: Extract<HeldSubject, { kind: 'stratum' }>,
+  words: Pick<HoldRequest, 'by' | 'reason'> & { readonly at: number },
+): Promise<void> {
+  await register.audit({ event, subject: `${label} of ${rolloutId}`, ...words });
 }
 
 function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {

@@ -6,6 +6,8 @@ import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary } from '../records/read-records.ts';
 import { makeApplyVerb } from './apply-verb.ts';
+import { auditRepair, auditVerb } from './audit-verbs.ts';
+import { makeEventMatcher } from './event-filter.ts';
 import { explainCollector } from './explain-collector.ts';
 import { hold, listHolds, release } from './holds.ts';
 import { listPolicies } from './list-policies.ts';
@@ -58,9 +60,11 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     report: async (rolloutId, format) => (await writeReports(parts, rolloutId, [format]))?.[format],
     searchUpgrades: (rolloutId, search) => searchUpgrades(parts, rolloutId, search),
     showCourse: makeShowCourse(parts),
-    readEvents: async (rolloutId, limit) => {
+    readEvents: async (rolloutId, limit, filter) => {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
-      return store.readEvents(rolloutId, { limit });
+      if (filter === undefined) return store.readEvents(rolloutId, { limit });
+      const events = await store.readEvents(rolloutId, { limit: eventsReadMax });
+      return events.filter(makeEventMatcher(filter)).slice(0, limit);
     },
     previewRollback: async (rolloutId) => {
       const shown = await showRollback(parts, rolloutId);
@@ -70,6 +74,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       const judgement = await applyVerb(request);
       if (judgement === undefined) return { kind: 'unknownRollout' };
       if (judgement.kind === 'refused') return refused(judgement.refusal);
+      if (judgement.kind === 'change') await auditVerb(parts, request);
       const status = await rolloutStatus(request.rolloutId);
       if (status === undefined) return { kind: 'unknownRollout' };
       return { kind: judgement.kind === 'change' ? 'done' : 'unchanged', status } satisfies VerbResult;
@@ -77,6 +82,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     repair: async (request) => {
       const result = await repair(parts, request);
       const status = await rolloutStatus(request.rolloutId);
+      if (result === 'repaired') await auditRepair(parts, request);
       if (result === undefined || status === undefined) return { kind: 'unknownRollout' };
       return result === 'repaired' ? { kind: 'done', status } : refused(result.refusal);
     },
@@ -92,3 +98,6 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
 function refused(refusal: Refusal): Refused {
   return { kind: 'refused', refusal, reason: refusalWords(refusal) };
 }
+
+// As many as a rollout keeps.
+const eventsReadMax = 10_000;

@@ -153,6 +153,16 @@ export interface RolloutStatusPage {
   readonly next: string | null;
 }
 
+/** Which events a person asks for. All given parts must match. */
+export interface EventFilter {
+  readonly since?: EpochMs;
+  /** Its name, or the beginning of it up to a dot. */
+  readonly type?: string;
+  /** Id, or a part of the name, in either case. */
+  readonly collector?: string;
+  readonly by?: string;
+}
+
 /** What an operator can see and do with rollouts, from what the store knows. */
 export interface RolloutOperations {
   /** What is current, newest first: those on their way, and each policy's last that has ended; with its rollback, or what it rolls back. */
@@ -168,8 +178,12 @@ export interface RolloutOperations {
   searchUpgrades(rolloutId: string, search: UpgradeSearch): Promise<FoundUpgrades | undefined>;
   /** How it went so far; undefined: there is no such rollout. */
   showCourse(rolloutId: string): Promise<RolloutCourse | undefined>;
-  /** The latest events, newest first. */
-  readEvents(rolloutId: string, limit: number): Promise<readonly RolloutEvent[] | undefined>;
+  /** The latest events that match, newest first. */
+  readEvents(
+    rolloutId: string,
+    limit: number,
+    filter?: EventFilter,
+  ): Promise<readonly RolloutEvent[] | undefined>;
   /** What went where and when, for people; undefined: there is no such rollout. */
   report(rolloutId: string, format: ReportFormat): Promise<string | undefined>;
   /** What `rollback` would do now. */

@@ -70,6 +70,9 @@ export function makeStartPolicy(parts: StartPolicyParts): {
         return { kind: 'refused', reason: `the plan is not ${request.planHash} any more; now it is ${now}` };
       }
       if (result.kind !== 'started') return notStarted(result);
+      const { by, reason } = request;
+      const entry = { at: clock.now(), subject: result.rolloutId, by, reason };
+      await parts.register.audit({ event: 'rollout.started', ...entry });
       const status = await parts.rolloutStatus(result.rolloutId);
       if (status === undefined) return { kind: 'refused', reason: `${result.rolloutId} has gone since` };
       return { kind: 'started', status };

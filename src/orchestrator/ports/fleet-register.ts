@@ -11,14 +11,30 @@ export interface CollectorHold {
   readonly at: EpochMs;
 }
 
+/** What operators ask of rollouts, as the audit names it. */
+export const verbEvents = [
+  'rollout.started',
+  'rollout.paused',
+  'rollout.resumed',
+  'rollout.approved',
+  'wave.soakSkipped',
+  'rollout.aborted',
+  'rollout.rollingBack',
+  'rollout.retried',
+  'rollout.repaired',
+  'stratum.held',
+  'stratum.released',
+] as const;
+export type VerbEvent = (typeof verbEvents)[number];
+
 export interface AuditEntry {
   readonly at: EpochMs;
   /**
    * `record.lost`: all that was kept until then is gone, or a part of it; the reason says what, and what was put back.
    * `config.reloaded`: a daemon read its config anew; the reason says which keys of which policy, from what to what.
    */
-  readonly event: HoldEntry['event'] | 'record.lost' | 'config.reloaded';
-  /** The build, or the collector's id; of what was lost, where it was kept. */
+  readonly event: HoldEntry['event'] | VerbEvent | 'record.lost' | 'config.reloaded';
+  /** The build, the collector's id, the rollout with its wave, or the stratum; of what was lost, where it was kept. */
   readonly subject: string;
   readonly by: string;
   readonly reason: string;

@@ -291,7 +291,8 @@ async function findNewerConfig(
 const lostMeanwhile = 'Redis lost its data while the plan was made; the next scan makes it again';
 
 function nobodyWords({ targetBuild, leftOut }: Plan): string {
-  if (leftOut.length === 0) return 'the inventory holds no installed collector';
+  if (leftOut.length === 0)
+    return 'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
   const reasons = showLeftOut(countLeftOut(leftOut.map(({ kind }) => kind)));
   return `no collector needs build ${targetBuild} (${leftOutLine(reasons)})`;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { AuditEntry, CollectorHold, FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
+import { verbEvents } from '../../orchestrator/ports/fleet-register.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 import { makeWriteMarks, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
@@ -42,6 +43,7 @@ const auditEntry = z.object({
     'collector.released',
     'record.lost',
     'config.reloaded',
+    ...verbEvents,
   ]),
   subject: z.string(),
   ...word,

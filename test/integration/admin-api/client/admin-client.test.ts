@@ -71,7 +71,7 @@ describe('makeAdminClient', () => {
     const search = { after: '1', limit: 5, state: ['pending' as const], match: 'web' };
     const { collectors, total } = await client.searchUpgrades(running, search);
     expect([collectors.map(({ collectorId }) => collectorId), total]).toEqual([[2], null]);
-    expect(await client.readEvents(running, 1)).toEqual([aRolloutEvent()]);
+    expect(await client.readEvents(running, { limit: 1 })).toEqual([aRolloutEvent()]);
   });
 
   it.each(rolloutVerbs)('passes %s on as what it is', async (each) => {

@@ -1,12 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
+import { addHistoryProgram } from '../../../../src/cli/history/history-program.ts';
 import { verbCommand } from '../../../../src/cli/rollouts/verb-command.ts';
 import { addVerbsProgram } from '../../../../src/cli/rollouts/verbs-program.ts';
 import { makeCommandRunner } from '../../../../src/cli/shell/command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
+import { addStatusProgram } from '../../../../src/cli/status/status-program.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
-import { startedAt } from '../../../support/builders.ts';
+import { anUpgrade, startedAt } from '../../../support/builders.ts';
 import {
   anExplanation,
   aRolloutEvent,
@@ -42,6 +44,20 @@ describe('the commands that speak to a daemon', () => {
           reason: 'disk full',
         }),
         aRolloutEvent({ event: 'rollout.paused', by: 'alice', reason: 'lunch' }),
+      ],
+      audit: [{ at: startedAt, event: 'rollout.paused', subject: running, by: 'alice', reason: 'lunch' }],
+      upgrades: [
+        anUpgrade(
+          {
+            state: 'failed',
+            endedAt: startedAt,
+            reason: 'disk full',
+            failureClass: 'permanent',
+            weight: 1,
+            lost: false,
+          },
+          { collectorId: 7, collectorName: 'web-7', wave: 0 },
+        ),
       ],
       held: { builds: [{ build, ...since }], collectors: [], strata: [] },
       holdResults: {
@@ -87,6 +103,8 @@ describe('the commands that speak to a daemon', () => {
       const program = new Command().option('--json').exitOverride();
       program.configureOutput({ writeErr: (text) => output.err.write(text) });
       addVerbsProgram(program, run);
+      addStatusProgram(program, run);
+      addHistoryProgram(program, run);
       for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
       const failure: unknown = await program.parseAsync([...args, '--url', api.url], { from: 'user' }).then(
         () => undefined,
@@ -359,6 +377,41 @@ describe('the commands that speak to a daemon', () => {
       exitCode: exitCodes.usageOrConfig,
       message: 'no installed collector web; did you mean "web-7", "web-8"?',
     });
+  });
+
+  it('list shows past rollouts page by page, and of one policy', async () => {
+    const past = (id: string, policy: string) =>
+      aRolloutStatus({ id, policy, state: 'succeeded', endedAt: startedAt, eta: null });
+    const { upwave } = await setUp(
+      aRolloutStatus(),
+      past('test-20260301-1', 'test'),
+      past('production-20260301-1', 'production'),
+    );
+    const all = await upwave('list', '--limit', '2');
+    expect(all.out).toMatch(/^production-20260302-1 {2}→ .* RUNNING .*\ntest-20260301-1 .* SUCCEEDED .*\n$/);
+    expect(all.err).toBe('older ones: upwave list --before test-20260301-1\n');
+    const { rollouts, next } = JSON.parse((await upwave('list', 'production', '--json')).out);
+    expect(rollouts.map(({ id }: RolloutStatus) => id)).toEqual([running, 'production-20260301-1']);
+    expect(next).toBeNull();
+  });
+
+  it('upgrades shows the collectors that match, and says which states and waves there are', async () => {
+    const { upwave } = await setUp();
+    const shown = await upwave('upgrades', '--state', 'failed', '--reason', 'disk');
+    expect(shown.out).toMatch(/^web-7 +7 {2}canary {2}failed .* disk full\n$/);
+    expect((await upwave('upgrades', '--match', 'nobody')).out).toBe('no collector matches\n');
+    expect(await upwave('upgrades', '--wave', 'x')).toMatchObject({
+      failure: { message: `${running} has no wave x; it has canary, rest` },
+    });
+    expect(String((await upwave('upgrades', '--state', 'faild')).err)).toContain('did you mean failed?');
+  });
+
+  it('audit shows who did what over all rollouts', async () => {
+    const { upwave } = await setUp();
+    expect((await upwave('audit', '--by', 'alice')).out).toMatch(
+      / alice {2}rollout\.paused {2}production-20260302-1: lunch\n$/,
+    );
+    expect((await upwave('audit', '--by', 'bob')).out).toBe('nobody has changed anything\n');
   });
 
   it('status ends with 3 while a person is needed', async () => {

@@ -180,7 +180,7 @@ describe('the lines of the causes', () => {
       '        1 a (AIX / amd64)   svr-19',
       '        1 b (AIX / amd64)   svr-20',
       '        14 for other reasons',
-      '        each with its time: upwave events night-1',
+      '        each of them: upwave upgrades night-1 --state failed',
     ]);
   });
 

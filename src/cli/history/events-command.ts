@@ -1,15 +1,20 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
+import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
-import { chooseRollout, listRollouts } from './choose-rollout.ts';
 
 export interface EventsOptions extends DaemonTarget {
   readonly limit: number;
+  /** An instant, or how long ago. */
+  readonly since?: EpochMs;
+  readonly type?: string;
+  readonly collector?: string;
+  readonly by?: string;
   readonly json: boolean;
 }
 
@@ -21,16 +26,26 @@ export async function eventsCommand(
 ): Promise<ExitCode> {
   const { id, events } = await withDaemon(options, async (client) => {
     const chosen = chooseRollout(await listRollouts(client, named), named, 'look');
-    return { id: chosen.id, events: await client.readEvents(chosen.id, options.limit) };
+    return { id: chosen.id, events: await client.readEvents(chosen.id, searchOf(options)) };
   });
   if (options.json) printJson(output, { rollout: id, events });
   else output.out.write(`${renderEvents(events, Date.now())}\n`);
   return exitCodes.done;
 }
 
+function searchOf({ limit, since, type, collector, by }: EventsOptions) {
+  return {
+    limit,
+    ...(since !== undefined && { since }),
+    ...(type !== undefined && { type }),
+    ...(collector !== undefined && { collector }),
+    ...(by !== undefined && { by }),
+  };
+}
+
 /** A line each: when, what, whom it is about, by whom unless by the daemon, and why. */
 function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
-  if (events.length === 0) return 'nothing has happened yet';
+  if (events.length === 0) return 'no event';
   const width = Math.max(...events.map(({ event }) => event.length));
   return events
     .map(({ at, event, wave, collectorId, collectorName, by, reason }) => {

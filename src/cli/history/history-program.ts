@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+import { eventsDefault, eventsMax } from '../../contract/admin/event-limits.ts';
+import { urlOption } from '../rollouts/verbs-program.ts';
+import type { CommandRunner } from '../shell/command.ts';
+import { countUpTo, instantOrAge } from '../shell/option-values.ts';
+import { statesOf } from './upgrade-states.ts';
+
+const rolloutArgument = [
+  '[rollout]',
+  'its id, or its policy; not needed when only one is running, or there is only one policy',
+] as const;
+
+const upgradesDefault = 100;
+const upgradesMax = 100_000;
+const rolloutsDefault = 20;
+const rolloutsMax = 1_000;
+
+/** Adds what shows rollouts collector by collector, event by event, and one after the other. */
+export function addHistoryProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('upgrades')
+    .argument(...rolloutArgument)
+    .description('the collectors of a rollout one by one: state, wave, reason; filters select some of them')
+    .option('--state <states>', 'states, such as failed, or failed,timedOut,unconfirmed', statesOf)
+    .option('--stratum <label>', 'a stratum by its label, such as "Linux / amd64 / 19.441-2"')
+    .option('--reason <words>', 'words of the reason; … stands for anything')
+    .option('--match <words>', 'words in its name, id, builds, stratum or caps')
+    .option('--wave <name>', 'a wave by its name')
+    .option('--limit <count>', `how many, at most ${upgradesMax}`, countUpTo(upgradesMax), upgradesDefault)
+    .option(...urlOption)
+    .action(run(async () => (await import('./upgrades-command.ts')).upgradesCommand));
+  program
+    .command('events')
+    .argument(...rolloutArgument)
+    .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
+    .option('--since <time>', 'how long ago (2h), or an instant (2026-11-22T21:00Z)', instantOrAge)
+    .option('--type <event>', 'an event, or the beginning of its name: upgrade, wave.passed')
+    .option('--collector <name>', "a collector's id, or a part of its name")
+    .option('--by <who>', 'daemon, schedule, or an operator')
+    .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
+    .option(...urlOption)
+    .action(run(async () => (await import('./events-command.ts')).eventsCommand));
+  program
+    .command('audit')
+    .description('who did which verb, hold, release or reload, when and why, over all rollouts, newest first')
+    .option('--since <time>', 'how long ago (7d), or an instant (2026-11-22T21:00Z)', instantOrAge)
+    .option('--by <who>', 'an operator')
+    .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
+    .option(...urlOption)
+    .action(run(async () => (await import('./audit-command.ts')).auditCommand));
+  program
+    .command('list')
+    .argument('[policy]', 'its name; all of them, where left out')
+    .description('rollouts, past ones included, newest first')
+    .option('--before <rollout>', 'only rollouts older than this one, by its id')
+    .option('--limit <count>', `how many, at most ${rolloutsMax}`, countUpTo(rolloutsMax), rolloutsDefault)
+    .option(...urlOption)
+    .action(run(async () => (await import('./list-command.ts')).listCommand));
+}

@@ -1,0 +1,89 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { quoteArgument } from '../../rollout/status/command-for.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { headlineColor, headlineWords } from '../rollouts/headline-words.ts';
+import { failedOf } from '../rollouts/render-waves.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { showInstant } from '../shell/show-instant.ts';
+
+export interface ListOptions extends DaemonTarget {
+  readonly before?: string;
+  readonly limit: number;
+  readonly json: boolean;
+}
+
+const pageMax = 100;
+// Of other policies, before one of the policy that is asked for.
+const pagesMax = 50;
+
+/** `upwave list [policy]`: rollouts, past ones included, newest first. */
+export async function listCommand(
+  policy: string | undefined,
+  options: ListOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const { rollouts, next } = await readPast(policy, options);
+  if (options.json) {
+    printJson(output, { rollouts, next });
+    return exitCodes.done;
+  }
+  output.out.write(`${renderList(rollouts, Date.now(), output)}\n`);
+  if (next !== null) {
+    const name = policy === undefined ? '' : ` ${quoteArgument(policy)}`;
+    output.err.write(`older ones: upwave list${name} --before ${quoteArgument(next)}\n`);
+  }
+  return exitCodes.done;
+}
+
+function readPast(policy: string | undefined, { limit, before, ...target }: ListOptions) {
+  return withDaemon(target, async (client) => {
+    const rollouts: RolloutStatus[] = [];
+    let next: string | null = before ?? null;
+    for (let page = 0; page < pagesMax; page += 1) {
+      const read = policy === undefined ? Math.min(pageMax, limit - rollouts.length) : pageMax;
+      const of = { limit: read, ...(next !== null && { before: next }) };
+      const answer = await client.pageRollouts(of);
+      for (const status of answer.rollouts) {
+        if (policy !== undefined && status.policy !== policy) continue;
+        rollouts.push(status);
+        if (rollouts.length === limit) {
+          const isLast = answer.next === null && status.id === answer.rollouts.at(-1)?.id;
+          return { rollouts, next: isLast ? null : status.id };
+        }
+      }
+      next = answer.next;
+      if (next === null) break;
+    }
+    return { rollouts, next };
+  });
+}
+
+/** A line each: id, target, how it ended or stands, how far it came, and when. */
+export function renderList(
+  rollouts: readonly RolloutStatus[],
+  now: EpochMs,
+  { paint }: Pick<ConsoleOutput, 'paint'>,
+): string {
+  if (rollouts.length === 0) return 'no rollout';
+  const ids = rollouts.map(({ id }) => toPrintable(id));
+  const targets = rollouts.map(({ targetBuild }) => toPrintable(targetBuild));
+  const headlines = rollouts.map(headlineWords);
+  const widths = [ids, targets, headlines].map((texts) => Math.max(...texts.map(({ length }) => length)));
+  return rollouts
+    .map((status, index) => {
+      const { counts, planned, createdAt, endedAt } = status;
+      const failed = failedOf(status);
+      return [
+        (ids[index] ?? '').padEnd(widths[0] ?? 0),
+        `→ ${(targets[index] ?? '').padEnd(widths[1] ?? 0)}`,
+        paint(headlineColor(status), (headlines[index] ?? '').padEnd(widths[2] ?? 0)),
+        `${counts.succeeded}/${planned} ok`,
+        ...(failed === 0 ? [] : [paint('red', `${failed} failed`)]),
+        `${showInstant(createdAt, now)}${endedAt === null ? '' : ` to ${showInstant(endedAt, now)}`}`,
+      ].join('  ');
+    })
+    .join('\n');
+}

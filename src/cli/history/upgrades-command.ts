@@ -1,0 +1,119 @@
+import type { AdminClient } from '../../admin-api/client/admin-client.ts';
+import { toPrintable } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { UpgradeBody } from '../../contract/admin/rollout-status.ts';
+import { stateWords, type UpgradeState } from '../../rollout/model/upgrade.ts';
+import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { showInstant } from '../shell/show-instant.ts';
+
+export interface UpgradesOptions extends DaemonTarget {
+  readonly state?: readonly UpgradeState[];
+  readonly stratum?: string;
+  readonly reason?: string;
+  readonly match?: string;
+  readonly wave?: string;
+  readonly limit: number;
+  readonly json: boolean;
+}
+
+/** `upwave upgrades [rollout]`: its collectors one by one, as far as they match. */
+export async function upgradesCommand(
+  named: string | undefined,
+  options: UpgradesOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const found = await withDaemon(options, async (client) => {
+    const { id, waves } = chooseRollout(await listRollouts(client, named), named, 'look');
+    if (options.wave !== undefined && !waves.some(({ name }) => name === options.wave)) {
+      const names = waves.map(({ name }) => name).join(', ');
+      throw new CommandFailure(exitCodes.usageOrConfig, `${id} has no wave ${options.wave}; it has ${names}`);
+    }
+    return { rollout: id, ...(await readUpgrades(client, id, options)) };
+  });
+  if (options.json) {
+    printJson(output, found);
+    return exitCodes.done;
+  }
+  const { collectors, total, more } = found;
+  output.out.write(`${renderUpgrades(collectors, Date.now(), output)}\n`);
+  if (more) {
+    const of = total === null ? '' : ` of ${total}`;
+    output.err.write(`shown: the first ${collectors.length}${of}; --limit shows more\n`);
+  }
+  return exitCodes.done;
+}
+
+const pageMax = 1_000;
+
+/** Page by page, so that no answer grows with the fleet. */
+async function readUpgrades(
+  client: Pick<AdminClient, 'searchUpgrades'>,
+  rolloutId: string,
+  { state, stratum, reason, match, wave, limit }: UpgradesOptions,
+): Promise<{
+  readonly collectors: readonly UpgradeBody[];
+  readonly total: number | null;
+  readonly more: boolean;
+}> {
+  const filter = {
+    ...(state !== undefined && { state: [...state] }),
+    ...(stratum !== undefined && { stratum }),
+    ...(reason !== undefined && { cause: reason }),
+    ...(match !== undefined && { match }),
+    ...(wave !== undefined && { wave }),
+  };
+  const collectors: UpgradeBody[] = [];
+  let after: string | undefined;
+  // Ends: each page goes on where the one before ended.
+  for (;;) {
+    const page = await client.searchUpgrades(rolloutId, {
+      ...filter,
+      limit: Math.min(pageMax, limit - collectors.length),
+      ...(after !== undefined && { after }),
+    });
+    collectors.push(...page.collectors);
+    const { next, total } = page;
+    if (next === null || collectors.length >= limit) return { collectors, total, more: next !== null };
+    after = next;
+  }
+}
+
+/** A line each: name, id, wave, state, when it ended or is due, and why. */
+export function renderUpgrades(
+  collectors: readonly UpgradeBody[],
+  now: EpochMs,
+  { paint }: Pick<ConsoleOutput, 'paint'>,
+): string {
+  if (collectors.length === 0) return 'no collector matches';
+  const names = collectors.map(({ collectorName }) => toPrintable(collectorName));
+  const waves = collectors.map(({ wave }) => toPrintable(wave));
+  const nameWidth = Math.min(nameMax, widest(names));
+  const idWidth = widest(collectors.map(({ collectorId }) => String(collectorId)));
+  const waveWidth = widest(waves);
+  const stateWidth = widest(collectors.map(({ state }) => stateWords(state)));
+  return collectors
+    .map(({ collectorId, state, endedAt, startedAt, reason, failureClass }, index) => {
+      const at = endedAt ?? startedAt;
+      const cells = [
+        (names[index] ?? '').padEnd(nameWidth),
+        String(collectorId).padStart(idWidth),
+        (waves[index] ?? '').padEnd(waveWidth),
+        stateWords(state).padEnd(stateWidth),
+        ...(at === null ? [] : [showInstant(at, now)]),
+        toPrintable(reason ?? ''),
+      ];
+      const line = cells.join('  ').trimEnd();
+      return failureClass === null ? line : paint('red', line);
+    })
+    .join('\n');
+}
+
+const nameMax = 40;
+
+function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map(({ length }) => length));
+}

@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+
+/** What is typed for a command, as people need it. By the words of the command, without `upwave`. */
+const examples: Readonly<Record<string, readonly string[]>> = {
+  '': ['upwave demo', 'upwave init', 'upwave plan', 'upwave run', 'upwave status'],
+  run: ['upwave run --config /etc/upwave/upwave.yaml', 'upwave run --once --redis embedded'],
+  demo: ['upwave demo', 'upwave demo --keep'],
+  init: [
+    'upwave init',
+    'UPWAVE_ACCESS_KEY=… upwave init --yes --base-url https://api.example.com/api --access-id su123',
+  ],
+  service: ['upwave service --access-id a --access-key b --fleet 1000 --speed 100'],
+  status: ['upwave status', 'upwave status production', 'upwave status --watch'],
+  upgrades: [
+    'upwave upgrades production --state failed',
+    'upwave upgrades --reason "permission denied" --wave canary',
+    'upwave upgrades production --match web --json',
+  ],
+  events: ['upwave events production --since 2h', 'upwave events --type upgrade.failed --collector web-7'],
+  audit: ['upwave audit --since 7d', 'upwave audit --by alice --json'],
+  list: ['upwave list', 'upwave list production --limit 5'],
+  explain: ['upwave explain prod-web-014'],
+  approve: ['upwave approve production', 'upwave approve production --wave rest --reason "canary is well"'],
+  pause: ['upwave pause production --reason "incident 42"'],
+  resume: ['upwave resume production'],
+  rollback: ['upwave rollback production', 'upwave rollback production --yes --reason "bad build"'],
+  retry: ['upwave retry production --class timedOut'],
+  hold: [
+    'upwave hold prod-web-014 --reason "broken disk"',
+    'upwave hold 19.455-2',
+    'upwave hold "Linux / amd64 / 19.441-2"',
+  ],
+  release: ['upwave release 19.455-2'],
+  start: ['upwave start production'],
+  plan: ['upwave plan', 'upwave plan production --members'],
+  'config check': ['upwave config check', 'upwave config check --fleet'],
+  collectors: ['upwave collectors list', 'upwave collectors show prod-web-014'],
+  export: ['upwave export production-20261122-1 > rollout.jsonl'],
+  completion: [
+    'source <(upwave completion bash)',
+    'upwave completion zsh > ~/.zfunc/_upwave',
+    'upwave completion fish > ~/.config/fish/completions/upwave.fish',
+  ],
+};
+
+const exitCodes = [
+  '0  done',
+  '1  finished with failures, or the answer was no',
+  '2  wrong usage or config',
+  '3  held, or needs a person',
+  '4  no answer from the service, Redis or the daemon',
+];
+
+const daemonEnvironment = ['UPWAVE_URL    where the daemon is, without --url', 'UPWAVE_TOKEN  its token'];
+const serviceEnvironment = [
+  'UPWAVE_RETRY_FOR  how long a read is retried that the service does not answer (30s)',
+  'and the variables that the config names',
+];
+
+/** Adds examples, environment and exit codes to the help of each command, and `help` for commands of several words. */
+export function completeHelp(program: Command): void {
+  for (const { command, words } of commandsOf(program)) {
+    command.addHelpText('after', () => afterHelp(command, words));
+  }
+  program
+    .helpCommand(false)
+    .command('help')
+    .helpGroup('Other:')
+    .argument('[command...]', 'the words of a command, such as `config check`')
+    .description('show the help of a command')
+    .action((words: readonly string[]) => {
+      let found = program;
+      for (const word of words) {
+        const next = found.commands.find((each) => each.name() === word || each.aliases().includes(word));
+        if (next === undefined)
+          program.error(`error: unknown command '${words.join(' ')}'`, { code: 'commander.unknownCommand' });
+        found = next;
+      }
+      found.help();
+    });
+}
+
+interface NamedCommand {
+  readonly command: Command;
+  readonly words: readonly string[];
+}
+
+/** All commands, the program itself first. */
+export function commandsOf(command: Command, words: readonly string[] = []): readonly NamedCommand[] {
+  const below = command.commands.flatMap((each) => commandsOf(each, [...words, each.name()]));
+  return [{ command, words }, ...below];
+}
+
+function afterHelp(command: Command, words: readonly string[]): string {
+  const asksDaemon = command.options.some(({ long }) => long === '--url');
+  const environment = asksDaemon ? daemonEnvironment : serviceEnvironment;
+  const shown = examples[words.join(' ')] ?? [];
+  return [
+    ...(shown.length === 0 ? [] : ['', 'Examples:', ...shown.map((line) => `  $ ${line}`)]),
+    ...['', 'Environment:', ...environment.map((line) => `  ${line}`)],
+    ...['', 'Exit codes:', ...exitCodes.map((line) => `  ${line}`)],
+  ].join('\n');
+}

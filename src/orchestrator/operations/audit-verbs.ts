@@ -1,0 +1,35 @@
+import type { Clock } from '../../base/time.ts';
+import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import type { FleetRegister, VerbEvent } from '../ports/fleet-register.ts';
+import type { RepairRequest, VerbRequest } from './operations.ts';
+
+interface AuditParts {
+  readonly register: Pick<FleetRegister, 'audit'>;
+  readonly clock: Clock;
+}
+
+const eventOf: Readonly<Record<RolloutVerb, VerbEvent>> = {
+  pause: 'rollout.paused',
+  resume: 'rollout.resumed',
+  approve: 'rollout.approved',
+  skipSoak: 'wave.soakSkipped',
+  abort: 'rollout.aborted',
+  rollback: 'rollout.rollingBack',
+  retry: 'rollout.retried',
+};
+
+/** Notes who asked for a verb that changed something, for whoever asks over all rollouts. */
+export async function auditVerb(parts: AuditParts, request: VerbRequest): Promise<void> {
+  const { verb, rolloutId, by, reason } = request;
+  const subject = 'wave' in request ? `${rolloutId} wave ${request.wave}` : rolloutId;
+  await parts.register.audit({ at: parts.clock.now(), event: eventOf[verb], subject, by, reason });
+}
+
+/** The same of a repair. */
+export async function auditRepair(parts: AuditParts, request: RepairRequest): Promise<void> {
+  const { rolloutId, collectorId, settlement, by, reason } = request;
+  const subject = collectorId === undefined ? rolloutId : `${rolloutId} collector ${collectorId}`;
+  const words = reason === '' ? settlement : `${settlement}: ${reason}`;
+  const entry = { at: parts.clock.now(), event: 'rollout.repaired', subject, by, reason: words } as const;
+  await parts.register.audit(entry);
+}

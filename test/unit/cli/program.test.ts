@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { exitCodes } from '../../../src/cli/shell/exit-codes.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
+
+/** Calls the command line in this process. */
+async function call(...args: readonly string[]) {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const code = await runProgram(['node', 'upwave', ...args], { stdout, stderr });
+  return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
+}
+
+describe('help', () => {
+  it('has the commands in groups, and examples, environment and exit codes on each of them', async () => {
+    const { out } = await call('help');
+    for (const group of ['Run:', 'Look:', 'Act, each with --reason:', 'Before:', 'Inventory:', 'Other:'])
+      expect(out).toContain(`\n${group}\n`);
+    const status = (await call('status', '--help')).out;
+    expect(status).toMatch(/Examples:\n {2}\$ upwave status\n.*UPWAVE_URL .*Exit codes:\n {2}0 {2}done/s);
+  });
+
+  it('of a command of several words is the help of that command', async () => {
+    expect(await call('help', 'config', 'check')).toMatchObject({
+      code: exitCodes.done,
+      out: expect.stringMatching(/^Usage: upwave config check /),
+    });
+    expect(await call('help', 'config', 'chekc')).toMatchObject({
+      code: exitCodes.usageOrConfig,
+      err: expect.stringContaining("unknown command 'config chekc'"),
+    });
+  });
+});
+
+describe('completion', () => {
+  const complete = (script: string, ...words: readonly string[]) =>
+    execFileSync('bash', [
+      '-c',
+      `${script}\nCOMP_WORDS=(upwave ${words.join(' ')}); COMP_CWORD=${words.length}; _upwave; echo "\${COMPREPLY[@]}"`,
+    ])
+      .toString()
+      .trim()
+      .split(' ');
+
+  it('offers commands, their own commands and options, in bash', async () => {
+    const script = (await call('completion', 'bash')).out;
+    expect(complete(script, 'sta')).toEqual(['status', 'start']);
+    expect(complete(script, 'config', "''")).toContain('check');
+    expect(complete(script, 'upgrades', 'production', '--st')).toEqual(['--state', '--stratum']);
+  });
+
+  it('is there for zsh and fish, too, and for no other shell', async () => {
+    expect((await call('completion', 'zsh')).out).toMatch(/^#compdef upwave\n/);
+    const fish = (await call('completion', 'fish')).out;
+    expect(fish).toContain("complete -c upwave -f -n '__fish_use_subcommand' -a status -d '");
+    expect(fish).toContain("-n '__fish_seen_subcommand_from upgrades' -l stratum -d '");
+    expect((await call('completion', 'tcsh')).code).toBe(exitCodes.usageOrConfig);
+  });
+});
+
+describe('init', () => {
+  const ends: Array<() => Promise<void> | void> = [];
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+
+  async function setUp() {
+    const folder = mkdtempSync(join(tmpdir(), 'upwave-init-'));
+    ends.push(() => rmSync(folder, { recursive: true }));
+    const credentials = [{ accessId: 'init-id', accessKey: 'init-key-of-this-test' }];
+    const service = await startReferenceService({ host: '127.0.0.1', port: 0, credentials });
+    ends.push(() => service.close());
+    const file = join(folder, 'upwave.yaml');
+    const init = (...more: readonly string[]) =>
+      call(
+        'init',
+        '--config',
+        file,
+        '--yes',
+        '--base-url',
+        service.baseUrl,
+        '--access-id',
+        'init-id',
+        ...more,
+      );
+    return { file, keyFile: join(folder, 'upwave.key'), init };
+  }
+
+  it('tries the key, and writes a config that is right, with the key in a file of its own', async () => {
+    const { file, keyFile, init } = await setUp();
+    vi.stubEnv('UPWAVE_ACCESS_KEY', 'init-key-of-this-test');
+    expect(await init()).toMatchObject({
+      code: exitCodes.done,
+      err: expect.stringMatching(/^the key works; builds on offer: \d+\n$/),
+    });
+    expect(readFileSync(keyFile, 'utf8')).toBe('init-key-of-this-test\n');
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).not.toContain('init-key-of-this-test');
+    expect((await call('config', 'check', '--config', file)).code).toBe(exitCodes.done);
+    const again = await init();
+    expect(again).toMatchObject({
+      code: exitCodes.usageOrConfig,
+      err: expect.stringContaining('not overwritten'),
+    });
+  });
+
+  it('writes nothing with a wrong key, and shows no key', async () => {
+    const { file, keyFile, init } = await setUp();
+    vi.stubEnv('UPWAVE_ACCESS_KEY', 'a-wrong-key-of-this-test');
+    const { code, err } = await init();
+    expect(code).toBe(exitCodes.usageOrConfig);
+    expect(err).toContain('Nothing is written');
+    expect(err).not.toContain('a-wrong-key-of-this-test');
+    expect([existsSync(file), existsSync(keyFile)]).toEqual([false, false]);
+    expect((await init('--no-check')).code).toBe(exitCodes.done);
+  });
+
+  it('says what is missing where nobody is asked', async () => {
+    const { init } = await setUp();
+    vi.stubEnv('UPWAVE_ACCESS_KEY', undefined);
+    expect((await init()).err).toContain('missing: the access key (UPWAVE_ACCESS_KEY)');
+  });
+});
