@@ -37,16 +37,22 @@ const width = 900;
 const labelWidth = 140;
 const rowHeight = 26;
 
-/** Waves on a time axis: open, then soaking. */
-export function wavesPlot({ waves, createdAt }: RolloutStatus, until: EpochMs): Plot {
+/**
+ * Waves on a time axis: open, then soaking.
+ * @param soaking when each wave began to soak, by name, as far as that is known
+ */
+export function wavesPlot(
+  { waves, createdAt }: RolloutStatus,
+  until: EpochMs,
+  soaking: ReadonlyMap<string, EpochMs>,
+): Plot {
   const axis = axisOf(createdAt, until);
-  const shapes = waves.flatMap(({ name, openedAt, soakEndsAt, passedAt, state }, row): Shape[] => {
+  const shapes = waves.flatMap(({ name, openedAt, passedAt }, row): Shape[] => {
     const y = row * rowHeight + 4;
     const label: Shape = { kind: 'text', x: 0, y: y + 14, text: name, anchor: 'start' };
     if (openedAt === null) return [label];
     const endsAt = passedAt ?? until;
-    // A soak lasts at its end: what came before it was work.
-    const soaksAt = soakEndsAt === null || state === 'open' ? endsAt : Math.min(soakEndsAt, endsAt);
+    const soaksAt = soaking.get(name) ?? endsAt;
     const bar = (fill: 'open' | 'soak', from: EpochMs, to: EpochMs): Shape => {
       const x = axis(from);
       const words = `${name}: ${clock(from)} to ${clock(to)}`;
@@ -99,7 +105,13 @@ export function progressPlot(
     );
     return { kind: 'line', stroke: failed ? 'failed' : 'succeeded', points };
   };
-  const top: Shape = { kind: 'text', x: 0, y: 14, text: `${planned} planned`, anchor: 'start' };
+  const top: Shape = {
+    kind: 'text',
+    x: 0,
+    y: 14,
+    text: `${planned} planned (succeeded in green, failed in red)`,
+    anchor: 'start',
+  };
   return {
     title: 'Succeeded and failed over time',
     width,

@@ -72,7 +72,12 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
   return [table(['', ''], facts)];
 }
 
-function waves({ status, figures, madeAt }: ReportInput): readonly Block[] {
+function waves({ status, figures, madeAt, events }: ReportInput): readonly Block[] {
+  const soaking = new Map(
+    events.flatMap(({ event, wave, at }) =>
+      event === 'wave.soaking' && wave !== undefined ? [[wave, at] as const] : [],
+    ),
+  );
   const rows = status.waves.map((wave, index) => {
     const group = figures.waves.get(index);
     return [
@@ -89,7 +94,7 @@ function waves({ status, figures, madeAt }: ReportInput): readonly Block[] {
   const until = status.endedAt ?? madeAt;
   return [
     heading('Waves'),
-    plot(wavesPlot(status, until)),
+    plot(wavesPlot(status, until, soaking)),
     table(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
     plot(progressPlot(figures.ends, { from: status.createdAt, to: until, planned: status.planned })),
     ...(gates.length === 0

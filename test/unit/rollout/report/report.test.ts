@@ -42,6 +42,7 @@ function anInput(changes: Partial<ReportInput> = {}): ReportInput {
     figures: tallied(succeeded(2 * minute), succeeded(4 * minute), succeeded(9 * minute), failed('web-1')),
     events: [
       aRolloutEvent({ collectorName: 'web-7' }),
+      aRolloutEvent({ event: 'wave.soaking', wave: 'canary', at: startedAt + 4 * minute }),
       aRolloutEvent({ event: 'rollout.aborted', by: 'alice', reason: 'a wrong build' }),
     ],
     madeAt: startedAt + 30 * minute,
@@ -92,7 +93,9 @@ describe('a report', () => {
   it('is one HTML file with its plots, and without a script or an address', () => {
     const html = writeReport(reportDocument(anInput()), 'html');
     expect(html.match(/<svg /g)).toHaveLength(2);
-    expect(html).toContain('<rect class="soak"');
+    expect(html).toMatch(
+      /<rect class="soak" [^>]*><title>canary: 2026-03-02 21:04 UTC to 2026-03-02 21:09 UTC/,
+    );
     expect(html).not.toMatch(/<script|<link|<img|https?:|src=|url\(/);
     expect(html).toContain("default-src 'none'");
   });
