@@ -2,11 +2,17 @@ import { assertNever } from '../base/assert.ts';
 import type { Clock } from '../base/time.ts';
 import { adminApi, adminApiPath } from '../contract/admin/api.ts';
 import type { ConnectionLimits } from '../http/bound-connections.ts';
-import type { HttpAnswer, RequestFailure } from '../http/operation-handlers.ts';
+import type {
+  HttpAnswer,
+  HttpRequest,
+  MountedOperation,
+  RequestFailure,
+} from '../http/operation-handlers.ts';
 import { mountOperations } from '../http/operation-handlers.ts';
 import { startHttpServer } from '../http/server.ts';
 import { makeAccess, makeMayRead } from './access/access.ts';
 import { AdminFault, faultAnswer } from './access/admin-fault.ts';
+import { type Caller, makeCallers, type NamedToken, type TrustedProxy } from './access/callers.ts';
 import { type AskOperationsParts, makeAskOperations } from './handlers/ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './handlers/daemon-pages.ts';
 import { makeHoldHandlers } from './handlers/hold-handlers.ts';
@@ -18,8 +24,10 @@ export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Without one only connections from this machine are served. */
+  /** Of one operator without a name. Without any token only connections from this machine are served. */
   readonly token: string | undefined;
+  readonly tokens?: readonly NamedToken[];
+  readonly trustedProxy?: TrustedProxy;
   readonly clock: Clock;
   /** How many connections may be open; without it, as many as there are descriptors. */
   readonly connections?: ConnectionLimits;
@@ -38,7 +46,10 @@ const bodyBytesMax = 16 * 1024;
 
 /** Serves health, metrics, the API of the operator and the page (DESIGN §5, HTTP). @throws when it can't listen */
 export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminApi> {
-  const access = makeAccess({ token: parts.token, clock: parts.clock });
+  const { token, tokens = [], trustedProxy } = parts;
+  const callers = makeCallers({ token, tokens, trustedProxy });
+  const access = makeAccess({ callers, clock: parts.clock });
+  const callerOf = new WeakMap<HttpRequest, Caller>();
   const ask = makeAskOperations(parts);
   const stream = makeLiveStream(ask, () => readPolicies(ask), parts.clock);
   const server = await startHttpServer({
@@ -47,7 +58,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     bodyBytesMax,
     ...(parts.connections === undefined ? {} : { connections: parts.connections }),
     operations: [
-      ...mountDaemonPages({ ...parts, stream, mayRead: makeMayRead(parts.token) }),
+      ...mountDaemonPages({ ...parts, stream, mayRead: makeMayRead(callers) }),
       ...mountOperations(adminApi, {
         prefix: adminApiPath,
         handlers: {
@@ -55,10 +66,16 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
           ...makeHoldHandlers(ask),
           ...makePolicyHandlers(ask),
           ...makeConfigHandlers(ask),
+          whoAmI: async (_input, request) => ({ body: callerOf.get(request) ?? nobody }),
         },
-      }),
+      }).map((mounted) => inTheNameOf(mounted, callerOf)),
     ],
-    around: async (request, next) => withSecurityHeaders(access(request) ?? (await next())),
+    around: async (request, next) => {
+      const judged = access(request);
+      if ('refusal' in judged) return withSecurityHeaders(judged.refusal);
+      callerOf.set(request, judged.caller);
+      return withSecurityHeaders(await next());
+    },
     answerFailure: (failure) => answerFailure(failure, parts.reportError),
   });
   const close = async (): Promise<void> => {
@@ -66,6 +83,21 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     await server.close();
   };
   return { url: server.url, close };
+}
+
+const nobody: Caller = { name: null, role: 'operator' };
+
+/** A verb is done in the name of the token, or of the proxy's user, whatever name the request gives itself. */
+function inTheNameOf(mounted: MountedOperation, callers: WeakMap<HttpRequest, Caller>): MountedOperation {
+  return {
+    ...mounted,
+    handle: (input, request) => {
+      const name = callers.get(request)?.name ?? null;
+      const { body } = input;
+      if (name === null || typeof body !== 'object' || body === null) return mounted.handle(input, request);
+      return mounted.handle({ ...input, body: { ...body, by: name } }, request);
+    },
+  };
 }
 
 /** What a browser must not do with any of our answers. The page states a policy of its own. */

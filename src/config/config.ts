@@ -69,7 +69,26 @@ export interface HttpConfig {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Of one operator without a name. */
   readonly token: Secret | undefined;
   /** Where people reach the page, without a trailing slash; undefined: messages have no link. */
   readonly publicUrl?: string | undefined;
+  readonly tokens: readonly NamedToken[];
+  readonly trustedProxy: TrustedProxy | undefined;
+}
+
+/** What the bearer of a token may do. */
+export const tokenRoles = ['viewer', 'operator', 'metrics'] as const;
+
+export interface NamedToken {
+  readonly name: string;
+  readonly role: (typeof tokenRoles)[number];
+  readonly token: Secret;
+}
+
+/** A proxy that signs people in. */
+export interface TrustedProxy {
+  readonly addresses: readonly string[];
+  readonly userHeader: string;
+  readonly role: 'viewer' | 'operator';
 }

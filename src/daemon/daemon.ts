@@ -79,6 +79,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         host: config.http.host,
         port: config.http.port,
         token: config.http.token?.reveal(),
+        tokens: config.http.tokens.map((each) => ({ ...each, token: each.token.reveal() })),
+        ...(config.http.trustedProxy && { trustedProxy: config.http.trustedProxy }),
         clock,
         connections: connectionLimits(serviceSocketsMax(config.service)),
         operations,

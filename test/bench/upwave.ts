@@ -91,7 +91,7 @@ function configOf(brief: ContestantBrief): Config {
     redis: undefined,
     historyMs: 86_400_000,
     notify: [],
-    http: { host: '127.0.0.1', port: 0, token: undefined },
+    http: { host: '127.0.0.1', port: 0, token: undefined, tokens: [], trustedProxy: undefined },
     log: { level: 'info' },
     rollouts: [benchPolicy(brief), warmUpPolicy(brief)],
   };

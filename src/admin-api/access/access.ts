@@ -1,43 +1,56 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { Clock } from '../../base/time.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
 import { faultAnswer } from './admin-fault.ts';
+import { bearerOf, type Caller, type Callers } from './callers.ts';
 import { withoutMapping } from './remote-network.ts';
 import { makeWrongTokens } from './wrong-tokens.ts';
 
-/** Says why a request may not go on; undefined when it may. */
-export type Access = (request: HttpRequest) => HttpAnswer | undefined;
+/** Says who asks, or why the request may not go on. */
+export type Access = (request: HttpRequest) => { readonly caller: Caller } | { readonly refusal: HttpAnswer };
 
 /** Served without a token: they tell no more than whether the daemon lives and works, and the page has to ask for the token. */
 const openPaths: readonly string[] = ['/', '/healthz', '/readyz'];
 
 /**
- * Who may ask (DESIGN §5, HTTP): the bearer of the token where one is set, else connections from this machine. Rules
- * are judged in order; the first that refuses answers.
+ * Who may ask, and for what (DESIGN §5, HTTP): users of a trusted proxy, bearers of a token where one is set, else
+ * connections from this machine; then by their role. Rules are judged in order; the first that refuses answers.
  */
-export function makeAccess(parts: { readonly token: string | undefined; readonly clock: Clock }): Access {
-  const judges = [
-    parts.token === undefined ? judgeLocal : makeTokenJudge(parts.token, parts.clock),
-    judgeOrigin,
-  ];
+export function makeAccess(parts: { readonly callers: Callers; readonly clock: Clock }): Access {
+  const { callers } = parts;
+  const judgeStranger = callers.hasTokens ? makeStrangerJudge(parts.clock) : judgeLocal;
   return (request) => {
-    for (const judge of judges) {
-      const refusal = judge(request);
-      if (refusal !== undefined) return refusal;
-    }
-    return undefined;
+    const known = callers.identify(request);
+    const isOpen = callers.hasTokens && openPaths.includes(request.path);
+    const refusal = known === undefined && !isOpen ? judgeStranger(request) : undefined;
+    const caller = known ?? { name: null, role: 'operator' };
+    const found = refusal ?? judgeOrigin(request) ?? (isOpen ? undefined : judgeRole(request, caller));
+    return found === undefined ? { caller } : { refusal: found };
   };
+}
+
+/** Reads that cost the service as much as a scan: for those who may start what they show. */
+const costlyReads: readonly string[] = ['previewStart'];
+
+/** What a role may not do, in words. */
+function judgeRole({ method, path, operation }: HttpRequest, { name, role }: Caller): HttpAnswer | undefined {
+  if (role === 'operator') return undefined;
+  const who = name === null ? 'this token' : name;
+  if (role === 'metrics') {
+    if (path === '/metrics' || openPaths.includes(path)) return undefined;
+    return faultAnswer('forbidden', `${who} has the role metrics, which may read /metrics alone`);
+  }
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (isRead && !costlyReads.includes(operation?.name ?? '')) return undefined;
+  return faultAnswer('forbidden', `${who} is a viewer and may change nothing; an operator can do this`);
 }
 
 /**
  * Whether who asks may read the state: to others an open path tells no names of hosts. Where no token is set, `Access`
  * has let in this machine alone.
  */
-export function makeMayRead(token: string | undefined): (request: HttpRequest) => boolean {
-  if (token === undefined) return () => true;
-  const expected = digest(token);
-  return (request) => isBearerOf(expected, bearerOf(request));
+export function makeMayRead(callers: Callers): (request: HttpRequest) => boolean {
+  return (request) => !callers.hasTokens || callers.identify(request) !== undefined;
 }
 
 const loopback = new BlockList();
@@ -90,17 +103,15 @@ function isOwnName(host: string | undefined): boolean {
   return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost');
 }
 
-function makeTokenJudge(token: string, clock: Clock): Access {
-  const expected = digest(token);
+/** Answers requests without a token that is known. */
+function makeStrangerJudge(clock: Clock): (request: HttpRequest) => HttpAnswer {
   const wrongTokens = makeWrongTokens(clock);
   return (request) => {
-    if (openPaths.includes(request.path)) return undefined;
     const given = bearerOf(request);
     const challenge = { 'www-authenticate': 'Bearer realm="upwave"' };
     if (given === undefined) return faultAnswer('unauthorized', 'a bearer token is needed', challenge);
-    // Digests have one length and tell nothing by how long their comparison takes. A right one always passes: behind a
-    // proxy all the world is one address, and strangers' guesses must not keep an operator from the brake (P4).
-    if (isBearerOf(expected, given)) return undefined;
+    // A right one always passes, and does not come here: behind a proxy all the world is one address, and strangers'
+    // guesses must not keep an operator from the brake (P4).
     const refusedForMs = wrongTokens.refusedForMs(request.remoteAddress);
     if (refusedForMs > 0) {
       return faultAnswer('tooManyAttempts', 'too many wrong tokens from this address', {
@@ -110,18 +121,6 @@ function makeTokenJudge(token: string, clock: Clock): Access {
     wrongTokens.count(request.remoteAddress);
     return faultAnswer('unauthorized', 'the token is wrong', challenge);
   };
-}
-
-function bearerOf({ headers }: HttpRequest): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-}
-
-function isBearerOf(expected: Buffer, given: string | undefined): boolean {
-  return given !== undefined && timingSafeEqual(digest(given), expected);
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /**

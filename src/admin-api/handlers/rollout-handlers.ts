@@ -24,7 +24,7 @@ import { encodeUpgrade } from './upgrade-body.ts';
 
 type RolloutHandlers = Omit<
   OperationHandlers<typeof adminApi>,
-  keyof HoldHandlers | keyof PolicyHandlers | keyof ConfigHandlers
+  keyof HoldHandlers | keyof PolicyHandlers | keyof ConfigHandlers | 'whoAmI'
 >;
 
 /** The handlers of our own API that are about one rollout, or all of them. */

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { me } from './live.ts';
 
 /** What a person is asked before anything is sent. Its numbers are those of the moment in which it was opened. */
 export interface Question {
@@ -31,7 +32,18 @@ export function ask(question: Question): void {
 /** The dialog that is open, if one is. Updates of the page leave it as it is. */
 export function OpenDialog(): JSX.Element | null {
   const question = asked.value;
-  return question === undefined ? null : <Dialog key={question.title} {...question} />;
+  if (question === undefined) return null;
+  const shown = me.value.role === 'operator' ? question : forOperators(question);
+  return <Dialog key={question.title} {...shown} />;
+}
+
+/** A viewer learns what a button would do, and that it is not for them. */
+function forOperators({ prepare: _read, typed: _name, ...question }: Question): Question {
+  const who = me.value.name === null ? 'You are' : `${me.value.name}, you are`;
+  return {
+    ...question,
+    outdated: () => `${who} a ${me.value.role} and may change nothing. Ask an operator.`,
+  };
 }
 
 function Dialog({

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import {
+  type AnswerOf,
   apiUrl,
   call,
   type Holds,
@@ -23,6 +24,8 @@ export const policies = signal<Policies | undefined>(undefined);
 export const holds = signal<Holds | undefined>(undefined);
 /** When the page last heard of the daemon. */
 export const heardAt = signal(0);
+/** Who the page asks as. */
+export const me = signal<AnswerOf<'whoAmI'>>({ name: null, role: 'operator' });
 export const isStale = computed(() => connection.value.kind === 'away');
 
 const pollMs = 3_000;
@@ -36,6 +39,7 @@ const polledMax = 20;
 export async function follow(): Promise<void> {
   for (;;) {
     try {
+      me.value = await call('whoAmI');
       await readStream();
     } catch (error) {
       if (isSignedOut(error)) await signIn(error);

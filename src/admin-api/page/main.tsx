@@ -4,7 +4,7 @@ import { token } from './api.ts';
 import { CollectorView } from './collector.tsx';
 import { Collectors } from './collectors.tsx';
 import { OpenDialog } from './dialog.tsx';
-import { connection, follow, heardAt, isStale, keepToken, rollouts, signOut } from './live.ts';
+import { connection, follow, heardAt, isStale, keepToken, me, rollouts, signOut } from './live.ts';
 import { Overview } from './overview.tsx';
 import { showOnlyPrintable } from './printable.ts';
 import { RolloutView, titleOf } from './rollout.tsx';
@@ -88,6 +88,11 @@ function ConnectionNote(): JSX.Element {
           </>
         ) : null}
       </span>
+      {me.value.name === null ? null : (
+        <span>
+          <bdi>{me.value.name}</bdi> · {me.value.role}
+        </span>
+      )}
       {token.isKnown() && now.kind !== 'signedOut' ? (
         <button type="button" class="plain" onClick={signOut}>
           sign out

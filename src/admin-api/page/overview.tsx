@@ -152,42 +152,20 @@ function Earlier(): JSX.Element | null {
   return (
     <section class="card" aria-labelledby="earlier">
       <h2 id="earlier">Ended rollouts</h2>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Rollout</th>
-              <th scope="col">State</th>
-              <th scope="col">Target build</th>
-              <th scope="col" class="number">
-                Succeeded
-              </th>
-              <th scope="col" class="number">
-                Failed
-              </th>
-              <th scope="col">Ended</th>
-            </tr>
-          </thead>
-          <tbody>
-            {past.map((each) => (
-              <tr key={each.id}>
-                <th scope="row">
-                  <a href={linkTo.rollout(each.id)}>{each.id}</a>
-                </th>
-                <td>
-                  <Badge name={each.headline.kind} />
-                </td>
-                <td>{each.targetBuild}</td>
-                <td class="number">
-                  {each.counts.succeeded} / {each.planned}
-                </td>
-                <td class="number">{failedOf(each.counts)}</td>
-                <td>{each.endedAt === null ? '–' : <Time at={each.endedAt} />}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ul class="rows ended">
+        {past.map(({ id, headline, targetBuild, counts, planned, endedAt }) => (
+          <li key={id}>
+            <a href={linkTo.rollout(id)}>{id}</a>
+            <Badge name={headline.kind} />
+            <span>{targetBuild}</span>
+            <span>
+              {counts.succeeded.toLocaleString('en')} / {planned.toLocaleString('en')}
+              {failedOf(counts) > 0 ? `, ${failedOf(counts)} failed` : ''}
+            </span>
+            <span class="quiet">{endedAt === null ? '' : <Time at={endedAt} />}</span>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

@@ -59,6 +59,7 @@ export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): read
   const { accessId, accessKey } = config.service;
   const basic = basicToken({ name: accessId.reveal(), password: accessKey.reveal() });
   const secrets = [accessKey.reveal(), basic, config.http.token?.reveal() ?? ''];
+  secrets.push(...config.http.tokens.map(({ token }) => token.reveal()));
   if (redis !== 'embedded') secrets.push(...redisSecretsOf(redis));
   secrets.push(...config.notify.flatMap(({ place }) => secretsOfPlace(place)));
   return secrets.filter((secret) => secret !== '');

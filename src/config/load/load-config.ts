@@ -68,7 +68,11 @@ export function loadDaemonConfig(
   token: Secret | undefined,
 ): DaemonConfig {
   const source = readYaml(path);
-  const place = sectionOf(source.value, 'http', token === undefined ? [] : ['token', 'tokenFile']);
+  const place = sectionOf(source.value, 'http', [
+    // Of other people: who only asks the daemon need not be able to read their files.
+    ...['tokens', 'trustedProxy'],
+    ...(token === undefined ? [] : ['token', 'tokenFile']),
+  ]);
   const substitution = substituteEnvironment(place, environment);
   const schema = token === undefined ? PlaceAndToken : Place;
   const { parsed, issues } = parseFile(substitution, schema);
@@ -82,6 +86,8 @@ export function loadDaemonConfig(
       host: http.host,
       port: http.port,
       token: token ?? http.token ?? secrets.byPath.get('http.tokenFile'),
+      tokens: [],
+      trustedProxy: undefined,
     },
     rollouts: parseFile(policies, Policies).parsed?.rollouts ?? [],
   };
@@ -140,6 +146,12 @@ function withPlainScalars(substitution: Substitution, issues: readonly z.core.$Z
   return copy;
 }
 
+function tokenOf(secrets: SecretFiles['byPath'], index: number): Secret {
+  const token = secrets.get(`http.tokens[${index}].tokenFile`);
+  invariant(token !== undefined, 'the schema wants a token for each name');
+  return token;
+}
+
 function assemble(file: ConfigFile, secrets: SecretFiles['byPath'], ca: CaFiles, folder: string): Config {
   const { service, redis, http } = file;
   const accessId = service.accessId ?? secrets.get('service.accessIdFile');
@@ -166,6 +178,11 @@ function assemble(file: ConfigFile, secrets: SecretFiles['byPath'], ca: CaFiles,
       port: http.port,
       token: http.token ?? secrets.get('http.tokenFile'),
       publicUrl: http.publicUrl,
+      tokens: http.tokens.map(({ name, role, token }, index) => ({
+        ...{ name, role },
+        token: token ?? tokenOf(secrets, index),
+      })),
+      trustedProxy: http.trustedProxy,
     },
     notify: receiversOf(file.notify, secrets),
     installation: file.installation,

@@ -31,12 +31,17 @@ const receiverPlaces: readonly SecretPlace[] = [
 ];
 
 function placesIn(data: unknown): readonly SecretPlace[] {
-  const receivers = partOf(data, 'notify');
-  if (!Array.isArray(receivers)) return places;
-  const ofReceivers = receivers.flatMap((_receiver, index) =>
+  const ofReceivers = listOf(partOf(data, 'notify')).flatMap((_receiver, index) =>
     receiverPlaces.map(({ path, unfit }) => ({ path: ['notify', index, ...path], unfit })),
   );
-  return [...places, ...ofReceivers];
+  const ofTokens = listOf(partOf(partOf(data, 'http'), 'tokens')).map((_token, index) => ({
+    ...{ path: ['http', 'tokens', index, 'tokenFile'], unfit: [unprintable, guessable] },
+  }));
+  return [...places, ...ofReceivers, ...ofTokens];
+}
+
+function listOf(data: unknown): readonly unknown[] {
+  return Array.isArray(data) ? data : [];
 }
 
 /** No credential is longer. */

@@ -1,6 +1,60 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { filePath, guessable, secretText, unprintable, wholeCheck } from './value-schemas.ts';
+import { filePath, guessable, partOf, secretText, unprintable, wholeCheck } from './value-schemas.ts';
+
+const tokensMax = 200;
+const addressesMax = 100;
+
+/** Names that events use for causes other than a person. */
+const reservedNames: readonly string[] = ['daemon', 'schedule'];
+
+const NamedTokenSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[\w.@+-]{1,64}$/, 'has 1 to 64 letters, digits or one of . _ @ + -')
+      .refine((name) => !reservedNames.includes(name), 'is the name of the daemon itself; take another')
+      .describe('Whose token it is. Events and the audit show this name.'),
+    role: z
+      .enum(['viewer', 'operator', 'metrics'])
+      .describe(
+        'What the token allows. A viewer reads everything. An operator does everything. Metrics reads /metrics alone.',
+      ),
+    token: secretText(unprintable, guessable)
+      .exactOptional()
+      .describe('The token, of 16 characters or more.'),
+    tokenFile: filePath()
+      .exactOptional()
+      .describe('A file with the token, instead of token. Relative to the config file.'),
+  })
+  .check(
+    wholeCheck(({ token, tokenFile }, report) => {
+      if ((token === undefined) === (tokenFile === undefined))
+        report('needs either token or tokenFile', ['tokenFile']);
+    }),
+  );
+
+const TrustedProxySchema = z
+  .strictObject({
+    addresses: z
+      .array(
+        z.string().refine(isAddressOrNetwork, 'is no address or network, such as 10.0.0.7 or 10.0.0.0/24'),
+      )
+      .min(1, 'is empty; name the addresses of the proxy')
+      .max(addressesMax)
+      .describe('The addresses or networks of the proxy. From any other address the header is ignored.'),
+    userHeader: z
+      .string()
+      .regex(/^[A-Za-z0-9-]{1,64}$/, 'is no name of a header')
+      .default('x-forwarded-user')
+      .describe(
+        'The header in which the proxy names the user. The proxy must replace the header of its clients.',
+      ),
+    role: z.enum(['viewer', 'operator']).default('operator').describe('What users of the proxy may do.'),
+  })
+  .describe(
+    'A proxy that signs people in, for example by OIDC. Verbs are audited under the name of its user.',
+  );
 
 /** Our own HTTP server: health, metrics, the admin API and the page. */
 export const HttpSchema = z
@@ -39,21 +93,53 @@ export const HttpSchema = z
       .transform((url) => url.replace(/\/+$/, ''))
       .exactOptional()
       .describe('The address at which people reach the page. Notifications link to it.'),
+    tokens: z
+      .array(NamedTokenSchema)
+      .max(tokensMax)
+      .default([])
+      .describe('Tokens of people and programs. Verbs are audited under their names.'),
+    trustedProxy: TrustedProxySchema.exactOptional(),
   })
   .check(
     wholeCheck((http, report) => {
-      const { host, token, tokenFile } = http;
+      const { host, token, tokenFile, tokens, trustedProxy } = http;
+      for (const index of repeatedNames(tokens))
+        report('is the name of another token; each has its own', ['tokens', index, 'name']);
       if (token !== undefined && tokenFile !== undefined)
         report('both token and tokenFile are given; keep one', ['tokenFile']);
-      if (typeof host === 'string' && !isLoopback(host) && token === undefined && tokenFile === undefined) {
+      if (
+        typeof host === 'string' &&
+        !isLoopback(host) &&
+        token === undefined &&
+        tokenFile === undefined &&
+        !isGiven(tokens) &&
+        trustedProxy === undefined
+      ) {
         report(
-          'is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1',
+          'is reachable from other machines, which needs a token; give token, tokenFile or tokens, or use 127.0.0.1',
           ['host'],
         );
       }
     }),
   )
   .describe("upwave's own HTTP server: health, metrics, the admin API and the page.");
+
+/** The places of entries whose name stood before. */
+function repeatedNames(tokens: unknown): readonly number[] {
+  const names = Array.isArray(tokens) ? tokens.map((each: unknown) => partOf(each, 'name')) : [];
+  return names.flatMap((name, index) => (names.indexOf(name) < index ? [index] : []));
+}
+
+function isGiven(list: unknown): boolean {
+  return Array.isArray(list) && list.length > 0;
+}
+
+function isAddressOrNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
 
 /** Of an IPv6 address; the commands of this machine could not ask the daemon there. */
 function isZoned(host: string): boolean {

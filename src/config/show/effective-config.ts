@@ -23,7 +23,7 @@ export function effectiveConfig(config: Config): object {
     ...others
   } = config;
   nothingElse(others);
-  const { token, publicUrl, ...listening } = http;
+  const { token, tokens, trustedProxy, publicUrl, ...listening } = http;
   return escapeVariables({
     service: effectiveService(service),
     ...(redis !== undefined && { redis: effectiveRedis(redis) }),
@@ -31,6 +31,8 @@ export function effectiveConfig(config: Config): object {
       ...listening,
       ...(token !== undefined && { token: String(token) }),
       ...(publicUrl !== undefined && { publicUrl }),
+      ...(tokens.length > 0 && { tokens: tokens.map((each) => ({ ...each, token: String(each.token) })) }),
+      ...(trustedProxy !== undefined && { trustedProxy }),
     },
     ...(installation !== undefined && { installation }),
     log,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { whoAmI } from './caller.ts';
 import { getRolloutCourse } from './course.ts';
 import { explainCollector, holdSubject, listHolds, readAudit, releaseSubject } from './holds.ts';
 import { listPolicies, previewStart, startPolicy } from './policies.ts';
@@ -37,6 +38,7 @@ export type AdminErrorBody = z.infer<typeof AdminErrorBody>;
 
 /** Every operation of our own API; fixed paths stand before `{id}`. */
 export const adminApi = [
+  whoAmI,
   listPolicies,
   previewStart,
   startPolicy,

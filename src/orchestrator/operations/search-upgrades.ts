@@ -20,8 +20,8 @@ export interface FoundUpgrades {
   readonly next: string | null;
 }
 
-/** One read: 10 ms of this process, then others have their turn. */
-const recordsPerRead = 500;
+/** One read: 10 ms of this process, then others have their turn. 100,000 take 3.5 s in 20 answers. */
+const recordsPerRead = 250;
 /** One answer reads so many records at most: the asker goes on where it ended. */
 const recordsPerAnswer = 5_000;
 

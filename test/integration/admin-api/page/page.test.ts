@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'pause' }).click();
     await page.getByLabel('Reason').fill('half a rea');
     operations.rolloutStandsAt({ ...status, counts: countsOf({ succeeded: 7, pending: 3 }) });
-    await page.getByText('7 succeeded').waitFor();
+    await page.getByRole('link', { name: '7 succeeded' }).waitFor();
     await page.keyboard.type('son');
     expect(await page.getByLabel('Reason').inputValue()).toBe('half a reason');
   });
@@ -230,10 +230,10 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     });
     api = await startFakeAdminApi(operations, { clock, port: Number(new URL(url).port) });
     await page.getByText('live', { exact: true }).waitFor();
-    await page.getByText('9 succeeded').waitFor();
+    await page.getByRole('link', { name: '9 succeeded' }).waitFor();
     operations.breakWith(new Error('Redis is away'));
     await page.locator('.connection.away').waitFor();
-    expect(await page.getByText('9 succeeded').count()).toBe(1);
+    expect(await page.getByRole('link', { name: '9 succeeded' }).count()).toBe(1);
   });
 
   it('polls where a proxy keeps the stream back', async () => {
@@ -244,7 +244,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.goto(`${url}/#/rollouts/${status.id}`);
     await page.getByText('live', { exact: true }).waitFor();
     operations.rolloutStandsAt({ ...status, counts: countsOf({ succeeded: 8 }) });
-    await page.getByText('8 succeeded').waitFor();
+    await page.getByRole('link', { name: '8 succeeded' }).waitFor();
   });
 
   it('asks for a token where one is set, keeps it for this tab, and says when it is wrong', async () => {
@@ -260,6 +260,18 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('2 rollouts need you.').waitFor();
     await page.getByRole('button', { name: 'sign out' }).click();
     await page.getByLabel('Token').waitFor();
+  });
+
+  it('shows a viewer what a verb would do, and says that it is not for them', async () => {
+    const token = 'token-of-mia-0123456789';
+    const { url } = await serve(worldRollouts, { tokens: [{ name: 'mia', role: 'viewer', token }] });
+    const page = await open(url);
+    await page.getByLabel('Token').fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByText('mia · viewer').waitFor();
+    await page.getByRole('button', { name: 'approve wave rest' }).click();
+    await page.getByText('mia, you are a viewer and may change nothing. Ask an operator.').waitFor();
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'approve' }).isDisabled()).toBe(true);
   });
 
   it('searches 100,000 collectors, and draws only those in sight', async () => {

@@ -37,7 +37,10 @@ describe('the example configs', () => {
       requestTimeoutMs: 30_000,
     });
     expect(redis).toBeUndefined();
-    expect(http).toEqual({ host: '127.0.0.1', port: 9464, token: undefined });
+    expect(http).toEqual({
+      ...{ host: '127.0.0.1', port: 9464, token: undefined },
+      ...{ tokens: [], trustedProxy: undefined },
+    });
     expect(log).toEqual({ level: 'info' });
     expect(rollouts).toEqual([
       {
@@ -345,6 +348,13 @@ describe('secrets in files', () => {
     const problems = problemsOf(() => load(withToken('short')));
     expect(problems).toEqual([expect.stringContaining('from "short": it is shorter than 16 characters')]);
     expect(problems.join()).not.toContain('fifteen');
+    const named = (file: string) =>
+      `http: { tokens: [{ name: mia, role: viewer, tokenFile: ${file} }] }\n${withSection('')}`;
+    const { http, secretFiles } = load(named('long'));
+    expect(http.tokens).toEqual([{ name: 'mia', role: 'viewer', token: expect.anything() }]);
+    expect(http.tokens[0]?.token.reveal()).toBe('sixteen--letters');
+    expect(secretFiles).toEqual([join(folder, 'long')]);
+    expect(problemsOf(() => load(named('short'))).join()).toContain('http.tokens[0].tokenFile');
   });
 
   it('appear nowhere when the config is printed', () => {

@@ -132,9 +132,9 @@ accounts: {}
   → 3:1 accounts: unknown key "accounts", not known in this release; known here: service, redis, http, installation, log, history, notify, rollouts
 log: { level: loud } → 3:15 log.level: must be one of "debug", "info", "warn", "error", "silent"
 http: { host: 0.0.0.0 }
-  → 3:15 http.host: is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1
+  → 3:15 http.host: is reachable from other machines, which needs a token; give token, tokenFile or tokens, or use 127.0.0.1
 http: { host: "::" }
-  → 3:15 http.host: is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1
+  → 3:15 http.host: is reachable from other machines, which needs a token; give token, tokenFile or tokens, or use 127.0.0.1
 http: { host: "a b", token: sixteen--letters } → 3:15 http.host: is no host name or address
 http: { host: "fe80::1%eth0", token: sixteen--letters }
   → 3:15 http.host: names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's
@@ -143,6 +143,14 @@ http: { token: "" } → 3:16 http.token: is empty; give the credential, or name 
 http: { token: hunter2-is-so-l }
   → 3:16 http.token: is shorter than 16 characters, so it can be guessed; take a random one, as \`openssl rand -hex 16\` prints
 http: { token: 123 } → 3:16 http.token: must be text, not a number; put it in quotes
+http: { tokens: [{ name: daemon, role: operator, token: sixteen--letters }] }
+  → 3:26 http.tokens[0].name: is the name of the daemon itself; take another
+http: { tokens: [{ name: mia, role: viewer }] }
+  → 3:18 http.tokens[0].tokenFile: needs either token or tokenFile
+http: { tokens: [{ name: a, role: viewer, token: sixteen--letters }, { name: a, role: viewer, token: sixteen--letterz }] }
+  → 3:78 http.tokens[1].name: is the name of another token; each has its own
+http: { trustedProxy: { addresses: [somewhere] } }
+  → 3:37 http.trustedProxy.addresses[0]: is no address or network, such as 10.0.0.7 or 10.0.0.0/24
 redis: {} → 3:1 redis: needs url, or sentinels with name, or cluster
 redis: { url: "http://u:hunter2@h" }
   → 3:15 redis.url: is no Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path

@@ -74,7 +74,7 @@ describe('the effective config', () => {
     const text = [
       'service: { baseUrl: https://api.example.com, accessId: "${UPWAVE_ACCESS_ID}", accessKey: "${UPWAVE_ACCESS_KEY}" }',
       `redis: { url: "redis://user:${secrets.redis}@db.example.com:6379/1" }`,
-      `http: { token: ${secrets.token} }`,
+      `http: { token: ${secrets.token}, tokens: [{ name: mia, role: viewer, token: ${secrets.token}2 }] }`,
       'rollouts:',
       '  - name: all',
       '    waves:',
@@ -86,7 +86,7 @@ describe('the effective config', () => {
     expect(parse(printed)).toMatchObject({
       service: { accessId: '***', accessKey: '***' },
       redis: { url: 'redis://user:***@db.example.com:6379/1' },
-      http: { token: '***' },
+      http: { token: '***', tokens: [{ name: 'mia', role: 'viewer', token: '***' }] },
     });
     expect(printed).toContain('https://x.example/***');
   });

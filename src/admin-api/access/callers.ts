@@ -1,0 +1,95 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import type { CallerRole } from '../../contract/admin/caller.ts';
+import type { HttpRequest } from '../../http/operation-handlers.ts';
+import { withoutMapping } from './remote-network.ts';
+
+/** Who asks, as far as the daemon knows. */
+export interface Caller {
+  /** Of the token, or of the user as a proxy names it; null: an operator without a name of their own. */
+  readonly name: string | null;
+  readonly role: CallerRole;
+}
+
+export interface NamedToken extends Caller {
+  readonly name: string;
+  readonly token: string;
+}
+
+/** A proxy that signs people in by itself. */
+export interface TrustedProxy {
+  /** Addresses and networks (`10.0.0.0/8`) from which the header is believed. */
+  readonly addresses: readonly string[];
+  readonly userHeader: string;
+  readonly role: CallerRole;
+}
+
+export interface CallersParts {
+  /** Of one operator without a name. */
+  readonly token: string | undefined;
+  readonly tokens: readonly NamedToken[];
+  readonly trustedProxy: TrustedProxy | undefined;
+}
+
+/** Finds out who asks. */
+export interface Callers {
+  /** By the user that a trusted proxy names, else by the bearer token; undefined: neither is known. */
+  identify(request: HttpRequest): Caller | undefined;
+  /** Where no token is set, this machine may connect without one. */
+  readonly hasTokens: boolean;
+}
+
+export function makeCallers({ token, tokens, trustedProxy }: CallersParts): Callers {
+  const known = [
+    ...(token === undefined
+      ? []
+      : [{ caller: { name: null, role: 'operator' as const }, digest: digest(token) }]),
+    ...tokens.map(({ name, role, token: text }) => ({ caller: { name, role }, digest: digest(text) })),
+  ];
+  const userOf = trustedProxy === undefined ? () => undefined : makeUserOf(trustedProxy);
+  return {
+    hasTokens: known.length > 0,
+    identify: (request) => {
+      const user = userOf(request);
+      if (user !== undefined) return user;
+      const given = bearerOf(request);
+      if (given === undefined) return undefined;
+      // Digests have one length and tell nothing by how long their comparison takes; all of them are compared.
+      const asked = digest(given);
+      return known.filter((each) => timingSafeEqual(asked, each.digest)).at(0)?.caller;
+    },
+  };
+}
+
+export function bearerOf({ headers }: HttpRequest): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+/** A name as events keep it: what a header may hold beside it is left out. */
+const userName = /^[\w.@+-]{1,64}$/;
+
+function makeUserOf({
+  addresses,
+  userHeader,
+  role,
+}: TrustedProxy): (request: HttpRequest) => Caller | undefined {
+  const trusted = new BlockList();
+  for (const each of addresses) {
+    const [address = '', bits] = each.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(bits), family);
+  }
+  const header = userHeader.toLowerCase();
+  return ({ remoteAddress, headers }) => {
+    const address = withoutMapping(remoteAddress);
+    const family = isIP(address);
+    if (family === 0 || !trusted.check(address, family === 4 ? 'ipv4' : 'ipv6')) return undefined;
+    const name = headers[header];
+    return typeof name === 'string' && userName.test(name) ? { name, role } : undefined;
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
