@@ -360,6 +360,8 @@ describe.concurrent('a running `upwave run` and its operator', () => {
       entries: [
         { event: 'config.reloaded', reason: expect.stringMatching(/^night: .*concurrency 1 → 2.*; over$/) },
         { event: 'config.reloaded', by: 'SIGHUP', reason: expect.stringContaining('freezes none → 2020') },
+        { event: 'rollout.resumed' },
+        { event: 'rollout.paused', reason: 'lunch' },
       ],
     });
 
