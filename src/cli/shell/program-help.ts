@@ -7,7 +7,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   demo: ['upwave demo', 'upwave demo --keep'],
   init: [
     'upwave init',
-    'UPWAVE_ACCESS_KEY=… upwave init --yes --base-url https://api.example.com/api --access-id su123',
+    'UPWAVE_ACCESS_KEY=... upwave init --yes --base-url https://api.example.com/api --access-id su123',
   ],
   service: ['upwave service --access-id a --access-key b --fleet 1000 --speed 100'],
   status: ['upwave status', 'upwave status production', 'upwave status --watch'],

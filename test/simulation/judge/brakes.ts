@@ -6,7 +6,7 @@ import type { Verdicts } from './verdicts.ts';
 /** The brakes that a person was told are in force, by rollout: from the answer to a reload until the next one is asked for. */
 export interface Brakes {
   /** A reload begins; call the result with the config and the rollouts that its answer names, or with nothing. */
-  asks(): (answer?: { readonly config: number; readonly rollouts: readonly string[] }) => void;
+  asks(daemon: string): (answer?: { readonly config: number; readonly rollouts: readonly string[] }) => void;
   /**
    * By which creates of a rollout are judged.
    * @param intended the policy when the create's intent was stored: until a change is acknowledged, one that was about to
@@ -25,9 +25,16 @@ export function makeBrakes(policiesOf: (config: number) => readonly Policy[]): B
   let inForce: { readonly config: number; readonly rollouts: ReadonlySet<string> } | undefined;
   let asked = 0;
   let open = 0;
+  /** Their last reload was not answered: they have read the file, and say so when Redis is back, however late. */
+  const unanswered = new Set<string>();
   const presentOf = ({ rollout }: SeenRollout): Policy | undefined => {
     // Which brakes a rollback has, is its own matter.
-    if (open > 0 || rollout.kind === 'rollback' || inForce?.rollouts.has(rollout.id) !== true)
+    if (
+      open > 0 ||
+      unanswered.size > 0 ||
+      rollout.kind === 'rollback' ||
+      inForce?.rollouts.has(rollout.id) !== true
+    )
       return undefined;
     return policiesOf(inForce.config).find(({ name }) => name === rollout.policy.name);
   };
@@ -36,13 +43,15 @@ export function makeBrakes(policiesOf: (config: number) => readonly Policy[]): B
     return present === undefined ? intended : withBrakes(intended, present);
   };
   return {
-    asks: () => {
+    asks: (daemon) => {
       asked += 1;
       open += 1;
       const own = asked;
       const isFirst = open === 1;
       return (answer) => {
         open -= 1;
+        if (answer === undefined) unanswered.add(daemon);
+        else unanswered.delete(daemon);
         // Of two that overlap, nobody knows which was the later one: not even when the one that was asked last is answered last.
         const isAlone = isFirst && asked === own;
         inForce =

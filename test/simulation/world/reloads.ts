@@ -57,7 +57,7 @@ async function reload(night: Night, daemon: DaemonModel, config: number): Promis
   const { name } = daemon.process;
   // What was answered would be undone where the store goes back.
   const spoken = night.orders.asks([]);
-  const answered = night.brakes.asks();
+  const answered = night.brakes.asks(name);
   night.trace('person', () => `reload of config ${config} on ${name}`);
   const result = await Promise.race([
     expectFaults(night, 'reload', () => daemon.reload(config)),
@@ -66,8 +66,11 @@ async function reload(night: Night, daemon: DaemonModel, config: number): Promis
   night.trace('person', () => `reload of config ${config} on ${name}: ${result?.kind ?? 'no answer'}`);
   spoken();
   for (const of of night.seen.all.values()) of.isDisturbed = true;
-  if (result === undefined || result.kind === 'refused') answered();
-  else answered({ config, rollouts: result.rollouts.map(({ rollout }) => rollout) });
+  answered(
+    result === undefined || result.kind === 'refused'
+      ? undefined
+      : { config, rollouts: result.rollouts.map(({ rollout }) => rollout) },
+  );
 }
 
 /** Whoever speaks to a daemon that dies gives up after a while. */
