@@ -23,7 +23,7 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .description('the collectors of a rollout one by one: state, wave, reason; filters select some of them')
     .option('--state <states>', 'states, such as failed, or failed,timedOut,unconfirmed', statesOf)
     .option('--stratum <label>', 'a stratum by its label, such as "Linux / amd64 / 19.441-2"')
-    .option('--reason <words>', 'words of the reason; … stands for anything')
+    .option('--reason <words>', 'words of the reason, or a cause as status shows it')
     .option('--match <words>', 'words in its name, id, builds, stratum or caps')
     .option('--wave <name>', 'a wave by its name')
     .option('--limit <count>', `how many, at most ${upgradesMax}`, countUpTo(upgradesMax), upgradesDefault)

@@ -1,7 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../rollout/decision/blocker.ts';
-import { leftOutLine } from '../../rollout/messages/exclusions.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, commandNames, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
@@ -223,10 +222,11 @@ function endLines({ eta, api }: RolloutStatus, now: EpochMs, fit: Fit): readonly
 
 /** What it is made of: for a verb that names it, and for who asks where a collector is. */
 function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus): readonly Part[] {
+  const leftOutCount = leftOut.reduce((sum, { count }) => sum + count, 0);
   return [
     `${toPrintable(planHash)} by ${toPrintable(startedBy)}`,
     ...(fromBuilds.length === 0 ? [] : [`from ${toPrintable(fromBuilds.join(', '))}`]),
-    ...(leftOut.length === 0 ? [] : [`left out ${toPrintable(leftOutLine(leftOut))}`]),
+    ...(leftOut.length === 0 ? [] : [`${leftOutCount} left out`]),
   ];
 }
 
