@@ -43,6 +43,9 @@ const signInPauseDefaultMs: DurationMs = 60_000;
 /** A third 401 in a row, each a minute after the one before, is no throttle any more (DESIGN §4). */
 const unauthorizedMax = 3;
 
+// However long a service asks for: who comes back after an hour costs it nothing, and no fleet stands still for a year.
+const retryAfterMaxMs: DurationMs = 3_600_000;
+
 export function makeThrottle(parts: ThrottleParts): Throttle {
   const { budget, random, keyMemory, onThrottled, signInPauseMs = signInPauseDefaultMs } = parts;
   let keyHasWorked = false;
@@ -74,7 +77,10 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
       if (mark.rateEpoch !== rateEpoch) return;
       rateEpoch += 1;
       wasLimited = true;
-      const pauseMs = await budget.pause({ forMs: retryAfterMs ?? 0, single: false });
+      const pauseMs = await budget.pause({
+        forMs: Math.min(retryAfterMs ?? 0, retryAfterMaxMs),
+        single: false,
+      });
       onThrottled({ reason: '429', pauseMs });
     },
 

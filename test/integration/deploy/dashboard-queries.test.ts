@@ -96,7 +96,7 @@ describe.skipIf(prometheus === undefined)('the dashboard (skipped where Promethe
 async function askPrometheus(url: string, query: string, since: number): Promise<readonly number[]> {
   const range = { start: String(since / 1_000), end: String(Date.now() / 1_000), step: '0.25' };
   const asked = new URLSearchParams({ query, ...range });
-  const answer = await fetch(`${url}/api/v1/query_range?${asked}`).catch(() => undefined);
+  const answer = await fetch(`${url}/api/v1/query_range?${asked.toString()}`).catch(() => undefined);
   // It is still starting.
   if (answer === undefined || answer.status === 503) return [];
   const { data } = Answer.parse(await answer.json(), { error: () => `not answered: ${query}` });

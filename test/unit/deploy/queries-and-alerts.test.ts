@@ -139,7 +139,7 @@ describe('the dashboard', () => {
     const recording = recordings.find(({ record }) => timeline?.targets?.[0]?.expr.includes(record));
     const codes = [...(recording?.expr ?? '').matchAll(/(?:(\d+) \* )?upwave_\w+\{state="(\w+)"\}/g)];
     const words = codes.map(([, code = '1', state]) => [state, shown[code]?.text.replaceAll(' ', '')]);
-    expect(words.map(([state]) => state).sort()).toEqual([...states].sort());
+    expect(new Set(words.map(([state]) => state))).toEqual(new Set(states));
     expect(words.filter(([state, text]) => state?.toLowerCase() !== text)).toEqual([]);
     if (title === 'Rollouts') expect(shown['10']).toMatchObject({ text: 'held', color: 'red' });
   });
