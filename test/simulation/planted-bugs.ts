@@ -169,7 +169,7 @@ export function plantInStore(
             if (!isStirred) return change;
             return {
               ...change,
-              after: end(before, 'succeeded', after.progress.dueAt, 'on the build and alive'),
+              after: end(before, 'succeeded', after.progress.dueAt, { kind: 'returned', late: false }),
             };
           });
           return store.saveUpgrades(id, wrong, guard);

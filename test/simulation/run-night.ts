@@ -1,4 +1,5 @@
 import { wasStopped } from '../../src/rollout/decision/after-data-loss.ts';
+import { rolloutReasonWords } from '../../src/rollout/messages/rollout-reasons.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../src/rollout/model/rollout.ts';
 import { isEnd } from '../../src/rollout/model/upgrade.ts';
@@ -476,7 +477,7 @@ function unrest(all: ReadonlyMap<string, SeenRollout>): string {
       const some = open
         .slice(0, 3)
         .map(({ identity: { collectorId }, progress: { state } }) => `${collectorId} ${state}`);
-      return `${rollout.id} is ${rollout.state} (${rollout.reason}), waves ${rollout.waves.map(({ state }) => state).join(' ')}, open ${open.length}: ${some.join(', ')}`;
+      return `${rollout.id} is ${rollout.state} (${rolloutReasonWords(rollout.reason)}), waves ${rollout.waves.map(({ state }) => state).join(' ')}, open ${open.length}: ${some.join(', ')}`;
     })
     .join('; ');
 }

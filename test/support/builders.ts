@@ -12,6 +12,7 @@ import type {
   Wave,
   WaveSummary,
 } from '../../src/rollout/model/rollout.ts';
+import type { TextReason } from '../../src/rollout/model/text-reason.ts';
 import type {
   ProgressIn,
   Upgrade,
@@ -295,7 +296,7 @@ export function aRollout(changes: Partial<Rollout> = {}): Rollout {
     fleetReadAt: startedAt,
     fleetSize: 10,
     state: 'running',
-    reason: '',
+    reason: because(''),
     waves: [aWave()],
     heldStrata: [],
     acknowledgedStrata: [],
@@ -354,4 +355,9 @@ export function aView(changes: Partial<RolloutView> = {}): RolloutView {
     rollback: null,
     ...changes,
   };
+}
+
+/** A reason of which only the words matter. */
+export function because(text: string): TextReason {
+  return { kind: 'text', text };
 }

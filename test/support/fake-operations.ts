@@ -68,6 +68,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     policy: 'production',
     state: 'running',
     reason: 'the plan is on its way',
+    reasonKind: 'asked',
     hold: null,
     heldFor: null,
     recordUnreadable: null,

@@ -2,7 +2,7 @@ import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { Upgrade, UpgradeProgress } from '../../src/rollout/model/upgrade.ts';
 import type { RolloutCourse } from '../../src/rollout/status/course.ts';
 import type { RolloutStatus } from '../../src/rollout/status/status.ts';
-import { anUpgrade } from './builders.ts';
+import { anUpgrade, because } from './builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from './fake-operations.ts';
 
 const minute = 60_000;
@@ -265,7 +265,7 @@ export const worldEvents = [
 ];
 
 const failedAt = (endedAt: number, reason: string): UpgradeProgress => ({
-  ...{ state: 'failed', endedAt, reason, weight: 1, lost: false, failureClass: 'permanent' },
+  ...{ state: 'failed', endedAt, reason: because(reason), weight: 1, lost: false, failureClass: 'permanent' },
 });
 
 export const worldGroups: PlanGroups = {
@@ -284,7 +284,7 @@ export function manyUpgrades(count: number): readonly Upgrade[] {
           ? {
               state: 'succeeded',
               endedAt: now - index,
-              reason: 'on the build and alive',
+              reason: because('on the build and alive'),
               weight: 0,
               lost: false,
             }

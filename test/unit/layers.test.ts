@@ -20,7 +20,7 @@ const everythingBelowCli = [
 ];
 const mayImport: Record<string, readonly string[]> = {
   base: [],
-  contract: [],
+  contract: ['base'],
   rollout: ['base'],
   http: ['contract', 'base'],
   config: ['rollout', 'base'],

@@ -1,5 +1,6 @@
 import type { UpgradeBody } from '../../contract/admin/rollout-status.ts';
-import { dueAtOf, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { upgradeReasonWords } from '../../rollout/messages/upgrade-reasons.ts';
+import { dueAtOf, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** One collector's record as our API tells it: flat, with its wave by name. */
@@ -8,6 +9,7 @@ export function encodeUpgrade(
   status: Pick<RolloutStatus, 'waves'>,
   strata: ReadonlyArray<{ readonly label: string }>,
 ): UpgradeBody {
+  const reason = reasonOf(upgrade);
   return {
     collectorId: upgrade.identity.collectorId,
     collectorName: upgrade.identity.collectorName,
@@ -15,7 +17,8 @@ export function encodeUpgrade(
     stratum: strata[upgrade.identity.stratum]?.label ?? '',
     order: upgrade.identity.order,
     state: upgrade.progress.state,
-    reason: ('reason' in upgrade.progress ? upgrade.progress.reason : undefined) ?? null,
+    reason: reason === undefined ? null : upgradeReasonWords(reason),
+    reasonKind: reason?.kind ?? null,
     fromBuild: upgrade.identity.fromBuild,
     toBuild: upgrade.identity.toBuild,
     attempts: upgrade.tally.attempts,

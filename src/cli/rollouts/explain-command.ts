@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { ExplainResult, Explanation, PastUpgrade } from '../../orchestrator/operations/operations.ts';
 import { isEnd, stateWords } from '../../rollout/model/upgrade.ts';
-import type { AttemptStatus } from '../../rollout/upgrade/attempts.ts';
+import type { AttemptStatus } from '../../rollout/status/attempt-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';

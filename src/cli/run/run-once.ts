@@ -9,7 +9,8 @@ import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
 import { makeLogger } from '../../observability/logger.ts';
 import type { ScanResult } from '../../orchestrator/ports/scan-book.ts';
 import { describeScan } from '../../orchestrator/scan/scan.ts';
-import { failedStates, reasonOf } from '../../rollout/model/upgrade.ts';
+import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
+import { failedStates } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
@@ -194,7 +195,7 @@ async function report(daemon: Daemon, status: RolloutStatus, output: ConsoleOutp
   for (const state of failedStates) {
     const page = { offset: 0, limit: failuresShownMax, state };
     for (const upgrade of (await daemon.operations.listUpgrades(status.id, page)) ?? []) {
-      const reason = reasonOf(upgrade);
+      const reason = upgradeWords(upgrade);
       output.out.write(
         `${state.padEnd(11)} ${upgrade.identity.collectorId} ${toPrintable(upgrade.identity.collectorName)}: ${toPrintable(reason)}\n`,
       );

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { rolloutReasonKinds, upgradeReasonKinds } from '../../base/vocabulary.ts';
 
 /**
  * What our own API tells about rollouts. The shapes are those of the core; this floor may not import it, so they are
@@ -138,6 +139,7 @@ const StrataStatusBody = z
       .array(
         z.object({
           label: z.string().meta({ description: '`Linux / amd64 / 19.441-2`' }),
+          kind: z.enum(['outlier', 'asked', 'text']),
           reason: z.string(),
           by: z.string(),
           at: Instant,
@@ -397,6 +399,9 @@ export const RolloutStatusBody = z
     headline: HeadlineBody,
     state: RolloutStateName,
     reason: z.string(),
+    reasonKind: z
+      .enum(rolloutReasonKinds)
+      .meta({ description: '`text`: an earlier version wrote the sentence alone.' }),
     hold: z.int().nullable().meta({
       description:
         'Number of the hold or pause that it is in, by which `resume` names it; null while in none.',
@@ -490,6 +495,10 @@ export const UpgradeBody = z
     order: Count.meta({ description: 'Its place among all planned collectors.' }),
     state: UpgradeStateName,
     reason: z.string().nullable(),
+    reasonKind: z
+      .enum(upgradeReasonKinds)
+      .nullable()
+      .meta({ description: '`text`: an earlier version wrote the sentence alone.' }),
     fromBuild: z.string(),
     toBuild: z.string().meta({ description: 'In a rollback, the build this one had before.' }),
     attempts: Count.meta({ description: 'Upgrade tasks created so far.' }),

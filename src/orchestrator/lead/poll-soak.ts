@@ -94,11 +94,10 @@ export async function pollSoakingCollectors(
 /** A deletion that nobody explains may be the build's doing; an ephemeral collector goes, and an operator may say so. */
 function factOfGone({ identity: { ephemeral } }: Upgrade, isHeld: boolean, at: EpochMs): UpgradeFact {
   if (ephemeral === true || isHeld) {
-    const why = ephemeral === true ? 'it is ephemeral' : 'an operator holds it';
-    return { kind: 'departed', at, reason: `left the fleet while its wave soaked: ${why}` };
+    const because = ephemeral === true ? 'ephemeral' : 'held';
+    return { kind: 'departed', at, reason: { kind: 'departed', because } };
   }
-  const reason = 'vanished while its wave soaked: the service does not know the collector any more (404)';
-  return { kind: 'regressed', at, lost: false, reason };
+  return { kind: 'regressed', at, lost: false, reason: { kind: 'vanished' } };
 }
 
 async function heldCollectors({ register }: SoakPollParts): Promise<ReadonlySet<number>> {

@@ -3,7 +3,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { decide } from '../../rollout/decision/decide.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
-import { outlierWords, stopWords } from '../../rollout/messages/stop-causes.ts';
+import { stopWords } from '../../rollout/messages/stop-causes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
@@ -109,17 +109,22 @@ const executors: Executors = {
     ),
   passWave: (pass, { wave }) => save(pass, { kind: 'wavePassed', at: nowOf(pass), wave }),
   hold: (pass, { do: _do, cause, ...of }) =>
-    stop(pass, { kind: 'held', at: nowOf(pass), reason: stopWords(cause), ...of }),
+    stop(pass, { kind: 'held', at: nowOf(pass), reason: cause, ...of }),
   endHold: (pass, { reason }) => save(pass, { kind: 'holdEnded', at: nowOf(pass), reason }),
   breach,
   isolate: (pass, { strata }) => {
     const at = nowOf(pass);
     const held = strata.map((each) => {
-      const { stratum, label } = each;
-      return { stratum, label, reason: outlierWords(each), by: 'daemon', at };
+      const { stratum, label, ...figures } = each;
+      return {
+        stratum,
+        label,
+        reason: { kind: 'outlier', ...figures },
+        by: 'daemon',
+        at,
+      } as const;
     });
-    const reason = held.map((each) => `${each.label}: ${each.reason}`).join('; ');
-    return save(pass, { kind: 'strataHeld', at, strata: held, reason });
+    return save(pass, { kind: 'strataHeld', at, strata: held });
   },
   checkInventory: (pass) =>
     backgroundTask(pass, 'inventory', ({ parts, view }, signal) => checkInventory(parts, view, signal)),
@@ -180,9 +185,8 @@ async function breach(pass: Pass, { cause, holdsBuild }: Extract<Action, { do: '
   const { parts, view } = pass;
   const { id, policy, targetBuild } = view.rollout;
   const at = nowOf(pass);
-  const reason = stopWords(cause);
   if (holdsBuild && view.buildHold === null) {
-    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${reason}`, at };
+    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${stopWords(cause)}`, at };
     if ((await parts.register.holdBuild(hold)) === 'held') {
       const { by } = hold;
       const entry = { event: 'build.held', subject: targetBuild, by, reason: hold.reason, at } as const;
@@ -192,11 +196,11 @@ async function breach(pass: Pass, { cause, holdsBuild }: Extract<Action, { do: '
   }
   switch (policy.onBreach) {
     case 'hold':
-      return stop(pass, { kind: 'held', at, reason });
+      return stop(pass, { kind: 'held', at, reason: cause });
     case 'abort':
-      return stop(pass, { kind: 'aborted', at, reason });
+      return stop(pass, { kind: 'aborted', at, reason: cause });
     case 'rollback':
-      return stop(pass, { kind: 'rollbackAsked', at, reason });
+      return stop(pass, { kind: 'rollbackAsked', at, reason: cause });
     default:
       return assertNever(policy.onBreach);
   }
@@ -259,7 +263,7 @@ async function withdrawHeld(
   const news = picked.flatMap((upgrade) => {
     const hold = held.get(upgrade.identity.collectorId);
     if (hold === undefined) return [];
-    const reason = `held by ${hold.by}: ${hold.reason}`;
+    const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
     return [{ upgrade, fact: { kind: 'withdrawn', at: nowOf(pass), reason } as const }];
   });
   return (await recordFacts(parts, view.rollout, news, { fence })).length > 0;

@@ -1,11 +1,12 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { total } from '../../rollout/decision/assess.ts';
-import { leftBehindWords } from '../../rollout/messages/exclusions.ts';
 import { implausibleWords } from '../../rollout/messages/inventory.ts';
+import { notTakenBackWords } from '../../rollout/messages/rollout-reasons.ts';
 import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { type LeftBehind, leftBehind, notBrought } from '../../rollout/model/left-behind.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
 import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { freezeRollback } from '../../rollout/planning/freeze-rollback.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
@@ -62,9 +63,11 @@ export async function beginRollback(
   const parted = await partUpgraded(parts, runsIt, of);
   const { takenBack } = parted;
   const left = [...parted.left, ...found.left];
-  const leftWords = left.map(({ count, why }) => `; ${count} can't be: ${leftBehindWords(why)}`).join('');
   if (takenBack.length === 0) {
-    const reason = `no collector could be taken back${leftWords}`;
+    const reason = {
+      kind: 'nothingTakenBack',
+      left: left.map(({ count, why }) => ({ count, why })),
+    } as const;
     await changeRollout(parts, rollout.id, 'daemon', (current) =>
       current.rollout.state === 'rollingBack'
         ? { kind: 'rolledBack', at: clock.now(), reason, left }
@@ -96,7 +99,7 @@ export async function beginRollback(
     event: 'rollout.planned',
     policy: rollout.policy.name,
     rollout: named,
-    reason: `rollback of ${rollout.id}: ${takenBack.length} collectors${leftWords}`,
+    reason: `rollback of ${rollout.id}: ${takenBack.length} collectors${notTakenBackWords(left)}`,
     by: 'daemon',
   } as const;
   // Another rollback has the policy's place: the inventory is not read again at once.
@@ -113,7 +116,7 @@ export async function beginRollback(
 export async function endRollback(
   parts: RollbackParts,
   view: RolloutView,
-  { reason, fence }: { readonly reason: string; readonly fence: Fence },
+  { reason, fence }: { readonly reason: RolloutReason; readonly fence: Fence },
   signal: AbortSignal,
 ): Promise<'done' | 'again'> {
   const { rollout, rollback } = view;
@@ -136,7 +139,8 @@ async function markTakenBack(
   const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...builds.keys()]);
   const at = parts.clock.now();
   const news = upgrades.map((upgrade) => {
-    const reason = `taken back to ${builds.get(upgrade.identity.collectorId) ?? ''} by ${rollback.id}`;
+    const build = builds.get(upgrade.identity.collectorId) ?? '';
+    const reason = { kind: 'takenBack', build, rollback: rollback.id } as const;
     return { upgrade, fact: { kind: 'rolledBack', at, reason } as const };
   });
   await recordFacts(parts, rollout, news, { rolloutRev: rollout.rev, fence }, signal);

@@ -1,5 +1,6 @@
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { UpgradeState } from '../../rollout/model/upgrade.ts';
+import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import type { Fence } from '../ports/leader.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
@@ -13,7 +14,7 @@ const runningStates: readonly UpgradeState[] = ['queued', 'starting', 'upgrading
 type EndParts = ChangeRolloutParts & ChangeUpgradeParts;
 
 interface Ending {
-  readonly reason: string;
+  readonly reason: UpgradeReason;
   readonly fence: Fence;
 }
 

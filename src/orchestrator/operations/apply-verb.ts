@@ -4,8 +4,8 @@ import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { makeFailureTest, summarizeFailed } from '../../rollout/status/failure-word.ts';
 import { isAsShown, shownOf } from '../../rollout/status/preview-rollback.ts';
-import { makeFailureTest, summarizeFailed } from '../../rollout/verbs/failure-word.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { judgeVerb, type VerbJudgement, verbTraits } from '../../rollout/verbs/verbs.ts';
 import type { Accounts } from '../ports/accounts.ts';
@@ -56,7 +56,8 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     if (confirmed !== undefined) await noteLeftBehind(parts, request.rolloutId, confirmed.left);
     if (request.verb !== 'retry') return judgement;
     // Its records are the change; the rollout itself may have been open all the time.
-    return { kind: 'change', fact: { kind: 'reopened', ...wordsOf(parts, request) } };
+    const reason = { kind: 'asked', by: request.by, words: request.reason } as const;
+    return { kind: 'change', fact: { kind: 'reopened', at: parts.clock.now(), reason } };
   };
 }
 
@@ -178,7 +179,7 @@ async function retryFailed(
   const judgement = judgeVerb(view, request, wordsOf(parts, request));
   if (judgement.kind === 'refused') return judgement;
   let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
-  const words = reason === '' ? `asked for by ${by}` : `asked for by ${by}: ${reason}`;
+  const why = { kind: 'retryAsked', by, words: reason } as const;
   const isMeant = failureClass === undefined ? () => true : makeFailureTest(failureClass);
   const unmatched: Upgrade[] = [];
   for (const state of failedStates) {
@@ -186,7 +187,7 @@ async function retryFailed(
     const at = parts.clock.now();
     const news = failed.flatMap((upgrade) => {
       if (!('failureClass' in upgrade.progress)) return [];
-      if (isMeant(upgrade)) return [{ upgrade, fact: { kind: 'retryAsked', at, reason: words } as const }];
+      if (isMeant(upgrade)) return [{ upgrade, fact: { kind: 'retryAsked', at, reason: why } as const }];
       unmatched.push(upgrade);
       return [];
     });

@@ -1,13 +1,14 @@
 import { nearestNames } from '../../base/names.ts';
+import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
-import { isEnd, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { stratumLabel } from '../../rollout/planning/group-collectors.ts';
 import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.ts';
+import { attemptsOf } from '../../rollout/status/attempt-status.ts';
 import { explainUnreadable, explainUpgrade } from '../../rollout/status/explain.ts';
 import { explainUnplanned, type PastRecord } from '../../rollout/status/explain-unplanned.ts';
-import { attemptsOf } from '../../rollout/upgrade/attempts.ts';
 import type { Build } from '../ports/fleet-service.ts';
 import { loadRolloutView } from '../records/read-records.ts';
 import { makePlanMemory } from '../scan/read-plan.ts';
@@ -115,7 +116,7 @@ function pastUpgrade({ rollout, upgrade }: KeptRecord): readonly PastUpgrade[] {
       fromBuild,
       toBuild,
       at: 'endedAt' in upgrade.progress ? upgrade.progress.endedAt : null,
-      reason: reasonOf(upgrade),
+      reason: upgradeWords(upgrade),
       attempts: attemptsOf(upgrade),
     },
   ];

@@ -2,9 +2,11 @@ import { parseBuildVersion } from '../../base/build-version.ts';
 import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import { didYouMean, type HoldNote } from '../../rollout/messages/hold-notes.ts';
-import { unreadableWords } from '../../rollout/model/describe-unreadable.ts';
+import { unreadableWords } from '../../rollout/messages/rollout-reasons.ts';
+import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, RolloutView, UnreadableRecord } from '../../rollout/model/rollout.ts';
+import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import type { HoldEntry } from '../ports/fleet-register.ts';
@@ -42,7 +44,8 @@ export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
   const strata: Array<HeldThings['strata'][number]> = [];
   for (const { id, policy, endedAt, heldStrata } of await parts.store.currentRollouts(parts.policies)) {
     const of = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
-    for (const { label, reason, by, at } of heldStrata) strata.push({ ...of, label, reason, by, at });
+    for (const { label, reason, by, at } of heldStrata)
+      strata.push({ ...of, label, reason: stratumWhyWords(reason), by, at });
   }
   return { builds, collectors, strata };
 }
@@ -176,7 +179,7 @@ async function holdOne(
       if (did === 'held')
         await audit(parts, { at, event: 'collector.held', subject: String(collectorId), by, reason });
       // Also when it was held before: whoever held it may have died right after writing that down.
-      await withdraw(parts, collectorId, `held by ${by}: ${reason}`);
+      await withdraw(parts, collectorId, { kind: 'collectorHeld', by, words: reason });
       return { kind: did === 'held' ? 'done' : 'unchanged', subject };
     }
     case 'stratum': {
@@ -184,9 +187,10 @@ async function holdOne(
         if (rollout.unreadable !== undefined || rollout.endedAt !== null) return undefined;
         if (findStratum(rollout.heldStrata, subject.label).kind === 'found') return undefined;
         const { label } = subject;
+        const asked = { kind: 'asked', by, words: reason } as const;
         // -1: its first collector may join later.
-        const held = { stratum: indexOfStratum(groups.strata, label), label, reason, by, at };
-        return { kind: 'strataHeld', at, strata: [held], reason: `${label}: by ${by}: ${reason}` };
+        const held = { stratum: indexOfStratum(groups.strata, label), label, reason: asked, by, at };
+        return { kind: 'strataHeld', at, strata: [held] };
       };
       const view = await stopRollout(parts, subject.rolloutId, by, judge);
       const did = view !== undefined && judge(view) !== undefined;
@@ -224,9 +228,9 @@ async function releaseOne(
         const held = view.rollout.heldStrata.find(({ label }) => label === subject.label);
         did = held !== undefined;
         if (held === undefined) return undefined;
-        const words = `${held.label}, by ${by}: ${reason}`;
+        const asked = { kind: 'asked', by, words: reason } as const;
         const { stratum, label } = held;
-        return { kind: 'stratumReleased', at, stratum, label, reason: words, view };
+        return { kind: 'stratumReleased', at, stratum, label, reason: asked, view };
       });
       if (did) await auditStratum(parts, 'stratum.released', subject, { by, reason, at });
       return { kind: did ? 'done' : 'unchanged', subject };
@@ -248,11 +252,12 @@ async function auditStratum(
 function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
   const isStoppable = rollout.state === 'running' || rollout.heldFor !== undefined;
   if (!isStoppable || buildHold === null) return undefined;
-  return { kind: 'held', at, reason: `build ${buildHold.build} is held: ${buildHold.reason}` } as const;
+  const { build, reason } = buildHold;
+  return { kind: 'held', at, reason: { kind: 'buildHeld', build, reason } } as const;
 }
 
 /** Takes it out of every rollout in which it has not started; running upgrades are watched to their end (P5). */
-async function withdraw(parts: OperationsParts, collectorId: number, reason: string): Promise<void> {
+async function withdraw(parts: OperationsParts, collectorId: number, reason: UpgradeReason): Promise<void> {
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
     const rollout = await parts.store.loadRollout(rolloutId);
     const { upgrades, unreadable } = await parts.store.loadUpgrades(rolloutId, [collectorId]);

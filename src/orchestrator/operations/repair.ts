@@ -52,7 +52,7 @@ const runningStates: readonly UpgradeState[] = ['queued', 'starting', 'upgrading
 /** Ends a rollout whose own record is corrupt; the leader withdraws what waits. Without a watch, what runs is unconfirmed. */
 async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: RepairRequest): Promise<void> {
   const { rolloutId, settlement, by } = request;
-  const reason = request.reason === '' ? `repaired by ${by}` : `repaired by ${by}: ${request.reason}`;
+  const reason = { kind: 'repaired', by, words: request.reason } as const;
   await stopRollout(parts, rolloutId, by, ({ rollout: { state, unreadable } }) =>
     unreadable === undefined || isRolloutEnd(state)
       ? undefined
@@ -62,7 +62,10 @@ async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: Rep
   for (const state of runningStates) {
     const upgrades = await listAllUpgrades(parts.store, rolloutId, { state });
     const at = parts.clock.now();
-    const news = upgrades.map((upgrade) => ({ upgrade, fact: { kind: 'abandoned', at, reason } as const }));
+    const news = upgrades.map((upgrade) => ({
+      upgrade,
+      fact: { kind: 'abandoned', at, reason } as const,
+    }));
     await recordFacts(parts, view.rollout, news, {});
   }
 }

@@ -160,10 +160,6 @@ async function tieTo(parts: AccountsParts, { id }: Rollout, mark: AccountMark): 
   await changeRollout(parts, id, 'daemon', ({ rollout }) => {
     const tie = compareMarks(rollout.accountMarks, mark);
     if (tie === 'own') return undefined;
-    const reason =
-      tie === 'untied'
-        ? `the account at ${mark.origin} shows its collectors`
-        : `the account at ${mark.origin} shows its collectors under another access id or address`;
-    return { kind: 'accountTied', at: parts.clock.now(), mark, reason };
+    return { kind: 'accountTied', at: parts.clock.now(), mark, isFirst: tie === 'untied' };
   });
 }

@@ -2,6 +2,7 @@ import type { Clock, DurationMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
 import { evolveRollout, isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import { sendWithinMs } from '../ports/fleet-service.ts';
 import type { Fence } from '../ports/leader.ts';
@@ -97,7 +98,7 @@ export async function saveRolloutFact(
 export async function holdRollout(
   parts: ChangeRolloutParts,
   rolloutId: string,
-  reason: string,
+  reason: RolloutReason,
 ): Promise<void> {
   await changeRollout(parts, rolloutId, 'daemon', ({ rollout }) =>
     rollout.state === 'running' || rollout.heldFor !== undefined

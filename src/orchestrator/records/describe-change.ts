@@ -2,10 +2,14 @@ import { assertNever } from '../../base/assert.ts';
 import { cutText } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { tiedWords } from '../../rollout/messages/accounts.ts';
 import { implausibleWords } from '../../rollout/messages/inventory.ts';
+import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
+import { heldWords } from '../../rollout/messages/stratum-reasons.ts';
+import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
 import type { RolloutEvent, RolloutEventName } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { isEnd, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { classifyCreateFailure, classifyTaskMessage } from '../../rollout/upgrade/failure-classes.ts';
 
@@ -43,7 +47,9 @@ export function describeUpgradeChange(
 }
 
 function causeOf(upgrade: Upgrade): string {
-  return upgrade.progress.state === 'queued' ? (upgrade.progress.refused?.reason ?? '') : reasonOf(upgrade);
+  return upgrade.progress.state === 'queued'
+    ? (upgrade.progress.refused?.detail ?? '')
+    : upgradeWords(upgrade);
 }
 
 /** The event of an upgrade that took the place of a corrupt record. */
@@ -102,7 +108,7 @@ export function describeRolloutChange(
       event: told.event,
       policy: after.policy.name,
       rollout: after.id,
-      reason: told.reason ?? ('reason' in fact ? fact.reason : ''),
+      reason: told.reason ?? ('reason' in fact ? rolloutReasonWords(fact.reason) : ''),
       by,
       ...(wave === undefined ? {} : { wave }),
     },
@@ -119,7 +125,10 @@ const textKeptMax = 4_000;
 
 /** A record takes the place of one that can't be read: the bytes themselves are gone then. */
 function tellLost(text: string, { state, reason }: Rollout): Told {
-  return { event: `rollout.${state}`, reason: `${reason}; it was: ${cutText(text, textKeptMax)}` };
+  return {
+    event: `rollout.${state}`,
+    reason: `${rolloutReasonWords(reason)}; it was: ${cutText(text, textKeptMax)}`,
+  };
 }
 
 function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | undefined {
@@ -141,18 +150,18 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
     case 'gateAnswered':
       return tellGate(before, fact);
     case 'strataHeld':
-      return { event: 'stratum.held' };
+      return { event: 'stratum.held', reason: heldWords(fact.strata) };
     case 'stratumReleased':
-      return { event: 'stratum.released' };
+      return { event: 'stratum.released', reason: `${fact.label}, ${rolloutReasonWords(fact.reason)}` };
     case 'resumed':
     case 'holdEnded':
       return { event: 'rollout.resumed' };
     case 'reopened':
       return { event: 'rollout.reopened' };
     case 'accountTied':
-      return { event: 'rollout.tied' };
+      return { event: 'rollout.tied', reason: tiedWords(fact) };
     case 'policyChanged':
-      return { event: 'rollout.policyChanged' };
+      return { event: 'rollout.policyChanged', reason: fact.words };
     case 'windowsLifted':
       return { event: 'rollout.windowsLifted' };
     case 'inventoryImplausible':

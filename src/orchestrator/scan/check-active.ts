@@ -42,7 +42,7 @@ export async function checkActive(
   if (!builds.ok) return unread('the builds on offer', { reason: describeFailure(builds.failure) });
   if (await supersede(parts, policy, rollout, builds.value, memory)) return undefined;
   if (!isOffered(rollout.targetBuild, builds.value)) {
-    await holdRollout(parts, rolloutId, `build ${rollout.targetBuild} is no longer offered by the service`);
+    await holdRollout(parts, rolloutId, { kind: 'buildNotOffered', build: rollout.targetBuild });
     return undefined;
   }
   if (!acceptsLateJoiners(rollout)) return undefined;
@@ -63,7 +63,7 @@ async function supersede(
   const target = chooseTarget(policy.target, builds, seen, held);
   if (target.kind === 'none') return false;
   if ((compareBuildVersions(target.build, rollout.targetBuild) ?? 0) <= 0) return false;
-  const reason = `build ${target.build} is out, and the policy takes it up at once`;
+  const reason = { kind: 'newerBuild', build: target.build } as const;
   let did = false;
   await changeRollout(parts, rollout.id, 'daemon', ({ rollout: current }) => {
     did = isSupersedable(current);

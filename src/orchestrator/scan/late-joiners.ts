@@ -125,7 +125,7 @@ async function bringBack(
   const changes = fleet.collectors.flatMap((collector): UpgradeChange[] => {
     const upgrade = known.get(collector.id);
     if (upgrade?.progress.state !== 'withdrawn' || judge(collector) !== undefined) return [];
-    const reason = `is back: ${upgrade.progress.reason}`;
+    const reason = { kind: 'rejoined', before: upgrade.progress.reason } as const;
     return [changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason })];
   });
   let { rev } = rollout;

@@ -1,14 +1,14 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { isUnderWay, type Upgrade } from '../../rollout/model/upgrade.ts';
+import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import { isQuestionable, nextStep } from '../../rollout/upgrade/evolve.ts';
 import type { FailedPoll, UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import {
   classifyCreateFailure,
   classifyPollFailure,
-  describeHold,
+  describeFailure,
   type ServiceFailure,
 } from '../../rollout/upgrade/failure-classes.ts';
 import type { Step } from '../../rollout/upgrade/step.ts';
@@ -167,16 +167,19 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
 /** What stands against a create, and what comes of it; undefined: nothing. */
 async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | undefined> {
   const { parts, rollout } = run;
-  if (rollout.state !== 'running') return putBack(run, upgrade, `the rollout is ${rollout.state}`);
-  if (rollout.doubt !== undefined) return putBack(run, upgrade, implausibleWords(rollout.doubt.why));
+  if (rollout.state !== 'running')
+    return putBack(run, upgrade, { kind: 'rolloutStopped', state: rollout.state });
+  if (rollout.doubt !== undefined)
+    return putBack(run, upgrade, { kind: 'inventory', why: rollout.doubt.why });
   // Its turn was given by windows, caps and slots that are no more (P2, P7).
   if ((upgrade.tally.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
-    return putBack(run, upgrade, 'the policy changed after it was given its turn');
+    return putBack(run, upgrade, { kind: 'policyChanged' });
   const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
-  if (held !== undefined) return putBack(run, upgrade, `stratum ${held.label} is held: ${held.reason}`);
+  if (held !== undefined)
+    return putBack(run, upgrade, { kind: 'stratumHeld', label: held.label, reason: held.reason });
   const hold = await findHold(parts, upgrade.identity.collectorId);
   if (hold !== undefined) {
-    const reason = `held by ${hold.by}: ${hold.reason}`;
+    const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
     return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
   }
   const rival = await findRival(parts, rollout, upgrade.identity.collectorId);
@@ -196,7 +199,7 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   if (nextStep(upgrade, fact.at, parts.trustedSince?.()).do !== 'start') return upgrade;
   const change = changeOf(parts, rollout, upgrade, fact);
   const result = await parts.store.saveIntent(change, rollout.rev);
-  if (result === 'braked') return putBack(run, upgrade, 'the rollout stopped before it could start');
+  if (result === 'braked') return putBack(run, upgrade, { kind: 'braked' });
   if (result !== 'saved') return upgrade;
   for (const event of change.events) parts.sink.tell(event);
   if (parts.clock.now() - fact.at <= sendWithinMs) return change.after;
@@ -218,7 +221,10 @@ async function recordAnswer(
   }
   const next = await record(run, upgrade, { kind: 'createFailed', at, failure: answer.failure });
   if (classifyCreateFailure(answer.failure) === 'hold')
-    await holdRollout(parts, rollout.id, describeHold(answer.failure));
+    await holdRollout(parts, rollout.id, {
+      kind: 'serviceRefuses',
+      detail: describeFailure(answer.failure),
+    });
   return next;
 }
 
@@ -251,11 +257,11 @@ async function findRival(
 }
 
 function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {
-  const reason = `the collector is being upgraded by ${rival}`;
+  const reason = { kind: 'claimed', rollout: rival } as const;
   return record(run, upgrade, { kind: 'claimed', at: run.parts.clock.now(), reason });
 }
 
-function putBack(run: Run, upgrade: Upgrade, reason: string): Promise<Upgrade> {
+function putBack(run: Run, upgrade: Upgrade, reason: UpgradeReason): Promise<Upgrade> {
   return record(run, upgrade, { kind: 'putBack', at: run.parts.clock.now(), reason });
 }
 
@@ -267,11 +273,7 @@ async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const stillOffered = isOffered(upgrade.identity.toBuild, builds.value);
   // First: killed after this, the next run asks again, and nothing starts meanwhile (P6).
   if (!stillOffered) {
-    await holdRollout(
-      parts,
-      rollout.id,
-      `build ${upgrade.identity.toBuild} is no longer offered by the service`,
-    );
+    await holdRollout(parts, rollout.id, { kind: 'buildNotOffered', build: upgrade.identity.toBuild });
   }
   return record(run, upgrade, { kind: 'buildsSeen', at: parts.clock.now(), stillOffered });
 }
@@ -294,7 +296,10 @@ async function pollFailed(
     : {};
   const next = await record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of, failure, ...asked });
   if (classifyPollFailure(failure) === 'hold') {
-    await holdRollout(run.parts, run.rollout.id, describeHold(failure));
+    await holdRollout(run.parts, run.rollout.id, {
+      kind: 'serviceRefuses',
+      detail: describeFailure(failure),
+    });
   }
   return next;
 }

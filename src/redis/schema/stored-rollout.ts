@@ -4,6 +4,7 @@ import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { LeftOutCount } from '../../rollout/model/left-out.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
+import { storedReason } from './text-reasons.ts';
 import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
 
 const policy = z.looseObject({
@@ -41,6 +42,7 @@ const storedRollout = z.looseObject({
   targetBuild: z.string(),
   createdAt: z.number(),
   state: z.enum(rolloutStates),
+  reason: storedReason,
   waves: z.array(
     z.looseObject({
       name: z.string(),
@@ -49,7 +51,7 @@ const storedRollout = z.looseObject({
       gates: z.array(z.looseObject({})),
     }),
   ),
-  heldStrata: z.array(z.looseObject({})),
+  heldStrata: z.array(z.looseObject({ reason: storedReason })),
   acknowledgedStrata: z.array(z.looseObject({})),
   endedAt: z.number().nullable(),
   accountMarks: z.array(z.looseObject({ origin: z.string(), accessIdHash: z.string() })).optional(),

@@ -3,8 +3,10 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { AccountStatus } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import type { Rollout, RolloutState } from '../model/rollout.ts';
-import type { UpgradeState } from '../model/upgrade.ts';
-import type { GateAssessment } from './gate-probe.ts';
+import type { RolloutReason } from '../model/rollout-reason.ts';
+import type { JudgedGate, StopCause, WaveFailures } from '../model/stop-cause.ts';
+import type { StratumReason } from '../model/stratum-reason.ts';
+import type { UpgradeReason } from '../model/upgrade-reason.ts';
 
 /**
  * Why something does not start now: a kind with its figures, and when it may end by itself (null: not known, or a person
@@ -23,8 +25,8 @@ export type BlockerKind = Blocker['kind'];
 /** The rollout as a whole starts nothing. */
 type RolloutBlocker =
   | { readonly kind: 'planApproval' }
-  | { readonly kind: 'held'; readonly reason: string }
-  | { readonly kind: 'paused'; readonly reason: string }
+  | { readonly kind: 'held'; readonly reason: RolloutReason }
+  | { readonly kind: 'paused'; readonly reason: RolloutReason }
   /** A limit is exceeded, and running upgrades may still show that a few strata alone are to blame. */
   | { readonly kind: 'outliersUnclear'; readonly failures: WaveFailures }
   /** `heldAfterMs`: it is held when this lasts longer; null: it stands already. */
@@ -41,7 +43,7 @@ type RolloutBlocker =
 
 /** The rollout is over, or about to be. */
 type EndingBlocker =
-  | { readonly kind: 'over'; readonly reason: string }
+  | { readonly kind: 'over'; readonly reason: RolloutReason }
   | { readonly kind: 'withdrawing'; readonly upgrades: number }
   | { readonly kind: 'watching'; readonly upgrades: number }
   /** In another account, where nobody can watch them. */
@@ -61,13 +63,13 @@ type WaveBlocker =
       readonly silent: number;
       readonly failedPolls: number;
     }
-  | { readonly kind: 'gate'; readonly wave: string; readonly gate: GateAssessment }
+  | { readonly kind: 'gate'; readonly wave: string; readonly gate: JudgedGate }
   /** `wave`: none of it is upgraded yet; null: all waves have passed. `known`: some of them. */
   | {
       readonly kind: 'deferred';
       readonly wave: string | null;
       readonly upgrades: number;
-      readonly known: ReadonlyArray<{ readonly name: string; readonly reason: string }>;
+      readonly known: ReadonlyArray<{ readonly name: string; readonly reason: UpgradeReason }>;
     }
   /** A collector of a later wave waits for this. */
   | { readonly kind: 'waveOrder'; readonly wave: string; readonly waits: WaveWaits | null };
@@ -80,7 +82,7 @@ type AdmissionBlocker =
   | LaneBlocker;
 
 export type LaneBlocker =
-  | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: string }
+  | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: StratumReason }
   /** `timeZone`: a collector's own; empty: the policy's. */
   | { readonly kind: 'window'; readonly timeZone: string }
   | { readonly kind: 'freeze'; readonly timeZone: string; readonly reason: string }
@@ -92,49 +94,6 @@ export type LaneBlocker =
 export interface WaveWaits {
   readonly gateOf: string | null;
   readonly approval: boolean;
-}
-
-/** Why a rollout is held by itself, or breached. */
-export type StopCause = HoldCause | BreachCause;
-
-/** Something is inconclusive, or waits for an operator (P14). */
-export type HoldCause =
-  | { readonly kind: 'planUnreadable' }
-  | { readonly kind: 'buildHeld'; readonly build: string; readonly reason: string }
-  | { readonly kind: 'inventoryUnresolved'; readonly why: Implausible }
-  /** No collector of the wave was upgraded, and none is left that could be. `ended`: how many ended in which state. */
-  | {
-      readonly kind: 'noEvidence';
-      readonly wave: string;
-      readonly ended: ReadonlyArray<{ readonly state: UpgradeState; readonly upgrades: number }>;
-    }
-  /** `undecided`: it keeps changing sides. */
-  | {
-      readonly kind: 'gateInconclusive';
-      readonly wave: string;
-      readonly gate: GateAssessment;
-      readonly undecided: boolean;
-    }
-  | { readonly kind: 'gateUnknown'; readonly wave: string; readonly gate: string }
-  | { readonly kind: 'onlyHeldStrata'; readonly upgrades: number; readonly labels: readonly string[] };
-
-/** A limit is exceeded: what follows is the policy's `onBreach`. */
-export type BreachCause =
-  | { readonly kind: 'failures'; readonly failures: WaveFailures }
-  | { readonly kind: 'gateMissed'; readonly wave: string; readonly gate: GateAssessment };
-
-/** A wave's weighted failures against its limit. */
-export interface FailureFigures {
-  readonly failures: number;
-  readonly failuresAllowed: number;
-  readonly acknowledged: number;
-  /** Collectors that did not come back, and as how many failures each counts. */
-  readonly lost: number;
-  readonly lostWeight: number;
-}
-
-export interface WaveFailures extends FailureFigures {
-  readonly wave: string;
 }
 
 /** Why nothing of a rollout starts that does not run. */

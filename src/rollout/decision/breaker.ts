@@ -1,5 +1,5 @@
+import type { WaveFailures } from '../model/stop-cause.ts';
 import { type AssessedView, type AssessedWave, assessWaves, hasBegun, heldStrataOf } from './assess.ts';
-import type { WaveFailures } from './blocker.ts';
 import type { Action } from './decision.ts';
 import { findOutlierCauses, findOutliers, mayFindCulprits } from './outlier-strata.ts';
 

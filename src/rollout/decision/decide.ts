@@ -5,7 +5,7 @@ import {
   implausibleHoldAfterMs,
   isImplausibleTooLong,
 } from '../model/assess-inventory.ts';
-import type { BuildHold, HeldFor, RolloutState, RolloutView } from '../model/rollout.ts';
+import type { BuildHold, HeldFor, RolloutView } from '../model/rollout.ts';
 import { isEnd } from '../model/upgrade.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admit, earliest } from './admission.ts';
@@ -122,11 +122,10 @@ function decideHeldFor(
   const evidence = view.assessed[heldFor.wave]?.assessment.evidence ?? 'none';
   if (alarm !== undefined || view.groupsUnreadable || evidence === 'none') return rests(view, deliver, now);
   const name = view.rollout.waves[heldFor.wave]?.name ?? '';
-  const reason =
-    evidence === 'shown'
-      ? `wave ${name} has an upgraded collector now`
-      : `wave ${name} has a collector to upgrade again`;
-  return stop({ do: 'endHold', reason }, now);
+  return stop(
+    { do: 'endHold', reason: { kind: 'evidence', wave: name, isShown: evidence === 'shown' } },
+    now,
+  );
 }
 
 function holdForBuild({ build, reason }: BuildHold): Action {
@@ -169,7 +168,8 @@ function setBrake(view: AssessedView): readonly Action[] {
 function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
   const { waiting, open } = countOpen(view);
   const actions: Action[] = [...deliver];
-  if (waiting > 0) actions.push({ do: 'withdrawWaiting', reason: `the rollout was ${view.rollout.state}` });
+  if (waiting > 0)
+    actions.push({ do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: view.rollout.state } });
   else if (open === 0) actions.push({ do: 'close' });
   const blockers: Blocker[] = [];
   if (waiting > 0) blockers.push({ kind: 'withdrawing', upgrades: waiting, until: null });
@@ -187,8 +187,8 @@ function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Deci
     wakeAt: null,
   });
   if (waiting > 0) {
-    const action = { do: 'withdrawWaiting', reason: 'the rollout is rolled back' } as const;
-    return waits({ kind: 'withdrawing', upgrades: waiting, until: null }, action);
+    const reason = { kind: 'rolloutOver', state: rollout.state } as const;
+    return waits({ kind: 'withdrawing', upgrades: waiting, until: null }, { do: 'withdrawWaiting', reason });
   }
   if (open > 0) return waits({ kind: 'watching', upgrades: open, until: null });
   if (rollback === null) {
@@ -197,15 +197,9 @@ function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Deci
   }
   const blocker = { kind: 'rollback', rollback: rollback.id, state: rollback.state, until: null } as const;
   if (rollback.endedAt === null) return waits(blocker);
-  const reason = `by ${rollback.id}, which ${endWords[rollback.state] ?? `is ${rollback.state}`}`;
-  return waits(blocker, { do: 'endRollback', reason: rollout.rollbackId === null ? '' : reason });
+  const reason = { kind: 'rollbackEnded', rollback: rollback.id, state: rollback.state } as const;
+  return waits(blocker, { do: 'endRollback', reason });
 }
-
-const endWords: Partial<Record<RolloutState, string>> = {
-  succeeded: 'succeeded',
-  finishedWithFailures: 'finished with failures',
-  aborted: 'was aborted',
-};
 
 function countOpen(view: AssessedView): { readonly waiting: number; readonly open: number } {
   const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');

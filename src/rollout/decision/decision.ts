@@ -1,7 +1,10 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { HeldFor } from '../model/rollout.ts';
+import type { RolloutReason } from '../model/rollout-reason.ts';
+import type { BreachCause, HoldCause } from '../model/stop-cause.ts';
+import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import type { Pick } from './admission.ts';
-import type { Blocker, BreachCause, HoldCause } from './blocker.ts';
+import type { Blocker } from './blocker.ts';
 import type { OutlierStratum } from './outlier-strata.ts';
 
 /** What the reconciler shall do, as data; `orchestrator/lead/reconcile.ts` carries it out. */
@@ -16,7 +19,7 @@ export type Action =
   /** Something is inconclusive, or waits for an operator (P14). */
   | { readonly do: 'hold'; readonly cause: HoldCause; readonly heldFor?: HeldFor; readonly forDoubt?: true }
   /** What the rollout was held for has come: it runs again. */
-  | { readonly do: 'endHold'; readonly reason: string }
+  | { readonly do: 'endHold'; readonly reason: RolloutReason }
   /** Too many failures, or a gate that was missed: what follows is the policy's `onBreach`. */
   | { readonly do: 'breach'; readonly cause: BreachCause; readonly holdsBuild: boolean }
   /** These strata alone are held, and the rest goes on. */
@@ -31,16 +34,15 @@ export type Action =
   | { readonly do: 'admit'; readonly picks: readonly Pick[]; readonly slots: number }
   /** Their steps are overdue: make sure that a job exists for each. */
   | { readonly do: 'deliver'; readonly collectorIds: readonly number[] }
-  /** Their records can't be read: others take their place. */
   /** What has not started never will. */
-  | { readonly do: 'withdrawWaiting'; readonly reason: string }
+  | { readonly do: 'withdrawWaiting'; readonly reason: UpgradeReason }
   /** What may have run in another account is over by now, and nobody can look at it. */
-  | { readonly do: 'abandon'; readonly reason: string }
+  | { readonly do: 'abandon'; readonly reason: UpgradeReason }
   | { readonly do: 'finish'; readonly state: 'succeeded' | 'finishedWithFailures' }
   /** Everything of the rollout has ended: its upgraded collectors are taken back by a rollout of their own. */
   | { readonly do: 'beginRollback' }
   /** The rollback has ended: what it took back is marked so, and this rollout is over. */
-  | { readonly do: 'endRollback'; readonly reason: string }
+  | { readonly do: 'endRollback'; readonly reason: RolloutReason }
   /** An ended rollout has nothing left to watch. */
   | { readonly do: 'close' };
 

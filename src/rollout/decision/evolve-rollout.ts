@@ -15,19 +15,20 @@ import type {
   SoakCheck,
   Wave,
 } from '../model/rollout.ts';
+import type { RolloutReason } from '../model/rollout-reason.ts';
 import { acknowledge, lowerAcknowledged } from './acknowledged-failures.ts';
 import { assess } from './assess.ts';
 import { freshStatus } from './gate-probe.ts';
 
 /** What happened to a rollout as a whole. Only `evolveRollout` turns these into state. */
 export type RolloutFact = { readonly at: EpochMs } & (
-  | { readonly kind: 'approved'; readonly reason: string }
+  | { readonly kind: 'approved'; readonly reason: RolloutReason }
   | { readonly kind: 'waveAwaitsApproval'; readonly wave: number }
-  | { readonly kind: 'waveApproved'; readonly wave: number; readonly reason: string }
+  | { readonly kind: 'waveApproved'; readonly wave: number; readonly reason: RolloutReason }
   | { readonly kind: 'waveOpened'; readonly wave: number }
   | { readonly kind: 'soakBegun'; readonly wave: number; readonly endsAt: EpochMs }
   | { readonly kind: 'soakPolled'; readonly wave: number; readonly check: SoakCheck }
-  | { readonly kind: 'soakSkipped'; readonly wave: number; readonly reason: string }
+  | { readonly kind: 'soakSkipped'; readonly wave: number; readonly reason: RolloutReason }
   | {
       readonly kind: 'gateAnswered';
       readonly wave: number;
@@ -35,34 +36,34 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly standing: GateAnswers;
     }
   | { readonly kind: 'wavePassed'; readonly wave: number }
-  | { readonly kind: 'strataHeld'; readonly strata: readonly HeldStratum[]; readonly reason: string }
+  | { readonly kind: 'strataHeld'; readonly strata: readonly HeldStratum[] }
   /** `view`: what it had failed until then is acknowledged. */
   | {
       readonly kind: 'stratumReleased';
       readonly stratum: number;
       readonly label: string;
-      readonly reason: string;
+      readonly reason: RolloutReason;
       readonly view: RolloutView;
     }
   /** `forDoubt`: the reason says what the inventory lacks, and what it means to resume. */
   | {
       readonly kind: 'held';
-      readonly reason: string;
+      readonly reason: RolloutReason;
       readonly heldFor?: HeldFor;
       readonly forDoubt?: true;
     }
   /** What it was held for has come; nothing is acknowledged by that. */
-  | { readonly kind: 'holdEnded'; readonly reason: string }
-  | { readonly kind: 'paused'; readonly reason: string }
+  | { readonly kind: 'holdEnded'; readonly reason: RolloutReason }
+  | { readonly kind: 'paused'; readonly reason: RolloutReason }
   /** What every wave had failed when the operator said to go on: acknowledged. */
-  | { readonly kind: 'resumed'; readonly reason: string; readonly view: RolloutView }
+  | { readonly kind: 'resumed'; readonly reason: RolloutReason; readonly view: RolloutView }
   | { readonly kind: 'acknowledgedLowered'; readonly view: RolloutView }
-  | { readonly kind: 'aborted'; readonly reason: string }
+  | { readonly kind: 'aborted'; readonly reason: RolloutReason }
   /** A newer build is out, and the policy wants it. */
-  | { readonly kind: 'superseded'; readonly reason: string }
-  | { readonly kind: 'rollbackAsked'; readonly reason: string; readonly anyTime?: true }
+  | { readonly kind: 'superseded'; readonly reason: RolloutReason }
+  | { readonly kind: 'rollbackAsked'; readonly reason: RolloutReason; readonly anyTime?: true }
   /** Its rollback, or it as a rollback, need not wait for windows and freezes any more. */
-  | { readonly kind: 'windowsLifted'; readonly reason: string }
+  | { readonly kind: 'windowsLifted'; readonly reason: RolloutReason }
   /** From what is known before the rollback is planned. */
   | { readonly kind: 'leftBehindForeseen'; readonly left: readonly LeftBehind[] }
   /** The intent: this id is the rollback's, whether it is there yet or not. */
@@ -71,13 +72,13 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly rollbackId: string;
       readonly left: readonly LeftBehind[];
     }
-  | { readonly kind: 'rolledBack'; readonly reason: string; readonly left: readonly LeftBehind[] }
+  | { readonly kind: 'rolledBack'; readonly reason: RolloutReason; readonly left: readonly LeftBehind[] }
   /** It was over, and an operator wants its failed ones tried again. */
-  | { readonly kind: 'reopened'; readonly reason: string }
+  | { readonly kind: 'reopened'; readonly reason: RolloutReason }
   | { readonly kind: 'finished'; readonly state: 'succeeded' | 'finishedWithFailures' }
   | { readonly kind: 'closed' }
   /** It was found to belong to this account too, under another access id or address than before. */
-  | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly reason: string }
+  | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly isFirst: boolean }
   /** A reading of the inventory can't be believed. */
   | { readonly kind: 'inventoryImplausible'; readonly doubt: ImplausibleReading }
   /** A good reading: it ends the doubt, if there is one. */
@@ -87,7 +88,8 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly kind: 'policyChanged';
       readonly policy: Policy;
       readonly generation: number;
-      readonly reason: string;
+      /** For the event: what changed. */
+      readonly words: string;
     }
   /** Nothing to say about the rollout itself: the store's brake was set or lifted. */
   | { readonly kind: 'brakeSet' | 'brakeLifted' }
@@ -161,8 +163,9 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, ...lowerAcknowledged({ ...fact.view, rollout }) };
     case 'aborted':
     case 'superseded': {
-      const lost = unreadable === undefined ? '' : '; its record in Redis could not be read';
-      return { ...withoutDoubt(next), state: fact.kind, reason: `${fact.reason}${lost}` };
+      const reason: RolloutReason =
+        unreadable === undefined ? fact.reason : { kind: 'endedUnread', by: fact.reason };
+      return { ...withoutDoubt(next), state: fact.kind, reason };
     }
     case 'rollbackAsked':
       return {
@@ -187,7 +190,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return {
         ...next,
         state: fact.state,
-        reason: 'every collector of the plan has ended',
+        reason: { kind: 'allEnded' },
         endedAt: fact.at,
       };
     case 'closed':
@@ -212,7 +215,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
 }
 
 /** Going on says: I have seen these failures, the missing evidence and what the gates said; only new ones count. */
-function resume(next: Rollout, reason: string, view: RolloutView): Rollout {
+function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollout {
   const { heldStrata } = view.rollout;
   const isOnlyHeldLeft =
     heldStrata.length > 0 &&

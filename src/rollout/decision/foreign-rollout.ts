@@ -22,7 +22,7 @@ export function decideForeign(
   const open = total(view, (state) => !isEnd(state));
   if (open === 0) return { actions: [{ do: 'close' }], blockers: [], wakeAt: null };
   if (waiting > 0) {
-    const reason = `the rollout was ${view.rollout.state}`;
+    const reason = { kind: 'rolloutOver', state: view.rollout.state } as const;
     return { actions: [{ do: 'withdrawWaiting', reason }], blockers: [blocker], wakeAt: null };
   }
   const overAt = allOverAt(view);
@@ -30,8 +30,7 @@ export function decideForeign(
     const blockers = [{ kind: 'abandoning', upgrades: open, until: overAt } as const];
     return { actions: [], blockers, wakeAt: overAt };
   }
-  const why = 'it was in another account when its rollout was ended, and could not be watched to its end';
-  return { actions: [{ do: 'abandon', reason: why }], blockers: [], wakeAt: null };
+  return { actions: [{ do: 'abandon', reason: { kind: 'unwatched' } }], blockers: [], wakeAt: null };
 }
 
 /** No create has left since the last change of an upgrade, and none runs for longer than its deadline and its proof. */

@@ -2,6 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Expectation, GateRule } from '../model/policy.ts';
 import type { GateAnswers } from '../model/rollout.ts';
+import type { JudgedGate } from '../model/stop-cause.ts';
 
 /** What a gate answered, as the core needs it. */
 export type GateAnswerLike =
@@ -9,39 +10,12 @@ export type GateAnswerLike =
   | { readonly kind: 'verdict'; readonly verdict: 'pass' | 'hold'; readonly detail: string }
   | { readonly kind: 'error'; readonly detail: string };
 
-/** How a gate stands, and why; `messages/gates.ts` makes the sentence. */
-export interface GateAssessment {
-  readonly name: string;
-  readonly dryRun: boolean;
+/** How a gate stands, and why. */
+export interface GateAssessment extends JudgedGate {
   /** `waiting`: nothing is known for certain yet, ask on. `inconclusive` is a hold, never a failure (P14). */
   readonly verdict: 'pass' | 'fail' | 'hold' | 'inconclusive' | 'waiting';
-  readonly finding: GateFinding;
   /** When it is to be asked next. */
   readonly askAt: EpochMs;
-}
-
-export type GateFinding =
-  | { readonly kind: 'unasked' }
-  | { readonly kind: 'silent'; readonly silence: GateSilence }
-  /** `silence`: since then it has given no answer. */
-  | { readonly kind: 'saysHold'; readonly detail: string; readonly silence: GateSilence | null }
-  | {
-      readonly kind: 'answered';
-      readonly isMet: boolean;
-      readonly value: number | null;
-      /** null: a webhook. */
-      readonly expect: Expectation | null;
-      readonly silence: GateSilence | null;
-      /** How long it has been so, of how long it has to be. */
-      readonly lastsMs: DurationMs;
-      readonly forMs: DurationMs;
-      /** Too old to count. */
-      readonly isOld: boolean;
-    };
-
-export interface GateSilence {
-  readonly times: number;
-  readonly detail: string;
 }
 
 /** One answer may get lost, or the asked one restart; with the fourth in a row nobody knows how the wave does (P14). */

@@ -1,6 +1,7 @@
 import { isSameBuild } from '../../base/build-version.ts';
-import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
+import type { SoakReason } from '../model/upgrade-reason.ts';
 import type { AssessedWave } from './assess.ts';
 
 /** How an upgraded collector does while its wave soaks (DESIGN §4, Gate). */
@@ -12,7 +13,7 @@ export type SoakVerdict =
    */
   | { readonly kind: 'silent' }
   /** It counts as a failure of its wave. `lost`: it died, so it weighs as one that did not come back. */
-  | { readonly kind: 'regressed'; readonly lost: boolean; readonly reason: string };
+  | { readonly kind: 'regressed'; readonly lost: boolean; readonly reason: SoakReason };
 
 // `alive` stays true for up to 30 minutes after a death (field-facts.md, Upgrades); a host restarts in less than this.
 const deadAfterMs: DurationMs = 5 * 60_000;
@@ -31,18 +32,17 @@ export function assessSoak(
     return {
       kind: 'regressed',
       lost: false,
-      reason: `left the build while its wave soaked: it shows ${seen.build || 'none'}`,
+      reason: { kind: 'leftBuild', build: seen.build },
     };
   }
-  if (!seen.alive) return { kind: 'regressed', lost: true, reason: 'died while its wave soaked' };
+  if (!seen.alive) return { kind: 'regressed', lost: true, reason: { kind: 'died', silentMs: null } };
   const { lastSeenAlive } = seen;
   if (lastSeenAlive === null || lastSeenAlive === undefined) return { kind: 'well' };
   if (serviceAt === null) return { kind: 'silent' };
   if (assessHeartbeat(lastSeenAlive, serviceAt) !== 'silent') return { kind: 'well' };
-  const silentForMs = serviceAt - lastSeenAlive;
-  if (silentForMs <= deadAfterMs) return { kind: 'silent' };
-  const words = formatDuration(Math.round(silentForMs / 1_000) * 1_000);
-  return { kind: 'regressed', lost: true, reason: `died while its wave soaked: silent for ${words}` };
+  const silentMs = serviceAt - lastSeenAlive;
+  if (silentMs <= deadAfterMs) return { kind: 'silent' };
+  return { kind: 'regressed', lost: true, reason: { kind: 'died', silentMs } };
 }
 
 /** When the soak of a wave would end that settled now: it runs from the end of its last upgrade. */

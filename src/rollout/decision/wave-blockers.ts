@@ -1,8 +1,9 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutView } from '../model/rollout.ts';
+import type { HoldCause } from '../model/stop-cause.ts';
 import { endStates, isEnd, type UpgradeState } from '../model/upgrade.ts';
 import { type AssessedView, type AssessedWave, total } from './assess.ts';
-import type { Blocker, HoldCause, WaveWaits } from './blocker.ts';
+import type { Blocker, WaveWaits } from './blocker.ts';
 
 /** Deferred collectors read for a view: enough to name some, and to know of most waits how long they last at most. */
 export const deferredSeenMax = 10;

@@ -2,10 +2,11 @@ import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { WaveRule } from '../model/policy.ts';
 import type { Wave } from '../model/rollout.ts';
+import type { HoldCause } from '../model/stop-cause.ts';
 import { isEnd, isFailed } from '../model/upgrade.ts';
 import { earliest } from './admission.ts';
 import { type AssessedView, type AssessedWave, total } from './assess.ts';
-import type { Blocker, HoldCause } from './blocker.ts';
+import type { Blocker } from './blocker.ts';
 import { isCanary } from './breaker.ts';
 import type { Action } from './decision.ts';
 import { assessGate, isWatchedLongerThan } from './gate-probe.ts';
@@ -203,7 +204,7 @@ function leavesSome(view: AssessedView): boolean {
 function endWithoutHeld({ rollout }: AssessedView, upgrades: number): Progress {
   const labels = rollout.heldStrata.map(({ label }) => label);
   if (!rollout.endsWithoutHeld) return stops({ kind: 'onlyHeldStrata', upgrades, labels });
-  return acts({ do: 'withdrawWaiting', reason: `its stratum was held to the end: ${labels.join('; ')}` });
+  return acts({ do: 'withdrawWaiting', reason: { kind: 'heldToTheEnd', labels } });
 }
 
 function acts(...actions: readonly Action[]): Progress {

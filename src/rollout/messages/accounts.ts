@@ -1,4 +1,4 @@
-import { type AccountStatus, matchesMin, type SampleFigures } from '../model/account.ts';
+import { type AccountMark, type AccountStatus, matchesMin, type SampleFigures } from '../model/account.ts';
 
 /** Why this daemon leaves a rollout alone, and what to do about it. */
 export function accountWords(standing: Exclude<AccountStatus, { kind: 'own' }>): string {
@@ -24,4 +24,16 @@ function figureWords({ compared, matched, renamed }: SampleFigures): string {
   if (compared === 0) return 'it has no collector left to compare with what the service shows';
   const asShown = `of ${compared} of its collectors the service shows ${matched} under the same id and name`;
   return renamed === 0 ? asShown : `${asShown}, and ${renamed} with another name`;
+}
+
+/** How a rollout came to be known as one of this account. */
+export function tiedWords({
+  mark,
+  isFirst,
+}: {
+  readonly mark: AccountMark;
+  readonly isFirst: boolean;
+}): string {
+  const shown = `the account at ${mark.origin} shows its collectors`;
+  return isFirst ? shown : `${shown} under another access id or address`;
 }

@@ -2,12 +2,14 @@ import { someNames } from '../../base/names.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { Blocker, BlockerKind, WaveWaits } from '../decision/blocker.ts';
 import { implausibleHoldAfterMs } from '../model/assess-inventory.ts';
-import { unreadableWords } from '../model/describe-unreadable.ts';
 import { accountWords } from './accounts.ts';
 import { waveFailuresWords } from './failures.ts';
 import { gateWords } from './gates.ts';
 import { implausibleWords } from './inventory.ts';
+import { rolloutReasonWords, unreadableWords } from './rollout-reasons.ts';
 import { stopSentences } from './stop-causes.ts';
+import { stratumReasonWords } from './stratum-reasons.ts';
+import { upgradeReasonWords } from './upgrade-reasons.ts';
 import { closedWords } from './windows.ts';
 
 const holdAfter = formatDuration(implausibleHoldAfterMs);
@@ -35,8 +37,8 @@ const sentences: {
 } = {
   ...stopSentences,
   planApproval: () => 'the plan waits for approval',
-  held: ({ reason }) => `the rollout is held: ${reason}`,
-  paused: ({ reason }) => `the rollout is paused: ${reason}`,
+  held: ({ reason }) => `the rollout is held: ${rolloutReasonWords(reason)}`,
+  paused: ({ reason }) => `the rollout is paused: ${rolloutReasonWords(reason)}`,
   outliersUnclear: ({ failures }) =>
     `${waveFailuresWords(failures)}: nothing starts until the running upgrades show whether the other strata are well`,
   inventory: ({ why, lastsMs, heldAfterMs }) => {
@@ -51,7 +53,7 @@ const sentences: {
   },
   newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   account: ({ account }) => accountWords(account),
-  over: ({ reason }) => `the rollout is over: ${reason}`,
+  over: ({ reason }) => `the rollout is over: ${rolloutReasonWords(reason)}`,
   withdrawing: ({ upgrades }) => `waiting upgrades are withdrawn (${upgradeCount(upgrades)})`,
   watching: ({ upgrades }) => `running upgrades are watched to their end (${upgradeCount(upgrades)})`,
   abandoning: ({ upgrades }) =>
@@ -78,7 +80,7 @@ const sentences: {
   retryNotDue: () => 'the next retry is not due yet',
   turn: () => 'is next in turn',
   concurrency: ({ slots }) => `all ${slots} slots are taken`,
-  stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${reason}`,
+  stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonWords(reason)}`,
   window: ({ timeZone }) => `${closedWords({ kind: 'window' })}${inZone(timeZone)}`,
   freeze: ({ reason, timeZone }) => `${closedWords({ kind: 'freeze', reason })}${inZone(timeZone)}`,
   windowTooShort: ({ timeZone, expectMs }) =>
@@ -94,7 +96,7 @@ export function waveWaitsWords({ gateOf, approval }: WaveWaits): string {
 function deferredWords({ wave, upgrades, known }: Extract<Blocker, { kind: 'deferred' }>): string {
   const collectors = upgrades === 1 ? '1 deferred collector' : `${upgrades} deferred collectors`;
   if (wave === null) return `${collectors} ${upgrades === 1 ? 'is' : 'are'} waited for`;
-  const names = known.map(({ name, reason }) => `${name} (${reason})`);
+  const names = known.map(({ name, reason }) => `${name} (${upgradeReasonWords(reason)})`);
   const who = known.length === upgrades ? someNames(names) : names.slice(0, 1).join('');
   const words = `wave ${wave} waits for ${collectors}${who === '' ? '' : `: ${who}`}`;
   return `${words}; no collector of it is upgraded yet`;

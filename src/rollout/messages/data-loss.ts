@@ -1,5 +1,7 @@
 import { someNames } from '../../base/names.ts';
 import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
+import { rolloutReasonWords } from './rollout-reasons.ts';
+import { stratumReasonWords } from './stratum-reasons.ts';
 
 /** What was known of a Redis that lost data. */
 export interface DataLoss {
@@ -33,11 +35,14 @@ export function needsStartWords(lost: Rollout): string {
 /** An operator who starts it again has to know which strata to hold again. */
 function stoppedWords({ id, state, reason, waves, heldStrata }: Rollout): string {
   const wave = waves.find((each) => each.state === 'awaitingApproval');
-  const because = reason === '' || state === 'running' || state === 'awaitingApproval' ? '' : `: ${reason}`;
+  const words = rolloutReasonWords(reason);
+  const because = words === '' || state === 'running' || state === 'awaitingApproval' ? '' : `: ${words}`;
   return [
     `${id} was ${stateWords[state] ?? state}${because}`,
     ...(state === 'running' && wave !== undefined ? [`its wave ${wave.name} waited for approval`] : []),
-    ...heldStrata.map(({ label, reason: why }) => `its stratum ${label} was held: ${why}`),
+    ...heldStrata.map(
+      ({ label, reason: why }) => `its stratum ${label} was held: ${stratumReasonWords(why)}`,
+    ),
   ].join(', and ');
 }
 

@@ -2,6 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { LeftBehind, LeftBehindCollector, LeftBehindReason } from '../model/left-behind.ts';
 import type { LeftOutCount, LeftOutKind, NoTarget } from '../model/left-out.ts';
+import { upgradeReasonWords } from './upgrade-reasons.ts';
 
 /** Why a collector is left out of a plan. */
 export const leftOutWords: Readonly<Record<LeftOutKind, string>> = {
@@ -96,5 +97,5 @@ export function leftBehindWords(why: LeftBehindReason): string {
 function collectorWords(collector: LeftBehindCollector): string {
   if ('text' in collector) return collector.text;
   const { name } = collector;
-  return `${name} (${'had' in collector ? `had ${collector.had}` : collector.ended})`;
+  return `${name} (${'had' in collector ? `had ${collector.had}` : upgradeReasonWords(collector.ended)})`;
 }

@@ -1,4 +1,4 @@
-import type { FailureFigures, WaveFailures } from '../decision/blocker.ts';
+import type { FailureFigures, WaveFailures } from '../model/stop-cause.ts';
 
 /** `wave canary: failures 3, allowed 2`. */
 export function waveFailuresWords(failures: WaveFailures): string {

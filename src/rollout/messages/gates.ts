@@ -1,11 +1,11 @@
 import { assertNever } from '../../base/assert.ts';
 import { formatDuration } from '../../base/time.ts';
-import type { GateAssessment, GateFinding, GateSilence } from '../decision/gate-probe.ts';
 import { evaluateExpectation } from '../decision/gate-probe.ts';
 import type { Expectation } from '../model/policy.ts';
+import type { GateFinding, GateSilence, JudgedGate } from '../model/stop-cause.ts';
 
 /** How a gate stands: `errors 0.93, expected >= 0.99, for 4m of 10m`. */
-export function gateWords({ name, dryRun, finding }: GateAssessment): string {
+export function gateWords({ name, dryRun, finding }: JudgedGate): string {
   return `${name} ${findingWords(finding)}${dryRun ? ' (dry run)' : ''}`;
 }
 

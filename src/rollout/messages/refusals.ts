@@ -1,9 +1,9 @@
-import { unreadableWords } from '../model/describe-unreadable.ts';
 import { stateWords } from '../model/upgrade.ts';
 import type { Awaited, FailedSummary, Refusal, ShownRollback } from '../verbs/refusal.ts';
 import { accountWords } from './accounts.ts';
 import { noTargetWords } from './exclusions.ts';
 import { implausibleWords } from './inventory.ts';
+import { rolloutReasonWords, unreadableWords } from './rollout-reasons.ts';
 
 /** Why a verb is refused, and what to do instead. */
 export function refusalWords(refusal: Refusal): string {
@@ -26,7 +26,7 @@ const sentences: {
   notStarted: () => 'it waits for approval, so nothing has started: approve or abort it',
   notStopped: ({ state }) => `it is ${stateWords(state)}, and only a paused or held one resumes`,
   otherHold: ({ state, hold, asked, reason }) =>
-    `it is ${stateWords(state)} by hold ${hold} now, not ${asked}: ${reason}`,
+    `it is ${stateWords(state)} by hold ${hold} now, not ${asked}: ${rolloutReasonWords(reason)}`,
   buildHeld: ({ build, reason }) => `build ${build} is held (${reason}); release ${build} first`,
   otherPlan: ({ planHash, asked, awaited }) =>
     `its plan is ${planHash}, not ${asked}; ${awaitedWords(awaited)}`,

@@ -1,7 +1,6 @@
 import { formatDuration } from '../../base/time.ts';
-import type { HoldCause, StopCause } from '../decision/blocker.ts';
-import type { OutlierStratum } from '../decision/outlier-strata.ts';
 import { type Implausible, implausibleHoldAfterMs } from '../model/assess-inventory.ts';
+import type { HoldCause, StopCause } from '../model/stop-cause.ts';
 import { stateWords } from '../model/upgrade.ts';
 import { waveFailuresWords } from './failures.ts';
 import { gateWords } from './gates.ts';
@@ -30,11 +29,6 @@ export const stopSentences: {
   failures: ({ failures }) => waveFailuresWords(failures),
   gateMissed: ({ wave, gate }) => `wave ${wave}: ${gateWords(gate)}`,
 };
-
-/** `3 of 4 failed, 1 of 80 elsewhere`. */
-export function outlierWords({ failed, tried, elsewhere }: OutlierStratum): string {
-  return `${failed} of ${tried} failed, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`;
-}
 
 function inventoryWords(why: Implausible): string {
   const check = 'check the access key, its role and the base URL';

@@ -1,5 +1,6 @@
 import type { TextReason } from './text-reason.ts';
-import type { Upgrade } from './upgrade.ts';
+import { reasonOf, type Upgrade } from './upgrade.ts';
+import type { UpgradeReason } from './upgrade-reason.ts';
 
 /** Why a rollback does not take a collector back; `messages/exclusions.ts` makes the sentence. */
 export type LeftBehindReason =
@@ -26,7 +27,7 @@ export interface LeftBehind {
 /** A collector that stays: with the build that it had before, or with why the rollback did not bring it back. */
 export type LeftBehindCollector =
   | { readonly name: string; readonly had: string }
-  | { readonly name: string; readonly ended: string }
+  | { readonly name: string; readonly ended: UpgradeReason }
   /** As an earlier version wrote it. */
   | { readonly text: string };
 
@@ -48,10 +49,10 @@ export function notBrought(
   upgrades: readonly Upgrade[],
 ): readonly LeftBehind[] {
   if (count === 0) return [];
-  const some = upgrades.slice(0, shownMax).map(({ identity: { collectorName: name }, progress }) => ({
-    name,
-    ended: 'reason' in progress ? (progress.reason ?? '') : progress.state,
-  }));
+  const some = upgrades.slice(0, shownMax).flatMap((upgrade) => {
+    const ended = reasonOf(upgrade);
+    return ended === undefined ? [] : [{ name: upgrade.identity.collectorName, ended }];
+  });
   return [{ why, count, some }];
 }
 

@@ -1,28 +1,16 @@
 import type { EpochMs } from '../../base/time.ts';
+import { type RolloutState, rolloutStates, type WaveState, waveStates } from '../../base/vocabulary.ts';
 import type { AccountMark, AccountStatus } from './account.ts';
 import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { LeftOutCount } from './left-out.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
+import type { RolloutReason } from './rollout-reason.ts';
+import type { StratumReason } from './stratum-reason.ts';
 import type { UpgradeIn, UpgradeState } from './upgrade.ts';
 
-export const rolloutStates = [
-  'awaitingApproval',
-  'running',
-  'held',
-  'paused',
-  'rollingBack',
-  'succeeded',
-  'finishedWithFailures',
-  'aborted',
-  'rolledBack',
-  'superseded',
-] as const;
-export type RolloutState = (typeof rolloutStates)[number];
-
-export const waveStates = ['waiting', 'awaitingApproval', 'open', 'soaking', 'passed'] as const;
-export type WaveState = (typeof waveStates)[number];
+export { type RolloutState, rolloutStates, type WaveState, waveStates };
 
 /** One run of a policy: one pinned target, one frozen plan (P5, P6). */
 export interface Rollout {
@@ -59,8 +47,7 @@ export interface Rollout {
   /** While the inventory can't be believed. Nothing starts, and no collector is taken for gone (P14). */
   readonly doubt?: ImplausibleInventory;
   readonly state: RolloutState;
-  /** Why it is in this state, for a person. */
-  readonly reason: string;
+  readonly reason: RolloutReason;
   /** Set while it is held by itself for something that may come by itself; the hold ends then. Absent in any other hold. */
   readonly heldFor?: HeldFor;
   /** While it is held or paused: the `rev` with which that began. Absent in records of earlier versions. */
@@ -117,8 +104,7 @@ export interface HeldStratum {
   /** Its index; -1 while nobody in the plan belongs to it. */
   readonly stratum: number;
   readonly label: string;
-  /** With the figures: `3 of 4 failed, 1 of 80 elsewhere`. */
-  readonly reason: string;
+  readonly reason: StratumReason;
   readonly by: string;
   readonly at: EpochMs;
 }

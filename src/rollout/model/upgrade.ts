@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { UpgradeReason } from './upgrade-reason.ts';
 
 /**
  * One collector's passage through a rollout.
@@ -94,11 +95,16 @@ export interface Attempt {
   readonly taskId: string | null;
   readonly startedAt: EpochMs;
   /** Absent in the last one while the record's own state is its outcome. */
-  readonly ended?: { readonly at: EpochMs; readonly state: UpgradeState; readonly reason: string };
+  readonly ended?: {
+    readonly at: EpochMs;
+    readonly state: UpgradeState;
+    /** Absent where there is nothing to say. */
+    readonly reason?: UpgradeReason;
+  };
 }
 
 export type UpgradeProgress =
-  | { readonly state: 'pending'; readonly reason?: string }
+  | { readonly state: 'pending'; readonly reason?: UpgradeReason }
   | QueuedProgress
   | {
       readonly state: 'starting';
@@ -108,14 +114,14 @@ export type UpgradeProgress =
     }
   | UpgradingProgress
   | VerifyingProgress
-  | { readonly state: 'retrying'; readonly dueAt: EpochMs; readonly reason: string }
+  | { readonly state: 'retrying'; readonly dueAt: EpochMs; readonly reason: UpgradeReason }
   | {
       readonly state: 'deferred';
       readonly condition: 'notAlive' | 'inUpgrade';
       /** As if all its waits since it was last upgrading were one. */
       readonly since: EpochMs;
       readonly dueAt: EpochMs;
-      readonly reason: string;
+      readonly reason: UpgradeReason;
     }
   | { [State in EndState]: EndedProgress<State> }[EndState];
 
@@ -135,13 +141,13 @@ export interface QueuedProgress {
   /** Polls in a row that showed a late heartbeat, each a newer one; absent when the last was not late. */
   readonly late?: { readonly polls: number; readonly heartbeatAt: EpochMs };
   /** The service refused its create, for a reason that observation has to settle before anything else; absent otherwise. */
-  readonly refused?: Refusal;
+  readonly refused?: RefusedCreate;
 }
 
 export interface EndedProgress<State extends EndState> {
   readonly state: State;
   readonly endedAt: EpochMs;
-  readonly reason: string;
+  readonly reason: UpgradeReason;
   /** The failures it counts as (DESIGN §4, Failures). */
   readonly weight: number;
   /** The collector did not come back, or died while its wave soaked. */
@@ -153,11 +159,11 @@ export interface EndedProgress<State extends EndState> {
 }
 
 /** A refused create whose reason a person's action may explain: the collector is observed before it is judged. */
-export interface Refusal {
+export interface RefusedCreate {
   /** `collector`: the service knows no such collector. `version`: it does not take the build for this collector. */
   readonly of: 'collector' | 'version';
   /** What the service said. */
-  readonly reason: string;
+  readonly detail: string;
   /** The collector was observed since, and runs another build: the builds on offer are asked for. */
   readonly isObserved?: true;
 }
@@ -272,9 +278,9 @@ export function dueAtOf(upgrade: Upgrade): EpochMs | undefined {
   return 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : undefined;
 }
 
-/** Why it is in its state; empty where there is nothing to say. */
-export function reasonOf({ progress }: Upgrade): string {
-  return 'reason' in progress ? (progress.reason ?? '') : '';
+/** Why it is in its state; undefined where there is nothing to say. */
+export function reasonOf({ progress }: Upgrade): UpgradeReason | undefined {
+  return 'reason' in progress ? progress.reason : undefined;
 }
 
 /** The failures this upgrade counts as in its wave (DESIGN §4, Failures): 0 unless it failed. */

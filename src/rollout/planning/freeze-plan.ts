@@ -32,7 +32,7 @@ export function freezePlan(
     fromBuilds: frequentBuilds(builds, fromBuildsMax),
     planHash: plan.hash,
     state: policy.approval ? 'awaitingApproval' : 'running',
-    reason: policy.approval ? 'waits for approval' : `by ${origin.startedBy}`,
+    reason: policy.approval ? { kind: 'awaitsApproval' } : { kind: 'asked', by: origin.startedBy, words: '' },
     leftOut: countLeftOut(plan.leftOut.map(({ kind }) => kind)),
     planned: plan.waves,
     groups: plan.groups,

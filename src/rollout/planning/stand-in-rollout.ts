@@ -1,5 +1,4 @@
 import type { EpochMs } from '../../base/time.ts';
-import { unreadableWords } from '../model/describe-unreadable.ts';
 import type { Policy, WaveRule } from '../model/policy.ts';
 import {
   isRolloutEnd,
@@ -9,6 +8,7 @@ import {
   type WaveState,
   type WaveSummary,
 } from '../model/rollout.ts';
+import type { RolloutReason } from '../model/rollout-reason.ts';
 import { upgradeStates } from '../model/upgrade.ts';
 import { rollbackPolicy } from './freeze-rollback.ts';
 import { unopenedWave } from './new-rollout.ts';
@@ -62,7 +62,7 @@ export function makeStandIn(remains: RolloutRemains, policy: Policy): Rollout {
     fleetReadAt: createdAt,
     fleetSize: sizes.reduce((sum, size) => sum + size, 0),
     state: stateOf(remains),
-    reason: unreadableWords(problem),
+    reason: reasonOf(problem),
     waves: waveRules.map((rule, index) => ({
       ...unopenedWave(rule, { size: sizes[index] ?? 0, chain: 1 }),
       state: waveStateAt(index, frontier),
@@ -76,6 +76,12 @@ export function makeStandIn(remains: RolloutRemains, policy: Policy): Rollout {
     rev,
     unreadable: problem,
   };
+}
+
+function reasonOf(problem: UnreadableRecord): RolloutReason {
+  if (problem.kind === 'corrupt') return { kind: 'recordCorrupt' };
+  const { version, readable } = problem;
+  return { kind: 'recordNewer', version, readable };
 }
 
 function stateOf({ state, isOver, problem }: RolloutRemains): RolloutState {

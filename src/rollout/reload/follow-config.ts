@@ -69,7 +69,7 @@ export function followConfig(
   const { policy, followed } = withPresentBrakes(rollout, config);
   if (followed.length === 0) return undefined;
   const { generation } = word;
-  return { kind: 'policyChanged', at, policy, generation, reason: differenceWords(followed) };
+  return { kind: 'policyChanged', at, policy, generation, words: differenceWords(followed) };
 }
 
 /** The groups of a plan with the caps of its policy, which may have changed since the plan was frozen. */

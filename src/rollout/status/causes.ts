@@ -1,4 +1,5 @@
 import { total } from '../decision/assess.ts';
+import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import {
   type failedStates,
@@ -95,10 +96,10 @@ function findCauses(view: Pick<RolloutView, 'groups'>, upgrades: readonly Upgrad
   const found = new Map<string, Found>();
   for (const upgrade of upgrades) {
     const { stratum, collectorName } = upgrade.identity;
-    const { key, tokens } = readCauseText(reasonOf(upgrade), collectorName);
+    const { key, tokens } = readCauseText(upgradeWords(upgrade), collectorName);
     const kind = kindOf(upgrade);
     const failureClass = 'failureClass' in upgrade.progress ? (upgrade.progress.failureClass ?? null) : null;
-    const name = JSON.stringify([kind, failureClass, key]);
+    const name = JSON.stringify([kind, failureClass, reasonOf(upgrade)?.kind, key]);
     const cause: Found = found.get(name) ?? {
       kind,
       failureClass,

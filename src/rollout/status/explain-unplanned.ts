@@ -1,4 +1,5 @@
 import { leftOutWords, noTargetWords } from '../messages/exclusions.ts';
+import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { PlanExclusion } from '../model/left-out.ts';
 import type { Policy } from '../model/policy.ts';
@@ -116,8 +117,7 @@ function hasFailed(upgrade: Upgrade | undefined): boolean {
 
 function failedWords(failed: PastRecord | undefined): string {
   const { rollout, upgrade } = failed ?? {};
-  const why =
-    upgrade !== undefined && 'reason' in upgrade.progress ? `: ${upgrade.progress.reason ?? ''}` : '';
+  const why = upgrade === undefined ? '' : `: ${upgradeWords(upgrade)}`;
   return `${stateWords(upgrade?.progress.state ?? 'failed')} in ${rollout?.id ?? ''}${why}; \`upwave retry ${rollout?.id ?? ''}\` tries it again`;
 }
 

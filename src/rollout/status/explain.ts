@@ -6,6 +6,7 @@ import { decideAssessed } from '../decision/decide.ts';
 import type { Action } from '../decision/decision.ts';
 import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
 import { blockerWords } from '../messages/blockers.ts';
+import { upgradeReasonWords, upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import type { ProgressIn, Upgrade } from '../model/upgrade.ts';
 import { stateWords } from '../model/upgrade.ts';
@@ -26,17 +27,17 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
       return explainWaiting(view, upgrade, now);
     case 'retrying':
       return upgrade.progress.dueAt > now && mayStart(view, upgrade)
-        ? { reason: `is tried again: ${upgrade.progress.reason}`, until: upgrade.progress.dueAt }
+        ? { reason: `is tried again: ${upgradeWords(upgrade)}`, until: upgrade.progress.dueAt }
         : asRetry(explainWaiting(view, upgrade, now), upgrade.progress, now);
     case 'deferred':
       return {
-        reason: `deferred: ${upgrade.progress.reason}; looked at again`,
+        reason: `deferred: ${upgradeWords(upgrade)}; looked at again`,
         until: upgrade.progress.dueAt,
       };
     case 'queued':
       if (upgrade.progress.refused !== undefined)
         return {
-          reason: `the service refused its upgrade, and the collector is polled for the cause: ${upgrade.progress.refused.reason}`,
+          reason: `the service refused its upgrade, and the collector is polled for the cause: ${upgrade.progress.refused.detail}`,
           until: upgrade.progress.dueAt,
         };
       if (upgrade.progress.heartbeatAfter !== undefined)
@@ -58,7 +59,7 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
         until: upgrade.progress.verifyBy,
       };
     default:
-      return { reason: `${stateWords(upgrade.progress.state)}: ${upgrade.progress.reason}`, until: null };
+      return { reason: `${stateWords(upgrade.progress.state)}: ${upgradeWords(upgrade)}`, until: null };
   }
 }
 
@@ -108,7 +109,7 @@ function asRetry(
   { dueAt, reason }: ProgressIn<'retrying'>,
   now: EpochMs,
 ): UpgradeExplanation {
-  const words = `${explanation.reason}; it is ${dueAt <= now ? 'due for' : 'waiting for'} a retry: ${reason}`;
+  const words = `${explanation.reason}; it is ${dueAt <= now ? 'due for' : 'waiting for'} a retry: ${upgradeReasonWords(reason)}`;
   return { reason: words, until: explanation.until };
 }
 

@@ -1,6 +1,7 @@
+import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { indexOfStratum } from '../model/plan-groups.ts';
-import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
+import type { Upgrade, UpgradeState } from '../model/upgrade.ts';
 
 /** Which upgrades of a rollout a person asks for. All given parts must match. */
 export interface UpgradeFilter {
@@ -27,7 +28,7 @@ export function makeUpgradeMatcher(filter: UpgradeFilter, groups: PlanGroups): (
     if (states !== undefined && !states.includes(progress.state)) return false;
     if (wave !== undefined && identity.wave !== wave) return false;
     if (stratum !== undefined && identity.stratum !== stratum) return false;
-    if (cause.length > 0 && !containsInOrder(spaced(reasonOf(upgrade)), cause)) return false;
+    if (cause.length > 0 && !containsInOrder(spaced(upgradeWords(upgrade)), cause)) return false;
     if (words.length === 0) return true;
     const text = textOf(upgrade, groups);
     return words.every((word) => text.includes(word));

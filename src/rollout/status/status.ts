@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { RolloutReasonKind } from '../../base/vocabulary.ts';
 import { calendarOf } from '../calendar/calendar.ts';
 import { assess, emptyCounts } from '../decision/assess.ts';
 import { decideAssessed } from '../decision/decide.ts';
@@ -13,6 +14,8 @@ import {
   showLeftOut,
 } from '../messages/exclusions.ts';
 import { gateWords } from '../messages/gates.ts';
+import { rolloutReasonWords } from '../messages/rollout-reasons.ts';
+import { stratumWhyWords } from '../messages/stratum-reasons.ts';
 import type { AccountStatus } from '../model/account.ts';
 import {
   type BuildHold,
@@ -24,6 +27,7 @@ import {
   type UnreadableRecord,
   type WaveState,
 } from '../model/rollout.ts';
+import type { StratumReason } from '../model/stratum-reason.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { coverage } from '../planning/coverage.ts';
 import type { RolloutVerb } from '../verbs/verbs.ts';
@@ -47,6 +51,7 @@ export interface RolloutStatus {
   readonly headline: Headline;
   readonly state: RolloutState;
   readonly reason: string;
+  readonly reasonKind: RolloutReasonKind;
   /** The number of the hold or pause that it is in, by which `resume` names it; null while it is in none. */
   readonly hold: number | null;
   /** While it is held for something that may come by itself; the hold ends then. */
@@ -99,6 +104,7 @@ export interface StrataStatus {
   readonly total: number;
   readonly held: ReadonlyArray<{
     readonly label: string;
+    readonly kind: StratumReason['kind'];
     readonly reason: string;
     readonly by: string;
     readonly at: EpochMs;
@@ -206,7 +212,8 @@ export function describeRollout(
     rollbackOf: rollout.rollbackOf,
     rollbackId: rollout.rollbackId,
     policy: rollout.policy.name,
-    reason: rollout.reason,
+    reason: rolloutReasonWords(rollout.reason),
+    reasonKind: rollout.reason.kind,
     hold: holdNumber(rollout),
     heldFor: rollout.heldFor ?? null,
     targetBuild: rollout.targetBuild,
@@ -238,7 +245,7 @@ function heldOf(view: RolloutView): StrataStatus['held'] {
     const waiting = view.strata
       .filter((each) => each.stratum === stratum)
       .reduce((sum, each) => sum + each.waiting, 0);
-    return { label, reason, by, at, waiting };
+    return { label, kind: reason.kind, reason: stratumWhyWords(reason), by, at, waiting };
   });
 }
 

@@ -1,36 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
-import {
-  type Attempt,
-  isEnd,
-  isFailed,
-  isIn,
-  reasonOf,
-  type Upgrade,
-  type UpgradeState,
-} from '../model/upgrade.ts';
-
-/** How one attempt went: for whoever asks about the collector. */
-export interface AttemptStatus {
-  /** null: it was refused before there was a task, or adopted. */
-  readonly taskId: string | null;
-  readonly startedAt: EpochMs;
-  /** null while it is on its way. */
-  readonly endedAt: EpochMs | null;
-  /** The state that it led to. */
-  readonly state: UpgradeState;
-  readonly reason: string;
-}
-
-/** The attempts of an upgrade, oldest first, as far as they are kept. */
-export function attemptsOf(upgrade: Upgrade): readonly AttemptStatus[] {
-  return (upgrade.tally.tasks ?? []).map(({ taskId, startedAt, ended }) => ({
-    taskId,
-    startedAt,
-    endedAt: ended?.at ?? ('endedAt' in upgrade.progress ? upgrade.progress.endedAt : null),
-    state: ended?.state ?? upgrade.progress.state,
-    reason: ended?.reason ?? reasonOf(upgrade),
-  }));
-}
+import { type Attempt, isEnd, isFailed, isIn, reasonOf, type Upgrade } from '../model/upgrade.ts';
+import type { UpgradeReason } from '../model/upgrade-reason.ts';
 
 // More than any policy retries; an operator may ask for another turn again and again.
 const attemptsKept = 10;
@@ -49,7 +19,7 @@ function attemptsAfter(before: Upgrade, after: Upgrade, at: EpochMs): readonly A
   // The end of the record is the end of its last attempt, and is not written down twice.
   const ended = isEnd(after.progress.state)
     ? {}
-    : { ended: { at, state: after.progress.state, reason: reasonOf(after) } };
+    : { ended: { at, state: after.progress.state, ...because(reasonOf(after)) } };
   const running = isIn(after, 'upgrading', 'verifying') ? after.progress : undefined;
   if (isIn(before, 'upgrading', 'verifying')) {
     const { taskId, startedAt } = isOpen ? last : before.progress;
@@ -63,4 +33,8 @@ function attemptsAfter(before: Upgrade, after: Upgrade, at: EpochMs): readonly A
   if (!isOpen || !('endedAt' in before.progress) || isFailed(after.progress.state)) return tasks;
   const { endedAt, state, reason } = before.progress;
   return [...earlier, { ...last, ended: { at: endedAt, state, reason } }];
+}
+
+function because(reason: UpgradeReason | undefined): { readonly reason?: UpgradeReason } {
+  return reason === undefined ? {} : { reason };
 }

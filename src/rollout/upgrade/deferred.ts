@@ -17,9 +17,8 @@ const polls: PollLimit<'deferred'> = {
   isTimeUp: ({ progress }, at, { defer }) => at >= progress.since + defer.upToMs,
   unansweredForMs,
   giveUp: (upgrade, { at, failure }) => {
-    const { reason } = upgrade.progress;
-    const words = `${reason}; the collector can't be polled: ${describeFailure(failure)}`;
-    return end(upgrade, 'withdrawn', at, words);
+    const { reason: before } = upgrade.progress;
+    return end(upgrade, 'withdrawn', at, { kind: 'unpollable', detail: describeFailure(failure), before });
   },
 };
 
@@ -61,7 +60,7 @@ function afterCollectorSeen(upgrade: Deferred, seen: CollectorSeen, context: Evo
     const dueAt = condition === 'inUpgrade' ? restartSeenAt(at, 0, context) : at;
     return to(
       upgrade,
-      { state: 'retrying', dueAt, reason: `was waiting: ${reason}` },
+      { state: 'retrying', dueAt, reason: { kind: 'waited', before: reason } },
       { failedPolls: 0, deferredMs: at - since },
     );
   }

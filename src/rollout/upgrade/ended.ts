@@ -21,7 +21,7 @@ const succeeded: StateRules<'succeeded'> = {
     ...over.on,
     departed: withdraw,
     regressed: (upgrade, { at, reason, lost }, { policy }) =>
-      lost ? lose(upgrade, at, reason, policy) : fail(upgrade, 'unconfirmed', at, reason),
+      lost ? lose(upgrade, { at, reason }, policy) : fail(upgrade, 'unconfirmed', at, reason),
     rolledBack: rollBack,
     ...ignore('retryAsked', 'rejoined'),
   },
@@ -45,7 +45,7 @@ const withdrawn: StateRules<'withdrawn'> = {
     ...over.on,
     departed: (upgrade, fact) => (isOnBuild(upgrade) ? withdraw(upgrade, fact) : upgrade),
     regressed: (upgrade, { at, reason }) =>
-      isOnBuild(upgrade) ? end(upgrade, 'withdrawn', at, `ran the build already, but ${reason}`) : upgrade,
+      isOnBuild(upgrade) ? end(upgrade, 'withdrawn', at, { kind: 'onBuild', but: reason }) : upgrade,
     // Whatever the plan's reading showed of it is old by now.
     rejoined: (upgrade, { reason }) => {
       const identity = { ...upgrade.identity, eligibleAt: 0 };

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import type { ServiceFailure } from './failure-classes.ts';
 
 /**
@@ -15,9 +16,9 @@ export type UpgradeFact = { readonly at: EpochMs } & (
       readonly seen?: RowObservation | undefined;
     }
   /** It could not start now (brake, hold): its slot goes back. */
-  | { readonly kind: 'putBack'; readonly reason: string }
+  | { readonly kind: 'putBack'; readonly reason: UpgradeReason }
   /** Another rollout is upgrading it right now. */
-  | { readonly kind: 'claimed'; readonly reason: string }
+  | { readonly kind: 'claimed'; readonly reason: UpgradeReason }
   /** The intent is written down; the create leaves right after. */
   | { readonly kind: 'createSent' }
   /** The create was stopped before it left. */
@@ -42,19 +43,19 @@ export type UpgradeFact = { readonly at: EpochMs } & (
    */
   | { readonly kind: 'unchanged'; readonly until: EpochMs }
   | ({ readonly kind: 'pollFailed' } & FailedPoll)
-  | { readonly kind: 'withdrawn'; readonly reason: string }
+  | { readonly kind: 'withdrawn'; readonly reason: UpgradeReason }
   /** Nobody can watch it to its end: it is in another account, and its rollout was ended. */
-  | { readonly kind: 'abandoned'; readonly reason: string }
+  | { readonly kind: 'abandoned'; readonly reason: UpgradeReason }
   /** Its wave soaks, and it left the fleet for a reason that is known, which says nothing about the build. */
-  | { readonly kind: 'departed'; readonly reason: string }
+  | { readonly kind: 'departed'; readonly reason: UpgradeReason }
   /** Its wave soaks, and it died (`lost`) or left the build. */
-  | { readonly kind: 'regressed'; readonly reason: string; readonly lost: boolean }
+  | { readonly kind: 'regressed'; readonly reason: UpgradeReason; readonly lost: boolean }
   /** An operator wants a failed one tried again. */
-  | { readonly kind: 'retryAsked'; readonly reason: string }
+  | { readonly kind: 'retryAsked'; readonly reason: UpgradeReason }
   /** A withdrawn one is eligible again. */
-  | { readonly kind: 'rejoined'; readonly reason: string }
+  | { readonly kind: 'rejoined'; readonly reason: UpgradeReason }
   /** Its rollback succeeded. */
-  | { readonly kind: 'rolledBack'; readonly reason: string }
+  | { readonly kind: 'rolledBack'; readonly reason: UpgradeReason }
 );
 
 export type FactKind = UpgradeFact['kind'];

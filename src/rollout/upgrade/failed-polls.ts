@@ -22,8 +22,7 @@ export function afterPollFailed<State extends PolledState>(
   const { of, failure, at } = poll;
   const isUnknown = classifyPollFailure(failure) === 'gone' && of !== 'builds';
   if (isUnknown && of === 'task') return upgrade;
-  if (isUnknown && poll.isGone === true)
-    return end(upgrade, 'withdrawn', at, 'the collector is gone from the service');
+  if (isUnknown && poll.isGone === true) return end(upgrade, 'withdrawn', at, { kind: 'gone' });
   const again = pollAgain(upgrade, at, context);
   if (!limit.isTimeUp(upgrade, at, context.policy)) return again;
   if (failure.kind === 'refused') return limit.giveUp(upgrade, poll, context);

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { MessageRule } from '../model/policy.ts';
-import type { Refusal } from '../model/upgrade.ts';
+import type { RefusedCreate } from '../model/upgrade.ts';
 
 /** What went wrong between us and the service, as the adapter that speaks to it understood it. */
 export type ServiceFailure =
@@ -57,7 +57,7 @@ const createRows: readonly FailureRow[] = [
   { when: (f) => isCode(f, 'collector.not.alive'), class: 'defer' },
   { when: (f) => isCode(f, 'collector.in.upgrading'), class: 'adopt' },
   // What a person did since our last observation may explain these: a deletion, an upgrade by hand.
-  { when: (f) => refusalOf(f) !== undefined, class: 'observe' },
+  { when: (f) => refusedOf(f) !== undefined, class: 'observe' },
   { when: (f) => f.kind === 'refused' && wrongTypeCodes.includes(f.code), class: 'permanent' },
   // A refusal we do not know: it may pass, and it may not, so it spends an attempt (P13).
   { when: () => true, class: 'retry' },
@@ -69,7 +69,7 @@ export function classifyCreateFailure(failure: ServiceFailure): FailureClass {
 }
 
 /** Whether a failed create has to be settled by observation, and of what; undefined: it tells enough by itself. */
-export function refusalOf(failure: ServiceFailure): Refusal['of'] | undefined {
+export function refusedOf(failure: ServiceFailure): RefusedCreate['of'] | undefined {
   if (failure.kind === 'notFound') return 'collector';
   if (failure.kind !== 'refused') return undefined;
   if (unknownCollectorCodes.includes(failure.code)) return 'collector';
@@ -121,11 +121,6 @@ export function classifyTaskMessage(
 /** Whether the service could not be reached: no connection, or no answer in time. */
 export function isUnreached(failure: ServiceFailure): boolean {
   return failure.kind === 'unavailable' && failure.isUnreached === true;
-}
-
-/** Why a rollout is held, with what a person does about it. */
-export function describeHold(failure: ServiceFailure): string {
-  return `${describeFailure(failure)} Then resume.`;
 }
 
 /** A failure in words for a person. */

@@ -1,7 +1,8 @@
 import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
-import type { ProgressIn, Refusal, Upgrade, UpgradeIn } from '../model/upgrade.ts';
+import type { ProgressIn, RefusedCreate, Upgrade, UpgradeIn } from '../model/upgrade.ts';
+import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
 import { afterPollFailed } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
@@ -40,7 +41,7 @@ const polls: PollLimit<'queued'> = {
   // Nothing runs, and one that is deferred is polled again.
   unansweredForMs: 0,
   giveUp: (upgrade, { at, failure }, context) => {
-    const reason = `the collector can't be polled: ${describeFailure(failure)}`;
+    const reason = { kind: 'unpollable', detail: describeFailure(failure) } as const;
     return defer(upgrade, 'notAlive', { at, reason }, context);
   },
 };
@@ -73,8 +74,7 @@ function nextStep({ progress }: Queued, now: EpochMs, trustedSince: EpochMs): St
   // Before its window is judged: what was refused is known by now, and is not asked again later.
   if (refused?.isObserved) return { do: 'askBuilds' };
   if (refused !== undefined) return { do: 'pollCollector', why: 'refused', askUpgradable: false };
-  if (startBy !== null && now > startBy)
-    return { do: 'giveBack', reason: 'the window closes too soon to start it' };
+  if (startBy !== null && now > startBy) return { do: 'giveBack', reason: { kind: 'windowCloses' } };
   // What was seen in the future was seen by another clock, or by ours before it was set back: who knows when.
   const isFresh = Math.abs(now - freshAt) <= freshForMs;
   if (isFresh && freshAt >= trustedSince && heartbeatAfter === undefined) return { do: 'start' };
@@ -102,9 +102,8 @@ function afterUnchanged(upgrade: Queued, { at, until }: FactOf<'unchanged'>): Up
 function afterBuildsSeen(upgrade: Queued, { at, stillOffered }: FactOf<'buildsSeen'>): Upgrade {
   const { refused } = upgrade.progress;
   if (refused?.isObserved !== true) return upgrade;
-  if (!stillOffered) return putBack(upgrade, { at, reason: 'the target build is no longer offered' });
-  const reason = `the service refuses this build for this collector: ${refused.reason}`;
-  return fail(upgrade, 'permanent', at, reason);
+  if (!stillOffered) return putBack(upgrade, { at, reason: { kind: 'buildNotOffered' } });
+  return fail(upgrade, 'permanent', at, { kind: 'buildRefused', detail: refused.detail });
 }
 
 function afterCollectorSeen(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
@@ -125,7 +124,7 @@ function settleOnBuild(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
   // Its soak observes only a collector that was heard from on the build, and this one may still restart.
   const mayReturn = mayRestart(seen);
   if (mayReturn && failedPolls < returnPollsMax) return pollAgain(upgrade, seen.at, context);
-  const reason = 'runs the build already';
+  const reason = { kind: 'onBuild' } as const;
   if (mayReturn) return end(upgrade, 'withdrawn', seen.at, reason);
   return to(upgrade, {
     ...{ state: 'withdrawn', endedAt: seen.at, reason, weight: 0, lost: false },
@@ -134,26 +133,33 @@ function settleOnBuild(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
 }
 
 /** Its create was refused, and it runs another build since. */
-function settleRefusal(upgrade: Queued, refused: Refusal, at: EpochMs, context: EvolveContext): Upgrade {
+function settleRefusal(
+  upgrade: Queued,
+  refused: RefusedCreate,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
   const { freshAt, startBy } = upgrade.progress;
   // It is there all the same, so the service contradicts itself: that spends an attempt (P13).
   if (refused.of === 'collector')
-    return retryOrFail(spendAttempt(upgrade), { at, reason: refused.reason }, context);
-  const observed: Refusal = { ...refused, isObserved: true };
+    return retryOrFail(
+      spendAttempt(upgrade),
+      { at, reason: { kind: 'service', detail: refused.detail } },
+      context,
+    );
+  const observed: RefusedCreate = { ...refused, isObserved: true };
   return to(upgrade, { state: 'queued', dueAt: at, freshAt, startBy, refused: observed }, { failedPolls: 0 });
 }
 
 /** Polled before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */
 function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at, lastSeenAlive, serviceAt, upgradable } = seen;
-  const postpone = (condition: 'notAlive' | 'inUpgrade', reason: string) =>
+  const postpone = (condition: 'notAlive' | 'inUpgrade', reason: UpgradeReason) =>
     defer(upgrade, condition, { at, reason }, context);
-  if (!seen.alive) return postpone('notAlive', 'the collector is not alive');
+  if (!seen.alive) return postpone('notAlive', { kind: 'notAlive' });
   const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
-  if (heartbeat === 'silent')
-    return postpone('notAlive', 'the collector is silent: it restarts, or is going away');
-  if (upgradable === false && isListed(upgrade))
-    return postpone('inUpgrade', 'the service offers it no upgrade: one may be running');
+  if (heartbeat === 'silent') return postpone('notAlive', { kind: 'silent' });
+  if (upgradable === false && isListed(upgrade)) return postpone('inUpgrade', { kind: 'notUpgradable' });
   const { startBy, heartbeatAfter: waitedFor } = upgrade.progress;
   const heartbeatAfter = upgradable === true ? seen.offeredAt : waitedFor;
   const isHeard =

@@ -69,7 +69,7 @@ export function repairUpgrade(
     rev: at,
   };
   if (isWatched) return adopt(found, at, { policy, answerWithinMs: 0, jitter: 0 });
-  return end(found, 'withdrawn', at, 'its record in Redis could not be read');
+  return end(found, 'withdrawn', at, { kind: 'recordCorrupt' });
 }
 
 /** For the event of a repair: the bytes themselves are gone then. */

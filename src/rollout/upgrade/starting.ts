@@ -1,10 +1,9 @@
 import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
-import { formatDuration } from '../../base/time.ts';
 import type { Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { CollectorSeen, FactOf } from './facts.ts';
 import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
-import { classifyCreateFailure, describeFailure, refusalOf } from './failure-classes.ts';
+import { classifyCreateFailure, describeFailure, refusedOf } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
 import { nextAgainAt } from './poll-schedule.ts';
 import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
@@ -33,8 +32,8 @@ const polls: PollLimit<'starting'> = {
   isTimeUp: ({ progress }, at, { upgrade }) => at >= progress.sentAt + upgrade.deadlineMs,
   unansweredForMs,
   giveUp: (upgrade, { at, failure }, { policy }) => {
-    const within = formatDuration(policy.upgrade.deadlineMs);
-    return fail(upgrade, 'timedOut', at, `no end seen within ${within}: ${describeFailure(failure)}`);
+    const withinMs = policy.upgrade.deadlineMs;
+    return fail(upgrade, 'timedOut', at, { kind: 'endUnseen', withinMs, detail: describeFailure(failure) });
   },
 };
 
@@ -71,7 +70,8 @@ function afterCreateFailed(
   context: EvolveContext,
 ): Upgrade {
   const { failedPolls, createsInDoubt } = upgrade.tally;
-  const reason = describeFailure(failure);
+  const detail = describeFailure(failure);
+  const reason = { kind: 'service', detail } as const;
   const failureClass = classifyCreateFailure(failure);
   switch (failureClass) {
     case 'again':
@@ -84,16 +84,15 @@ function afterCreateFailed(
     case 'inDoubt':
       return pollAgain(upgrade, at, context);
     case 'observe':
-      return queueAgain(upgrade, { dueAt: at, refused: { of: refusalOf(failure) ?? 'collector', reason } });
+      return queueAgain(upgrade, { dueAt: at, refused: { of: refusedOf(failure) ?? 'collector', detail } });
     case 'hold':
       return putBack(upgrade, { at, reason });
     case 'defer':
-      return defer(upgrade, 'notAlive', { at, reason: 'the collector is not alive' }, context);
+      return defer(upgrade, 'notAlive', { at, reason: { kind: 'notAlive' } }, context);
     case 'adopt': {
       // An earlier create of ours got no answer: the running upgrade is most likely ours, and keeps its slot (P2).
       if (createsInDoubt > 0) return adopt(upgrade, at, context);
-      const running = 'the collector is being upgraded by someone else';
-      return defer(upgrade, 'inUpgrade', { at, reason: running }, context);
+      return defer(upgrade, 'inUpgrade', { at, reason: { kind: 'upgradedElsewhere' } }, context);
     }
     case 'permanent':
       return fail(upgrade, 'permanent', at, reason);
@@ -116,7 +115,7 @@ function afterCollectorSeen(upgrade: Starting, seen: CollectorSeen, context: Evo
   const isRestarting = mayRestart(seen) && at < sentAt + context.policy.upgrade.deadlineMs;
   if (at < sentAt + context.answerWithinMs || isRestarting) return pollAgain(upgrade, at, context);
   if (createsInDoubt >= createsInDoubtMax) {
-    return fail(upgrade, 'retry', at, `${createsInDoubtMax} creates brought no answer and no upgrade`);
+    return fail(upgrade, 'retry', at, { kind: 'createsUnanswered', creates: createsInDoubtMax });
   }
   // A heartbeat may be the last one before such a restart, so it is polled once more before the next create.
   return queueAgain(

@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { UpgradeReason } from '../model/upgrade-reason.ts';
 
 /** The one call that a job makes next, as data; `orchestrator/step/run-step.ts` carries it out. */
 export type Step =
@@ -8,7 +9,7 @@ export type Step =
   /** Write the intent, then create the task. */
   | { readonly do: 'start' }
   /** Its window closes too soon by now: its slot goes back (P7). */
-  | { readonly do: 'giveBack'; readonly reason: string }
+  | { readonly do: 'giveBack'; readonly reason: UpgradeReason }
   | { readonly do: 'pollTask'; readonly taskId: string }
   | { readonly do: 'pollCollector'; readonly why: PollReason; readonly askUpgradable: boolean }
   /** Its build was refused, and it runs another one: is the build still on offer? */

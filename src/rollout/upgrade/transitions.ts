@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Policy } from '../model/policy.ts';
 import {
   isNotStarted,
@@ -11,6 +11,7 @@ import {
   type UpgradeProgress,
   type UpgradeTally,
 } from '../model/upgrade.ts';
+import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import type { CollectorSeen, FactOf } from './facts.ts';
 import { classifyTaskMessage } from './failure-classes.ts';
 import {
@@ -34,7 +35,7 @@ export interface EvolveContext {
 /** When and why an upgrade leaves its state. */
 export interface Cause {
   readonly at: EpochMs;
-  readonly reason: string;
+  readonly reason: UpgradeReason;
 }
 
 /** The same upgrade in another state, or with other data of its state: the progress is replaced as a whole. */
@@ -151,10 +152,10 @@ export function defer(
 
 export function waitedInVain(
   upgrade: Upgrade,
-  { at, reason }: Cause,
-  { defer: { upToMs } }: Policy,
+  { at, reason: before }: Cause,
+  { defer: { upToMs: forMs } }: Policy,
 ): Upgrade {
-  return end(upgrade, 'withdrawn', at, `${reason}, for ${formatDuration(upToMs)}`);
+  return end(upgrade, 'withdrawn', at, { kind: 'waitedInVain', before, forMs });
 }
 
 /** What the message of a failed task asks for. @param upgrade with the attempt that failed counted in */
@@ -163,7 +164,7 @@ export function afterTaskFailed(
   { at, message }: { readonly at: EpochMs; readonly message: string },
   context: EvolveContext,
 ): Upgrade {
-  const reason = message.trim() === '' ? 'the service gave no reason' : message.trim();
+  const reason = { kind: 'task', message: message.trim() } as const;
   const meaning = classifyTaskMessage(message, context.policy.messageRules);
   switch (meaning) {
     case 'permanent':
@@ -172,15 +173,18 @@ export function afterTaskFailed(
       return retryOrFail(upgrade, { at, reason }, context);
     case 'retryLater':
       return retryOrFail(upgrade, { at, reason }, context, longRetryAt(at, context.jitter, context.policy));
-    case 'unexplained': {
-      const { unexplained } = upgrade.tally;
-      if (unexplained > 0)
-        return fail(upgrade, 'permanent', at, `failed twice without a known cause: ${reason}`);
-      return retryOrFail(count(upgrade, { unexplained: unexplained + 1 }), { at, reason }, context);
-    }
+    case 'unexplained':
+      return afterUnexplained(upgrade, { at, reason }, context);
     default:
       return assertNever(meaning);
   }
+}
+
+/** A failure whose cause is not known is tried once more. @param upgrade with the attempt that failed counted in */
+export function afterUnexplained(upgrade: Upgrade, { at, reason }: Cause, context: EvolveContext): Upgrade {
+  const { unexplained } = upgrade.tally;
+  if (unexplained > 0) return fail(upgrade, 'permanent', at, { kind: 'unexplainedTwice', last: reason });
+  return retryOrFail(count(upgrade, { unexplained: unexplained + 1 }), { at, reason }, context);
 }
 
 /** @param upgrade with the attempt that failed counted in */
@@ -191,9 +195,9 @@ export function retryOrFail(
   dueAt: EpochMs = retryAt(at, upgrade.tally.attempts, jitter, policy),
 ): Upgrade {
   const { attempts } = upgrade.tally;
-  const { maxAttempts } = policy.retry;
-  if (attempts >= maxAttempts)
-    return fail(upgrade, 'retry', at, `attempt ${attempts} of ${maxAttempts}: ${reason}`);
+  const { maxAttempts: attemptsMax } = policy.retry;
+  if (attempts >= attemptsMax)
+    return fail(upgrade, 'retry', at, { kind: 'attemptsSpent', attempts, attemptsMax, last: reason });
   return to(upgrade, { state: 'retrying', dueAt, reason }, { failedPolls: 0 });
 }
 
@@ -229,7 +233,7 @@ export function end(
   upgrade: Upgrade,
   state: 'succeeded' | 'withdrawn' | 'rolledBack',
   at: EpochMs,
-  reason: string,
+  reason: UpgradeReason,
 ): Upgrade {
   return to(upgrade, { state, endedAt: at, reason, weight: 0, lost: false });
 }
@@ -239,14 +243,14 @@ export function fail(
   upgrade: Upgrade,
   failureClass: UpgradeFailureClass,
   at: EpochMs,
-  reason: string,
+  reason: UpgradeReason,
 ): Upgrade {
   const state = failureClass === 'timedOut' || failureClass === 'unconfirmed' ? failureClass : 'failed';
   return to(upgrade, { state, endedAt: at, reason, weight: 1, lost: false, failureClass });
 }
 
 /** A collector that did not come back weighs more than one that failed (DESIGN §4, Failures). Only an operator's `retry` tries it again. */
-export function lose(upgrade: Upgrade, at: EpochMs, reason: string, { lostWeight: weight }: Policy): Upgrade {
+export function lose(upgrade: Upgrade, { at, reason }: Cause, { lostWeight: weight }: Policy): Upgrade {
   const failureClass = 'unconfirmed';
   return to(upgrade, { state: failureClass, endedAt: at, reason, weight, lost: true, failureClass });
 }

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
-import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
 import type { ProgressIn, TaskEnding, Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
@@ -13,6 +13,7 @@ import type { Step } from './step.ts';
 import {
   abandon,
   afterTaskFailed,
+  afterUnexplained,
   type EvolveContext,
   fail,
   spendAttempt,
@@ -38,12 +39,11 @@ const polls: PollLimit<'upgrading'> = {
   giveUp: (upgrade, { at, of, failure }, context) =>
     of === 'task'
       ? judgeCollector(upgrade, at, { kind: 'deadline' })
-      : fail(
-          upgrade,
-          'timedOut',
-          at,
-          `no end seen within ${deadlineOf(context)}: ${describeFailure(failure)}`,
-        ),
+      : fail(upgrade, 'timedOut', at, {
+          kind: 'endUnseen',
+          withinMs: context.policy.upgrade.deadlineMs,
+          detail: describeFailure(failure),
+        }),
 };
 
 /** A task of ours runs at the service. It is polled by its id; without one, by the collector's build. */
@@ -144,18 +144,13 @@ function watchAdopted(upgrade: Upgrading, seen: CollectorSeen, context: EvolveCo
   if (isOver && upgrade.tally.failedPolls === 0 && !isDeadline)
     return to(upgrade, { ...upgrade.progress, dueAt: restartSeenAt(at, 0, context) }, { failedPolls: 1 });
   if (isOver || (seen.upgradable === true && isDeadline)) {
-    const message = 'an upgrade whose answer was lost ended without the build';
-    return afterTaskFailed(spendAttempt(upgrade), { at, message }, context);
+    return afterUnexplained(spendAttempt(upgrade), { at, reason: { kind: 'adoptedEnded' } }, context);
   }
   return isDeadline ? timeOut(upgrade, at, context) : pollLater(upgrade, upgrade.progress, at, context);
 }
 
-function timeOut(upgrade: Upgrading, at: EpochMs, context: EvolveContext): Upgrade {
-  return fail(upgrade, 'timedOut', at, `no end within ${deadlineOf(context)}`);
-}
-
-function deadlineOf({ policy }: EvolveContext): string {
-  return formatDuration(policy.upgrade.deadlineMs);
+function timeOut(upgrade: Upgrading, at: EpochMs, { policy }: EvolveContext): Upgrade {
+  return fail(upgrade, 'timedOut', at, { kind: 'noEnd', withinMs: policy.upgrade.deadlineMs });
 }
 
 /** A restart, or the build itself, shows that the task is near its end; an intermediate build shows nothing (collector-api.md §9). */

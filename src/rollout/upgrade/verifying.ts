@@ -1,5 +1,4 @@
 import { isSameBuild } from '../../base/build-version.ts';
-import { formatDuration } from '../../base/time.ts';
 import type { ProgressIn, Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { CollectorSeen, InventoryRow } from './facts.ts';
 import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
@@ -15,8 +14,12 @@ const polls: PollLimit<'verifying'> = {
   unansweredForMs,
   // Nothing says that it is lost, so it weighs as one failure.
   giveUp: (upgrade, { at, failure }, { policy }) => {
-    const within = formatDuration(policy.upgrade.verifyWithinMs);
-    return fail(upgrade, 'unconfirmed', at, `not seen within ${within}: ${describeFailure(failure)}`);
+    const withinMs = policy.upgrade.verifyWithinMs;
+    return fail(upgrade, 'unconfirmed', at, {
+      kind: 'returnUnseen',
+      withinMs,
+      detail: describeFailure(failure),
+    });
   },
 };
 
@@ -53,16 +56,18 @@ function afterCollectorSeen(upgrade: Verifying, seen: CollectorSeen, { policy }:
   const { at } = seen;
   const { progress } = upgrade;
   if (isReturned(upgrade, seen)) {
-    const reason = progress.late ? 'came late: the collector shows the build' : 'on the build and alive';
-    return end(upgrade, 'succeeded', at, reason);
+    return end(upgrade, 'succeeded', at, { kind: 'returned', late: progress.late });
   }
   const { verifyWithinMs } = policy.upgrade;
-  const within = formatDuration(verifyWithinMs);
   const isTimeUp = at >= progress.verifyBy;
   if (isTimeUp && !isFirstToCompare(progress, seen)) {
     if (isHeartbeatNew(progress, seen) && seen.alive)
-      return fail(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
-    return lose(upgrade, at, `did not come back within ${within}`, policy);
+      return fail(upgrade, 'unconfirmed', at, {
+        kind: 'otherBuild',
+        build: seen.build,
+        afterMs: verifyWithinMs,
+      });
+    return lose(upgrade, { at, reason: { kind: 'notBack', withinMs: verifyWithinMs } }, policy);
   }
   // A first poll that came too late has nothing to compare with: its time to come back begins with it.
   const verifyBy = isTimeUp ? at + verifyWithinMs : progress.verifyBy;

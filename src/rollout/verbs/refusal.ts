@@ -2,6 +2,7 @@ import type { AccountStatus } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { RolloutState, UnreadableRecord } from '../model/rollout.ts';
+import type { RolloutReason } from '../model/rollout-reason.ts';
 import type { UpgradeFailureClass } from '../model/upgrade.ts';
 
 /** Why a verb is refused, with its figures; `messages/refusals.ts` makes the sentence. */
@@ -20,7 +21,7 @@ export type Refusal =
       readonly state: RolloutState;
       readonly hold: number;
       readonly asked: number;
-      readonly reason: string;
+      readonly reason: RolloutReason;
     }
   | { readonly kind: 'buildHeld'; readonly build: string; readonly reason: string }
   | {

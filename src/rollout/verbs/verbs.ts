@@ -2,6 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { total } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/evolve-rollout.ts';
 import { holdNumber, isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
+import type { RolloutReason } from '../model/rollout-reason.ts';
 import { isFailed, mayHaveBuild } from '../model/upgrade.ts';
 import type { Awaited, Refusal, ShownRollback } from './refusal.ts';
 
@@ -67,7 +68,7 @@ export function judgeVerb(view: RolloutView, asked: AskedVerb, words: VerbWords)
   const { unreadable } = rollout;
   if (unreadable?.kind === 'newer' || (unreadable !== undefined && verb !== 'abort'))
     return refuse({ kind: 'recordUnreadable', unreadable });
-  const reason = words.reason === '' ? `by ${words.by}` : `by ${words.by}: ${words.reason}`;
+  const reason = { kind: 'asked', by: words.by, words: words.reason } as const;
   // The table is exhaustive by type; TypeScript can't see that the row and the verb belong together.
   const judge = judges[verb] as Judge<AskedVerb>;
   return judge(view, asked, { at: words.at, reason });
@@ -75,7 +76,7 @@ export function judgeVerb(view: RolloutView, asked: AskedVerb, words: VerbWords)
 
 interface Said {
   readonly at: EpochMs;
-  readonly reason: string;
+  readonly reason: RolloutReason;
 }
 
 type Judge<Asked> = (view: RolloutView, asked: Asked, said: Said) => VerbJudgement;

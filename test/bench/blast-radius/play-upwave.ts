@@ -5,6 +5,7 @@ import type { RolloutStore } from '../../../src/orchestrator/ports/rollout-store
 import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
+import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
 import type { HeldStratum } from '../../../src/rollout/model/rollout.ts';
 import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../src/rollout/planning/plan.ts';
@@ -129,7 +130,7 @@ export async function playUpwave(
       succeeded.filter(({ identity: { collectorId } }) => !fleet.broken.has(collectorId)).length / others,
     makespanMs: now - beganAt,
     state,
-    reason,
+    reason: rolloutReasonWords(reason),
     isThrough: waves.every((wave) => wave.state === 'passed'),
     heldStrata: heldStrata.map(({ label, reason: why }) => ({ label, reason: why })),
     brokenPromises: [...service.brokenPromises],

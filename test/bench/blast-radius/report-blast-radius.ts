@@ -110,7 +110,7 @@ function wordsOf(trials: readonly Trial[]): readonly string[] {
     const fleets = trials.filter(({ upwave, brokenLabel }) =>
       upwave.heldStrata.some(({ label }) => label !== brokenLabel),
     ).length;
-    const byOne = others.filter(({ reason }) => reason.startsWith('1 of ')).length;
+    const byOne = others.filter(({ reason }) => reason.kind === 'outlier' && reason.failed === 1).length;
     lines.push(
       `${others.length} other strata were held in ${fleets} fleets, ${byOne} of them for one failure in the canary`,
     );

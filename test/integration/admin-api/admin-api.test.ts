@@ -9,7 +9,7 @@ import { HeldThingsBody, HoldAnswerBody } from '../../../src/contract/admin/hold
 import { RolloutStatusBody, UpgradeBody } from '../../../src/contract/admin/rollout-status.ts';
 import { makeMetrics } from '../../../src/observability/metrics.ts';
 import { isRedisSilence } from '../../../src/redis/connection/redis-errors.ts';
-import { anUpgrade, startedAt } from '../../support/builders.ts';
+import { anUpgrade, because, startedAt } from '../../support/builders.ts';
 import {
   anExplanation,
   aRolloutEvent,
@@ -36,7 +36,7 @@ function someOperations() {
       anUpgrade({
         state: 'succeeded',
         endedAt: startedAt,
-        reason: 'on the build and alive',
+        reason: because('on the build and alive'),
         weight: 0,
         lost: false,
       }),
@@ -57,7 +57,7 @@ function someOperations() {
         {
           state: 'failed',
           endedAt: startedAt,
-          reason: 'no space left',
+          reason: because('no space left'),
           weight: 1,
           lost: false,
           failureClass: 'retry',
@@ -205,6 +205,7 @@ describe('startAdminApi', () => {
           order: 2,
           state: 'upgrading',
           reason: null,
+          reasonKind: null,
           fromBuild: '19.441-2',
           toBuild: '19.536-4',
           attempts: 1,

@@ -1,7 +1,9 @@
 import { isSameBuild } from '../../../src/base/build-version.ts';
 import type { UpgradeChange } from '../../../src/orchestrator/ports/rollout-store.ts';
+import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
+import { upgradeWords } from '../../../src/rollout/messages/upgrade-reasons.ts';
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
-import { isEnd, isFailed, isLost, isOnBuild } from '../../../src/rollout/model/upgrade.ts';
+import { isEnd, isFailed, isLost, isOnBuild, reasonOf } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 
@@ -21,9 +23,10 @@ export function judgeEnding(
   if (collector === undefined) return;
   const now = scheduler.now();
   const slackMs = pollAgeMs + staleMs;
-  const reason = 'reason' in after.progress ? after.progress.reason : '';
+  const reason = upgradeWords(after);
+  const kind = reasonOf(after)?.kind;
   const who = `${after.identity.collectorId} of ${after.identity.rolloutId}`;
-  if (after.progress.state === 'withdrawn' && isGoneReason(reason ?? ''))
+  if (after.progress.state === 'withdrawn' && (kind === 'gone' || kind === 'departed'))
     verdicts.check('P14', collector.deletedAt !== null, () => `${who}, which exists, ended: ${reason}`);
   if (isLost(after) && !isLost(before) && setup.faults.pollsRefused === 0) {
     const upForMs = collector.downSince === null ? now - collector.upSince : 0;
@@ -39,10 +42,6 @@ export function judgeEnding(
     const isPersons = isShown && collector.isBuildSomeoneElses && hasTarget;
     verdicts.check('P9', !isPersons, () => `${who}, which a person upgraded, ${state}: ${reason}`);
   }
-}
-
-function isGoneReason(reason: string): boolean {
-  return /\bgone\b|left the fleet/.test(reason) && !/no longer/.test(reason);
 }
 
 /** Judges a hold: a wave that may still show something is not held for having shown nothing (P14). */
@@ -61,7 +60,7 @@ export function judgeHold({ verdicts, scheduler }: Night, of: SeenRollout, befor
     'P14',
     waiting === undefined,
     () =>
-      `${rollout.id} is held although ${waiting?.identity.collectorId} is only deferred: ${rollout.reason}`,
+      `${rollout.id} is held although ${waiting?.identity.collectorId} is only deferred: ${rolloutReasonWords(rollout.reason)}`,
   );
 }
 
@@ -83,7 +82,7 @@ export function judgeEvidence({ verdicts, seen }: Night): void {
       'P14',
       shows === undefined,
       () =>
-        `${rollout.id} stays held although ${shows?.identity.collectorId} is ${shows?.progress.state}: ${rollout.reason}`,
+        `${rollout.id} stays held although ${shows?.identity.collectorId} is ${shows?.progress.state}: ${rolloutReasonWords(rollout.reason)}`,
     );
   }
 }

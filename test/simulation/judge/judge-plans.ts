@@ -30,7 +30,7 @@ function judgeRollback({ verdicts, seen, orders }: Night, { rollout, upgrades, g
     () => `${canary} of ${upgrades.length} collectors are the canary of ${rollout.id}, allowed ${allowed}`,
   );
   // Nobody is asked where a breach leads to it.
-  const shown = original.reason.startsWith('by ') ? orders.shownOf(original.id) : undefined;
+  const shown = original.reason.kind === 'asked' ? orders.shownOf(original.id) : undefined;
   if (shown === undefined) return;
   // So many may have been upgraded between the look and the word, and until the word was in force.
   verdicts.check(

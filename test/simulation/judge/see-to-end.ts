@@ -1,3 +1,4 @@
+import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
 import type { Night } from '../night.ts';
 import type { DaemonModel } from '../world/daemon-model.ts';
 import { endWhatCannot, helpOut } from '../world/people.ts';
@@ -58,7 +59,7 @@ function standing({ seen }: Night): string {
           `${collectorId} ${state} ${attempts}`,
       );
       const { id, state, reason, planHash, waves } = rollout;
-      return `${id} ${state} (${reason}) ${planHash} ${waves.map((wave) => wave.state).join(' ')}: ${states.join(', ')}`;
+      return `${id} ${state} (${rolloutReasonWords(reason)}) ${planHash} ${waves.map((wave) => wave.state).join(' ')}: ${states.join(', ')}`;
     })
     .join('; ');
 }

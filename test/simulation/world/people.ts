@@ -69,7 +69,9 @@ export async function endWhatCannot(night: Night, daemon: DaemonModel): Promise<
     const { rollout } = of;
     // The build, or the last collector of the fleet.
     const isGone =
-      /no longer offered|no target|it is empty/.test(rollout.reason) || rollout.state === 'awaitingApproval';
+      rollout.state === 'awaitingApproval' ||
+      rollout.reason.kind === 'buildNotOffered' ||
+      (rollout.reason.kind === 'inventoryUnresolved' && rollout.reason.why.kind === 'empty');
     if (rollout.endedAt !== null || !isGone) continue;
     spoke = true;
     await ask(night, operations, of, { verb: 'abort' }, 'helper');

@@ -5,6 +5,7 @@ import type {
   RolloutStore,
   UpgradeChange,
 } from '../../../src/orchestrator/ports/rollout-store.ts';
+import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { makeChances } from '../chances.ts';
 import { judgeApproval } from '../judge/judge-approval.ts';
@@ -40,7 +41,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     night.trace(
       process.name,
       () =>
-        `${rollout.id}: ${before.state} -> ${rollout.state} (${rollout.reason}) ${rollout.waves.map(({ state }) => state).join(' ')}`,
+        `${rollout.id}: ${before.state} -> ${rollout.state} (${rolloutReasonWords(rollout.reason)}) ${rollout.waves.map(({ state }) => state).join(' ')}`,
     );
     const countsLostEvidence = night.setup.features.evidenceLostInSoak;
     judgeWaves({ ...night, now: night.scheduler.now, countsLostEvidence }, of, before);

@@ -1,7 +1,7 @@
 import type { UpgradeChange } from '../../../src/orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
 import type { Upgrade, UpgradeProgress, UpgradeState } from '../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, startedAt, type UpgradeFigures } from '../builders.ts';
+import { anUpgrade, because, startedAt, type UpgradeFigures } from '../builders.ts';
 
 const rolloutId = 'production-20260302-1';
 
@@ -59,7 +59,13 @@ export function ended(
   state: 'failed' | 'unconfirmed' | 'succeeded' | 'withdrawn',
   weight: number,
 ): UpgradeChange {
-  return changeTo(before, { state, endedAt: startedAt + 60_000, reason: '', weight, lost: weight > 1 });
+  return changeTo(before, {
+    state,
+    endedAt: startedAt + 60_000,
+    reason: because(''),
+    weight,
+    lost: weight > 1,
+  });
 }
 
 /** Progress of any state; all its instants are the one given. */
@@ -85,20 +91,20 @@ export function anyProgress(state: UpgradeState, instant: number): UpgradeProgre
         late: false,
       };
     case 'retrying':
-      return { state, dueAt: instant, reason: 'again' };
+      return { state, dueAt: instant, reason: because('again') };
     case 'deferred':
-      return { state, condition: 'notAlive', since: 0, dueAt: instant, reason: 'asleep' };
+      return { state, condition: 'notAlive', since: 0, dueAt: instant, reason: because('asleep') };
     case 'withdrawn': {
       const onBuild = instant % 2 === 1 ? ({ onBuild: true } as const) : {};
-      return { state, endedAt: instant, reason: '', weight: 0, lost: false, ...onBuild };
+      return { state, endedAt: instant, reason: because(''), weight: 0, lost: false, ...onBuild };
     }
     case 'unconfirmed':
-      return { state, endedAt: instant, reason: '', weight: 3, lost: true };
+      return { state, endedAt: instant, reason: because(''), weight: 3, lost: true };
     default:
       return {
         state,
         endedAt: instant,
-        reason: '',
+        reason: because(''),
         // A fraction, so that sums of them have to come back to nothing.
         weight: state === 'failed' || state === 'timedOut' ? 0.1 : 0,
         lost: false,

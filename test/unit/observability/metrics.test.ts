@@ -37,7 +37,14 @@ const gate = {
   unanswered: 0,
   dryRun: true,
 } as const;
-const heldStratum = { label: 'Linux', reason: '3 of 4 failed', by: 'daemon', at: 1, waiting: 7 };
+const heldStratum = {
+  label: 'Linux',
+  kind: 'outlier' as const,
+  reason: '3 of 4 failed',
+  by: 'daemon',
+  at: 1,
+  waiting: 7,
+};
 const strata = { total: 3, held: [heldStratum, heldStratum], uncovered: { count: 0, labels: [] } };
 const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: 1 };
 const window = { isOpen: false, until: null, reason: 'frozen: holidays', timeZone: 'UTC', ownZones: false };

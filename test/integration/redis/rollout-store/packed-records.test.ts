@@ -8,7 +8,7 @@ import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollo
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, aRollout, aWave, because, someGroups, startedAt } from '../../../support/builders.ts';
 import { dyingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import { changeTo } from '../../../support/store/store-changes.ts';
@@ -28,7 +28,7 @@ function upgradeOf(index: number): Upgrade {
   const weight = state === 'failed' ? 1 : 0;
   const reason = `näme "${index}" \\ud83d\n\u2028 ${state}`;
   return anUpgrade(
-    { state, endedAt: endedAt + index, reason, weight, lost: false },
+    { state, endedAt: endedAt + index, reason: because(reason), weight, lost: false },
     {
       collectorId: 10_000 - index,
       collectorName: `svr "${index}" 🚀`,
@@ -130,7 +130,13 @@ describe('the records of a rollout that is over', () => {
   it('are not packed when one of them has changed since it was read', async () => {
     const [first] = upgrades;
     if (first === undefined) throw new Error('there is one');
-    const later = { state: 'rolledBack', endedAt, reason: 'meanwhile', weight: 0, lost: false } as const;
+    const later = {
+      state: 'rolledBack',
+      endedAt,
+      reason: because('meanwhile'),
+      weight: 0,
+      lost: false,
+    } as const;
     const change = changeTo(first, later, endedAt);
     let isChanged = false;
     const commands = onScripts(connection.commands, async (send, args) => {
@@ -161,7 +167,11 @@ describe('the records of a rollout that is over', () => {
     expect((await readAll()).all).toEqual(before.all);
     const of = before.succeeded[0];
     if (of === undefined) throw new Error('there is one');
-    const back = changeTo(of, { state: 'rolledBack', endedAt, reason: '', weight: 0, lost: false }, endedAt);
+    const back = changeTo(
+      of,
+      { state: 'rolledBack', endedAt, reason: because(''), weight: 0, lost: false },
+      endedAt,
+    );
     expect(await store.saveUpgrade(back, null)).toBe('saved');
     await store.packEnded(['production'], Number.MAX_SAFE_INTEGER, never);
     expect(await recordsLeft()).toBe(planned);

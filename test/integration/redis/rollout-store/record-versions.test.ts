@@ -4,7 +4,7 @@ import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollo
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords, recordVersion } from '../../../../src/redis/schema/unreadable-records.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
+import { aRollout, aWave, because, someGroups, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import { changeTo, pendingOnes } from '../../../support/store/store-changes.ts';
 
@@ -33,7 +33,7 @@ describe('a rollout that two versions of upwave know', () => {
     const change = changeTo(before, {
       state: 'withdrawn',
       endedAt: startedAt,
-      reason: '',
+      reason: because(''),
       weight: 0,
       lost: false,
     });

@@ -10,7 +10,7 @@ import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
 import { noGroups } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, aRollout, aWave, because, someGroups, startedAt } from '../../../support/builders.ts';
 import { dyingCommands, echoingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import {
@@ -59,7 +59,7 @@ describe('freezing a plan', () => {
       { collectorId: 2 },
     );
     const lost = anUpgrade(
-      { state: 'unconfirmed', endedAt: startedAt + 5, reason: '', weight: 3, lost: true },
+      { state: 'unconfirmed', endedAt: startedAt + 5, reason: because(''), weight: 3, lost: true },
       { collectorId: 3, firstStartedAt: startedAt },
     );
     await freeze(store, aRollout(), [anUpgrade({ state: 'pending' }), running, lost], []);
@@ -168,11 +168,13 @@ describe('saving a rollout', () => {
   });
 
   it('refuses a leader with an older fence, and takes a newer one', async () => {
-    expect(await saveRollout({ rev: 2, reason: 'a' }, { expectedRev: 1, fence: 7 })).toBe('saved');
-    expect(await saveRollout({ rev: 3, reason: 'b' }, { expectedRev: 2, fence: 6 })).toBe('stale');
-    expect(await saveRollout({ rev: 3, reason: 'c' }, { expectedRev: 2, fence: 7 })).toBe('saved');
+    expect(await saveRollout({ rev: 2, reason: because('a') }, { expectedRev: 1, fence: 7 })).toBe('saved');
+    expect(await saveRollout({ rev: 3, reason: because('b') }, { expectedRev: 2, fence: 6 })).toBe('stale');
+    expect(await saveRollout({ rev: 3, reason: because('c') }, { expectedRev: 2, fence: 7 })).toBe('saved');
     // An operator has no fence, and needs none.
-    expect(await saveRollout({ rev: 4, reason: 'd' }, { expectedRev: 3, fence: null })).toBe('saved');
+    expect(await saveRollout({ rev: 4, reason: because('d') }, { expectedRev: 3, fence: null })).toBe(
+      'saved',
+    );
     const admission = { rolloutId, rolloutRev: 4, slots: 9, domains: [], changes: [admitted(await load(1))] };
     expect(await store.admit(admission, 6)).toEqual([]);
     expect(await store.admit(admission, 8)).toEqual([1]);
@@ -381,10 +383,10 @@ describe('saving an upgrade', () => {
   it('takes words with half of a character, and goes on with the record that has them (P9, P13)', async () => {
     const reason = 'asked for by ann: \ud83d, not \\ud83d, \ude00 but 😀';
     const before = await load(1);
-    const retrying = changeTo(before, { state: 'retrying', dueAt: startedAt, reason });
+    const retrying = changeTo(before, { state: 'retrying', dueAt: startedAt, reason: because(reason) });
     expect(await store.saveUpgrade(retrying, null)).toBe('saved');
     expect(await load(1)).toMatchObject({
-      progress: { reason: 'asked for by ann: \ufffd, not \\ud83d, \ufffd but 😀' },
+      progress: { reason: because('asked for by ann: \ufffd, not \\ud83d, \ufffd but 😀') },
     });
     expect(await store.saveUpgrade(admitted(await load(1)), null)).toBe('saved');
   });
@@ -530,7 +532,7 @@ describe('admission', () => {
 
   it('admits nobody when the rollout has changed since it was decided', async () => {
     await freeze(store, aRollout(), pendingOnes(1), []);
-    await saveRollout({ rev: 2, reason: 'another' });
+    await saveRollout({ rev: 2, reason: because('another') });
     const changes = [admitted(await load(1))];
     expect(await store.admit({ rolloutId, rolloutRev: 1, slots: 5, domains: [], changes }, 1)).toEqual([]);
     expect(await store.admit({ rolloutId, rolloutRev: 2, slots: 5, domains: [], changes }, 1)).toEqual([1]);
@@ -549,7 +551,7 @@ describe('admission', () => {
 describe('the view', () => {
   it('shows retries and overdue steps, each in the order of their instants', async () => {
     const retrying = (collectorId: number, dueAt: number) =>
-      anUpgrade({ state: 'retrying', dueAt, reason: '' }, { collectorId, order: collectorId });
+      anUpgrade({ state: 'retrying', dueAt, reason: because('') }, { collectorId, order: collectorId });
     const queued = (collectorId: number, dueAt: number) =>
       anUpgrade({ state: 'queued', dueAt, freshAt: 0, startBy: null }, { collectorId, order: collectorId });
     const now = startedAt;
@@ -588,7 +590,7 @@ describe('the view', () => {
 
 describe('all upgrades of a state', () => {
   const total = 3_500;
-  const succeeded = { endedAt: startedAt + 5, reason: '', weight: 0, lost: false } as const;
+  const succeeded = { endedAt: startedAt + 5, reason: because(''), weight: 0, lost: false } as const;
 
   it('costs one walk through the plan, however many there are', async () => {
     const upgrades = range(total).map((collectorId) =>
@@ -796,12 +798,12 @@ describe('the keys of a rollout that is over', () => {
   it('expire together, those that come later among them', async () => {
     expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
     const before = (await keysOfPrefix()).length;
-    const retried = changeTo(await load(1), { state: 'retrying', dueAt: startedAt, reason: '' });
+    const retried = changeTo(await load(1), { state: 'retrying', dueAt: startedAt, reason: because('') });
     expect(await store.saveUpgrade(retried, null)).toBe('saved');
     expect((await keysOfPrefix()).length).toBeGreaterThan(before);
     expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
     const joiner = anUpgrade(
-      { state: 'deferred', condition: 'notAlive', since: 0, dueAt: 1, reason: '' },
+      { state: 'deferred', condition: 'notAlive', since: 0, dueAt: 1, reason: because('') },
       { collectorId: 9 },
     );
     const joining = {

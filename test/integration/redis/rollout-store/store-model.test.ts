@@ -14,7 +14,14 @@ import {
   upgradeStates,
   weightOf,
 } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aWave, startedAt, type UpgradeFigures } from '../../../support/builders.ts';
+import {
+  anUpgrade,
+  aRollout,
+  aWave,
+  because,
+  startedAt,
+  type UpgradeFigures,
+} from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import { makeMemoryRolloutStore } from '../../../support/store/memory-rollout-store.ts';
@@ -134,7 +141,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       const dues = [5, 3, 9, 1, 2];
       const upgrades = dues.map((dueAt, index) =>
         anUpgrade(
-          { state: 'retrying', dueAt: startedAt + dueAt, reason: '' },
+          { state: 'retrying', dueAt: startedAt + dueAt, reason: because('') },
           {
             collectorId: index + 1,
             order: index + 1,
@@ -306,7 +313,13 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       await store.saveUpgrade(ended(await load(1), 'succeeded', 0), null);
       expect((await view()).waves[0]?.lastChangeAt).toBe(startedAt + 60_000);
       const later = startedAt + 90_000;
-      const regressed = { state: 'unconfirmed', endedAt: later, reason: '', weight: 3, lost: true } as const;
+      const regressed = {
+        state: 'unconfirmed',
+        endedAt: later,
+        reason: because(''),
+        weight: 3,
+        lost: true,
+      } as const;
       await store.saveUpgrade(changeTo(await load(1), regressed, later), null);
       expect((await view()).waves[0]).toMatchObject({ lastChangeAt: startedAt + 60_000, lost: 1 });
       await store.saveUpgrade(changeTo(await load(2), anyProgress('queued', later), later), null);
@@ -437,7 +450,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       await save(over);
       const next = aRollout({ id: 'production-20260302-2' });
       await freeze({ rollout: next, upgrades: [] });
-      const again = { rollout: { ...over, reason: 'seen', rev: 3 }, expectedRev: 2, events: [] };
+      const again = { rollout: { ...over, reason: because('seen'), rev: 3 }, expectedRev: 2, events: [] };
       expect(await store.saveRollout({ ...again, brake: 'keep' }, null)).toBe('saved');
       expect(await store.activeRolloutIds(['production'])).toEqual([next.id]);
     });
@@ -558,7 +571,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     it('are refused when the rollout has changed, or another leads', async () => {
       await freeze({ rollout: aRollout(), upgrades: pendingOnes(2) });
       expect(await store.join(joining(), 2, null)).toBe('stale');
-      await save(aRollout({ reason: 'seen' }), 7);
+      await save(aRollout({ reason: because('seen') }), 7);
       const next = joining({ rollout: aRollout({ rev: 3 }) });
       expect(await store.join(next, 2, 6)).toBe('stale');
       expect(await store.loadUpgrade(rolloutId, 11)).toBeUndefined();
@@ -605,7 +618,10 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
 
     it('is left out when its record has changed; when all have, the rollout is as it was', async () => {
       const changes = await back(1, 2);
-      await store.saveUpgrade(changeTo(await load(1), { state: 'retrying', dueAt: 1, reason: '' }), null);
+      await store.saveUpgrade(
+        changeTo(await load(1), { state: 'retrying', dueAt: 1, reason: because('') }),
+        null,
+      );
       expect(await store.rejoin(rolloutId, changes.slice(0, 1), 1)).toEqual([]);
       expect((await store.loadRollout(rolloutId))?.rev).toBe(1);
       expect(await store.rejoin(rolloutId, changes, 1)).toEqual([2]);

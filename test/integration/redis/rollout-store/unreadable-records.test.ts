@@ -15,6 +15,7 @@ import { countPlan } from '../../../../src/redis/rollout-store/upgrade-counters.
 import { parseCounters } from '../../../../src/redis/schema/counter-fields.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
+import { upgradeWords } from '../../../../src/rollout/messages/upgrade-reasons.ts';
 import type { PlanGroups } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
@@ -29,6 +30,7 @@ import {
   aRollout,
   aWave,
   aWaveRule,
+  because,
   someGroups,
   startedAt,
   targetBuild,
@@ -134,8 +136,10 @@ describe('a record that cannot be read', () => {
   });
 });
 
-const inShort = ({ identity, progress }: Upgrade) =>
-  `${identity.collectorId} ${progress.state}${'reason' in progress ? `: ${progress.reason}` : ''}`;
+const inShort = (upgrade: Upgrade) => {
+  const words = upgradeWords(upgrade);
+  return `${upgrade.identity.collectorId} ${upgrade.progress.state}${words === '' ? '' : `: ${words}`}`;
+};
 
 describe('corrupt records on their way', () => {
   const states = [
@@ -229,8 +233,8 @@ describe('corrupt records on their way', () => {
         '4 upgrading',
         `5 ${withdrawn}`,
         '6 upgrading',
-        '7 succeeded: ',
-        '8 failed: ',
+        '7 succeeded',
+        '8 failed',
       ]);
       expect((await repair('watch')).kind).toBe('refused');
     },
@@ -367,7 +371,7 @@ describe('groups of a plan that cannot be read', () => {
     const house = await aBrokenPlan();
     const parts = partsWith(house);
     await reconcile(parts, id, 1, 1_000);
-    const abort = { kind: 'aborted', at: startedAt, reason: 'broken' } as const;
+    const abort = { kind: 'aborted', at: startedAt, reason: because('broken') } as const;
     await changeRollout(parts, id, 'ann', () => abort);
     for (let pass = 0; pass < 3; pass += 1) await reconcile(parts, id, 1, 1_000);
     expect((await house.store.loadRollout(id))?.endedAt).toBe(startedAt);
@@ -392,7 +396,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     ];
     const rollout = aRollout({ policy, waves, ...changes });
     const upgrades = [
-      anUpgrade({ state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false }),
+      anUpgrade({ state: 'succeeded', endedAt: startedAt, reason: because(''), weight: 0, lost: false }),
       anUpgradingOne({}, { collectorId: 2, order: 1 }),
       ...pendingOnes(2).map((each, at) => ({
         ...each,
@@ -416,7 +420,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
       const before = await store.loadUpgrade(id, 2);
       if (before === undefined) throw new Error('it is there');
       expect(before.progress.state).toBe('upgrading');
-      const after = end(before, 'succeeded', startedAt, 'on the build');
+      const after = end(before, 'succeeded', startedAt, because('on the build'));
       expect(await store.saveUpgrade({ before, after, events: [] }, null)).toBe('saved');
     };
     return { ...house, store, parts, operations, good, pass, endRunning };
@@ -523,9 +527,13 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     const { operations, parts, commands, keys } = await aBrokenRollout();
     expect(await operations.hold({ subject: 'all', by: 'ann', reason: 'noisy' })).toEqual({
       kind: 'unknown',
-      reason: expect.stringContaining(`${id}: its record in Redis can't be read`),
+      reason: expect.stringContaining(`${id}: its record in Redis is unreadable`),
     });
-    await changeRollout(parts, id, 'daemon', () => ({ kind: 'held', at: startedAt, reason: 'late' }));
+    await changeRollout(parts, id, 'daemon', () => ({
+      kind: 'held',
+      at: startedAt,
+      reason: because('late'),
+    }));
     expect(await commands.hget(keys.rollout, 'json')).toBe('{"id":"produ');
   });
 

@@ -293,6 +293,7 @@ describe('the status of a rollout', () => {
     const held = {
       label: 'Linux / amd64 / 19.441-2',
       reason: '3 of 4 failed, 1 of 80 elsewhere',
+      kind: 'outlier' as const,
       by: 'daemon',
       at: startedAt,
       waiting: 7,
@@ -309,7 +310,14 @@ describe('the status of a rollout', () => {
   });
 
   it('offers no release of a stratum in a rollout that is over', () => {
-    const held = { label: 'Linux', reason: '3 of 4 failed', by: 'daemon', at: startedAt, waiting: 0 };
+    const held = {
+      label: 'Linux',
+      kind: 'outlier' as const,
+      reason: '3 of 4 failed',
+      by: 'daemon',
+      at: startedAt,
+      waiting: 0,
+    };
     const strata = { total: 2, held: [held], uncovered: { count: 0, labels: [] } };
     expect(
       startingWith('held', shown({ strata, endedAt: startedAt, state: 'finishedWithFailures' })),
@@ -494,7 +502,16 @@ describe('the status of a rollout', () => {
         window: { isOpen: false, until: null, reason: clearScreen, timeZone: 'UTC', ownZones: false },
         strata: {
           total: 1,
-          held: [{ label: clearScreen, reason: clearScreen, by: clearScreen, at: startedAt, waiting: 1 }],
+          held: [
+            {
+              label: clearScreen,
+              kind: 'asked',
+              reason: clearScreen,
+              by: clearScreen,
+              at: startedAt,
+              waiting: 1,
+            },
+          ],
           uncovered: { count: 1, labels: [clearScreen] },
         },
         waves: [

@@ -27,6 +27,7 @@ const collector = (collectorName: string, collectorId: number) => ({
   order: 0,
   state: 'failed' as const,
   reason: 'no space\u001b[2J',
+  reasonKind: 'task' as const,
   fromBuild: '19.1-1',
   toBuild: '19.2-1',
   attempts: 1,
@@ -110,6 +111,7 @@ describe('the live screen', () => {
       total: 9,
       held: Array.from({ length: 30 }, (_, at) => ({
         label: `s${at}`,
+        kind: 'outlier' as const,
         reason: 'x',
         by: 'a',
         at,

@@ -134,7 +134,16 @@ describe('the contract of our own API', () => {
       buildHold: { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: startedAt },
       strata: {
         total: 2,
-        held: [{ label: 'Linux', reason: '3 of 4 failed', by: 'daemon', at: startedAt, waiting: 7 }],
+        held: [
+          {
+            label: 'Linux',
+            kind: 'outlier',
+            reason: '3 of 4 failed',
+            by: 'daemon',
+            at: startedAt,
+            waiting: 7,
+          },
+        ],
         uncovered: { count: 1, labels: ['Windows'] },
       },
       waves: [

@@ -6,6 +6,7 @@ import {
   anUpgrade,
   aRollout,
   aWave,
+  because,
   oldBuild,
   someGroups,
   startedAt,
@@ -63,7 +64,13 @@ describe('what the leader asks of the store', () => {
 
   it('ends the rollback of 3,000 with a few calls', async () => {
     const { store, counted, lead, count } = makeHouse();
-    const over = { state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false } as const;
+    const over = {
+      state: 'succeeded',
+      endedAt: startedAt,
+      reason: because(''),
+      weight: 0,
+      lost: false,
+    } as const;
     const upgradesOf = (rolloutId: string) =>
       Array.from({ length: 3_000 }, (_, index) =>
         anUpgrade(over, { rolloutId, collectorId: index + 1, order: index + 1 }),
@@ -95,7 +102,7 @@ describe('what the leader asks of the store', () => {
     const { store, lead, count } = makeHouse();
     const rollout = aRollout({ state: 'aborted', waves: [aWave({ state: 'open', size: 10 })] });
     await store.freeze({ rollout, upgrades: pendingOnes(10), groups: someGroups(), events: [] });
-    const newer = { ...rollout, rev: rollout.rev + 1, reason: 'seen by another leader' };
+    const newer = { ...rollout, rev: rollout.rev + 1, reason: because('seen by another leader') };
     const change = { rollout: newer, expectedRev: rollout.rev, events: [], brake: 'keep' } as const;
     expect(await store.saveRollout(change, 7)).toBe('saved');
     await lead(6);

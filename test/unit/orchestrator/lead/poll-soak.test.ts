@@ -11,6 +11,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   someGroups,
   startedAt as t,
   targetBuild,
@@ -54,7 +55,7 @@ async function aSoak(
   const upgrades = ids.map((id) =>
     anUpgrade(
       id <= canaries
-        ? { state: 'succeeded', endedAt: t, reason: '', weight: 0, lost: false }
+        ? { state: 'succeeded', endedAt: t, reason: because(''), weight: 0, lost: false }
         : { state: 'pending' },
       { collectorId: id, order: id, ...(ephemeral.has(id) ? { ephemeral: true } : {}) },
     ),

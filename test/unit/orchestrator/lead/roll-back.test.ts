@@ -8,6 +8,7 @@ import {
   anUpgrade,
   aRollout,
   aView,
+  because,
   oldBuild,
   someGroups,
   startedAt,
@@ -31,7 +32,13 @@ async function aRollingBackOne({ listed = [1], byId }: Service = {}, size = 1) {
   const store = makeMemoryRolloutStore(() => startedAt);
   const inventoryBefore = { at: startedAt, size, missing: 0 };
   const rollout = aRollout({ state: 'rollingBack', inventory: inventoryBefore });
-  const succeeded = { state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false } as const;
+  const succeeded = {
+    state: 'succeeded',
+    endedAt: startedAt,
+    reason: because(''),
+    weight: 0,
+    lost: false,
+  } as const;
   const upgrades = Array.from({ length: size }, (_, index) =>
     anUpgrade(succeeded, { collectorId: index + 1, order: index + 1 }),
   );

@@ -10,6 +10,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   someGroups,
   startedAt as t,
   targetBuild,
@@ -27,7 +28,13 @@ async function aSoak(alive: boolean) {
     policy: aPolicy({ waves: [aWaveRule({ name: 'canary', soakMs: 60_000 })] }),
     waves: [aWave({ name: 'canary', size: 2, state: 'soaking', soakEndsAt: t })],
   });
-  const withdrawn = { state: 'withdrawn', endedAt: t, reason: 'left', weight: 0, lost: false } as const;
+  const withdrawn = {
+    state: 'withdrawn',
+    endedAt: t,
+    reason: because('left'),
+    weight: 0,
+    lost: false,
+  } as const;
   const upgrades = [
     anUpgrade({ ...withdrawn, onBuild: true }, { collectorId: 1 }),
     anUpgrade(withdrawn, { collectorId: 2, order: 2 }),
@@ -57,7 +64,7 @@ describe('the soak of a wave with a collector that someone else upgraded (P14)',
   it('takes it for no evidence any more once it is dead, and for no failure', async () => {
     const { upgrade } = await aSoak(false);
     expect(upgrade).toMatchObject({
-      progress: { state: 'withdrawn', weight: 0, reason: expect.stringMatching(/died/) },
+      progress: { state: 'withdrawn', weight: 0, reason: { kind: 'onBuild', but: { kind: 'died' } } },
     });
     expect(upgrade !== undefined && isOnBuild(upgrade)).toBe(false);
   });

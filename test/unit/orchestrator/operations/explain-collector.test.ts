@@ -12,6 +12,7 @@ import {
   aPolicy,
   aRollout,
   aStandstill,
+  because,
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
@@ -77,11 +78,11 @@ describe('a collector after a rollback', () => {
     const identity = { collectorId: 7, collectorName: 'svr-12', fromBuild: old, toBuild: build };
     const [first, second] = ['production-20260302-1', 'production-20260302-2'];
     const takenBack = anUpgrade(
-      { state: 'rolledBack', reason: `by ${second}`, ...ended },
+      { state: 'rolledBack', reason: because(`by ${second}`), ...ended },
       { ...identity, tasks },
     );
     const back = anUpgrade(
-      { state: 'succeeded', reason: 'alive', ...ended, endedAt: t + 9 },
+      { state: 'succeeded', reason: because('alive'), ...ended, endedAt: t + 9 },
       { ...identity, rolloutId: second, fromBuild: build, toBuild: old },
     );
     await freeze({ id: first, state: 'rolledBack', endedAt: t }, takenBack);
@@ -131,9 +132,9 @@ describe('a collector after a rollback', () => {
 
 describe('a collector of a rollout on its way', () => {
   it('shows its stratum, its target and its attempts', async () => {
-    const ending = { at: t, state: 'retrying', reason: 'no space' } as const;
+    const ending = { at: t, state: 'retrying', reason: because('no space') } as const;
     const upgrade = anUpgrade(
-      { state: 'retrying', dueAt: t + 60_000, reason: 'no space' },
+      { state: 'retrying', dueAt: t + 60_000, reason: because('no space') },
       {
         collectorId: 7,
         collectorName: 'svr-12',

@@ -9,6 +9,7 @@ import {
   anUpgrade,
   aPolicy,
   aRollout,
+  because,
   someGroups,
   startedAt as t,
   targetBuild,
@@ -64,7 +65,7 @@ describe('hold of a build', () => {
       const held = await hold(parts(), { subject: targetBuild, ...by });
       expect(held).toMatchObject({ kind: 'done', subject: { kind: 'build', build: targetBuild } });
       const after = await store.loadRollout(rollout.id);
-      expect(after).toMatchObject({ state: 'held', reason: `build ${targetBuild} is held: it crashes` });
+      expect(after).toMatchObject({ state: 'held', reason: { kind: 'buildHeld', reason: 'it crashes' } });
       expect(after?.heldFor).toBeUndefined();
       expect(await register.readAudit(5)).toEqual([]);
       const again = await hold(parts(), { subject: targetBuild, ...by });
@@ -153,14 +154,14 @@ describe('a stratum', () => {
 
   it('that an ended rollout left held is listed, and released', async () => {
     const label = 'Windows / amd64';
-    const word = { reason: '3 of 3 failed', by: 'daemon', at: t };
+    const word = { reason: because('3 of 3 failed'), by: 'daemon', at: t };
     const rollout = await freeze({ heldStrata: [{ stratum: 1, label, ...word }] });
     const ended = { ...rollout, state: 'aborted', endedAt: t, rev: rollout.rev + 1 } as const;
     const change = { rollout: ended, expectedRev: rollout.rev, events: [], brake: 'set' } as const;
     await store.saveRollout(change, null);
 
     expect((await listHolds(parts())).strata).toEqual([
-      { policy: 'production', rolloutId: rollout.id, isEnded: true, label, ...word },
+      { policy: 'production', rolloutId: rollout.id, isEnded: true, label, ...word, reason: '3 of 3 failed' },
     ]);
     // Nothing of an ended rollout could start.
     expect(await hold(parts(), { subject: 'Linux / amd64', ...by })).toMatchObject({ kind: 'unknown' });

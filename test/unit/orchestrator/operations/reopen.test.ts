@@ -6,6 +6,7 @@ import {
   anUpgrade,
   aPolicy,
   aRollout,
+  because,
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
@@ -23,7 +24,7 @@ it('a rollout that was over is on its way again by the present windows and freez
   const failed = anUpgrade({
     state: 'failed',
     endedAt: t,
-    reason: 'permission denied',
+    reason: because('permission denied'),
     failureClass: 'permanent',
     weight: 1,
     lost: false,

@@ -4,7 +4,7 @@ import {
   type UpgradeSearch,
 } from '../../../../src/orchestrator/operations/search-upgrades.ts';
 import type { Upgrade, UpgradeProgress } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, aRollout, aWave, because, someGroups, startedAt } from '../../../support/builders.ts';
 import {
   makeMemoryFleetRegister,
   makeMemoryRolloutStore,
@@ -19,7 +19,7 @@ const groups = someGroups({
 });
 
 const failed = (reason: string, after: number): UpgradeProgress => ({
-  ...{ state: 'failed', reason, endedAt: startedAt + after, weight: 1, lost: false },
+  ...{ state: 'failed', reason: because(reason), endedAt: startedAt + after, weight: 1, lost: false },
 });
 const some: readonly Upgrade[] = [
   anUpgrade({ state: 'pending' }, { collectorId: 1, collectorName: 'web-1', order: 1 }),

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { makeStartPolicy, type StartResult } from '../../../../src/orchestrator/operations/start-policy.ts';
 import { changeRollout } from '../../../../src/orchestrator/records/change-rollout.ts';
-import { aFleet, aFleetService, aPolicy, startedAt, targetBuild } from '../../../support/builders.ts';
+import {
+  aFleet,
+  aFleetService,
+  aPolicy,
+  because,
+  startedAt,
+  targetBuild,
+} from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
 import {
@@ -38,7 +45,7 @@ function setUp() {
   };
   const begin = (planHash: string) => start({ policy: name, planHash, by: 'ann', reason: 'now' });
   const abort = async ({ status }: Extract<StartResult, { kind: 'started' }>) => {
-    const aborted = { kind: 'aborted', at: startedAt, reason: '' } as const;
+    const aborted = { kind: 'aborted', at: startedAt, reason: because('') } as const;
     await changeRollout(parts, status.id, 'ann', () => aborted);
     await changeRollout(parts, status.id, 'ann', () => ({ kind: 'closed', at: startedAt }));
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeRollout, stopRollout } from '../../../../src/orchestrator/records/change-rollout.ts';
 import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import { aRollout, someGroups, startedAt as t } from '../../../support/builders.ts';
+import { aRollout, because, someGroups, startedAt as t } from '../../../support/builders.ts';
 import {
   makeMemoryFleetRegister,
   makeMemoryRolloutStore,
@@ -37,9 +37,11 @@ async function makeParts() {
 }
 
 const pause = ({ rollout: { state } }: RolloutView) =>
-  state === 'running' ? ({ kind: 'paused', at: t, reason: 'by ann' } as const) : undefined;
+  state === 'running' ? ({ kind: 'paused', at: t, reason: because('by ann') } as const) : undefined;
 const resume = (view: RolloutView) =>
-  view.rollout.state === 'paused' ? ({ kind: 'resumed', at: t, reason: 'by bob', view } as const) : undefined;
+  view.rollout.state === 'paused'
+    ? ({ kind: 'resumed', at: t, reason: because('by bob'), view } as const)
+    : undefined;
 
 describe('stopping a rollout (P4)', () => {
   it('is done again when Redis went back to before it, and only then answered', async () => {

@@ -6,7 +6,7 @@ import {
   makeStoreMemory,
   type StoreMemory,
 } from '../../../../src/orchestrator/recovery/data-loss.ts';
-import { aPolicy, aRollout, someGroups, startedAt, targetBuild } from '../../../support/builders.ts';
+import { aPolicy, aRollout, because, someGroups, startedAt, targetBuild } from '../../../support/builders.ts';
 import {
   makeMemoryFleetRegister,
   makeMemoryRolloutStore,
@@ -114,7 +114,7 @@ describe('the memory of a daemon', () => {
   });
 
   it('starts no policy by itself whose lost rollout was stopped, until an operator does (P4)', async () => {
-    await world.freeze('production', 1, { state: 'paused', reason: 'ann: wait' });
+    await world.freeze('production', 1, { state: 'paused', reason: because('ann: wait') });
     await world.freeze('staging', 1, { state: 'running' });
     const memory = world.aDaemon();
     await memory.check();
@@ -158,8 +158,8 @@ describe('the memory of a daemon', () => {
   });
 
   it('notices by an active rollout that is gone that one node of a Cluster lost its data (P4, P11)', async () => {
-    await world.freeze('production', 3, { state: 'paused', reason: 'ann: wait' });
-    await world.freeze('staging', 2, { state: 'paused', reason: 'ann: wait' });
+    await world.freeze('production', 3, { state: 'paused', reason: because('ann: wait') });
+    await world.freeze('staging', 2, { state: 'paused', reason: because('ann: wait') });
     await world.register().holdCollector({ collectorId: 7, ...word });
     const memory = world.aDaemon();
     await memory.check();
@@ -185,7 +185,7 @@ describe('the memory of a daemon', () => {
   });
 
   it('stores holds again when their node lost its data, and starts as before what is still there', async () => {
-    await world.freeze('production', 3, { state: 'paused', reason: 'ann: wait' });
+    await world.freeze('production', 3, { state: 'paused', reason: because('ann: wait') });
     await world.register().holdCollector({ collectorId: 7, ...word });
     const memory = world.aDaemon();
     await memory.check();

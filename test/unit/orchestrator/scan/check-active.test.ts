@@ -10,6 +10,7 @@ import {
   aPolicy,
   aRollout,
   aTarget,
+  because,
   someGroups,
   startedAt as t,
   targetBuild,
@@ -69,7 +70,7 @@ describe('a newer build, where the policy takes it up at once', () => {
   it.each(['paused', 'held'] as const)(
     'leaves one that is %s to whoever has to speak (P4)',
     async (state) => {
-      expect(await tick({ state, reason: 'by ann: an incident' })).toBe(state);
+      expect(await tick({ state, reason: because('by ann: an incident') })).toBe(state);
     },
   );
 

@@ -8,6 +8,7 @@ import {
   anUpgrade,
   aRollout,
   aWave,
+  because,
   someGroups,
   startedAt,
   targetBuild,
@@ -29,7 +30,7 @@ async function aRolloutUnderWay() {
   const gone = {
     state: 'withdrawn',
     endedAt: startedAt,
-    reason: 'not alive',
+    reason: because('not alive'),
     weight: 0,
     lost: false,
   } as const;
@@ -78,7 +79,7 @@ describe('a tick of a rollout that is on its way', () => {
       await check(async () => {
         await changeRollout(parts, rollout.id, 'daemon', () =>
           state === 'aborted'
-            ? { kind: 'aborted', at: startedAt, reason: '' }
+            ? { kind: 'aborted', at: startedAt, reason: because('') }
             : { kind: 'finished', at: startedAt, state },
         );
         told.length = 0;

@@ -77,7 +77,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
   it('is withdrawn when a plausible inventory, read after that, lacks it too', async () => {
     const { poll } = await aPoll(adopted, (id) => id !== 1);
     expect((await poll()).upgrade).toMatchObject({
-      progress: { state: 'withdrawn', reason: 'the collector is gone from the service' },
+      progress: { state: 'withdrawn', reason: { kind: 'gone' } },
     });
   });
 

@@ -288,7 +288,7 @@ describe('a create that waits for its place in the API budget', () => {
       progress: {
         state: 'deferred',
         condition: 'inUpgrade',
-        reason: 'the collector is being upgraded by other-20260302-1',
+        reason: { kind: 'claimed', rollout: 'other-20260302-1' },
       },
     });
   });
@@ -379,7 +379,7 @@ describe('a create that is refused since a person upgraded the collector by hand
     const job = await aJob(aRollout(), queued, fleet);
     expect(await job.run()).toEqual({ job: 'end' });
     expect(await job.stored()).toMatchObject({
-      progress: { state: 'withdrawn', reason: 'runs the build already' },
+      progress: { state: 'withdrawn', reason: { kind: 'onBuild' } },
     });
   });
 

@@ -8,6 +8,7 @@ import {
   aContext,
   anUpgrade,
   aPolicy,
+  because,
   oldBuild,
   startedAt as t,
   targetBuild,
@@ -60,7 +61,7 @@ describe('one that is admitted right after a page of the inventory showed it', (
 
   it('is looked at when a create of it was once in doubt, or failed (P1)', () => {
     expect(nextStep(admitted(anObservation(), { createsInDoubt: 1 }), now)).toEqual(recheck);
-    const progress = { state: 'retrying', dueAt: t, reason: 'download failed' } as const;
+    const progress = { state: 'retrying', dueAt: t, reason: because('download failed') } as const;
     expect(nextStep(admitted(anObservation(), { progress }), now)).toEqual(recheck);
   });
 });

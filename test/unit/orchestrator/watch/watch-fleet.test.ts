@@ -16,6 +16,7 @@ import {
   anUpgradingOne,
   aPolicy,
   aRollout,
+  because,
   oldBuild,
   someGroups,
   startedAt as t,
@@ -155,7 +156,13 @@ describe('watching by pages of the inventory', () => {
       baselineHeartbeatAt: null,
       late: false,
     });
-    const away = anUpgrade({ state: 'deferred', condition: 'notAlive', since: t, dueAt, reason: 'away' });
+    const away = anUpgrade({
+      state: 'deferred',
+      condition: 'notAlive',
+      since: t,
+      dueAt,
+      reason: because('away'),
+    });
     await world.has(
       first,
       four((id) => ({ 1: verifying, 2: away })[id]),

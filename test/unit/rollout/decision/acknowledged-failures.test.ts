@@ -4,7 +4,6 @@ import { assess, tripAbove } from '../../../../src/rollout/decision/assess.ts';
 import { raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout, type RolloutFact } from '../../../../src/rollout/decision/evolve-rollout.ts';
-import { stopWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { Amount } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView, StratumSummary } from '../../../../src/rollout/model/rollout.ts';
 import {
@@ -15,6 +14,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -73,8 +73,7 @@ function led(rollout: Rollout, failures: readonly Failure[]): Rollout {
   const view = viewOf(rollout, failures);
   const { actions } = decide(view, at);
   const breach = actions.find((action) => action.do === 'breach');
-  if (breach !== undefined)
-    return evolveRollout(rollout, { kind: 'held', at, reason: stopWords(breach.cause) });
+  if (breach !== undefined) return evolveRollout(rollout, { kind: 'held', at, reason: breach.cause });
   if (!actions.some((action) => action.do === 'lowerAcknowledged')) return rollout;
   return led(evolveRollout(rollout, { kind: 'acknowledgedLowered', at, view }), failures);
 }
@@ -89,11 +88,19 @@ describe('failures after a resume', () => {
     ]);
     const failures = [canaryFails, canaryFails, canaryFails];
     rollout = led(rollout, failures);
-    expect(rollout).toMatchObject({ state: 'held', reason: 'wave w0: failures 3, allowed 2' });
+    expect(rollout).toMatchObject({
+      state: 'held',
+      reason: { kind: 'failures', failures: { failures: 3, failuresAllowed: 2 } },
+    });
     // A fourth comes while it is held, from an upgrade that was on its way; it is known at the resume, too.
     failures.push(canaryFails);
     for (const round of [1, 2]) {
-      rollout = evolveRollout(rollout, { kind: 'resumed', at, reason: '', view: viewOf(rollout, failures) });
+      rollout = evolveRollout(rollout, {
+        kind: 'resumed',
+        at,
+        reason: because(''),
+        view: viewOf(rollout, failures),
+      });
       expect(assess(viewOf(rollout, failures)).assessed[0]?.assessment).toMatchObject({
         failures: 0,
         failuresAllowed: 2,
@@ -106,7 +113,7 @@ describe('failures after a resume', () => {
       rollout = led(rollout, failures);
       expect(rollout.state).toBe('held');
     }
-    expect(rollout.reason).toBe('wave w0: failures 3, allowed 2, not counting 7 acknowledged');
+    expect(rollout.reason).toMatchObject({ failures: { failures: 3, failuresAllowed: 2, acknowledged: 7 } });
   });
 
   it('are the only ones that count, whatever was held, released, resumed or tried again before', () => {
@@ -148,18 +155,18 @@ describe('failures after a resume', () => {
           if (word.say === 'fail') failures.push({ ...word, isNew: true });
           if (word.say === 'retry') failures = failures.filter((failure) => failure.wave !== word.wave);
           if (word.say === 'hold' && !isHeld) {
-            const held = { stratum: word.stratum, label, reason: '', by: 'ann', at };
-            save({ kind: 'strataHeld', at, strata: [held], reason: '' });
+            const held = { stratum: word.stratum, label, reason: because(''), by: 'ann', at };
+            save({ kind: 'strataHeld', at, strata: [held] });
           }
           if (word.say === 'release' && isHeld) {
-            save({ kind: 'stratumReleased', at, stratum: word.stratum, label, reason: '', view });
+            save({ kind: 'stratumReleased', at, stratum: word.stratum, label, reason: because(''), view });
             failures = failures.map((each) =>
               each.stratum === word.stratum ? { ...each, isNew: false } : each,
             );
           }
           if (word.say === 'resume') {
-            if (rollout.state === 'running') save({ kind: 'paused', at, reason: '' });
-            save({ kind: 'resumed', at, reason: '', view });
+            if (rollout.state === 'running') save({ kind: 'paused', at, reason: because('') });
+            save({ kind: 'resumed', at, reason: because(''), view });
             failures = failures.map((each) => ({ ...each, isNew: false }));
           }
           rollout = led(rollout, failures);

@@ -11,7 +11,7 @@ import type {
   LaneQueue,
   RolloutView,
 } from '../../../../src/rollout/model/rollout.ts';
-import { aPolicy, aRollout, aView, someGroups, startedAt } from '../../../support/builders.ts';
+import { aPolicy, aRollout, aView, because, someGroups, startedAt } from '../../../support/builders.ts';
 
 const minute = 60_000;
 const now = startedAt;
@@ -39,7 +39,13 @@ function aLane(changes: Partial<Lane> = {}): Lane {
 }
 
 function held(stratum: number): HeldStratum {
-  return { stratum, label: `stratum-${stratum}`, reason: '3 of 3 failed', by: 'daemon', at: startedAt };
+  return {
+    stratum,
+    label: `stratum-${stratum}`,
+    reason: because('3 of 3 failed'),
+    by: 'daemon',
+    at: startedAt,
+  };
 }
 
 interface Given extends Partial<Omit<RolloutView, 'rollout'>> {
@@ -188,8 +194,8 @@ describe('a held stratum', () => {
     expect(admit(given, now)).toMatchObject({
       picks: [],
       blockers: [
-        { kind: 'stratumHeld', label: 'stratum-0', reason: '3 of 3 failed', until: null },
-        { kind: 'stratumHeld', label: 'stratum-1', reason: '3 of 3 failed', until: null },
+        { kind: 'stratumHeld', label: 'stratum-0', reason: because('3 of 3 failed'), until: null },
+        { kind: 'stratumHeld', label: 'stratum-1', reason: because('3 of 3 failed'), until: null },
       ],
       wakeAt: null,
     });

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { wasStopped } from '../../../../src/rollout/decision/after-data-loss.ts';
 import { needsStartWords } from '../../../../src/rollout/messages/data-loss.ts';
 import { type RolloutState, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
-import { aRollout, aWave, targetBuild } from '../../../support/builders.ts';
+import { aRollout, aWave, because, targetBuild } from '../../../support/builders.ts';
 
 const heldStrata = ['arm', 'old'].map((label) => ({
   stratum: 0,
   label: `Linux/${label}`,
-  reason: 'noisy',
+  reason: because('noisy'),
   by: 'ann',
   at: 1,
 }));
@@ -46,7 +46,7 @@ describe('wasStopped', () => {
 describe('needsStartWords', () => {
   it('names what stopped the rollout, and every stratum that an operator has to hold again', () => {
     const words = (state: RolloutState) =>
-      needsStartWords(aRollout({ id: 'night-20260302-1', state, reason: 'wait', heldStrata }));
+      needsStartWords(aRollout({ id: 'night-20260302-1', state, reason: because('wait'), heldStrata }));
     const both = 'its stratum Linux/arm was held: noisy, and its stratum Linux/old was held: noisy';
     expect(words('paused')).toContain(`night-20260302-1 was paused: wait, and ${both}`);
     expect(words('running')).toContain(`night-20260302-1 was running, and ${both}`);

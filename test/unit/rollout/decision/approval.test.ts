@@ -10,6 +10,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   startedAt,
 } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
@@ -46,10 +47,14 @@ const withRest = (of: RolloutView, changes: Parameters<typeof aWave>[0]): Rollou
 
 describe('a plan that waits for approval', () => {
   const drift = { from: '1a2b', joined: 1, left: 0, words: 'one more' };
-  const plan = view({ state: 'awaitingApproval', reason: 'the policy asks for it', drift });
+  const plan = view({ state: 'awaitingApproval', reason: because('the policy asks for it'), drift });
 
   it('runs once it is approved, and its drift is seen', () => {
-    expect(approve(plan).rollout).toMatchObject({ state: 'running', reason: 'by ann', drift: null });
+    expect(approve(plan).rollout).toMatchObject({
+      state: 'running',
+      reason: { kind: 'asked', by: 'ann' },
+      drift: null,
+    });
   });
 
   it('is not approved twice', () => {

@@ -20,6 +20,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -100,7 +101,7 @@ const all = (part: Part, count = strataCount) => Array.from({ length: count }, (
 const held = (stratum: number): HeldStratum => ({
   stratum,
   label: `s${stratum}`,
-  reason: 'why',
+  reason: because('why'),
   by: 'daemon',
   at: startedAt,
 });
@@ -225,11 +226,11 @@ describe('members of a held stratum', () => {
     ]);
     const resumed = evolveRollout(
       { ...done.rollout, state: 'held' },
-      { kind: 'resumed', at: now, reason: '', view: done },
+      { kind: 'resumed', at: now, reason: because(''), view: done },
     );
     expect(resumed.endsWithoutHeld).toBe(true);
     expect(decide({ ...done, rollout: resumed }, now).actions).toEqual([
-      { do: 'withdrawWaiting', reason: 'its stratum was held to the end: s0' },
+      { do: 'withdrawWaiting', reason: { kind: 'heldToTheEnd', labels: ['s0'] } },
     ]);
     const withdrawn = {
       ...done,
@@ -246,7 +247,12 @@ describe('members of a held stratum', () => {
       restState: 'passed',
       rollout: { heldStrata: [held(0)], state: 'paused' },
     });
-    const resumed = evolveRollout(busy.rollout, { kind: 'resumed', at: now, reason: '', view: busy });
+    const resumed = evolveRollout(busy.rollout, {
+      kind: 'resumed',
+      at: now,
+      reason: because(''),
+      view: busy,
+    });
     expect(resumed.endsWithoutHeld).toBe(false);
   });
 });
@@ -260,7 +266,8 @@ describe('a resume', () => {
         restState,
         rollout: { heldStrata, state: 'paused' },
       });
-      return evolveRollout(of.rollout, { kind: 'resumed', at: now, reason: '', view: of }).endsWithoutHeld;
+      return evolveRollout(of.rollout, { kind: 'resumed', at: now, reason: because(''), view: of })
+        .endsWithoutHeld;
     };
     expect(resumed('passed', [held(0)])).toBe(true);
     expect(resumed('open', [held(0)])).toBe(false);
@@ -304,7 +311,7 @@ describe('failures in general', () => {
         if (alarmOf(of) !== undefined) raised += 1;
         const rollout = evolveRollout(
           { ...of.rollout, state: 'held' },
-          { kind: 'resumed', at: now, reason: '', view: of },
+          { kind: 'resumed', at: now, reason: because(''), view: of },
         );
         expect(verdicts({ ...of, rollout })).toEqual([]);
       }),
@@ -325,7 +332,7 @@ describe('failures in general', () => {
     const rollout = evolveRollout(bad(2).rollout, {
       kind: 'stratumReleased',
       at: now,
-      reason: '',
+      reason: because(''),
       stratum: 0,
       label: held(0).label,
       view: bad(2),
@@ -348,7 +355,7 @@ describe('failures in general', () => {
         const fact = {
           kind: 'stratumReleased',
           at: now,
-          reason: '',
+          reason: because(''),
           stratum: first.stratum,
           label: first.label,
           view: of,
@@ -374,8 +381,13 @@ describe('failures in general', () => {
         if (alarm?.kind !== 'act' || alarm.action.do !== 'isolate') return;
         isolated += 1;
         const at = now;
-        const strata = alarm.action.strata.map((each) => ({ ...each, reason: '', by: 'daemon', at }));
-        const rollout = evolveRollout(of.rollout, { kind: 'strataHeld', at, reason: '', strata });
+        const strata = alarm.action.strata.map((each) => ({
+          ...each,
+          reason: because(''),
+          by: 'daemon',
+          at,
+        }));
+        const rollout = evolveRollout(of.rollout, { kind: 'strataHeld', at, strata });
         const after = { ...of, rollout };
         for (const [index, { wave, assessment }] of assess(after).assessed.entries()) {
           if (wave.state !== 'waiting') expect(assessment.tripped).toBe(false);
@@ -397,7 +409,7 @@ describe('failures in general', () => {
     const seen = view({ canary: all({ failed: 1 }) });
     const resumed = evolveRollout(
       { ...seen.rollout, state: 'held' },
-      { kind: 'resumed', at: now, reason: '', view: seen },
+      { kind: 'resumed', at: now, reason: because(''), view: seen },
     );
     const retried = {
       ...seen,

@@ -5,7 +5,6 @@ import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { Action } from '../../../../src/rollout/decision/decision.ts';
 import { evolveRollout, type RolloutFact } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
-import { outlierWords, stopWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import {
   type Rollout,
   type RolloutView,
@@ -28,6 +27,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -119,7 +119,7 @@ describe('a rollout that does not run', () => {
     (state) => {
       const view = twoWaves(
         { overdue: [3], candidates: [{ lane: 0, retries: ones(8), pending: ones(1) }] },
-        { state, reason: 'why' },
+        { state, reason: because('why') },
       );
       const decision = decide(view, now);
       expect(decision.actions).toEqual([{ do: 'deliver', collectorIds: [3] }]);
@@ -134,7 +134,7 @@ describe('a rollout that does not run', () => {
       { state: 'superseded' },
     );
     expect(decide(last, now).actions).toEqual([
-      { do: 'withdrawWaiting', reason: 'the rollout was superseded' },
+      { do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: 'superseded' } },
     ]);
   });
 
@@ -145,7 +145,7 @@ describe('a rollout that does not run', () => {
       aborted,
     );
     expect(decide(waits, now).actions).toEqual([
-      { do: 'withdrawWaiting', reason: 'the rollout was aborted' },
+      { do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: 'aborted' } },
     ]);
     const watches = twoWaves(
       { waves: [aSummary({ upgrading: 1, succeeded: 4 }), aSummary({ withdrawn: 20 })] },
@@ -283,19 +283,17 @@ function factOf(action: Action, view: RolloutView): RolloutFact | undefined {
       return { kind: 'wavePassed', at, wave: action.wave };
     case 'hold': {
       const { cause, heldFor } = action;
-      const reason = stopWords(cause);
-      return { kind: 'held', at, reason, ...(heldFor === undefined ? {} : { heldFor }) };
+      return { kind: 'held', at, reason: cause, ...(heldFor === undefined ? {} : { heldFor }) };
     }
     case 'endHold':
       return { kind: 'holdEnded', at, reason: action.reason };
     case 'breach':
-      return { kind: 'held', at, reason: stopWords(action.cause) };
+      return { kind: 'held', at, reason: action.cause };
     case 'isolate':
       return {
         kind: 'strataHeld',
         at,
-        reason: '',
-        strata: action.strata.map((each) => ({ ...each, reason: outlierWords(each), by: 'daemon', at })),
+        strata: action.strata.map((each) => ({ ...each, reason: because(''), by: 'daemon', at })),
       };
     case 'lowerAcknowledged':
       return { kind: 'acknowledgedLowered', at, view };
@@ -371,7 +369,7 @@ const worlds: fc.Arbitrary<World> = fc
       heldStrata: given.heldStrata.map((stratum) => ({
         stratum,
         label: `s${stratum}`,
-        reason: 'why',
+        reason: because('why'),
         by: 'daemon',
         at: startedAt,
       })),

@@ -14,6 +14,7 @@ import {
   aRollout,
   aSummary,
   aView,
+  because,
   startedAt,
 } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
@@ -56,7 +57,7 @@ describe('a rollout of another account (P5)', () => {
 
   it('is brought to its end when an operator aborted it: first what waits is withdrawn', () => {
     expect(decide(aForeignView(another, 'aborted'), now).actions).toEqual([
-      { do: 'withdrawWaiting', reason: 'the rollout was aborted' },
+      { do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: 'aborted' } },
     ]);
   });
 
@@ -132,7 +133,7 @@ describe('a rollback that waits for a plausible inventory', () => {
 });
 
 describe('an upgrade that is given up', () => {
-  const abandoned = { kind: 'abandoned', at: now, reason: 'nobody could look' } as const;
+  const abandoned = { kind: 'abandoned', at: now, reason: because('unwatched') } as const;
 
   it('is unconfirmed when it may have run, and withdrawn when it had not started (P9, P10)', () => {
     expect(evolve(anUpgradingOne(), abandoned, aContext())).toMatchObject({

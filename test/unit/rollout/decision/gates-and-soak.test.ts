@@ -22,6 +22,7 @@ import {
   aWave,
   aWaveRule,
   aWebhookGate,
+  because,
   startedAt,
 } from '../../../support/builders.ts';
 
@@ -112,7 +113,7 @@ describe('a soak', () => {
   it('looks at its collectors anew after a resume: what it saw before the pause is old', () => {
     const paused = soaking({ wave: { soakCheck: check() }, rollout: { state: 'paused' } });
     const at = endsAt + 24 * 60 * minute;
-    const rollout = evolveRollout(paused.rollout, { kind: 'resumed', at, reason: '', view: paused });
+    const rollout = evolveRollout(paused.rollout, { kind: 'resumed', at, reason: because(''), view: paused });
     expect(does({ ...paused, rollout }, at)).toEqual(['checkSoak']);
   });
 

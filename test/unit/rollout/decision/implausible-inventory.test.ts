@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import { judgeInventoryReading } from '../../../../src/rollout/decision/implausible-inventory.ts';
-import { stopWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { InventoryCount } from '../../../../src/rollout/model/assess-inventory.ts';
 import { implausibleHoldAfterMs } from '../../../../src/rollout/model/assess-inventory.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import { aRollout, aView, aWave, startedAt as t } from '../../../support/builders.ts';
+import { aRollout, aView, aWave, because, startedAt as t } from '../../../support/builders.ts';
 
 const minutes = 60_000;
 const inventory = { at: t, size: 120, missing: 0 };
@@ -31,7 +30,7 @@ function afterHold(rollout: Rollout): Rollout {
   const [action] = decide(aView({ rollout, braked: true }), at).actions;
   if (action?.do !== 'hold') throw new Error('it is not held');
   const { do: _do, cause, ...of } = action;
-  return evolveRollout(rollout, { kind: 'held', at, reason: stopWords(cause), ...of });
+  return evolveRollout(rollout, { kind: 'held', at, reason: cause, ...of });
 }
 
 const candidates = [{ lane: 0, retries: [], pending: [{ collectorId: 1, order: 1 }] }];
@@ -95,7 +94,12 @@ describe('a rollout that can not believe the inventory (P14)', () => {
     const at = t + minutes + implausibleHoldAfterMs;
     const held = afterHold(doubting);
     expect(held.state).toBe('held');
-    const resumed = evolveRollout(held, { kind: 'resumed', at, reason: '', view: aView({ rollout: held }) });
+    const resumed = evolveRollout(held, {
+      kind: 'resumed',
+      at,
+      reason: because(''),
+      view: aView({ rollout: held }),
+    });
     expect(resumed).toMatchObject({ state: 'running', inventory: { size: 60, missing: 60 } });
     expect(resumed.doubt).toBeUndefined();
     expect(judgeInventoryReading(resumed, reading(59, at + 1), at + 1)).toBeUndefined();
@@ -105,7 +109,12 @@ describe('a rollout that can not believe the inventory (P14)', () => {
   it('never takes an empty one for the fleet: it waits anew', () => {
     const at = t + minutes + implausibleHoldAfterMs;
     const held = afterHold(afterReading(running, reading(0)));
-    const resumed = evolveRollout(held, { kind: 'resumed', at, reason: '', view: aView({ rollout: held }) });
+    const resumed = evolveRollout(held, {
+      kind: 'resumed',
+      at,
+      reason: because(''),
+      view: aView({ rollout: held }),
+    });
     expect(resumed.doubt).toMatchObject({ since: at, why: { kind: 'empty' } });
     expect(resumed.inventory).toEqual(inventory);
   });
@@ -113,10 +122,10 @@ describe('a rollout that can not believe the inventory (P14)', () => {
   it.each(['paused', 'held'] as const)(
     'that was %s for something else is never taken for the fleet by resuming: nobody was told what that means',
     (state) => {
-      const stopped = { ...doubting, state, reason: 'by alice: lunch' };
+      const stopped = { ...doubting, state, reason: because('by alice: lunch') };
       const at = t + 8 * 60 * minutes;
       const view = aView({ rollout: stopped });
-      const resumed = evolveRollout(stopped, { kind: 'resumed', at, reason: '', view });
+      const resumed = evolveRollout(stopped, { kind: 'resumed', at, reason: because(''), view });
       expect(resumed).toMatchObject({ state: 'running', inventory, doubt: { since: at } });
     },
   );
@@ -124,14 +133,14 @@ describe('a rollout that can not believe the inventory (P14)', () => {
   it('that is rolled back after a pause waits as long as any: nobody was told what it leaves behind', () => {
     const paused = { ...doubting, state: 'paused' } as const;
     const at = t + 8 * 60 * minutes;
-    const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: '' });
+    const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: because('') });
     expect(rolling.doubt).toMatchObject({ since: at });
-    const held = evolveRollout(afterHold(doubting), { kind: 'rollbackAsked', at, reason: '' });
+    const held = evolveRollout(afterHold(doubting), { kind: 'rollbackAsked', at, reason: because('') });
     expect(held.doubt).toMatchObject({ since: t + minutes });
   });
 
   it('has no doubt any more once it is aborted: a rollback of it, later, judges anew', () => {
-    const aborted = evolveRollout(doubting, { kind: 'aborted', at: t + 2 * minutes, reason: '' });
+    const aborted = evolveRollout(doubting, { kind: 'aborted', at: t + 2 * minutes, reason: because('') });
     expect(aborted.doubt).toBeUndefined();
   });
 

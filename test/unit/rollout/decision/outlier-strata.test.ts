@@ -18,6 +18,7 @@ import {
   aRollout,
   aStratumSummary,
   aView,
+  because,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -50,7 +51,13 @@ function withStrata(
   }: Omit<Given, 'tried'> & { readonly count: number },
 ): RolloutView {
   const heldStrata = held.map(
-    (stratum): HeldStratum => ({ stratum, label: `s${stratum}`, reason: 'why', by: 'daemon', at: startedAt }),
+    (stratum): HeldStratum => ({
+      stratum,
+      label: `s${stratum}`,
+      reason: because('why'),
+      by: 'daemon',
+      at: startedAt,
+    }),
   );
   return aView({
     rollout: aRollout({
@@ -255,7 +262,7 @@ describe('isolation in general', () => {
         const first = findOutliers(of);
         if (first.length === 0) return;
         const heldStrata = first.map(
-          (each): HeldStratum => ({ ...each, reason: '', by: 'daemon', at: startedAt }),
+          (each): HeldStratum => ({ ...each, reason: because(''), by: 'daemon', at: startedAt }),
         );
         const then = findOutliers({ ...of, rollout: { ...of.rollout, heldStrata } });
         for (const { stratum } of then) expect(indexes(first)).not.toContain(stratum);

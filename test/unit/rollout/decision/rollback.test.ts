@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-reasons.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { isEnd, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
-import { aRollout, aSummary, aView, aWave, startedAt } from '../../../support/builders.ts';
+import { aRollout, aSummary, aView, aWave, because, startedAt } from '../../../support/builders.ts';
 
 const at = startedAt + 3_600_000;
 const words = { by: 'ann', reason: 'logs are lost', at };
 
 function rollingBack(changes: Partial<RolloutView> = {}, rollout: Partial<Rollout> = {}): RolloutView {
   return aView({
-    rollout: aRollout({ state: 'rollingBack', reason: 'by ann', ...rollout }),
+    rollout: aRollout({ state: 'rollingBack', reason: because('by ann'), ...rollout }),
     waves: [aSummary({ succeeded: 8, failed: 2 })],
     ...changes,
   });
@@ -20,7 +21,7 @@ function rollingBack(changes: Partial<RolloutView> = {}, rollout: Partial<Rollou
 const its = (changes: Partial<NonNullable<RolloutView['rollback']>> = {}) => ({
   id: 'production-20260302-2',
   state: 'running' as const,
-  reason: '',
+  reason: because(''),
   endedAt: null,
   ...changes,
 });
@@ -31,7 +32,8 @@ describe('a rollout that is taken back', () => {
       rollingBack({ waves: [aSummary({ succeeded: 8, [state]: 1, upgrading: 1 })] }),
       at,
     );
-    expect(decision.actions).toEqual([{ do: 'withdrawWaiting', reason: 'the rollout is rolled back' }]);
+    const reason = { kind: 'rolloutOver', state: 'rollingBack' };
+    expect(decision.actions).toEqual([{ do: 'withdrawWaiting', reason }]);
   });
 
   it.each(
@@ -60,7 +62,9 @@ describe('a rollout that is taken back', () => {
     ['succeeded', 'by production-20260302-2, which succeeded'],
     ['finishedWithFailures', 'by production-20260302-2, which finished with failures'],
     ['aborted', 'by production-20260302-2, which was aborted'],
-  ] as const)('is over when its rollback is %s', (state, reason) => {
+  ] as const)('is over when its rollback is %s', (state, words) => {
+    const reason = { kind: 'rollbackEnded', rollback: 'production-20260302-2', state } as const;
+    expect(rolloutReasonWords(reason)).toBe(words);
     const over = rollingBack(
       { rollback: its({ state, endedAt: at }) },
       { rollbackId: 'production-20260302-2' },
@@ -77,7 +81,11 @@ describe('asking for a rollback', () => {
     const judgement = ask(over);
     if (judgement.kind !== 'change') throw new Error('rollback was refused');
     const rollout = evolveRollout(over.rollout, judgement.fact);
-    expect(rollout).toMatchObject({ state: 'rollingBack', endedAt: null, reason: 'by ann: logs are lost' });
+    expect(rollout).toMatchObject({
+      state: 'rollingBack',
+      endedAt: null,
+      reason: { kind: 'asked', by: 'ann', words: 'logs are lost' },
+    });
     expect(decide({ ...over, rollout }, at).actions).toEqual([{ do: 'beginRollback' }]);
   });
 
@@ -168,12 +176,12 @@ describe('the facts of a rollback', () => {
       left,
     });
     expect(named).toMatchObject({ state: 'rollingBack', rollbackId: 'r-2', endedAt: null, leftBehind: left });
-    const over = evolveRollout(named, { kind: 'rolledBack', at, reason: 'by r-2', left: more });
+    const over = evolveRollout(named, { kind: 'rolledBack', at, reason: because('by r-2'), left: more });
     expect(over).toMatchObject({
       state: 'rolledBack',
       rollbackId: 'r-2',
       endedAt: at,
-      reason: 'by r-2',
+      reason: because('by r-2'),
       leftBehind: more,
     });
     expect(decide(rollingBack({ rollout: over }), at)).toEqual({ actions: [], blockers: [], wakeAt: null });

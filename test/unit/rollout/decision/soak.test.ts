@@ -23,11 +23,11 @@ describe('an upgraded collector while its wave soaks', () => {
       expect(assessSoak(targetBuild, seen({ build: oldBuild, ...changes }), serviceAt)).toEqual({
         kind: 'regressed',
         lost: false,
-        reason: `left the build while its wave soaked: it shows ${oldBuild}`,
+        reason: { kind: 'leftBuild', build: oldBuild },
       });
     }
     expect(assessSoak(targetBuild, seen({ build: '' }), serviceAt)).toMatchObject({
-      reason: 'left the build while its wave soaked: it shows none',
+      reason: { kind: 'leftBuild', build: '' },
     });
   });
 
@@ -35,7 +35,7 @@ describe('an upgraded collector while its wave soaks', () => {
     expect(assessSoak(targetBuild, seen({ alive: false }), null)).toEqual({
       kind: 'regressed',
       lost: true,
-      reason: 'died while its wave soaked',
+      reason: { kind: 'died', silentMs: null },
     });
   });
 
@@ -46,7 +46,7 @@ describe('an upgraded collector while its wave soaks', () => {
     expect(beatAgo(5 * minute + 1)).toEqual({
       kind: 'regressed',
       lost: true,
-      reason: 'died while its wave soaked: silent for 5m',
+      reason: { kind: 'died', silentMs: 300_001 },
     });
   });
 

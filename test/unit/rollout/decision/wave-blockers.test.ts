@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
-import { stopWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import {
   type Rollout,
   type RolloutView,
@@ -28,6 +27,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   startedAt,
 } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
@@ -65,8 +65,12 @@ function afterDecision(view: RolloutView): RolloutView {
   const [action] = decide(view, now).actions;
   if (action?.do === 'hold') {
     const { cause, heldFor } = action;
-    const reason = stopWords(cause);
-    const fact = { kind: 'held', at: now, reason, ...(heldFor === undefined ? {} : { heldFor }) } as const;
+    const fact = {
+      kind: 'held',
+      at: now,
+      reason: cause,
+      ...(heldFor === undefined ? {} : { heldFor }),
+    } as const;
     return { ...view, rollout: evolveRollout(view.rollout, fact), braked: true };
   }
   if (action?.do === 'endHold') {
@@ -88,7 +92,7 @@ const withCounts = (view: RolloutView, counts: Counts): RolloutView => ({
 });
 
 function aDeferredOne(collectorName: string, since: number): UpgradeIn<'deferred'> {
-  const reason = 'the collector is not alive';
+  const reason = { kind: 'notAlive' } as const;
   const upgrade = anUpgrade(
     { state: 'deferred', condition: 'notAlive', since, dueAt: now, reason },
     { collectorName },
@@ -108,8 +112,8 @@ describe('a wave without an upgraded collector', () => {
         wave: 'canary',
         upgrades: 2,
         known: [
-          { name: 'web-1', reason: 'the collector is not alive' },
-          { name: 'web-2', reason: 'the collector is not alive' },
+          { name: 'web-1', reason: { kind: 'notAlive' } },
+          { name: 'web-2', reason: { kind: 'notAlive' } },
         ],
         until: startedAt + 60_000 + upToMs,
       },
@@ -133,7 +137,7 @@ describe('a wave without an upgraded collector', () => {
     const goesOn = afterDecision(withCounts(held, { succeeded: 1, failed: 1 }));
     expect(goesOn.rollout).toMatchObject({
       state: 'running',
-      reason: 'wave canary has an upgraded collector now',
+      reason: { kind: 'evidence', wave: 'canary', isShown: true },
     });
     expect(goesOn.rollout.heldFor).toBeUndefined();
     expect(decide(goesOn, now).actions).toMatchObject([{ do: 'beginSoak', wave: 0 }]);
@@ -173,17 +177,23 @@ describe('a canary that someone else upgraded', () => {
     const upgrade = anUpgrade({
       state: 'withdrawn',
       endedAt: now,
-      reason: 'runs the build already',
+      reason: because('runs the build already'),
       weight: 0,
       lost: false,
       onBuild: true,
     });
     for (const lost of [true, false]) {
-      const after = evolve(upgrade, { kind: 'regressed', at: now, lost, reason: 'died' }, aContext());
+      const after = evolve(
+        upgrade,
+        { kind: 'regressed', at: now, lost, reason: because('died') },
+        aContext(),
+      );
       expect(after).toMatchObject({ progress: { state: 'withdrawn', weight: 0, lost: false } });
       expect(isOnBuild(after)).toBe(false);
       // Told once: it is not observed any more.
-      expect(evolve(after, { kind: 'regressed', at: now, lost, reason: 'died' }, aContext())).toBe(after);
+      expect(evolve(after, { kind: 'regressed', at: now, lost, reason: because('died') }, aContext())).toBe(
+        after,
+      );
     }
     const view = byHand({ state: 'soaking', soakEndsAt: now });
     expect(decide(withCounts(view, { withdrawn: 2 }), now).actions).toMatchObject([{ do: 'hold' }]);
@@ -196,7 +206,7 @@ describe('a hold for missing evidence is no other hold (P4)', () => {
 
   it('becomes a person’s with a pause, and does not end by itself any more', () => {
     const paused = verb(held(), 'pause');
-    expect(paused.rollout).toMatchObject({ state: 'paused', reason: 'by ann' });
+    expect(paused.rollout).toMatchObject({ state: 'paused', reason: { kind: 'asked', by: 'ann' } });
     expect(decide(withCounts(paused, evidence), now).actions).toEqual([]);
   });
 
@@ -225,7 +235,7 @@ describe('a hold for missing evidence is no other hold (P4)', () => {
     );
     fc.assert(
       fc.property(counts, stopped, fc.boolean(), (some, state, braked) => {
-        const { actions } = decide(aCanary(some, { state, reason: 'by ann' }, { braked }), now);
+        const { actions } = decide(aCanary(some, { state, reason: because('by ann') }, { braked }), now);
         expect(actions.filter((action) => action.do === 'endHold' || action.do === 'admit')).toEqual([]);
       }),
     );

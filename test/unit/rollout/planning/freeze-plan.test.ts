@@ -14,6 +14,7 @@ import {
   aWave,
   aWaveRule,
   aWebhookGate,
+  because,
   oldBuild,
   startedAt,
   targetBuild,
@@ -62,7 +63,7 @@ describe('a frozen plan', () => {
       fleetSize: 20,
       inventory: { at: startedAt, size: 20, missing: 0 },
       state: 'running',
-      reason: 'by schedule',
+      reason: { kind: 'asked', by: 'schedule', words: '' },
       waves: [
         aWave({
           name: 'canary',
@@ -86,7 +87,7 @@ describe('a frozen plan', () => {
   it('waits where the policy asks for approval', () => {
     expect(freeze({ approval: true }).rollout).toMatchObject({
       state: 'awaitingApproval',
-      reason: 'waits for approval',
+      reason: { kind: 'awaitsApproval' },
     });
   });
 
@@ -136,7 +137,7 @@ describe('a rollback', () => {
   });
   const upgraded = (collectorId: number, fromBuild: string): Upgrade =>
     anUpgrade(
-      { state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false },
+      { state: 'succeeded', endedAt: startedAt, reason: because(''), weight: 0, lost: false },
       { collectorId, fromBuild, wave: 1, order: 40 + collectorId, lane: 9, stratum: 9 },
     );
   const left = [{ why: { kind: 'held' }, count: 1, some: [] } as const];
@@ -172,7 +173,7 @@ describe('a rollback', () => {
       createdAt: startedAt + 9,
       fleetSize: 6,
       state: 'running',
-      reason: 'takes r-20260302-1 back',
+      reason: { kind: 'takesBack', rollout: 'r-20260302-1' },
       waves: [
         { name: 'canary', size: 1, state: 'waiting', gates: [] },
         { name: 'rest', size: 2, state: 'waiting', gates: [] },

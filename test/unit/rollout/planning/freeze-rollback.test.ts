@@ -8,6 +8,7 @@ import {
   aPolicy,
   aRollout,
   aWaveRule,
+  because,
   targetBuild,
 } from '../../../support/builders.ts';
 
@@ -28,7 +29,7 @@ function frozen(policy: Partial<Policy>, size = 40) {
   const collectors = new Map(ids.map((id) => [id, aCollector({ id, build: targetBuild })]));
   const takenBack = ids.map((collectorId) =>
     anUpgrade(
-      { state: 'succeeded', endedAt: 0, reason: '', weight: 0, lost: false },
+      { state: 'succeeded', endedAt: 0, reason: because(''), weight: 0, lost: false },
       { collectorId, fromBuild: oldBuilds[collectorId % oldBuilds.length] ?? '' },
     ),
   );

@@ -10,6 +10,7 @@ import {
   aRollout,
   aSummary,
   aView,
+  because,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -24,7 +25,14 @@ function of(progress: UpgradeProgress, stratum = 0, collectorName = `svr-${++las
 
 const failed = (reason: string, stratum = 0, name?: string): Upgrade =>
   of(
-    { state: 'failed', endedAt: startedAt, reason, weight: 1, lost: false, failureClass: 'permanent' },
+    {
+      state: 'failed',
+      endedAt: startedAt,
+      reason: because(reason),
+      weight: 1,
+      lost: false,
+      failureClass: 'permanent',
+    },
     stratum,
     name,
   );
@@ -84,12 +92,18 @@ describe('the causes of what is not well', () => {
   });
 
   it('tells why upgrades are retried, deferred or withdrawn, too', () => {
-    const word = { dueAt: startedAt, reason: 'the network is down' };
+    const word = { dueAt: startedAt, reason: because('the network is down') };
     const upgrades = {
       retrying: [of({ state: 'retrying', ...word })],
       deferred: [of({ state: 'deferred', condition: 'notAlive', since: startedAt, ...word })],
       withdrawn: [
-        of({ state: 'withdrawn', endedAt: startedAt, reason: 'held by alice', weight: 0, lost: false }),
+        of({
+          state: 'withdrawn',
+          endedAt: startedAt,
+          reason: because('held by alice'),
+          weight: 0,
+          lost: false,
+        }),
       ],
     };
     const found = groupsOf(upgrades, { retrying: 1, deferred: 1, withdrawn: 1 });
@@ -120,10 +134,18 @@ describe('the causes of what is not well', () => {
     );
     const progress = fc.oneof(
       word.map((reason) => failed(reason)),
-      word.map((reason) => of({ state: 'retrying', dueAt: startedAt, reason })),
-      word.map((reason) => of({ state: 'withdrawn', endedAt: startedAt, reason, weight: 0, lost: false })),
+      word.map((reason) => of({ state: 'retrying', dueAt: startedAt, reason: because(reason) })),
       word.map((reason) =>
-        of({ state: 'deferred', condition: 'inUpgrade', since: 0, dueAt: startedAt, reason }),
+        of({ state: 'withdrawn', endedAt: startedAt, reason: because(reason), weight: 0, lost: false }),
+      ),
+      word.map((reason) =>
+        of({
+          state: 'deferred',
+          condition: 'inUpgrade',
+          since: 0,
+          dueAt: startedAt,
+          reason: because(reason),
+        }),
       ),
     );
     const upgrade = fc

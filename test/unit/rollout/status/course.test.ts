@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
 import { describeCourse } from '../../../../src/rollout/status/course.ts';
-import { aPolicy, aRollout, aSummary, aView, someGroups, startedAt } from '../../../support/builders.ts';
+import {
+  aPolicy,
+  aRollout,
+  aSummary,
+  aView,
+  because,
+  someGroups,
+  startedAt,
+} from '../../../support/builders.ts';
 import { aRolloutEvent } from '../../../support/fake-operations.ts';
 
 const hour = 3_600_000;
@@ -61,7 +69,7 @@ describe('the course of a rollout', () => {
       { ...some, stratum: 1, succeeded: 1, failed: 1 },
       { ...some, stratum: 1, wave: 1, succeeded: 0, failed: 1 },
     ];
-    const held = { ...{ stratum: 1, label: 'AIX', reason: '', by: 'bob', at: startedAt } };
+    const held = { ...{ stratum: 1, label: 'AIX', reason: because(''), by: 'bob', at: startedAt } };
     const of = aView({ groups, strata, rollout: aRollout({ heldStrata: [held] }) });
     expect(describeCourse(of, { events: [], isWhole: true }, now).strata).toEqual([
       { label: 'AIX', size: 5, succeeded: 1, failed: 2, active: 0, waiting: 2, isHeld: true },

@@ -17,6 +17,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   startedAt,
 } from '../../../support/builders.ts';
 
@@ -97,7 +98,7 @@ describe('when a rollout ends (P16)', () => {
 
   it('leaves out members of held strata', () => {
     const strata = [aStratumSummary({ stratum: 0, wave: 2, waiting: 20 })];
-    const heldStrata = [{ stratum: 0, label: 'all', reason: '', by: 'ann', at: now }];
+    const heldStrata = [{ stratum: 0, label: 'all', reason: because(''), by: 'ann', at: now }];
     expect(eta(view({ strata }, { heldStrata }))).toMatchObject({ requests: 80 });
     expect(eta(view())).toMatchObject({ requests: 240 });
   });
@@ -148,7 +149,13 @@ describe('when a rollout ends (P16)', () => {
   describe('when only deferred collectors remain', () => {
     const deferred = (wave: number) =>
       anUpgrade(
-        { state: 'deferred', condition: 'notAlive', since: now, dueAt: now, reason: 'it is offline' },
+        {
+          state: 'deferred',
+          condition: 'notAlive',
+          since: now,
+          dueAt: now,
+          reason: because('it is offline'),
+        },
         { wave },
       ) as Extract<ReturnType<typeof anUpgrade>, { state: 'deferred' }>;
     const givenUpAt = now + aPolicy().defer.upToMs;

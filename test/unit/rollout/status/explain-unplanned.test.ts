@@ -7,7 +7,7 @@ import {
   type PastRecord,
   type UnplannedContext,
 } from '../../../../src/rollout/status/explain-unplanned.ts';
-import { aCollector, anUpgrade, aPolicy, startedAt as t } from '../../../support/builders.ts';
+import { aCollector, anUpgrade, aPolicy, because, startedAt as t } from '../../../support/builders.ts';
 
 const target = '19.455-2';
 const chosen = { kind: 'chosen', build: target } as const;
@@ -22,7 +22,7 @@ const aPast = (rollout: Partial<PastRecord['rollout']>, upgrade?: PastRecord['up
   upgrade,
 });
 const ended = (state: (typeof endStates)[number], reason = 'why') =>
-  anUpgrade({ state, endedAt: t, reason, weight: 1, lost: false });
+  anUpgrade({ state, endedAt: t, reason: because(reason), weight: 1, lost: false });
 const explain = (
   context: Partial<UnplannedContext> = {},
   collector: Partial<FleetCollector> = {},

@@ -13,6 +13,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -70,7 +71,9 @@ describe('why a collector waits', () => {
   });
 
   it('names its stratum when that is held, before anything else', () => {
-    const heldStrata = [{ stratum: 1, label: 'Windows', reason: '3 of 3 failed', by: 'daemon', at: now }];
+    const heldStrata = [
+      { stratum: 1, label: 'Windows', reason: because('3 of 3 failed'), by: 'daemon', at: now },
+    ];
     const held = { reason: 'stratum Windows is held: 3 of 3 failed', until: null };
     expect(explain(view({}, { heldStrata }), waiting({ stratum: 1, lane: 1 }))).toEqual(held);
     expect(explain(view({}, { heldStrata, state: 'paused' }), waiting({ stratum: 1, lane: 1 }))).toEqual(
@@ -128,7 +131,7 @@ describe('why a collector waits', () => {
 
 describe('when a retry comes', () => {
   const retrying = (dueAt: number) =>
-    anUpgrade({ state: 'retrying', dueAt, reason: 'download failed' }, { wave: 1 });
+    anUpgrade({ state: 'retrying', dueAt, reason: because('download failed') }, { wave: 1 });
 
   it('is told with its instant', () => {
     expect(explain(view({}, begun), retrying(now + 1))).toEqual({
@@ -142,7 +145,7 @@ describe('when a retry comes', () => {
   });
 
   it('is not told of a rollout that is held: nothing starts then', () => {
-    const held = view({}, { ...begun, state: 'held', reason: 'too many failures' });
+    const held = view({}, { ...begun, state: 'held', reason: because('too many failures') });
     expect(explain(held, retrying(now + 1))).toEqual({
       reason: 'the rollout is held: too many failures; it is waiting for a retry: download failed',
       until: null,
@@ -167,10 +170,16 @@ describe('every state of an upgrade', () => {
       baselineHeartbeatAt: null,
       late: false,
     }),
-    anUpgrade({ state: 'retrying', dueAt: at, reason: 'no space' }),
-    anUpgrade({ state: 'deferred', condition: 'notAlive', since: now, dueAt: at, reason: 'is not alive' }),
+    anUpgrade({ state: 'retrying', dueAt: at, reason: because('no space') }),
+    anUpgrade({
+      state: 'deferred',
+      condition: 'notAlive',
+      since: now,
+      dueAt: at,
+      reason: because('is not alive'),
+    }),
     ...endStates.map((state) =>
-      anUpgrade({ state, endedAt: now, reason: `why ${state}`, weight: 0, lost: false }),
+      anUpgrade({ state, endedAt: now, reason: because(`why ${state}`), weight: 0, lost: false }),
     ),
   ];
 
@@ -179,7 +188,7 @@ describe('every state of an upgrade', () => {
     for (const state of rolloutStates) {
       for (const upgrade of each) {
         for (const endedAt of [null, now]) {
-          const { reason } = explain(view({}, { state, reason: 'why', endedAt }), upgrade);
+          const { reason } = explain(view({}, { state, reason: because('why'), endedAt }), upgrade);
           expect(reason.trim(), `${upgrade.progress.state} ${state}`).not.toBe('');
           expect(reason).not.toMatch(/undefined|null| {2}/);
         }

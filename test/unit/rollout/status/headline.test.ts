@@ -14,6 +14,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   startedAt,
 } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
@@ -104,7 +105,7 @@ describe('the headline of a rollout (P16)', () => {
           condition: 'notAlive',
           since: now,
           dueAt: now + minute,
-          reason: 'it is offline',
+          reason: because('it is offline'),
         },
         { wave },
       ) as Extract<ReturnType<typeof anUpgrade>, { state: 'deferred' }>;
@@ -141,7 +142,7 @@ describe('the headline of a rollout (P16)', () => {
 
   it('says that it rolls back, and that a person is needed when its rollback is stopped', () => {
     expect(headline(view({}, { kind: 'rollback' }))).toEqual({ kind: 'rollingBack', needsPerson: false });
-    const rollback = { id: 'b', state: 'held', reason: '', endedAt: null } as const;
+    const rollback = { id: 'b', state: 'held', reason: because(''), endedAt: null } as const;
     const taken = (state: 'held' | 'running') =>
       headline(view({ rollback: { ...rollback, state } }, { state: 'rollingBack', rollbackId: 'b' }));
     expect(taken('held')).toEqual({ kind: 'rollingBack', needsPerson: true });

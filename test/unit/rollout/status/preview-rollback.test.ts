@@ -12,6 +12,7 @@ import {
   aRollout,
   aView,
   aWaveRule,
+  because,
   oldBuild,
   someGroups,
   startedAt,
@@ -23,7 +24,13 @@ import {
 } from '../../../support/store/memory-rollout-store.ts';
 
 const other = '19.456-3';
-const succeeded = { state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false } as const;
+const succeeded = {
+  state: 'succeeded',
+  endedAt: startedAt,
+  reason: because(''),
+  weight: 0,
+  lost: false,
+} as const;
 const canary = aWaveRule({
   name: 'first',
   size: { kind: 'perStratum', count: 1 },

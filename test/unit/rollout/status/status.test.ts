@@ -14,6 +14,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -97,11 +98,15 @@ describe('the status of a rollout', () => {
           aStratumSummary({ stratum: 0, wave: 1, waiting: 5 }),
         ],
       },
-      { heldStrata: [{ stratum: 1, label: 'Windows', reason: '2 of 2 failed', by: 'daemon', at: now }] },
+      {
+        heldStrata: [
+          { stratum: 1, label: 'Windows', reason: because('2 of 2 failed'), by: 'daemon', at: now },
+        ],
+      },
     );
     expect(status(of).strata).toEqual({
       total: 2,
-      held: [{ label: 'Windows', reason: '2 of 2 failed', by: 'daemon', at: now, waiting: 9 }],
+      held: [{ label: 'Windows', kind: 'text', reason: '2 of 2 failed', by: 'daemon', at: now, waiting: 9 }],
       uncovered: { count: 1, labels: ['Windows'] },
     });
     expect(status(of).waves.map(({ setAside, strata }) => [strata, setAside])).toEqual([

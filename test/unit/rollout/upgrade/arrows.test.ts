@@ -9,10 +9,17 @@ import {
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
-import { aContext, anUpgrade, oldBuild, startedAt as t, targetBuild } from '../../../support/builders.ts';
+import {
+  aContext,
+  anUpgrade,
+  because,
+  oldBuild,
+  startedAt as t,
+  targetBuild,
+} from '../../../support/builders.ts';
 
 const days = 24 * 60 * 60_000;
-const reason = 'because';
+const reason = because('so');
 
 it('draws every arrow between two states, and none that no fact can bring', () => {
   expect([...possibleArrows()].toSorted()).toEqual([...drawnArrows()].toSorted());
@@ -60,8 +67,8 @@ const verifying = { state: 'verifying', taskId: '7', startedAt: t, dueAt: t, lat
 const progresses: readonly UpgradeProgress[] = [
   { state: 'pending' },
   waiting,
-  { ...waiting, refused: { of: 'collector', reason } },
-  { ...waiting, refused: { of: 'version', reason, isObserved: true } },
+  { ...waiting, refused: { of: 'collector', detail: '' } },
+  { ...waiting, refused: { of: 'version', detail: '', isObserved: true } },
   { state: 'starting', sentAt: t, dueAt: t, startBy: null },
   ...['7', null].flatMap((taskId) => endings.map((ending) => ({ ...running, taskId, ending }))),
   { ...verifying, verifyBy: t + days, endedServiceAt: t, baselineHeartbeatAt: null },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { attemptsOf } from '../../../../src/rollout/upgrade/attempts.ts';
+import { attemptsOf } from '../../../../src/rollout/status/attempt-status.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
-import { anUpgrade, aPolicy, startedAt as t } from '../../../support/builders.ts';
+import { anUpgrade, aPolicy, because, startedAt as t } from '../../../support/builders.ts';
 
 const minute = 60_000;
 const context = { policy: aPolicy(), answerWithinMs: 35_000, jitter: 0 };
@@ -72,9 +72,9 @@ describe('the attempts of an upgrade', () => {
 
   it('show a success that did not last as what became of it', () => {
     const tasks = [{ taskId: '41', startedAt: t }];
-    const end = { endedAt: t, reason: 'on the build', weight: 0, lost: false };
+    const end = { endedAt: t, reason: because('on the build'), weight: 0, lost: false };
     const upgrade = anUpgrade({ state: 'succeeded', ...end }, { tasks });
-    const lost = recordAfter(upgrade, { kind: 'regressed', reason: 'it died', lost: true });
+    const lost = recordAfter(upgrade, { kind: 'regressed', reason: because('it died'), lost: true });
     expect(attemptsOf(lost)).toMatchObject([{ taskId: '41', state: 'unconfirmed', reason: 'it died' }]);
   });
 
@@ -103,7 +103,7 @@ describe('the attempts of an upgrade', () => {
     for (let turn = 0; turn < 30; turn += 1)
       record = recordAfter(record, ...started(`${turn}`), ...seen('disabled'), {
         kind: 'retryAsked',
-        reason: '',
+        reason: because(''),
       });
     expect(attemptsOf(record)).toHaveLength(10);
     expect(attemptsOf(record).at(-1)).toMatchObject({ taskId: '29', state: 'failed' });

@@ -9,6 +9,7 @@ import {
   anUpgrade,
   anUpgradingOne,
   aPolicy,
+  because,
   oldBuild,
   startedAt,
   targetBuild,
@@ -211,13 +212,13 @@ describe('a collector that another rollout upgrades', () => {
     const claimed: UpgradeFact = {
       kind: 'claimed',
       at: t,
-      reason: 'the collector is being upgraded by other-1',
+      reason: because('the collector is being upgraded by other-1'),
     };
     expect(apply(queued, claimed)).toMatchObject({
       progress: {
         state: 'deferred',
         condition: 'inUpgrade',
-        reason: 'the collector is being upgraded by other-1',
+        reason: because('the collector is being upgraded by other-1'),
       },
     });
     expect(apply(starting, claimed)).toBe(starting);
@@ -252,7 +253,7 @@ describe('a task that failed', () => {
   it('fails at once when its cause is permanent, and after the last attempt', () => {
     expect(failed('permission denied').progress.state).toBe('failed');
     expect(failed('download failed', anUpgradingOne({}, { attempts: 3 }))).toMatchObject({
-      progress: { state: 'failed', reason: 'attempt 3 of 3: download failed' },
+      progress: { state: 'failed', reason: { kind: 'attemptsSpent', attempts: 3, attemptsMax: 3 } },
     });
   });
 
@@ -319,7 +320,7 @@ describe('a collector that is deferred again and again', () => {
         progress: { state: 'withdrawn', weight: 0 },
         tally: { attempts: 0 },
       });
-      expect(last.upgrade).toHaveProperty('progress.reason', expect.stringMatching(/, for 12h$/));
+      expect(last.upgrade).toHaveProperty('progress.reason.forMs', upToMs);
       expect(last.at - t).toBeGreaterThanOrEqual(upToMs);
       expect(last.at - t).toBeLessThan(upToMs + 60 * minutes);
       expect(last.creates).toBeLessThan(50);
@@ -352,8 +353,10 @@ describe('a collector that is deferred again and again', () => {
       { kind: 'created', at, taskId: '7' },
     );
     expect(upgrading).not.toHaveProperty('tally.deferredMs');
-    const gone = apply(waited, { kind: 'withdrawn', at, reason: 'gone' });
-    expect(apply(gone, { kind: 'rejoined', at, reason: 'is back' })).not.toHaveProperty('tally.deferredMs');
+    const gone = apply(waited, { kind: 'withdrawn', at, reason: because('gone') });
+    expect(apply(gone, { kind: 'rejoined', at, reason: because('is back') })).not.toHaveProperty(
+      'tally.deferredMs',
+    );
   });
 });
 
@@ -365,7 +368,9 @@ describe('nextStep', () => {
 
   it('leaves what waits for the reconciler alone', () => {
     expect(nextStep(anUpgrade({ state: 'pending' }), t)).toEqual({ do: 'rest' });
-    expect(nextStep(anUpgrade({ state: 'retrying', dueAt: t, reason: '' }), t + 1)).toEqual({ do: 'rest' });
+    expect(nextStep(anUpgrade({ state: 'retrying', dueAt: t, reason: because('') }), t + 1)).toEqual({
+      do: 'rest',
+    });
   });
 
   it('spaces looks by the age of the task, and never failedPolls its deadline', () => {
@@ -460,14 +465,14 @@ describe('a window that closes (P7)', () => {
     expect(nextStep(stale, startBy)).toEqual({ do: 'start' });
     expect(nextStep(stale, startBy + 1)).toEqual({
       do: 'giveBack',
-      reason: 'the window closes too soon to start it',
+      reason: { kind: 'windowCloses' },
     });
   });
 
   it('puts one that is given back at its place in the plan, or among the retries', () => {
-    const putBack: UpgradeFact = { kind: 'putBack', at: startBy + 1, reason: 'the window closes' };
+    const putBack: UpgradeFact = { kind: 'putBack', at: startBy + 1, reason: because('the window closes') };
     expect(apply(inTime, putBack)).toMatchObject({
-      progress: { state: 'pending', reason: 'the window closes' },
+      progress: { state: 'pending', reason: because('the window closes') },
       tally: { attempts: 0 },
     });
     expect(apply({ ...inTime, tally: { ...inTime.tally, attempts: 1 } }, putBack)).toMatchObject({
@@ -477,21 +482,29 @@ describe('a window that closes (P7)', () => {
 });
 
 describe('a collector that goes bad while its wave soaks', () => {
-  const succeeded = anUpgrade({ state: 'succeeded', endedAt: t, reason: 'ok', weight: 0, lost: false });
+  const succeeded = anUpgrade({
+    state: 'succeeded',
+    endedAt: t,
+    reason: because('ok'),
+    weight: 0,
+    lost: false,
+  });
   const at = t + 30 * minutes;
 
   it('is unconfirmed; dead, it weighs as one that did not come back', () => {
-    expect(apply(succeeded, { kind: 'regressed', at, reason: 'died', lost: true })).toMatchObject({
+    expect(apply(succeeded, { kind: 'regressed', at, reason: because('died'), lost: true })).toMatchObject({
       progress: {
         state: 'unconfirmed',
         endedAt: at,
-        reason: 'died',
+        reason: because('died'),
         weight: 3,
         lost: true,
         failureClass: 'unconfirmed',
       },
     });
-    expect(apply(succeeded, { kind: 'regressed', at, reason: 'left the build', lost: false })).toMatchObject({
+    expect(
+      apply(succeeded, { kind: 'regressed', at, reason: because('left the build'), lost: false }),
+    ).toMatchObject({
       progress: { state: 'unconfirmed', weight: 1, lost: false, failureClass: 'unconfirmed' },
     });
   });
@@ -499,15 +512,15 @@ describe('a collector that goes bad while its wave soaks', () => {
 
 describe('a failed one that an operator wants tried again', () => {
   const spent = anUpgrade(
-    { state: 'failed', endedAt: t, reason: 'no', weight: 1, lost: false, failureClass: 'retry' },
+    { state: 'failed', endedAt: t, reason: because('no'), weight: 1, lost: false, failureClass: 'retry' },
     { attempts: 3, failedPolls: 4 },
   );
-  const asked: UpgradeFact = { kind: 'retryAsked', at: t + minutes, reason: 'by ann' };
+  const asked: UpgradeFact = { kind: 'retryAsked', at: t + minutes, reason: because('by ann') };
 
   it('is due at once, counts as no failure, and is looked at before its create (P1)', () => {
     const retrying = apply(spent, asked);
     expect(retrying).toMatchObject({
-      progress: { state: 'retrying', dueAt: t + minutes, reason: 'by ann' },
+      progress: { state: 'retrying', dueAt: t + minutes, reason: because('by ann') },
       tally: { failedPolls: 0 },
     });
     expect(retrying).not.toHaveProperty('progress.weight');
@@ -519,12 +532,12 @@ describe('a failed one that an operator wants tried again', () => {
 describe('a withdrawn one that is eligible again', () => {
   it('waits at its old place, and is looked at before its create (P1)', () => {
     const withdrawn = anUpgrade(
-      { state: 'withdrawn', endedAt: t, reason: 'gone', weight: 0, lost: false },
+      { state: 'withdrawn', endedAt: t, reason: because('gone'), weight: 0, lost: false },
       { order: 7 },
     );
-    const pending = apply(withdrawn, { kind: 'rejoined', at: t + 1, reason: 'is back' });
+    const pending = apply(withdrawn, { kind: 'rejoined', at: t + 1, reason: because('is back') });
     expect(pending).toMatchObject({
-      progress: { state: 'pending', reason: 'is back' },
+      progress: { state: 'pending', reason: because('is back') },
       identity: { order: 7, eligibleAt: 0 },
     });
     const queued = apply(pending, { kind: 'admitted', at: t + 2, startBy: null });
@@ -533,28 +546,29 @@ describe('a withdrawn one that is eligible again', () => {
 });
 
 describe('facts and states that do not belong together', () => {
-  const ended = (state: EndState) => anUpgrade({ state, endedAt: t, reason: 'why', weight: 0, lost: false });
+  const ended = (state: EndState) =>
+    anUpgrade({ state, endedAt: t, reason: because('why'), weight: 0, lost: false });
   const upgrades: readonly Upgrade[] = [
     anUpgrade({ state: 'pending' }),
     queued,
     starting,
     anUpgradingOne(),
     apply(anUpgradingOne(), taskSeen(2)),
-    anUpgrade({ state: 'retrying', dueAt: t, reason: 'why' }),
-    anUpgrade({ state: 'deferred', condition: 'notAlive', since: t, dueAt: t, reason: 'why' }),
+    anUpgrade({ state: 'retrying', dueAt: t, reason: because('why') }),
+    anUpgrade({ state: 'deferred', condition: 'notAlive', since: t, dueAt: t, reason: because('why') }),
     ...endStates.map(ended),
   ];
   const at = t + minutes;
   const rows: ReadonlyArray<readonly [UpgradeFact, readonly string[]]> = [
     [{ kind: 'admitted', at, startBy: null }, ['pending', 'retrying']],
-    [{ kind: 'putBack', at, reason: 'r' }, ['queued']],
+    [{ kind: 'putBack', at, reason: because('r') }, ['queued']],
     [{ kind: 'createSent', at }, ['queued']],
     [{ kind: 'createNotSent', at }, ['starting']],
-    [{ kind: 'withdrawn', at, reason: 'r' }, ['pending', 'queued', 'retrying', 'deferred']],
-    [{ kind: 'regressed', at, reason: 'r', lost: true }, ['succeeded']],
-    [{ kind: 'retryAsked', at, reason: 'r' }, ['failed', 'timedOut', 'unconfirmed']],
-    [{ kind: 'rejoined', at, reason: 'r' }, ['withdrawn']],
-    [{ kind: 'rolledBack', at, reason: 'r' }, ['succeeded', 'failed', 'timedOut', 'unconfirmed']],
+    [{ kind: 'withdrawn', at, reason: because('r') }, ['pending', 'queued', 'retrying', 'deferred']],
+    [{ kind: 'regressed', at, reason: because('r'), lost: true }, ['succeeded']],
+    [{ kind: 'retryAsked', at, reason: because('r') }, ['failed', 'timedOut', 'unconfirmed']],
+    [{ kind: 'rejoined', at, reason: because('r') }, ['withdrawn']],
+    [{ kind: 'rolledBack', at, reason: because('r') }, ['succeeded', 'failed', 'timedOut', 'unconfirmed']],
   ];
 
   it.each(rows)('%o changes only those it is about, each once', (fact, states) => {

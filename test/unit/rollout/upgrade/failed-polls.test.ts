@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { holdsSlot, isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { evolve, isQuestionable } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
-import { aContext, anUpgrade, anUpgradingOne, aPolicy, startedAt as t } from '../../../support/builders.ts';
+import {
+  aContext,
+  anUpgrade,
+  anUpgradingOne,
+  aPolicy,
+  because,
+  startedAt as t,
+} from '../../../support/builders.ts';
 
 const minutes = 60_000;
 const hours = 60 * minutes;
@@ -31,7 +38,7 @@ const deferred = anUpgrade({
   condition: 'notAlive',
   since: t,
   dueAt: t,
-  reason: 'the collector is not alive',
+  reason: because('the collector is not alive'),
 });
 
 interface Answers {
@@ -65,7 +72,7 @@ describe('an upgrade whose looks are always refused (P9)', () => {
     expect(upgrade).toMatchObject({
       progress: { state, lost: false, weight: state === 'withdrawn' ? 0 : 1 },
     });
-    expect(upgrade).toHaveProperty('progress.reason', expect.stringContaining('who.knows: gone'));
+    expect(upgrade).toHaveProperty('progress.reason.detail', 'who.knows: gone');
     expect(afterMs).toBeGreaterThanOrEqual(withinMs);
     expect(afterMs).toBeLessThan(withinMs + 2 * minutes);
   });
@@ -142,6 +149,6 @@ describe('whether a look without an answer is questionable', () => {
     expect(is({ ...queued, tally: { ...queued.tally, failedPolls: 3 } }, unavailable, t)).toBe(true);
     for (const failure of [refused, throttled, misconfigured])
       expect(is(adopted, failure, t + 35 * minutes)).toBe(false);
-    expect(is(anUpgrade({ state: 'retrying', dueAt: t, reason: '' }), unavailable, t)).toBe(false);
+    expect(is(anUpgrade({ state: 'retrying', dueAt: t, reason: because('') }), unavailable, t)).toBe(false);
   });
 });

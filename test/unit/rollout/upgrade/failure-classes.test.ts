@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-reasons.ts';
 import {
   classifyCreateFailure,
   classifyPollFailure,
   classifyTaskMessage,
   describeFailure,
-  describeHold,
   type FailureClass,
   isUnreached,
   type ServiceFailure,
@@ -67,7 +67,9 @@ describe('whether the service could be reached', () => {
   it('says what to do then only where a rollout is held', () => {
     const failure: ServiceFailure = { kind: 'misconfigured', detail: 'The key is wrong. Check it.' };
     expect(describeFailure(failure)).toBe('The key is wrong. Check it.');
-    expect(describeHold(failure)).toBe('The key is wrong. Check it. Then resume.');
+    expect(rolloutReasonWords({ kind: 'serviceRefuses', detail: describeFailure(failure) })).toBe(
+      'The key is wrong. Check it. Then resume.',
+    );
   });
 });
 

@@ -17,6 +17,7 @@ import {
   anUpgrade,
   anUpgradingOne,
   aPolicy,
+  because,
   oldBuild,
   startedAt as t,
   targetBuild,
@@ -54,7 +55,7 @@ function aVerifyingOne(changes: Partial<Extract<UpgradeProgress, { state: 'verif
 }
 
 function aDeferredOne(condition: 'notAlive' | 'inUpgrade', dueAt = t + 30 * minutes): Upgrade {
-  return anUpgrade({ state: 'deferred', condition, since: t, dueAt, reason: 'away' });
+  return anUpgrade({ state: 'deferred', condition, since: t, dueAt, reason: because('away') });
 }
 
 describe('how often the inventory is read', () => {
@@ -228,8 +229,8 @@ describe('what rows tell, whatever they show', () => {
         anUpgrade({ state: 'pending' }),
         anUpgrade({ state: 'queued', dueAt: instant, freshAt: 0, startBy: null }),
         anUpgrade({ state: 'starting', dueAt: instant, sentAt: 0, startBy: null }),
-        anUpgrade({ state: 'retrying', dueAt: instant, reason: 'again' }),
-        anUpgrade({ state, endedAt: instant, reason: 'over', weight: 0, lost: false }),
+        anUpgrade({ state: 'retrying', dueAt: instant, reason: because('again') }),
+        anUpgrade({ state, endedAt: instant, reason: because('over'), weight: 0, lost: false }),
       ),
     );
   const anyUpgrade = fc

@@ -64,7 +64,7 @@ describe('a create that is refused with collector.version.invalid', () => {
   it('withdraws a collector that runs the build already: no failure of the wave, and evidence for its soak', () => {
     const withdrawn = apply(pending, seen({ build: targetBuild }));
     expect(withdrawn).toMatchObject({
-      progress: { state: 'withdrawn', reason: 'runs the build already', weight: 0 },
+      progress: { state: 'withdrawn', reason: { kind: 'onBuild' }, weight: 0 },
     });
     expect(isOnBuild(withdrawn)).toBe(true);
   });
@@ -84,7 +84,7 @@ describe('a create that is refused with collector.version.invalid', () => {
     expect(isOnBuild(apply(waiting, seen({ build: targetBuild })))).toBe(true);
     const givenUp = apply(pending, ...Array.from({ length: 7 }, () => restarting));
     expect(givenUp).toMatchObject({
-      progress: { state: 'withdrawn', reason: 'runs the build already', weight: 0 },
+      progress: { state: 'withdrawn', reason: { kind: 'onBuild' }, weight: 0 },
     });
     expect(isOnBuild(givenUp)).toBe(false);
   });
@@ -106,7 +106,7 @@ describe('a create that is refused with collector.version.invalid', () => {
       progress: {
         state: 'failed',
         failureClass: 'permanent',
-        reason: expect.stringContaining('collector.version.invalid: no'),
+        reason: { kind: 'buildRefused', detail: expect.stringContaining('collector.version.invalid: no') },
       },
     });
     expect(apply(observed, buildsSeen(false))).toMatchObject({

@@ -24,6 +24,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  because,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -116,20 +117,27 @@ describe('resume', () => {
   });
 
   it('ends the hold that was shown, and no later one (P15)', () => {
-    const begin = (of: Rollout, reason: string) => evolveRollout(of, { kind: 'held', at, reason });
+    const begin = (of: Rollout, reason: string) =>
+      evolveRollout(of, { kind: 'held', at, reason: because(reason) });
     const first = view(begin(aRollout({ rev: 16 }), 'canary: failures 3'));
     const asked = asShown(first, 'resume');
     expect(asked).toEqual({ verb: 'resume', hold: 17 });
     const trusted = { at, size: 10, missing: 0 };
     const later = evolveRollout(first.rollout, { kind: 'inventoryTrusted', at, inventory: trusted });
     expect(judgeVerb(view(later), asked, words).kind).toBe('change');
-    const resumed = evolveRollout(later, { kind: 'resumed', at, reason: '', view: first });
+    const resumed = evolveRollout(later, { kind: 'resumed', at, reason: because(''), view: first });
     expect(resumed).not.toHaveProperty('hold');
     expect(judgeVerb(view(resumed), asked, words).kind).toBe('unchanged');
     const second = view(begin(resumed, 'the build is gone'));
     expect(judgeVerb(second, asked, words)).toEqual({
       kind: 'refused',
-      refusal: { kind: 'otherHold', state: 'held', hold: 20, asked: 17, reason: 'the build is gone' },
+      refusal: {
+        kind: 'otherHold',
+        state: 'held',
+        hold: 20,
+        asked: 17,
+        reason: because('the build is gone'),
+      },
     });
     expect(judge(second, 'resume').kind).toBe('change');
   });

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Upgrade, UpgradeFailureClass } from '../../../../src/rollout/model/upgrade.ts';
-import { makeFailureTest, summarizeFailed } from '../../../../src/rollout/verbs/failure-word.ts';
-import { anUpgrade, startedAt } from '../../../support/builders.ts';
+import { makeFailureTest, summarizeFailed } from '../../../../src/rollout/status/failure-word.ts';
+import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
 
 const aFailed = (
   state: 'failed' | 'timedOut' | 'unconfirmed',
   failureClass: UpgradeFailureClass,
   reason: string,
-): Upgrade => anUpgrade({ state, failureClass, reason, endedAt: startedAt, weight: 1, lost: false });
+): Upgrade =>
+  anUpgrade({ state, failureClass, reason: because(reason), endedAt: startedAt, weight: 1, lost: false });
 
 const disabled = aFailed('failed', 'permanent', 'upgrades are disabled; do not retry');
 const noSpace = aFailed('failed', 'retry', 'attempt 3 of 3: no space left on device');
@@ -38,7 +39,7 @@ describe('the word given with `retry --class`', () => {
 
   it('means no upgrade that has not failed', () => {
     const withdrawn = { ...disabled, progress: { ...disabled.progress, state: 'withdrawn' } } as Upgrade;
-    const retrying = anUpgrade({ state: 'retrying', dueAt: startedAt, reason: 'no space left' });
+    const retrying = anUpgrade({ state: 'retrying', dueAt: startedAt, reason: because('no space left') });
     expect([withdrawn, retrying].filter(makeFailureTest('disabled'))).toEqual([]);
     expect([withdrawn, retrying].filter(makeFailureTest('no space'))).toEqual([]);
   });

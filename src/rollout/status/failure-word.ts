@@ -1,11 +1,6 @@
-import {
-  isFailed,
-  reasonOf,
-  type Upgrade,
-  type UpgradeFailureClass,
-  upgradeFailureClasses,
-} from '../model/upgrade.ts';
-import type { FailedSummary } from './refusal.ts';
+import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import { isFailed, type Upgrade, type UpgradeFailureClass, upgradeFailureClasses } from '../model/upgrade.ts';
+import type { FailedSummary } from '../verbs/refusal.ts';
 
 /**
  * Makes the test for the word that an operator gives with `retry --class`: a class by its name, else a state, or words of
@@ -19,7 +14,9 @@ export function makeFailureTest(word: string): (upgrade: Upgrade) => boolean {
   return (upgrade) => {
     if (classOf(upgrade) === undefined) return false;
     if (isTimeOut && classOf(upgrade) === 'timedOut') return true;
-    return simplified(upgrade.progress.state) === wanted || simplified(reasonOf(upgrade)).includes(wanted);
+    return (
+      simplified(upgrade.progress.state) === wanted || simplified(upgradeWords(upgrade)).includes(wanted)
+    );
   };
 }
 
@@ -29,7 +26,7 @@ const reasonsShownMax = 5;
 export function summarizeFailed(upgrades: readonly Upgrade[]): FailedSummary {
   const failed = upgrades.flatMap((upgrade) => {
     const failureClass = classOf(upgrade);
-    return failureClass === undefined ? [] : [{ failureClass, reason: reasonOf(upgrade) }];
+    return failureClass === undefined ? [] : [{ failureClass, reason: upgradeWords(upgrade) }];
   });
   const reasons = counted(failed.map(({ reason }) => reason));
   return {

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { TextReason } from '../../rollout/model/text-reason.ts';
+
+// Version 1 of the records has sentences where there are kinds now. They are read as texts.
+
+const asText = (text: string): TextReason => ({ kind: 'text', text });
+
+/** A reason of a rollout's record. */
+export const storedReason = z.union([z.string().transform(asText), z.looseObject({ kind: z.string() })]);
+
+/** Reads the JSON of an upgrade of version 1. */
+export function parseWithTexts(json: string): unknown {
+  return JSON.parse(json, (key, value: unknown) => {
+    if (key === 'reason' && typeof value === 'string') return asText(value);
+    return key === 'refused' ? withDetail(value) : value;
+  });
+}
+
+/** Of a refused create, what the service said was called its reason. */
+function withDetail(refused: unknown): unknown {
+  if (typeof refused !== 'object' || refused === null || !('reason' in refused)) return refused;
+  const { reason, ...rest } = refused;
+  return { ...rest, detail: (reason as TextReason).text };
+}

@@ -1,0 +1,58 @@
+import { assertNever } from '../../base/assert.ts';
+import type { RolloutReasonKind } from '../../base/vocabulary.ts';
+import type { LeftBehind } from '../model/left-behind.ts';
+import type { UnreadableRecord } from '../model/rollout.ts';
+import type { RolloutReason } from '../model/rollout-reason.ts';
+import { stateWords } from '../model/upgrade.ts';
+import { leftBehindWords } from './exclusions.ts';
+import { stopSentences } from './stop-causes.ts';
+import { byWords } from './stratum-reasons.ts';
+
+/** Why a rollout is in its state, with what a person can do about it. */
+export function rolloutReasonWords(reason: RolloutReason): string {
+  // The table is exhaustive by type; TypeScript can't see that the row and the reason belong together.
+  const words = sentences[reason.kind] as (reason: RolloutReason) => string;
+  return words(reason);
+}
+
+const sentences: {
+  readonly [Kind in RolloutReasonKind]: (reason: Extract<RolloutReason, { kind: Kind }>) => string;
+} = {
+  ...stopSentences,
+  serviceRefuses: ({ detail }) => `${detail} Then resume.`,
+  buildNotOffered: ({ build }) => `build ${build} is no longer offered by the service`,
+  asked: byWords,
+  repaired: (reason) => `repaired ${byWords(reason)}`,
+  awaitsApproval: () => 'waits for approval',
+  newerBuild: ({ build }) => `build ${build} is out, and the policy takes it up at once`,
+  evidence: ({ wave, isShown }) =>
+    `wave ${wave} has ${isShown ? 'an upgraded collector now' : 'a collector to upgrade again'}`,
+  allEnded: () => 'every collector of the plan has ended',
+  takesBack: ({ rollout }) => `takes ${rollout} back`,
+  rollbackEnded: ({ rollback, state }) =>
+    `by ${rollback}, which ${state === 'aborted' ? 'was ' : ''}${stateWords(state)}`,
+  nothingTakenBack: ({ left }) => `no collector could be taken back${notTakenBackWords(left)}`,
+  recordCorrupt: () => unreadableWords({ kind: 'corrupt' }),
+  recordNewer: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
+  endedUnread: ({ by }) => `${rolloutReasonWords(by)}; its record in Redis could not be read`,
+  text: ({ text }) => text,
+};
+
+/** `; 3 can't be: an operator holds them`; empty where all can be taken back. */
+export function notTakenBackWords(left: ReadonlyArray<Pick<LeftBehind, 'count' | 'why'>>): string {
+  return left.map(({ count, why }) => `; ${count} can't be: ${leftBehindWords(why)}`).join('');
+}
+
+/** Why nothing of a rollout starts whose own record can't be read, and what to do about it. */
+export function unreadableWords(
+  record: { readonly kind: 'corrupt' } | Extract<UnreadableRecord, { kind: 'newer' }>,
+): string {
+  switch (record.kind) {
+    case 'newer':
+      return `it was written by a newer upwave (record version ${record.version}, this upwave reads ${record.readable}): this daemon leaves it alone. Start a daemon of that version`;
+    case 'corrupt':
+      return 'its record in Redis is unreadable. No upgrade of it starts, and running upgrades are watched to their end. Settle it with `upwave repair`, or abort it';
+    default:
+      return assertNever(record);
+  }
+}

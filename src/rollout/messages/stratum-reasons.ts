@@ -1,0 +1,37 @@
+import { assertNever } from '../../base/assert.ts';
+import type { StratumReason } from '../model/stratum-reason.ts';
+
+/** Why a stratum is held alone: `3 of 4 failed, 1 of 80 elsewhere`. */
+export function stratumReasonWords(reason: StratumReason): string {
+  switch (reason.kind) {
+    case 'outlier': {
+      const { failed, tried, elsewhere } = reason;
+      return `${failed} of ${tried} failed, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`;
+    }
+    case 'asked':
+      return byWords(reason);
+    case 'text':
+      return reason.text;
+    default:
+      return assertNever(reason);
+  }
+}
+
+/** The same beside a line that names who: `an incident`. */
+export function stratumWhyWords(reason: StratumReason): string {
+  return reason.kind === 'asked' ? reason.words : stratumReasonWords(reason);
+}
+
+/** `by ann: an incident`. */
+export function byWords({ by, words }: { readonly by: string; readonly words: string }): string {
+  return words === '' ? `by ${by}` : `by ${by}: ${words}`;
+}
+
+/** Which strata are held, and why; who says so stands beside it. */
+export function heldWords(
+  strata: ReadonlyArray<{ readonly label: string; readonly reason: StratumReason }>,
+): string {
+  return strata
+    .map(({ label, reason }) => [label, stratumWhyWords(reason)].filter((part) => part !== '').join(': '))
+    .join('; ');
+}

@@ -1,0 +1,85 @@
+import { formatDuration } from '../../base/time.ts';
+import type { UpgradeReasonKind } from '../../base/vocabulary.ts';
+import type { Upgrade } from '../model/upgrade.ts';
+import { reasonOf, stateWords } from '../model/upgrade.ts';
+import type { UpgradeReason } from '../model/upgrade-reason.ts';
+import { implausibleWords } from './inventory.ts';
+import { byWords, stratumReasonWords } from './stratum-reasons.ts';
+
+/** Why an upgrade is in its state; empty where there is nothing to say. */
+export function upgradeWords(upgrade: Upgrade): string {
+  const reason = reasonOf(upgrade);
+  return reason === undefined ? '' : upgradeReasonWords(reason);
+}
+
+export function upgradeReasonWords(reason: UpgradeReason): string {
+  // The table is exhaustive by type; TypeScript can't see that the row and the reason belong together.
+  const words = sentences[reason.kind] as (reason: UpgradeReason) => string;
+  return words(reason);
+}
+
+const sentences: {
+  readonly [Kind in UpgradeReasonKind]: (reason: Extract<UpgradeReason, { kind: Kind }>) => string;
+} = {
+  rolloutStopped: ({ state }) => `the rollout is ${stateWords(state)}`,
+  braked: () => 'the rollout stopped before it could start',
+  inventory: ({ why }) => implausibleWords(why),
+  policyChanged: () => 'the policy changed after it was given its turn',
+  stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonWords(reason)}`,
+  windowCloses: () => 'the window closes too soon to start it',
+  buildNotOffered: () => 'the target build is no longer offered',
+
+  notAlive: () => 'the collector is not alive',
+  silent: () => 'the collector is silent: it restarts, or is going away',
+  notUpgradable: () => 'the service offers it no upgrade: one may be running',
+  upgradedElsewhere: () => 'the collector is being upgraded by someone else',
+  claimed: ({ rollout }) => `the collector is being upgraded by ${rollout}`,
+  unpollable: ({ detail, before }) => {
+    const lead = before === undefined ? '' : `${upgradeReasonWords(before)}; `;
+    return `${lead}the collector can't be polled: ${detail}`;
+  },
+
+  service: ({ detail }) => detail,
+  task: ({ message }) => (message === '' ? 'the service gave no reason' : message),
+  buildRefused: ({ detail }) => `the service refuses this build for this collector: ${detail}`,
+  createsUnanswered: ({ creates }) => `${creates} creates brought no answer and no upgrade`,
+  adoptedEnded: () => 'an upgrade whose answer was lost ended without the build',
+  noEnd: ({ withinMs }) => `no end within ${formatDuration(withinMs)}`,
+  endUnseen: ({ withinMs, detail }) => `no end seen within ${formatDuration(withinMs)}: ${detail}`,
+  notBack: ({ withinMs }) => `did not come back within ${formatDuration(withinMs)}`,
+  returnUnseen: ({ withinMs, detail }) => `not seen within ${formatDuration(withinMs)}: ${detail}`,
+  otherBuild: ({ build, afterMs }) => `shows build ${build || 'none'} after ${formatDuration(afterMs)}`,
+  unwatched: () =>
+    'it was in another account when its rollout was ended, and could not be watched to its end',
+  unexplainedTwice: ({ last }) => `failed twice without a known cause: ${upgradeReasonWords(last)}`,
+  attemptsSpent: ({ attempts, attemptsMax, last }) =>
+    `attempt ${attempts} of ${attemptsMax}: ${upgradeReasonWords(last)}`,
+
+  returned: ({ late }) => (late ? 'came late: the collector shows the build' : 'on the build and alive'),
+  onBuild: ({ but }) =>
+    but === undefined ? 'runs the build already' : `ran the build already, but ${upgradeReasonWords(but)}`,
+  gone: () => 'the collector is gone from the service',
+  waitedInVain: ({ before, forMs }) => `${upgradeReasonWords(before)}, for ${formatDuration(forMs)}`,
+  rolloutOver: ({ state }) =>
+    state === 'rollingBack' ? 'the rollout is rolled back' : `the rollout was ${stateWords(state)}`,
+  heldToTheEnd: ({ labels }) => `its stratum was held to the end: ${labels.join('; ')}`,
+  takenBack: ({ build, rollback }) => `taken back to ${build} by ${rollback}`,
+  recordCorrupt: () => 'its record in Redis could not be read',
+
+  leftBuild: ({ build }) => `left the build while its wave soaked: it shows ${build || 'none'}`,
+  died: ({ silentMs }) =>
+    silentMs === null
+      ? 'died while its wave soaked'
+      : `died while its wave soaked: silent for ${formatDuration(Math.round(silentMs / 1_000) * 1_000)}`,
+  vanished: () => 'vanished while its wave soaked: the service does not know the collector any more (404)',
+  departed: ({ because }) =>
+    `left the fleet while its wave soaked: ${because === 'ephemeral' ? 'it is ephemeral' : 'an operator holds it'}`,
+
+  collectorHeld: (reason) => `held ${byWords(reason)}`,
+  retryAsked: (reason) => `asked for ${byWords(reason)}`,
+  repaired: (reason) => `repaired ${byWords(reason)}`,
+
+  waited: ({ before }) => `was waiting: ${upgradeReasonWords(before)}`,
+  rejoined: ({ before }) => `is back: ${upgradeReasonWords(before)}`,
+  text: ({ text }) => text,
+};

@@ -1,0 +1,78 @@
+import type { DurationMs } from '../../base/time.ts';
+import type { Implausible } from './assess-inventory.ts';
+import type { Expectation } from './policy.ts';
+import type { UpgradeState } from './upgrade.ts';
+
+/** Why a rollout is held by itself, or breached; `messages/stop-causes.ts` makes the sentence. */
+export type StopCause = HoldCause | BreachCause;
+
+/** Something is inconclusive, or waits for an operator (P14). */
+export type HoldCause =
+  | { readonly kind: 'planUnreadable' }
+  | { readonly kind: 'buildHeld'; readonly build: string; readonly reason: string }
+  | { readonly kind: 'inventoryUnresolved'; readonly why: Implausible }
+  /** No collector of the wave was upgraded, and none is left that could be. `ended`: how many ended in which state. */
+  | {
+      readonly kind: 'noEvidence';
+      readonly wave: string;
+      readonly ended: ReadonlyArray<{ readonly state: UpgradeState; readonly upgrades: number }>;
+    }
+  /** `undecided`: it keeps changing sides. */
+  | {
+      readonly kind: 'gateInconclusive';
+      readonly wave: string;
+      readonly gate: JudgedGate;
+      readonly undecided: boolean;
+    }
+  | { readonly kind: 'gateUnknown'; readonly wave: string; readonly gate: string }
+  | { readonly kind: 'onlyHeldStrata'; readonly upgrades: number; readonly labels: readonly string[] };
+
+/** A limit is exceeded: what follows is the policy's `onBreach`. */
+export type BreachCause =
+  | { readonly kind: 'failures'; readonly failures: WaveFailures }
+  | { readonly kind: 'gateMissed'; readonly wave: string; readonly gate: JudgedGate };
+
+/** A wave's weighted failures against its limit. */
+export interface FailureFigures {
+  readonly failures: number;
+  readonly failuresAllowed: number;
+  readonly acknowledged: number;
+  /** Collectors that did not come back, and as how many failures each counts. */
+  readonly lost: number;
+  readonly lostWeight: number;
+}
+
+export interface WaveFailures extends FailureFigures {
+  readonly wave: string;
+}
+
+/** What is found of a gate; `messages/gates.ts` makes the sentence. */
+export interface JudgedGate {
+  readonly name: string;
+  readonly dryRun: boolean;
+  readonly finding: GateFinding;
+}
+
+export type GateFinding =
+  | { readonly kind: 'unasked' }
+  | { readonly kind: 'silent'; readonly silence: GateSilence }
+  /** `silence`: since then it has given no answer. */
+  | { readonly kind: 'saysHold'; readonly detail: string; readonly silence: GateSilence | null }
+  | {
+      readonly kind: 'answered';
+      readonly isMet: boolean;
+      readonly value: number | null;
+      /** null: a webhook. */
+      readonly expect: Expectation | null;
+      readonly silence: GateSilence | null;
+      /** How long it has been so, of how long it has to be. */
+      readonly lastsMs: DurationMs;
+      readonly forMs: DurationMs;
+      /** Too old to count. */
+      readonly isOld: boolean;
+    };
+
+export interface GateSilence {
+  readonly times: number;
+  readonly detail: string;
+}

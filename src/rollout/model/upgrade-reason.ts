@@ -1,0 +1,95 @@
+import type { DurationMs } from '../../base/time.ts';
+import type { RolloutState } from '../../base/vocabulary.ts';
+import type { Implausible } from './assess-inventory.ts';
+import type { StratumReason } from './stratum-reason.ts';
+import type { TextReason } from './text-reason.ts';
+
+/** Why an upgrade is in its state, with the figures; `messages/upgrade-reasons.ts` makes the sentence. */
+export type UpgradeReason =
+  | TurnReason
+  | DeferReason
+  | FailureReason
+  | EndReason
+  | SoakReason
+  | PersonReason
+  /** It was deferred for this reason, and may start again. */
+  | { readonly kind: 'waited'; readonly before: UpgradeReason }
+  /** It was withdrawn for this reason, and is eligible again. */
+  | { readonly kind: 'rejoined'; readonly before: UpgradeReason }
+  | TextReason;
+
+/** Its slot went back before its create left. */
+type TurnReason =
+  | { readonly kind: 'rolloutStopped'; readonly state: RolloutState }
+  /** Another daemon or a person stopped the rollout at this very moment. */
+  | { readonly kind: 'braked' }
+  | { readonly kind: 'inventory'; readonly why: Implausible }
+  /** The policy's brakes changed after it was given its turn. */
+  | { readonly kind: 'policyChanged' }
+  | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: StratumReason }
+  | { readonly kind: 'windowCloses' }
+  | { readonly kind: 'buildNotOffered' };
+
+/** What it waits for without a slot. */
+type DeferReason =
+  | { readonly kind: 'notAlive' }
+  | { readonly kind: 'silent' }
+  /** The service's list leaves it out: an upgrade may be running. */
+  | { readonly kind: 'notUpgradable' }
+  | { readonly kind: 'upgradedElsewhere' }
+  /** Another rollout is upgrading it. */
+  | { readonly kind: 'claimed'; readonly rollout: string }
+  /** Polls fail. `before`: what it waited for until then. */
+  | { readonly kind: 'unpollable'; readonly detail: string; readonly before?: UpgradeReason };
+
+/** What went wrong. `detail`, `message`: the service's own words. */
+type FailureReason =
+  | { readonly kind: 'service'; readonly detail: string }
+  | { readonly kind: 'task'; readonly message: string }
+  | { readonly kind: 'buildRefused'; readonly detail: string }
+  | { readonly kind: 'createsUnanswered'; readonly creates: number }
+  | { readonly kind: 'adoptedEnded' }
+  | { readonly kind: 'noEnd'; readonly withinMs: DurationMs }
+  /** Whether it ended can't be polled. */
+  | { readonly kind: 'endUnseen'; readonly withinMs: DurationMs; readonly detail: string }
+  | { readonly kind: 'notBack'; readonly withinMs: DurationMs }
+  | { readonly kind: 'returnUnseen'; readonly withinMs: DurationMs; readonly detail: string }
+  /** It is alive, on another build; empty: it shows none. */
+  | { readonly kind: 'otherBuild'; readonly build: string; readonly afterMs: DurationMs }
+  /** The rollout was ended while it was in another account, where nobody can watch it. */
+  | { readonly kind: 'unwatched' }
+  | { readonly kind: 'unexplainedTwice'; readonly last: UpgradeReason }
+  | {
+      readonly kind: 'attemptsSpent';
+      readonly attempts: number;
+      readonly attemptsMax: number;
+      readonly last: UpgradeReason;
+    };
+
+/** An end that is nobody's failure. */
+type EndReason =
+  /** `late`: the task did not say so; the collector shows the build. */
+  | { readonly kind: 'returned'; readonly late: boolean }
+  /** Someone else had upgraded it. `but`: what became of it while its wave soaked. */
+  | { readonly kind: 'onBuild'; readonly but?: UpgradeReason }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'waitedInVain'; readonly before: UpgradeReason; readonly forMs: DurationMs }
+  | { readonly kind: 'rolloutOver'; readonly state: RolloutState }
+  | { readonly kind: 'heldToTheEnd'; readonly labels: readonly string[] }
+  | { readonly kind: 'takenBack'; readonly build: string; readonly rollback: string }
+  | { readonly kind: 'recordCorrupt' };
+
+/** What became of it while its wave soaked. */
+export type SoakReason =
+  /** Empty: it shows no build. */
+  | { readonly kind: 'leftBuild'; readonly build: string }
+  /** null: the service itself calls it dead. */
+  | { readonly kind: 'died'; readonly silentMs: DurationMs | null }
+  | { readonly kind: 'vanished' }
+  | { readonly kind: 'departed'; readonly because: 'ephemeral' | 'held' };
+
+/** A person said so. `words`: as they were given, or empty. */
+type PersonReason =
+  | { readonly kind: 'collectorHeld'; readonly by: string; readonly words: string }
+  | { readonly kind: 'retryAsked'; readonly by: string; readonly words: string }
+  | { readonly kind: 'repaired'; readonly by: string; readonly words: string };
