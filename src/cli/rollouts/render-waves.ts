@@ -1,5 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
+import { holdsSlot, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
 import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
 import { showMinute } from '../shell/show-instant.ts';
@@ -8,6 +9,7 @@ import { type Fit, fitLines, type Part } from './fit-lines.ts';
 const stageWidth = 'soaking  '.length;
 const nameMin = 6;
 const nameMax = 16;
+const slotStates = upgradeStates.filter(holdsSlot);
 
 /** The waves of a rollout, a line each: its stage, its numbers, which come to its size (P9), its budget, and until when. */
 export function renderWaves(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
@@ -89,7 +91,7 @@ function gateParts({ state, gates }: WaveStatus): readonly Part[] {
 /** Those that have not ended well or badly yet, or were withdrawn. */
 function otherParts({ counts, setAside, joined }: WaveStatus): readonly Part[] {
   const others: ReadonlyArray<readonly [number, string]> = [
-    [counts.queued + counts.starting + counts.upgrading, 'in flight'],
+    [slotStates.reduce((sum, state) => sum + counts[state], 0), 'in flight'],
     [counts.verifying, 'verifying'],
     [counts.retrying, 'to retry'],
     [counts.deferred, 'deferred'],

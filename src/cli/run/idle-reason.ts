@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { runningStates } from '../../rollout/model/upgrade.ts';
 import { commandFor } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { showInstant } from '../shell/show-instant.ts';
@@ -33,7 +34,7 @@ export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now
     return rest?.kind === 'ended' ? undefined : rest;
   }
   const { counts } = status;
-  if (counts.queued + counts.starting + counts.upgrading + counts.verifying > 0) return undefined;
+  if (runningStates.some((state) => counts[state] > 0)) return undefined;
   const until = status.waitsFor?.until ?? null;
   switch (status.headline.kind) {
     case 'held':

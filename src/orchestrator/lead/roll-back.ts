@@ -7,7 +7,7 @@ import type { FleetCollector, FleetInventory } from '../../rollout/model/collect
 import { type LeftBehind, leftBehind, notBrought } from '../../rollout/model/left-behind.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
-import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { endStates, isFailed, mayHaveBuild, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { freezeRollback } from '../../rollout/planning/freeze-rollback.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
@@ -49,7 +49,7 @@ export async function beginRollback(
   if (!inventory.ok) return failed(parts, rollout, describeFailure(inventory.failure));
   // By id: one may go from the first list to the second between the two readings.
   const upgraded = new Map<number, Upgrade>();
-  for (const state of ['succeeded', 'unconfirmed'] as const) {
+  for (const state of endStates.filter(mayHaveBuild)) {
     for (const upgrade of await listAllUpgrades(store, rollout.id, { state }))
       upgraded.set(upgrade.identity.collectorId, upgrade);
   }

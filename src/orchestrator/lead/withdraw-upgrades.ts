@@ -1,15 +1,10 @@
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import type { UpgradeState } from '../../rollout/model/upgrade.ts';
+import { runningStates, type UpgradeState, waitingStates } from '../../rollout/model/upgrade.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import type { Fence } from '../ports/leader.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
 import { listAllUpgrades } from '../records/read-records.ts';
-
-/** Collectors in these states have no task, and none is under way. */
-const waitingStates: readonly UpgradeState[] = ['pending', 'retrying', 'deferred'];
-
-const runningStates: readonly UpgradeState[] = ['queued', 'starting', 'upgrading', 'verifying'];
 
 type EndParts = ChangeRolloutParts & ChangeUpgradeParts;
 

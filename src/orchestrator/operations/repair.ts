@@ -1,6 +1,6 @@
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { isRolloutEnd, type RolloutView } from '../../rollout/model/rollout.ts';
-import type { UpgradeState } from '../../rollout/model/upgrade.ts';
+import { runningStates } from '../../rollout/model/upgrade.ts';
 import {
   type CorruptUpgrade,
   describeRepair,
@@ -46,8 +46,6 @@ export async function repair(
   if (isOwnMeant || repaired.length > 0) return 'repaired';
   return { kind: 'refused', refusal: { kind: 'nothingCorrupt', collectorId: collectorId ?? null } };
 }
-
-const runningStates: readonly UpgradeState[] = ['queued', 'starting', 'upgrading', 'verifying'];
 
 /** Ends a rollout whose own record is corrupt; the leader withdraws what waits. Without a watch, what runs is unconfirmed. */
 async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: RepairRequest): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/time.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
-import { failedStates, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
+import { failedStates, runningStates, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
 import { isCounted, makeUpgradeMatcher, type UpgradeFilter } from '../../rollout/status/find-upgrades.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 
@@ -67,7 +67,7 @@ interface UpgradeList {
   read(offset: number, limit: number): Promise<readonly Upgrade[]>;
 }
 
-const dueStates: readonly UpgradeState[] = ['queued', 'starting', 'upgrading', 'verifying', 'deferred'];
+const dueStates: readonly UpgradeState[] = [...runningStates, 'deferred'];
 
 /** Where to read: through the smallest index that has all of the states. */
 function listOf({ store }: ViewParts, view: RolloutView, { states, wave }: UpgradeFilter): UpgradeList {

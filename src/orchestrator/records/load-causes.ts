@@ -1,6 +1,6 @@
 import { total } from '../../rollout/decision/assess.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
-import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { isRunning, type Upgrade } from '../../rollout/model/upgrade.ts';
 import {
   type CauseGroupName,
   type CauseUpgrades,
@@ -21,7 +21,7 @@ export async function loadCauses(
   const limit = causesReadMax;
   const read = (of: CauseGroupName, list: () => Promise<readonly Upgrade[]>) =>
     countOfGroup(view, of) === 0 ? [] : list();
-  const inFlight = total(view, (state) => holdsSlot(state) || state === 'verifying');
+  const inFlight = total(view, isRunning);
   const [failed, retrying, due, withdrawn] = await Promise.all([
     read('failed', () => store.listMissed(id, { kind: 'failed', limit })),
     read('retrying', () => store.listMissed(id, { kind: 'retrying', limit })),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
-import type { UpgradeState } from '../../rollout/model/upgrade.ts';
+import { endStates, isFailed, type UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import type { RolloutKeys } from '../schema/rollout-keys.ts';
@@ -109,7 +109,7 @@ async function openPack(body: string, what: string): Promise<ReadonlyMap<string,
 }
 
 /** Nothing changes these in a rollout that is over; failed ones may be given another turn, and stay as they are. */
-const packedStates: ReadonlySet<UpgradeState> = new Set(['succeeded', 'withdrawn', 'rolledBack']);
+const packedStates: ReadonlySet<UpgradeState> = new Set(endStates.filter((state) => !isFailed(state)));
 
 // Smaller plans are not worth it.
 const packedPlanMin = 100;

@@ -1,7 +1,7 @@
 import type { WaveRule } from '../model/policy.ts';
 import { failuresAllowed } from '../model/policy.ts';
 import type { RolloutView, StratumSummary, Wave, WaveSummary } from '../model/rollout.ts';
-import { isActive, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import { runningStates, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 
 /** How a wave stands against its gate. Members of held strata are set aside: neither waited for nor counted. */
 export interface WaveAssessment {
@@ -57,7 +57,7 @@ function assessWave(
   const acknowledged = Math.min(weight, Math.max(0, wave.acknowledgedWeight - aside.acknowledged));
   const failures = weight - acknowledged;
   const { pending, retrying, deferred, succeeded } = summary.counts;
-  const running = countActive(summary) - retrying;
+  const running = countRunning(summary);
   const waiting = Math.max(0, pending + retrying - aside.waiting);
   const members = wave.size + wave.joined;
   const settled = running === 0 && waiting === 0;
@@ -158,11 +158,9 @@ export function hasBegun({ state }: Wave): boolean {
   return state !== 'waiting' && state !== 'awaitingApproval';
 }
 
-const activeStates = upgradeStates.filter(isActive);
-
-function countActive({ counts }: WaveSummary): number {
+function countRunning({ counts }: WaveSummary): number {
   let sum = 0;
-  for (const state of activeStates) sum += counts[state];
+  for (const state of runningStates) sum += counts[state];
   return sum;
 }
 

@@ -6,7 +6,7 @@ import {
   isImplausibleTooLong,
 } from '../model/assess-inventory.ts';
 import type { BuildHold, HeldFor, RolloutView } from '../model/rollout.ts';
-import { isEnd } from '../model/upgrade.ts';
+import { isEnd, isWaiting } from '../model/upgrade.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admit, earliest } from './admission.ts';
 import { type AssessedView, assess, total } from './assess.ts';
@@ -202,7 +202,7 @@ function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Deci
 }
 
 function countOpen(view: AssessedView): { readonly waiting: number; readonly open: number } {
-  const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');
+  const waiting = total(view, isWaiting);
   return { waiting, open: total(view, (state) => !isEnd(state)) };
 }
 

@@ -213,8 +213,10 @@ export interface VerifyingProgress {
 type Trait =
   /** A task of ours may be running at the service (P2). */
   | 'slot'
-  /** Under way: neither waiting for its turn, nor deferred, nor ended. */
-  | 'active'
+  /** It waits for its turn or for a condition, without a slot. Every state is `waiting`, `running` or an `end`. */
+  | 'waiting'
+  /** It has been given its turn, and has not ended. */
+  | 'running'
   /** The collector has the build, or may get it: what a rollback would take back. */
   | 'build'
   /** No create of it can be under way: it may still be taken out of the rollout. */
@@ -226,13 +228,13 @@ type Trait =
 
 /** Every state, in the order in which they are shown, with all that is true in it. */
 const traits = {
-  pending: ['notStarted'],
-  queued: ['slot', 'active', 'build', 'notStarted'],
-  starting: ['slot', 'active', 'build'],
-  upgrading: ['slot', 'active', 'build'],
-  verifying: ['active', 'build'],
-  retrying: ['active', 'notStarted'],
-  deferred: ['notStarted'],
+  pending: ['waiting', 'notStarted'],
+  queued: ['running', 'slot', 'build', 'notStarted'],
+  starting: ['running', 'slot', 'build'],
+  upgrading: ['running', 'slot', 'build'],
+  verifying: ['running', 'build'],
+  retrying: ['waiting', 'notStarted'],
+  deferred: ['waiting', 'notStarted'],
   succeeded: ['end', 'build'],
   failed: ['end', 'failed'],
   timedOut: ['end', 'failed'],
@@ -253,15 +255,18 @@ function has(state: UpgradeState, trait: Trait): boolean {
 }
 
 export const holdsSlot = (state: UpgradeState): boolean => has(state, 'slot');
-export const isActive = (state: UpgradeState): boolean => has(state, 'active');
+export const isWaiting = (state: UpgradeState): boolean => has(state, 'waiting');
+export const isRunning = (state: UpgradeState): boolean => has(state, 'running');
 export const mayHaveBuild = (state: UpgradeState): boolean => has(state, 'build');
 export const isNotStarted = (state: UpgradeState): boolean => has(state, 'notStarted');
 /** True from its create on, for as long as the collector may be changing. */
-export const isUnderWay = (state: UpgradeState): boolean => isActive(state) && !isNotStarted(state);
+export const isUnderWay = (state: UpgradeState): boolean => isRunning(state) && !isNotStarted(state);
 export const isEnd = (state: UpgradeState): state is EndState => has(state, 'end');
 export const isFailed = (state: UpgradeState): state is FailedState => has(state, 'failed');
 
 export const upgradeStates = Object.keys(traits) as readonly UpgradeState[];
+export const waitingStates = upgradeStates.filter(isWaiting);
+export const runningStates = upgradeStates.filter(isRunning);
 export const endStates = upgradeStates.filter(isEnd);
 export const failedStates = upgradeStates.filter(isFailed);
 

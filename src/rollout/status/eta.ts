@@ -5,7 +5,7 @@ import { type AssessedView, type AssessedWave, total } from '../decision/assess.
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { deferredUntil, lastDeferredUntil } from '../decision/wave-blockers.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
-import { isEnd, type UpgradeState } from '../model/upgrade.ts';
+import { isEnd, isRunning } from '../model/upgrade.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
 import type { EtaUnknownReason } from './eta-unknown-words.ts';
@@ -153,7 +153,7 @@ export interface WaitsFor {
 export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
   const { current } = view;
   const { state, doubt } = view.rollout;
-  if (state !== 'running' || total(view, isInFlight) > 0) return null;
+  if (state !== 'running' || total(view, isRunning) > 0) return null;
   if (doubt !== undefined) return { kind: 'inventory', until: null };
   if (current === undefined && isDeferredAlone(view)) {
     return { kind: 'collectors', until: lastDeferredUntil(view) };
@@ -172,8 +172,4 @@ export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
 function isDeferredAlone(view: AssessedView): boolean {
   const deferred = total(view, (state) => state === 'deferred');
   return deferred > 0 && deferred === total(view, (state) => !isEnd(state));
-}
-
-function isInFlight(state: UpgradeState): boolean {
-  return state === 'queued' || state === 'starting' || state === 'upgrading' || state === 'verifying';
 }

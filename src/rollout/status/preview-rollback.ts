@@ -5,7 +5,7 @@ import { countLeft, type LeftBehind } from '../model/left-behind.ts';
 import type { WaveRule } from '../model/policy.ts';
 import { formatAmount, membersOf } from '../model/policy.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import { isActive, isEnd, type Upgrade } from '../model/upgrade.ts';
+import { isEnd, isRunning, type Upgrade } from '../model/upgrade.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { countBuilds } from '../planning/new-rollout.ts';
 import type { ShownRollback } from '../verbs/refusal.ts';
@@ -75,7 +75,7 @@ export function previewRest(view: RolloutView, open: readonly Upgrade[], now: Ep
   return {
     ...limitsOf(view, now),
     collectors: open.length,
-    running: open.filter(({ progress: { state } }) => isActive(state) && state !== 'retrying').length,
+    running: open.filter(({ progress: { state } }) => isRunning(state)).length,
     unconfirmed: 0,
     mayGrowBy: 0,
     builds: countBuilds(open.map(({ identity: { toBuild } }) => toBuild)),

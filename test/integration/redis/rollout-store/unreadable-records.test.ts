@@ -469,7 +469,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect((await operations.listUpgrades(id, { offset: 0, limit: 9 }))?.length).toBe(4);
     expect(await operations.listHolds()).toEqual({ builds: [], collectors: [], strata: [] });
     expect(await operations.explain('3')).toMatchObject({
-      explanations: [{ rollout: id, wave: 'rest', reason: expect.stringContaining("can't be read") }],
+      explanations: [{ rollout: id, wave: 'rest', reason: expect.stringContaining('is unreadable') }],
     });
     expect(status?.verbs).toEqual(['abort']);
   });

@@ -13,9 +13,9 @@ import {
 } from '../../../../src/rollout/model/rollout.ts';
 import {
   holdsSlot,
-  isActive,
   isEnd,
   isFailed,
+  isRunning,
   type UpgradeState,
   upgradeStates,
 } from '../../../../src/rollout/model/upgrade.ts';
@@ -208,7 +208,7 @@ function viewOf({ members, rollout, braked }: World): RolloutView {
         stratum,
         wave,
         waiting: of((state) => state === 'pending' || state === 'retrying', own),
-        active: of((state) => isActive(state) && state !== 'retrying', own),
+        active: of((state) => isRunning(state), own),
         succeeded: of((state) => state === 'succeeded', own),
         failed,
         weight: failed,

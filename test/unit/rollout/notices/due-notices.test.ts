@@ -85,7 +85,7 @@ describe('what is announced of a rollout', () => {
   });
 
   it('is no pause and no stratum of an operator, who knows', () => {
-    const stratum = { label: 'Linux', reason: 'broken', at: startedAt, waiting: 3 };
+    const stratum = { label: 'Linux', kind: 'asked' as const, reason: 'broken', at: startedAt, waiting: 3 };
     const strata = (by: string) => ({
       total: 2,
       held: [{ ...stratum, by }],
