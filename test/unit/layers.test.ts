@@ -101,7 +101,7 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     messages: ['model', 'calendar', 'decision', 'planning', 'verbs'],
     status: ['model', 'calendar', 'decision', 'planning', 'verbs', 'messages'],
     notices: ['model', 'calendar', 'status', 'verbs'],
-    report: ['model', 'status'],
+    report: ['model', 'status', 'messages'],
   },
   config: {
     source: [],

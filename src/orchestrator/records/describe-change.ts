@@ -9,6 +9,7 @@ import { heldWords } from '../../rollout/messages/stratum-reasons.ts';
 import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
 import type { RolloutEvent, RolloutEventName } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
 import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { classifyCreateFailure, classifyTaskMessage } from '../../rollout/upgrade/failure-classes.ts';
@@ -123,6 +124,12 @@ interface Told {
 // Of the old text: all of a usual one.
 const textKeptMax = 4_000;
 
+/** Whoever released it stands beside it. */
+function releasedWords(label: string, reason: RolloutReason): string {
+  const why = reason.kind === 'asked' ? reason.words : rolloutReasonWords(reason);
+  return why === '' ? label : `${label}: ${why}`;
+}
+
 /** A record takes the place of one that can't be read: the bytes themselves are gone then. */
 function tellLost(text: string, { state, reason }: Rollout): Told {
   return {
@@ -152,7 +159,7 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
     case 'strataHeld':
       return { event: 'stratum.held', reason: heldWords(fact.strata) };
     case 'stratumReleased':
-      return { event: 'stratum.released', reason: `${fact.label}, ${rolloutReasonWords(fact.reason)}` };
+      return { event: 'stratum.released', reason: releasedWords(fact.label, fact.reason) };
     case 'resumed':
     case 'holdEnded':
       return { event: 'rollout.resumed' };

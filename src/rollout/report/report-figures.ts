@@ -1,5 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { type EndState, endStates, isEnd, isFailed, reasonOf, type Upgrade } from '../model/upgrade.ts';
+import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import { type EndState, endStates, isEnd, isFailed, type Upgrade } from '../model/upgrade.ts';
 
 /** What a report tells of some upgrades: of a wave, a stratum, or all. */
 export interface GroupFigures {
@@ -113,5 +114,5 @@ function missedOf(upgrade: Upgrade): MissedCollector {
   const { collectorId: id, collectorName: name, fromBuild: build, wave } = upgrade.identity;
   const { progress } = upgrade;
   const at = 'endedAt' in progress ? progress.endedAt : null;
-  return { id, name, build, wave, state: progress.state, at, reason: reasonOf(upgrade) };
+  return { id, name, build, wave, state: progress.state, at, reason: upgradeWords(upgrade) };
 }

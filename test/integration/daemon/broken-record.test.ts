@@ -123,7 +123,7 @@ describe("a rollout whose own record can't be read any more, while it is on its 
     expect(status.out).toContain('its record in Redis is unreadable');
     expect(status.out).toMatch(/^do +upwave abort \S+$/m);
     expect((await upwave('events', rolloutId, ...url)).code).toBe(0);
-    expect((await upwave('pause', rolloutId, ...url)).err).toContain("can't be read");
+    expect((await upwave('pause', rolloutId, ...url)).err).toContain('is unreadable');
     const exported = (await upwave('export', rolloutId)).out.split('\n');
     expect(exported[0]).toContain('"kind":"unreadable"');
     expect(exported.filter((line) => line.startsWith('{"kind":"upgrade"')).length).toBeGreaterThan(20);

@@ -8,7 +8,7 @@ import { makeCommandRunner } from '../../../../src/cli/shell/command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import { addStatusProgram } from '../../../../src/cli/status/status-program.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
-import { anUpgrade, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
 import {
   anExplanation,
   aRolloutEvent,
@@ -51,7 +51,7 @@ describe('the commands that speak to a daemon', () => {
           {
             state: 'failed',
             endedAt: startedAt,
-            reason: 'disk full',
+            reason: because('disk full'),
             failureClass: 'permanent',
             weight: 1,
             lost: false,

@@ -3,7 +3,7 @@ import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { type ReportInput, reportDocument } from '../../../../src/rollout/report/report-document.ts';
 import { makeReportTally } from '../../../../src/rollout/report/report-figures.ts';
 import { reportFormats, writeReport } from '../../../../src/rollout/report/write-report.ts';
-import { anUpgrade, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
 
 const minute = 60_000;
@@ -11,12 +11,18 @@ const hostile = '<script src="//x.example">a|b`c</script>\n\u202e# [link](http:/
 
 const succeeded = (tookMs: number, wave = 0): Upgrade =>
   anUpgrade(
-    { state: 'succeeded', endedAt: startedAt + tookMs, reason: '', weight: 0, lost: false },
+    { state: 'succeeded', endedAt: startedAt + tookMs, reason: because(''), weight: 0, lost: false },
     { firstStartedAt: startedAt, wave },
   );
 const failed = (name: string): Upgrade =>
   anUpgrade(
-    { state: 'failed', endedAt: startedAt + minute, reason: 'permission denied', weight: 1, lost: false },
+    {
+      state: 'failed',
+      endedAt: startedAt + minute,
+      reason: because('permission denied'),
+      weight: 1,
+      lost: false,
+    },
     { firstStartedAt: startedAt, collectorName: name, wave: 1 },
   );
 
