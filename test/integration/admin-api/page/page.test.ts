@@ -179,7 +179,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'start production' }).click();
     await page.getByText('Plan 7f3a: 12 collectors go to 19.455-2.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'start production' }).click();
-    await expect.poll(() => operations.starts).toMatchObject([{ policy: 'production', planHash: '7f3a' }]);
+    // With the answer the page goes to what was started.
+    await page.waitForURL(/#\/rollouts\//);
+    expect(operations.starts).toMatchObject([{ policy: 'production', planHash: '7f3a' }]);
 
     await page.goto(`${url}/#/collectors/2`);
     await page.getByText('all 50 slots are taken').waitFor();
