@@ -31,7 +31,7 @@ export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts
   readonly clock: Clock;
   /** How many connections may be open; without it, as many as there are descriptors. */
   readonly connections?: ConnectionLimits;
-  /** Told of errors that are bugs of ours; the asker learns only that there was one. */
+  /** Reported of errors that are bugs of ours; the asker learns only that there was one. */
   readonly reportError: (error: unknown) => void;
 }
 

@@ -17,7 +17,7 @@ export function parseBuildVersion(text: string): BuildVersion | undefined {
 
 /**
  * Orders two builds as integer triples: `19.61-1` < `19.525-63`.
- * @returns negative, zero or positive; undefined when one of them can't be read
+ * @returns negative, zero or positive; undefined when one of them is unreadable
  */
 export function compareBuildVersions(a: string, b: string): number | undefined {
   const left = parseBuildVersion(a);

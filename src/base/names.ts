@@ -5,7 +5,36 @@ const lengthMax = 200;
 
 /** The known text that a person most likely meant, whatever the case, blanks and dashes; undefined where none is near. */
 export function nearestText(text: string, known: readonly string[]): string | undefined {
-  return nearestTexts(text, known, 1)[0];
+  return nearestTexts(text, known, 1)[0] ?? clearlyNearest(text, known);
+}
+
+// Of three letters or fewer, two wrong ones leave nothing.
+const clearLengthMin = 4;
+const clearSlipsMax = 2;
+
+/**
+ * A short text with two slips, such as `soke` for `soak`: the only known one that begins alike, and has all letters but
+ * one, in whatever order.
+ */
+function clearlyNearest(text: string, known: readonly string[]): string | undefined {
+  const meant = simplified(text);
+  if (meant.length < clearLengthMin || meant.length > lengthMax) return undefined;
+  const near = [...new Set(known)].filter((each) => {
+    const name = simplified(each);
+    if (each.length > lengthMax || name[0] !== meant[0]) return false;
+    const isAlike = sharedLetters(meant, name) >= Math.max(meant.length, name.length) - 1;
+    return isAlike && slips(meant, name) <= clearSlipsMax;
+  });
+  return near.length === 1 ? near[0] : undefined;
+}
+
+function sharedLetters(one: string, other: string): number {
+  const left = other.split('');
+  return one.split('').filter((letter) => {
+    const at = left.indexOf(letter);
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  }).length;
 }
 
 /** The known texts that a person may have meant, the nearest first, at most `countMax`. */

@@ -1,5 +1,31 @@
-// The names that the core and the admin API share. A list that lacks a kind of the core, or has one too many, does not
-// compile: `rollout/` derives its types from here, or proves that both agree.
+// The names that the core and the admin API share. `rollout/` derives its types from here. Where it has figures beside a
+// kind, its table of sentences proves that both agree: a list that lacks a kind, or has one too many, does not compile.
+
+/** The states of an upgrade, in the order in which they are shown. */
+export const upgradeStates = [
+  'pending',
+  'queued',
+  'starting',
+  'upgrading',
+  'verifying',
+  'retrying',
+  'deferred',
+  'succeeded',
+  'failed',
+  'timedOut',
+  'unconfirmed',
+  'withdrawn',
+  'rolledBack',
+] as const;
+export type UpgradeState = (typeof upgradeStates)[number];
+
+/** `permanent`: waiting would not have helped. `retry`: its attempts were spent. */
+export const upgradeFailureClasses = ['permanent', 'retry', 'timedOut', 'unconfirmed'] as const;
+export type UpgradeFailureClass = (typeof upgradeFailureClasses)[number];
+
+/** What an operator may ask of a rollout as a whole. */
+export const rolloutVerbs = ['pause', 'resume', 'approve', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
+export type RolloutVerb = (typeof rolloutVerbs)[number];
 
 export const rolloutStates = [
   'awaitingApproval',
@@ -17,6 +43,9 @@ export type RolloutState = (typeof rolloutStates)[number];
 
 export const waveStates = ['waiting', 'awaitingApproval', 'open', 'soaking', 'passed'] as const;
 export type WaveState = (typeof waveStates)[number];
+
+export const gateVerdicts = ['pass', 'fail', 'hold', 'inconclusive', 'waiting'] as const;
+export type GateVerdict = (typeof gateVerdicts)[number];
 
 /** Why an upgrade is in its state. */
 export const upgradeReasonKinds = [
@@ -80,6 +109,72 @@ const stopCauseKinds = [
   'gateMissed',
 ] as const;
 
+/** Why something does not start now. */
+export const blockerKinds = [
+  'planApproval',
+  'held',
+  'paused',
+  'outliersUnclear',
+  'inventory',
+  'recordsUnreadable',
+  'newerVersion',
+  'account',
+  'over',
+  'withdrawing',
+  'watching',
+  'abandoning',
+  'rollbackPlan',
+  'rollback',
+  'waveApproval',
+  'soak',
+  'lateJoiners',
+  'soakCheck',
+  'gate',
+  'deferred',
+  'waveOrder',
+  'retryNotDue',
+  'turn',
+  'concurrency',
+  'stratumHeld',
+  'window',
+  'freeze',
+  'windowTooShort',
+  'cap',
+  ...stopCauseKinds,
+] as const;
+export type BlockerKind = (typeof blockerKinds)[number];
+
+/** Why a stratum is held alone. */
+export const stratumReasonKinds = ['outlier', 'asked', 'text'] as const;
+
+/** Why a rollback does not take a collector back. */
+export const leftBehindKinds = [
+  'unknown',
+  'notListed',
+  'buildNotOffered',
+  'claimed',
+  'held',
+  'failed',
+  'withdrawn',
+  'text',
+] as const;
+export type LeftBehindKind = (typeof leftBehindKinds)[number];
+
+/** Why the end of a rollout is not known. */
+export const etaUnknownReasons = [
+  'account',
+  'collectors',
+  'ending',
+  'held',
+  'inventory',
+  'newerVersion',
+  'noWindow',
+  'paused',
+  'rollingBack',
+  'serviceDown',
+] as const;
+export type EtaUnknownReason = (typeof etaUnknownReasons)[number];
+
 /** Why a rollout is in its state. */
 export const rolloutReasonKinds = [
   ...stopCauseKinds,
@@ -100,3 +195,85 @@ export const rolloutReasonKinds = [
   'text',
 ] as const;
 export type RolloutReasonKind = (typeof rolloutReasonKinds)[number];
+
+/** What a person reads first of a rollout. */
+export const headlineKinds = [
+  'newerVersion',
+  'otherAccount',
+  'held',
+  'paused',
+  'needsApproval',
+  'rollingBack',
+  'waitsForService',
+  'waitsForInventory',
+  'waitsForWindow',
+  'waitsForCollectors',
+  'running',
+  'succeeded',
+  'finishedWithFailures',
+  'aborted',
+  'rolledBack',
+  'superseded',
+] as const;
+export type HeadlineKind = (typeof headlineKinds)[number];
+
+/** Why the rules of a plan leave a collector out. */
+export const planExclusions = [
+  'notSelected',
+  'excluded',
+  // Others were asked for by name.
+  'notAsked',
+  'atTarget',
+  // It runs a newer build, and the policy allows no downgrade.
+  'newer',
+  'held',
+  // It is in the rollout of another policy.
+  'claimed',
+  'failedBefore',
+  'notAlive',
+  'notOffered',
+] as const;
+export type PlanExclusion = (typeof planExclusions)[number];
+
+/** Why a collector is where it is. */
+export const explanationKinds = [
+  // It has its place in the running rollout: its state says more.
+  'planned',
+  // Its record is unreadable.
+  'unreadable',
+  ...planExclusions,
+  // The policy has no build to go to.
+  'noTarget',
+  // The rollout to this build was rolled back or aborted: a person starts the next one.
+  'rolledBack',
+  'aborted',
+  // The next scan plans it.
+  'eligible',
+  // The service does not list it any more.
+  'gone',
+  // The service is unavailable.
+  'unknown',
+] as const;
+export type ExplanationKind = (typeof explanationKinds)[number];
+
+const holdEvents = ['build.held', 'build.released', 'collector.held', 'collector.released'] as const;
+export type HoldEvent = (typeof holdEvents)[number];
+
+/** What the audit records: holds, verbs over all rollouts, reloads, and losses of the record. */
+export const auditEvents = [
+  ...holdEvents,
+  'record.lost',
+  'config.reloaded',
+  'rollout.started',
+  'rollout.paused',
+  'rollout.resumed',
+  'rollout.approved',
+  'wave.soakSkipped',
+  'rollout.aborted',
+  'rollout.rollingBack',
+  'rollout.retried',
+  'rollout.repaired',
+  'stratum.held',
+  'stratum.released',
+] as const;
+export type AuditEvent = (typeof auditEvents)[number];

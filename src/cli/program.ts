@@ -1,11 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { toPrintable } from '../base/safe-text.ts';
-import { addCompletionProgram } from './completion/completion-program.ts';
 import { addHistoryProgram } from './history/history-program.ts';
-import { addInitProgram } from './init/init-program.ts';
 import { addCollectorsProgram } from './inventory/collectors-program.ts';
 import { addSourcesProgram } from './inventory/sources-program.ts';
-import { addNotifyProgram } from './notify/notify-program.ts';
 import { addPlanProgram } from './plan/plan-program.ts';
 import { addVerbsProgram } from './rollouts/verbs-program.ts';
 import { addRunProgram, addServiceProgram } from './run/run-program.ts';
@@ -25,10 +22,15 @@ import { type ExitCode, exitCodes } from './shell/exit-codes.ts';
 import { completeHelp } from './shell/program-help.ts';
 import { suggestHarmlessCommands } from './shell/suggest-command.ts';
 import { readVersion } from './shell/version.ts';
-import { addStateProgram } from './state/state-program.ts';
-import { addStatusProgram } from './status/status-program.ts';
+import {
+  addCompletionProgram,
+  addInitProgram,
+  addNotifyProgram,
+  addStateProgram,
+  addStatusProgram,
+} from './single-commands.ts';
 
-/** Runs the command line. A failure a person can mend is one line; anything else is a bug, and shows its stack. */
+/** Runs the command line. A failure a person can repair is one line; anything else is a bug, and shows its stack. */
 export async function runProgram(argv: readonly string[], raw: ProgramStreams = process): Promise<ExitCode> {
   const streams = makeSafeStreams(raw);
   let exitCode: ExitCode = exitCodes.done;
@@ -100,7 +102,7 @@ function addGroups(program: Command, run: CommandRunner): void {
   addRunProgram(program, run);
   addServiceProgram(program, run);
   addInitProgram(program, run);
-  program.commandsGroup('Look:');
+  program.commandsGroup('Show:');
   addStatusProgram(program, run);
   addHistoryProgram(program, run);
   program.commandsGroup('Act, each with --reason:');

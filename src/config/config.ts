@@ -2,6 +2,7 @@ import type { Secret } from '../base/secret.ts';
 import type { DurationMs } from '../base/time.ts';
 import type { Policy } from '../rollout/model/policy.ts';
 import type { Receiver } from '../rollout/model/receiver.ts';
+import type { ReportFormat } from '../rollout/report/write-report.ts';
 import type { RedisNode } from './schema/redis-schema.ts';
 
 /** What the daemon runs by: defaults filled in, secrets read, milliseconds for durations. */
@@ -10,8 +11,10 @@ export interface Config {
   /** Undefined when the file names none: a command-line option decides. */
   readonly redis: RedisConfig | undefined;
   readonly http: HttpConfig;
-  /** Who is told of what. */
+  /** Takes reports of what. */
   readonly notify: readonly Receiver[];
+  /** Where reports of ended rollouts are written; undefined: nowhere. */
+  readonly report?: ReportConfig | undefined;
   /** A label on every metric, and in every message; undefined: none. */
   readonly installation?: string | undefined;
   /** How long an ended rollout is kept. */
@@ -20,6 +23,12 @@ export interface Config {
   readonly rollouts: readonly Policy[];
   /** Whole paths of the files that secrets were read from. */
   readonly secretFiles?: readonly string[];
+}
+
+export interface ReportConfig {
+  /** A whole path. */
+  readonly directory: string;
+  readonly formats: readonly ReportFormat[];
 }
 
 export interface ServiceConfig {

@@ -124,7 +124,7 @@ export function pageQuery(limitDefault: number) {
 export interface ListPage<Row> {
   /** In the order of the service. null: a row that can't be used, since it has no id or is no object at all. */
   readonly rows: ReadonlyArray<Row | null>;
-  /** About how many bytes the rows take in memory. */
+  /** About how many bytes the rows need in memory. */
   readonly weight: number;
 }
 

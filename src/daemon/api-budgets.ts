@@ -72,7 +72,7 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
 }
 
 /**
- * A budget that grants nothing any more once `stopping` is aborted: what waits for its place goes home unsent, while
+ * A budget that grants nothing any more once `stopping` is aborted: what waits for its place ends unsent, while
  * what is already out still gets its answer.
  */
 export function makeStoppableBudget(budget: ApiBudget, stopping: AbortSignal): ApiBudget {

@@ -7,7 +7,7 @@ const descriptorsReserved = 100;
 /** Far more than people, pages and scrapers of one daemon have. */
 const connectionsMax = 256;
 const connectionsMin = 8;
-/** Where the limit of the process can't be read, as outside Linux. */
+/** Where the limit of the process is unreadable, as outside Linux. */
 const connectionsDefault = 64;
 
 /**

@@ -1,7 +1,10 @@
+import type { ReportConfig } from '../config/config.ts';
+import type { PolicyStatuses } from '../orchestrator/operations/list-policies.ts';
 import { makeOperations } from '../orchestrator/operations/make-operations.ts';
 import type { Operations } from '../orchestrator/operations/operations.ts';
 import { makeReload, type ReloadStatus } from '../orchestrator/operations/reload.ts';
 import { makeStartPolicy } from '../orchestrator/operations/start-policy.ts';
+import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
 import type { Engine } from './engine.ts';
 import type { DaemonParts, Ground } from './ground.ts';
 import { readNextConfig } from './live-config.ts';
@@ -15,7 +18,7 @@ export interface DaemonOperations {
 /** What an operator can see and do with this daemon. @param onConfig is called when another config is in force */
 export function makeDaemonOperations(
   { config, live, metrics, handlerPorts, rollouts, policies }: Ground,
-  { shared }: Engine,
+  { shared, reports }: Engine,
   readConfig: DaemonParts['readConfig'],
   onConfig: () => void,
 ): DaemonOperations {
@@ -33,20 +36,29 @@ export function makeDaemonOperations(
   });
   const made = makeOperations(parts);
   return {
-    reloadStatus: reloading.standing,
+    reloadStatus: reloading.status,
     operations: {
       ...made,
       reload: reloading.reload,
+      previewReload: reloading.previewReload,
       ...makeStartPolicy({ ...parts, rolloutStatus: made.rolloutStatus }),
       listPolicies: async () => {
-        const { problem } = reloading.standing();
+        const { problem } = reloading.status();
         const failing = failingReceivers(await handlerPorts.outbox.readFailures(), config.notify);
         return {
           ...(await made.listPolicies()),
           ...(problem !== undefined && { configProblem: problem }),
+          ...(config.report !== undefined && { reports: reportsOf(config.report, reports?.problem()) }),
           ...(failing.length > 0 && { notificationProblems: failing.map(({ words }) => words) }),
         };
       },
     },
   };
+}
+
+function reportsOf(
+  { directory }: ReportConfig,
+  problem: ReportProblem | null | undefined,
+): NonNullable<PolicyStatuses['reports']> {
+  return { directory, ...(problem && { problem: problem.reason }) };
 }

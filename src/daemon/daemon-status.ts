@@ -1,5 +1,5 @@
 import type { Readiness } from '../admin-api/handlers/readiness.ts';
-import type { SharedState } from '../observability/shared-state-metrics.ts';
+import type { SharedState } from '../observability/shared-state-gauges.ts';
 import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 import type { DaemonOperations } from './daemon-operations.ts';
 import type { Engine } from './engine.ts';
@@ -10,6 +10,7 @@ import {
   notificationReadiness,
   recordReadiness,
   redisReadiness,
+  reportReadiness,
   serviceReadiness,
 } from './readiness.ts';
 
@@ -38,7 +39,7 @@ export async function readSharedState(
 /** Whether this daemon can work, and what keeps it from that. */
 export async function readReadiness(
   { config, redis, broken, handlerPorts }: Ground,
-  { access, shared: { accounts, configs } }: Engine,
+  { access, reports, shared: { accounts, configs } }: Engine,
   { reloadStatus }: DaemonOperations,
 ): Promise<Readiness> {
   const redisNow = redisReadiness(redis);
@@ -51,5 +52,8 @@ export async function readReadiness(
     records: recordReadiness(broken),
     ...(config.notify.length > 0 &&
       redisNow.ok && { notifications: await notificationReadiness(handlerPorts.outbox, config.notify) }),
+    ...(config.report !== undefined && {
+      reports: reportReadiness(config.report, reports?.problem() ?? null),
+    }),
   };
 }

@@ -2,9 +2,9 @@ import { type RunningAdminApi, startAdminApi } from '../admin-api/admin-api.ts';
 import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
 import type { Operations } from '../orchestrator/operations/operations.ts';
-import type { ScanResult } from '../orchestrator/ports/scan-book.ts';
 import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { isRedisSilence } from '../redis/connection/redis-errors.ts';
+import type { ScanResult } from '../rollout/messages/scans.ts';
 import { connectionLimits } from './connection-limits.ts';
 import { makeDaemonOperations } from './daemon-operations.ts';
 import { readReadiness, readSharedState } from './daemon-status.ts';
@@ -17,7 +17,7 @@ import { makeWork } from './work.ts';
 
 export interface Daemon {
   readonly operations: Operations;
-  /** Begins to work: listens, leads or follows, runs steps. @throws when it can't listen; then nothing has begun */
+  /** Begins to work: listens, leads or follows, runs steps. @throws when it can't listen; then nothing has started */
   start(): Promise<{ readonly url: string }>;
   /** The same without a port: nobody can ask this one anything. */
   startWithoutPort(): void;
@@ -27,9 +27,9 @@ export interface Daemon {
   ): Promise<{ readonly place: string; readonly reason: string } | undefined>;
   /** Why Redis, which is there, lets no work get on, for a person; undefined while it does. */
   askRedisRights(): Promise<string | undefined>;
-  /** Looks for work for one policy now. */
+  /** Scans for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
-  /** Tells receivers what is due, within some seconds: for a process that ends when its rollouts do. */
+  /** Sends receivers what is due, within some seconds: for a process that ends when its rollouts do. */
   announceNow(): Promise<void>;
   /**
    * Starts nothing more, lets calls that are out end, gives up leadership; done within 10 s, also while Redis is away.

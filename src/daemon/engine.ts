@@ -1,7 +1,13 @@
 import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
+import { makeReportFolder } from '../observability/report-folder.ts';
 import { makeAccounts } from '../orchestrator/records/accounts.ts';
 import { makeStoreMemory } from '../orchestrator/recovery/data-loss.ts';
+import {
+  type KeepReportsParts,
+  makeReportKeeper,
+  type ReportKeeper,
+} from '../orchestrator/report/keep-reports.ts';
 import { makeConfigs } from '../orchestrator/scan/configs.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeNoticeQueue } from '../queue/notice-delivery.ts';
@@ -47,33 +53,46 @@ export function makeEngine(ground: Ground) {
   });
   const names = makeQueueNames(keyPrefix);
   const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.learnRefusal });
+  /** Dependencies of every use case. */
+  const shared = {
+    ...common,
+    accounts: makeAccounts({ ...common, backgroundTasks, readMark }),
+    configs: makeConfigs({ register: configRegister, sink, clock, followsSchedule }),
+    random: Math.random,
+    answerWithinMs: config.service.requestTimeoutMs + answerMarginMs,
+    forecast: live.forecast,
+    policies,
+    memory: makeStoreMemory({
+      ...ports,
+      instance: makeRedisStoreInstance({ commands, keyPrefix }),
+      sink,
+      clock,
+      policies,
+    }),
+    trustedSince: redis.trustedSince,
+  };
   return {
     ...service,
+    shared,
+    reports: makeReports(ground, shared),
     backgroundTasks,
     configRegister,
     names,
     onQueueError,
     noticeQueue: makeNoticeQueue(redis.queue.client, names, onQueueError),
     queue: makeStepQueue(redis.queue.client, names, onQueueError),
-    /** Dependencies of every use case. */
-    shared: {
-      ...common,
-      accounts: makeAccounts({ ...common, backgroundTasks, readMark }),
-      configs: makeConfigs({ register: configRegister, sink, clock, followsSchedule }),
-      random: Math.random,
-      answerWithinMs: config.service.requestTimeoutMs + answerMarginMs,
-      forecast: live.forecast,
-      policies,
-      memory: makeStoreMemory({
-        ...ports,
-        instance: makeRedisStoreInstance({ commands, keyPrefix }),
-        sink,
-        clock,
-        policies,
-      }),
-      trustedSince: redis.trustedSince,
-    },
   };
+}
+
+/** Keeps the reports of ended rollouts; undefined: the config names no directory for them. */
+function makeReports(
+  { config, loopPorts: { readApiBudgetStatus } }: Ground,
+  shared: Omit<KeepReportsParts, 'readApiBudgetStatus' | 'folder' | 'formats'>,
+): ReportKeeper | undefined {
+  const { report, installation } = config;
+  if (report === undefined) return undefined;
+  const folder = makeReportFolder(report.directory);
+  return makeReportKeeper({ ...shared, readApiBudgetStatus, installation, folder, formats: report.formats });
 }
 
 /** The service, behind the budget that all daemons on its access key share. */
@@ -96,7 +115,7 @@ function openService({
     requestsPerSecond,
     concurrentRequests: config.service.concurrentRequests,
     permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
-    onStatus: (status) => access.setStanding(status),
+    onStatus: (status) => access.setServiceStatus(status),
     faults: redis.faults,
     onStarved: (lateMs) =>
       sink.note({

@@ -24,23 +24,23 @@ export interface DaemonSink extends EventSink {
 export function makeDaemonSink(parts: DaemonSinkParts): DaemonSink {
   const { projections, logger, clock, learnRefusal, isCut } = parts;
   let isLeading = false;
-  let starvedToldAt = Number.NEGATIVE_INFINITY;
+  let starvedReportedAt = Number.NEGATIVE_INFINITY;
   return {
     isLeading: () => isLeading,
-    tell: projections.tell,
+    report: projections.report,
     note: (note) => {
       if (note.event === 'leader.acquired') isLeading = true;
       if (note.event === 'leader.lost') {
-        // By the lease that ran out, or by the leader's loop, which may hang in a pass until Redis is back: told once.
+        // By the lease that ran out, or by the leader's loop, which may hang in a pass until Redis is back: reported once.
         if (!isLeading) return;
         isLeading = false;
       }
       if (note.event === 'daemon.starved') {
         const now = clock.now();
-        if (now - starvedToldAt < starvedAgainMs) return;
-        starvedToldAt = now;
+        if (now - starvedReportedAt < starvedAgainMs) return;
+        starvedReportedAt = now;
       }
-      // Told once, when Redis began to refuse writes; every step and every pass would tell it again.
+      // Reported once, when Redis began to refuse writes; every step and every pass would tell it again.
       const isRepetition = 'error' in note && learnRefusal(note.error);
       // What is refused once we closed the connection under it says nothing but that.
       const isOurs = 'error' in note && isCut();

@@ -32,7 +32,7 @@ export interface FleetAccess {
   /** What the daemons of this key, or else our last request, found; true before the first one. */
   readiness(): { readonly ok: boolean; readonly reason: string };
   /** Takes the daemons' common word, tells log and metrics, and shows it in the readiness. */
-  setStanding(standing: ServiceStatus): void;
+  setServiceStatus(status: ServiceStatus): void;
   close(): Promise<void>;
 }
 
@@ -61,14 +61,14 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
       },
     },
   });
-  let unreadableTold = 0;
+  let unreadableReported = 0;
   const { readWindow } = parts;
   const fleet = makeFleetService({
     ...(readWindow === undefined ? { client, sleep: sleepForReal } : withRetriedReads(client, readWindow)),
     clock,
     onUnreadable: (rows) => {
-      if (rows === unreadableTold) return;
-      unreadableTold = rows;
+      if (rows === unreadableReported) return;
+      unreadableReported = rows;
       if (rows === 0) return;
       const reason = `${rows} ${rows === 1 ? 'collector has' : 'collectors have'} no id or name that can be read: no plan takes them in.`;
       sink?.note({ event: 'inventory.incomplete', reason });
@@ -78,15 +78,15 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
   return {
     fleet,
     readiness: () => (downReason === undefined ? last : { ok: false, reason: downReason }),
-    setStanding: (standing) => {
-      if (standing.isUp) {
+    setServiceStatus: (status) => {
+      if (status.isUp) {
         downReason = undefined;
         // Our own last request may be from before.
         last = { ok: true, reason: 'answers' };
         sink?.note({ event: 'service.up', reason: 'the service answers again' });
       } else {
-        downReason = `down: one request at a time tries it. ${standing.reason}`;
-        sink?.note({ event: 'service.down', reason: standing.reason });
+        downReason = `down: one request at a time tries it. ${status.reason}`;
+        sink?.note({ event: 'service.down', reason: status.reason });
       }
     },
     close: async () => {

@@ -20,7 +20,7 @@ export interface DaemonParts {
   readonly followsSchedule: boolean;
   /** In which version records are written and read: this upwave's, but in tests of two versions. */
   readonly recordVersion?: number;
-  /** Reads the config file anew. Where left out, a reload finds what there is. @throws ConfigError */
+  /** Reads the config file again. Where left out, a reload finds what there is. @throws ConfigError */
   readonly readConfig?: () => Config;
   /** Whether the config file was changed since it was last read. Where left out, it never is. */
   readonly isConfigUnread?: () => boolean;

@@ -5,6 +5,7 @@ import { type AnnounceParts, keepAnnouncing } from '../orchestrator/notify/annou
 import { type DeliverParts, deliver } from '../orchestrator/notify/deliver.ts';
 import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
 import { keepPolling, type StoreMemory } from '../orchestrator/recovery/data-loss.ts';
+import type { ReportKeeper } from '../orchestrator/report/keep-reports.ts';
 import { type Configs, keepBeating } from '../orchestrator/scan/configs.ts';
 import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../orchestrator/step/run-step.ts';
@@ -25,6 +26,8 @@ export interface LoopsParts
   readonly queue: BullStepQueue;
   readonly noticeQueue: BullNoticeQueue;
   readonly isLeading: () => boolean;
+  /** undefined: no reports are kept. */
+  readonly reports: ReportKeeper | undefined;
   readonly redis: RedisConnections;
   readonly keyPrefix: string;
   readonly names: QueueNames;
@@ -34,7 +37,7 @@ export interface LoopsParts
   readonly configs: Configs;
   readonly configRegister: ConfigRegister;
   readonly schedules: readonly ScanSchedule[];
-  /** Brings the brakes of the present config to the rollouts on their way. */
+  /** Brings the brakes of the present config to the running rollouts. */
   readonly followConfigs: () => Promise<unknown>;
   /** False: policies are scanned only when asked. */
   readonly followsSchedule: boolean;
@@ -43,23 +46,23 @@ export interface LoopsParts
 
 /** The loops of a daemon, while they run. */
 export interface Loops {
-  /** Looks for work now, for every policy that has a schedule to follow. */
+  /** Scans now, for every policy that has a schedule to follow. */
   tickAll(at: Date): Promise<void>;
-  /** The schedules of a config that was read anew. */
+  /** The schedules of a config that was read again. */
   follow(schedules: readonly ScanSchedule[]): Promise<void>;
-  /** Takes nothing more, and waits for the end of what runs; the signal that they were started with ends the rest. */
+  /** Takes nothing more, and waits for the end of what is running; the signal that they were started with ends the rest. */
   close(): Promise<void>;
 }
 
 // A step waits for its place in the API budget, and the budget's classes can only choose among those that wait: enough
-// of them that looks stand beside a burst of creates.
+// of them that polls stand beside a burst of creates.
 const stepConcurrency = 100;
 
 // Calls that are out when we stop have this long to end before they are cut; a create that is cut is in doubt, and is
-// settled by looking at the next start.
+// settled by polling at the next start.
 const closeGraceMs: DurationMs = 5_000;
 
-/** Starts to run steps, to lead or follow, to look whose store it is, and to follow the schedules. */
+/** Starts to run steps, to lead or follow, to check whether Redis lost data, and to follow the schedules. */
 export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
   const { redis, names, keyPrefix, sink, onQueueError } = parts;
   const worker = startStepWorker({
@@ -87,7 +90,8 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
     stopping,
   );
   const notifying = parts.receivers.length === 0 ? undefined : startNotifying(parts, stopping);
-  const looking = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
+  const reporting = parts.reports?.keep(parts, stopping);
+  const polling = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
   return {
     tickAll: async (at) => schedule?.tickAll(at),
     follow: async (schedules) => schedule?.follow(schedules, new Date(parts.clock.now())),
@@ -96,7 +100,7 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
         schedule?.close(),
         worker.close(closeGraceMs),
         notifying?.close(),
-        ...[leading, looking, beating],
+        ...[leading, polling, beating, reporting],
       ]);
     },
   };
@@ -148,17 +152,17 @@ function followSchedules({
   });
 }
 
-/** Turns rings into signals: each call of `next` gives one that fires at the first ring after the call. */
-export interface RingSignal {
-  ring(): void;
+/** Turns wake-ups into signals: each call of `next` gives one that fires at the first wake-up after the call. */
+export interface WakeSignal {
+  wake(): void;
   next(): AbortSignal;
 }
 
-/** Makes a latch for a loop that wants to know whether anyone rang since it last looked. */
-export function makeRingSignal(): RingSignal {
+/** Makes a latch for a loop that wants to know whether a wake-up came since its last pass. */
+export function makeWakeSignal(): WakeSignal {
   let controller = new AbortController();
   return {
-    ring: () => controller.abort(),
+    wake: () => controller.abort(),
     next: () => {
       if (controller.signal.aborted) controller = new AbortController();
       return controller.signal;

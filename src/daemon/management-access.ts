@@ -21,7 +21,7 @@ export interface ManagementAccess {
  */
 export function makeManagementAccess(
   service: ServiceConfig,
-  tell: {
+  hooks: {
     readonly onMoved: (baseUrl: string) => void;
     readonly onPauseWait: OnPauseWait;
     readonly onUnusable: (rows: number) => void;
@@ -30,14 +30,14 @@ export function makeManagementAccess(
 ): ManagementAccess {
   const client = makeServiceClient({
     ...clientSettings(service),
-    budget: makeLocalApiBudget(ourRequestsPerSecond(service), tell.onPauseWait),
+    budget: makeLocalApiBudget(ourRequestsPerSecond(service), hooks.onPauseWait),
     clock: { now: () => Date.now() },
-    observer: { onMoved: tell.onMoved },
+    observer: { onMoved: hooks.onMoved },
   });
   return {
     management: makeManagementClient({
-      ...withRetriedReads(client, tell.readWindow),
-      onUnusable: tell.onUnusable,
+      ...withRetriedReads(client, hooks.readWindow),
+      onUnusable: hooks.onUnusable,
     }),
     close: () => client.close(),
   };

@@ -2,7 +2,7 @@ import type { Clock, DurationMs } from '../base/time.ts';
 import type { Logger } from '../observability/logger.ts';
 
 // What goes on is met again and again; a person needs to read it now and then.
-const tellEveryMs: DurationMs = 10_000;
+const reportEveryMs: DurationMs = 10_000;
 
 export interface QueueErrorsParts {
   readonly logger: Logger;
@@ -13,7 +13,7 @@ export interface QueueErrorsParts {
 
 /**
  * What the queue complains of. That Redis is away, or takes no writes, others tell, so that is for those who look
- * closely; but what else Redis refuses while it is there nobody may notice, and work stands still meanwhile.
+ * closely; but what else Redis refuses while it is there nobody may notice, and work waits meanwhile.
  */
 export function makeQueueComplaints(parts: QueueErrorsParts): (error: Error) => void {
   const { logger, clock, learnRefusal } = parts;
@@ -24,7 +24,7 @@ export function makeQueueComplaints(parts: QueueErrorsParts): (error: Error) => 
       return;
     }
     const now = clock.now();
-    if (now - reportedAt < tellEveryMs) return;
+    if (now - reportedAt < reportEveryMs) return;
     reportedAt = now;
     logger.write('error', { event: 'queue.refused', error });
   };

@@ -1,14 +1,16 @@
 import type { ReadinessCheck } from '../admin-api/handlers/readiness.ts';
 import type { EpochMs } from '../base/time.ts';
+import type { ReportConfig } from '../config/config.ts';
 import type { ReloadStatus } from '../orchestrator/operations/reload.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { Outbox, ReceiverFailure } from '../orchestrator/ports/notifications.ts';
+import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
 import type { Configs } from '../orchestrator/scan/configs.ts';
 import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
+import { configWords } from '../rollout/messages/configs.ts';
 import type { Receiver } from '../rollout/model/receiver.ts';
-import { configWords } from '../rollout/reload/newest-config.ts';
-import type { Standstill } from '../rollout/status/api-budget-status.ts';
+import type { Outage } from '../rollout/status/api-budget-status.ts';
 import type { FleetAccess } from './fleet-access.ts';
 import { forbiddenWords, type RedisConnections } from './redis-connections.ts';
 
@@ -22,15 +24,15 @@ export async function serviceReadiness(
 ): Promise<ReadinessCheck> {
   const ours = access.readiness();
   if (readStatus === null) return ours;
-  let standstill: Standstill | null;
+  let outage: Outage | null;
   try {
-    ({ standstill } = await readStatus());
+    ({ outage } = await readStatus());
   } catch {
     // Its own check says what is wrong with Redis.
     return ours;
   }
-  if (standstill === null) return ours;
-  const { kind, reason, detail, since, until } = standstill;
+  if (outage === null) return ours;
+  const { kind, reason, detail, since, until } = outage;
   if (kind !== 'serviceDown') {
     const end = until === null ? 'one request tries for all' : `all wait until ${isoOf(until)}`;
     return { ok: ours.ok, reason: `${ours.reason}; ${end}: ${reason}` };
@@ -72,6 +74,21 @@ export function failingReceivers(
   });
 }
 
+/** Whether reports can be written. Ready all the same: upgrades do not wait for reports. */
+export function reportReadiness(
+  { directory }: Pick<ReportConfig, 'directory'>,
+  problem: ReportProblem | null,
+): ReadinessCheck {
+  if (problem === null) return { ok: true, reason: `reports are written to ${directory}` };
+  const { reason, since } = problem;
+  return {
+    ok: true,
+    kind: 'failing',
+    since,
+    reason: `no report is written since ${isoOf(since)}: ${reason}`,
+  };
+}
+
 function isoOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
 }
@@ -105,14 +122,14 @@ function sinceOf({ unreachableSince }: RedisConnections): { readonly since?: Epo
  * works by the config that it read last without a mistake, and each deploy passes through different ones for a while.
  */
 export function configReadiness(
-  configs: Pick<Configs, 'standings'>,
+  configs: Pick<Configs, 'statuses'>,
   { at, problem }: ReloadStatus,
 ): ReadinessCheck {
   if (problem !== undefined) {
     const reason = `the config file has mistakes, so this daemon works by the config that it read before: ${problem}`;
     return { ok: true, kind: 'refused', since: at, reason };
   }
-  const words = [...configs.standings()].flatMap(([policy, standing]) => configWords(policy, standing) ?? []);
+  const words = [...configs.statuses()].flatMap(([policy, status]) => configWords(policy, status) ?? []);
   const reason = words.length === 0 ? 'all daemons have the same config of each policy' : words.join('; ');
   return { ok: true, reason };
 }

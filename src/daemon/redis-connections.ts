@@ -144,7 +144,7 @@ function makeFaults(
   };
 }
 
-/** In a person's words, why nothing gets on with a Redis that is there, and what to do. */
+/** In a person's words, why no work is done with a Redis that is there, and what to do. */
 export function forbiddenWords(place: string, rights: readonly string[]): string {
   return `${place} refuses its user ${rights.join(' ')}: no work is done. Grant it: ${grantOf(rights)}`;
 }

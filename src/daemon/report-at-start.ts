@@ -1,9 +1,5 @@
 import type { Clock } from '../base/time.ts';
-import {
-  describeOrphan,
-  type FindOrphansParts,
-  findOrphans,
-} from '../orchestrator/operations/list-policies.ts';
+import { type FindOrphansParts, findOrphans } from '../orchestrator/operations/list-policies.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
@@ -11,11 +7,12 @@ import type { RolloutStore } from '../orchestrator/ports/rollout-store.ts';
 import type { Configs } from '../orchestrator/scan/configs.ts';
 import { assessRedis } from '../redis/connection/assess-redis.ts';
 import type { RedisCommands } from '../redis/connection/connection.ts';
+import { orphanWords } from '../rollout/messages/configs.ts';
 import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 
 export interface ReportAtStartParts extends FindOrphansParts {
   readonly store: FindOrphansParts['store'] & Pick<RolloutStore, 'loadRollout'>;
-  readonly accounts: Pick<Accounts, 'standingOf'>;
+  readonly accounts: Pick<Accounts, 'statusOf'>;
   readonly configs: Pick<Configs, 'beat'>;
   readonly commands: RedisCommands;
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
@@ -26,13 +23,13 @@ export interface ReportAtStartParts extends FindOrphansParts {
 }
 
 /**
- * Tells what a daemon finds when it starts, and a person has to know: risks in Redis's settings, a pause that was begun
- * before it, rollouts that stand still, or belong to another account. Never throws: what can't be found out must stop no work.
+ * Reports what a daemon finds when it starts, and a person has to know: risks in Redis's settings, a pause that was started
+ * before it, rollouts that wait, or belong to another account. Never throws: what can't be found out must stop no work.
  */
 export async function reportAtStart(parts: ReportAtStartParts): Promise<void> {
-  for (const tell of [tellConfigs, tellRisks, tellPause, tellOrphans, compareAccounts]) {
+  for (const step of [reportConfigs, reportRisks, reportPause, reportOrphans, compareAccounts]) {
     try {
-      await tell(parts);
+      await step(parts);
     } catch (error) {
       parts.onError(error);
     }
@@ -40,26 +37,26 @@ export async function reportAtStart(parts: ReportAtStartParts): Promise<void> {
 }
 
 /** Before anything is scanned: who has the newest config is known then, also to the others. */
-async function tellConfigs({ configs }: ReportAtStartParts): Promise<void> {
+async function reportConfigs({ configs }: ReportAtStartParts): Promise<void> {
   await configs.beat();
 }
 
-async function tellRisks({ commands, sink }: ReportAtStartParts): Promise<void> {
+async function reportRisks({ commands, sink }: ReportAtStartParts): Promise<void> {
   for (const reason of await assessRedis(commands)) sink.note({ event: 'redis.risk', reason });
 }
 
 /** That the service is down, the API budget tells by itself. */
-async function tellPause({ readApiBudgetStatus, clock, sink }: ReportAtStartParts): Promise<void> {
+async function reportPause({ readApiBudgetStatus, clock, sink }: ReportAtStartParts): Promise<void> {
   const api = await readApiBudgetStatus();
-  if (api.standstill === null || api.standstill.kind === 'serviceDown') return;
+  if (api.outage === null || api.outage.kind === 'serviceDown') return;
   const pauseMs = outageLeftMs(api, clock.now());
-  sink.note({ event: 'service.paused', reason: api.standstill.reason, pauseMs });
+  sink.note({ event: 'service.paused', reason: api.outage.reason, pauseMs });
 }
 
-async function tellOrphans(parts: ReportAtStartParts): Promise<void> {
+async function reportOrphans(parts: ReportAtStartParts): Promise<void> {
   for (const orphan of await findOrphans(parts)) {
     const { policy, id: rollout } = orphan;
-    parts.sink.note({ event: 'policy.orphaned', policy, rollout, reason: describeOrphan(orphan) });
+    parts.sink.note({ event: 'policy.orphaned', policy, rollout, reason: orphanWords(orphan) });
   }
 }
 
@@ -67,6 +64,6 @@ async function tellOrphans(parts: ReportAtStartParts): Promise<void> {
 async function compareAccounts({ store, accounts, policies }: ReportAtStartParts): Promise<void> {
   for (const rolloutId of await store.activeRolloutIds(policies)) {
     const rollout = await store.loadRollout(rolloutId);
-    if (rollout !== undefined) await accounts.standingOf(rollout);
+    if (rollout !== undefined) await accounts.statusOf(rollout);
   }
 }

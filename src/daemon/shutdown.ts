@@ -16,10 +16,10 @@ export interface WorksEnd {
   readonly redisIsAway: boolean;
 }
 
-// While Redis is away nothing that is under way can be stored: a connection that was only made anew is back by then.
+// While Redis is away nothing that is under way can be stored: a connection that was only made again is back by then.
 const awayMaxMs: DurationMs = 2_000;
 
-// In a row: a process that stood still for seconds finds its own question late, and the answer only then.
+// In a row: a process that was stopped for seconds finds its own question late, and the answer only then.
 const silencesMin = 2;
 
 // However it is with Redis: longer than calls that are out may take, and their steps after them.
@@ -28,7 +28,7 @@ const endWithinMs: DurationMs = 7_000;
 // What is refused ends at once, or after its own pause of a moment.
 const cutEndsWithinMs: DurationMs = 1_000;
 
-const lookEveryMs: DurationMs = 100;
+const checkEveryMs: DurationMs = 100;
 
 /**
  * Waits for work to end; for Redis, only for so long. All of it is settled at the next start by what Redis has (P11): a
@@ -69,7 +69,7 @@ function followPulse(answers: () => Promise<boolean>) {
     void answers().then((isThere) => {
       silences = isThere ? 0 : silences + 1;
       if (isThere) answeredAt = performance.now();
-      if (!stopped) timer = setTimeout(ask, lookEveryMs);
+      if (!stopped) timer = setTimeout(ask, checkEveryMs);
     });
   };
   ask();
@@ -88,7 +88,7 @@ async function endsBefore(work: Promise<void>, isGivenUp: () => boolean): Promis
   const givenUp = new Promise<false>((resolve) => {
     timer = setInterval(() => {
       if (isGivenUp()) resolve(false);
-    }, lookEveryMs);
+    }, checkEveryMs);
   });
   const hasEnded = () => true;
   const ended = await Promise.race([work.then(hasEnded, hasEnded), givenUp]);

@@ -2,7 +2,6 @@ import type { DurationMs } from '../base/time.ts';
 import { makeSendNotice } from '../observability/notifications/send-notice.ts';
 import { isWaitedFor } from '../orchestrator/lead/lead.ts';
 import { announceAndDrain } from '../orchestrator/notify/announce.ts';
-import type { ScanResult } from '../orchestrator/ports/scan-book.ts';
 import { followConfigs } from '../orchestrator/scan/configs.ts';
 import { type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
 import { makeObservations } from '../orchestrator/watch/observations.ts';
@@ -10,9 +9,10 @@ import { apiBudgetKeys } from '../redis/api-budget/ledger.ts';
 import { makeRedisPulse } from '../redis/connection/pulse.ts';
 import { installationKey, instanceKey } from '../redis/coordination/store-instance.ts';
 import { policyKeys } from '../redis/schema/rollout-keys.ts';
+import type { ScanResult } from '../rollout/messages/scans.ts';
 import type { Engine } from './engine.ts';
 import type { Ground } from './ground.ts';
-import { type Loops, makeRingSignal, startLoops } from './loops.ts';
+import { type Loops, makeWakeSignal, startLoops } from './loops.ts';
 import { reportAtStart } from './report-at-start.ts';
 import { endInTime, type WorksEnd } from './shutdown.ts';
 
@@ -20,11 +20,11 @@ import { endInTime, type WorksEnd } from './shutdown.ts';
 export interface Work {
   /** Begins, and never throws. While Redis is away it waits, and `/readyz` says so. */
   begin(): void;
-  /** Looks for work for one policy now. */
+  /** Scans for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
-  /** For a process that ends when its rollouts do: announces that now. Bounded, and without effect where nobody is told. */
+  /** For a process that ends when its rollouts do: announces that now, and writes their reports. Bounded. */
   announceNow(): Promise<void>;
-  /** Follows the schedules of a config that was read anew. */
+  /** Follows the schedules of a config that was read again. */
   followSchedules(): void;
   /** Ends all of it in bounded time, and where Redis does not answer, the connections first. */
   end(): Promise<WorksEnd>;
@@ -33,17 +33,17 @@ export interface Work {
 const drainWithinMs: DurationMs = 10_000;
 
 export function makeWork(ground: Ground, engine: Engine): Work {
-  const { config, logger, clock, sink, live, stopping, rollouts, policies } = ground;
+  const { config, logger, clock, sink, live, stopping, rollouts } = ground;
   const { budget, shared } = engine;
-  const ring = makeRingSignal();
-  const stopListening = shared.wakeUps.onWakeUp(ring.ring);
+  const signal = makeWakeSignal();
+  const stopListening = shared.wakeUps.onWakeUp(signal.wake);
   const followBrakes = () => followConfigs({ ...shared, rollouts }, 'daemon');
   let loops: Loops | undefined;
   let working: Promise<void> | undefined;
 
   const scanNow: Work['scanNow'] = async (name, origin, signal) => {
     const policy = rollouts.find((each) => each.name === name);
-    if (policy === undefined) return { kind: 'nothing', reason: `no policy ${name} in the config` };
+    if (policy === undefined) return { kind: 'nothing', why: { kind: 'unknownPolicy', policy: name } };
     return scan(shared, policy, origin, signal);
   };
 
@@ -63,7 +63,7 @@ export function makeWork(ground: Ground, engine: Engine): Work {
     // fails, the loops must start all the same; the next beat repeats it.
     await shared.configs.beat().then(followBrakes).catch(warn);
     loops = startLoops(
-      { ...loopsParts(ground, engine), nextWakeUp: ring.next, followConfigs: followBrakes, scanNow },
+      { ...loopsParts(ground, engine), nextWakeUp: signal.next, followConfigs: followBrakes, scanNow },
       stopping.signal,
     );
     await loops.tickAll(new Date(clock.now()));
@@ -72,10 +72,8 @@ export function makeWork(ground: Ground, engine: Engine): Work {
   return {
     scanNow,
     announceNow: async () => {
-      if (config.notify.length === 0) return;
-      const { outbox, readApiBudgetStatus } = ground.loopPorts;
-      const parts = { ...shared, policies, outbox, readApiBudgetStatus, receivers: config.notify };
-      await announceAndDrain({ ...parts, queue: engine.noticeQueue }, drainWithinMs, stopping.signal);
+      await engine.reports?.writeDue().catch(warn);
+      if (config.notify.length > 0) await announceWhatIsDue(ground, engine);
     },
     begin: () => {
       working = start().catch((error: unknown) => {
@@ -91,20 +89,41 @@ export function makeWork(ground: Ground, engine: Engine): Work {
     },
     end: () => {
       stopListening();
-      const endWork = async (): Promise<void> => {
-        await working;
-        await Promise.all([loops?.close(), engine.backgroundTasks.close()]);
-        await engine.access.close();
-        await budget.close();
-        await Promise.all([engine.queue.close(), engine.noticeQueue.close()]);
-      };
-      return endInTime({
-        work: endWork(),
-        redisAnswers: makeRedisAnswers(ground, engine),
-        cutRedis: ground.cutRedis,
-      });
+      return endWork(ground, engine, { working, loops: () => loops });
     },
   };
+}
+
+function announceWhatIsDue(
+  { config, policies, loopPorts, stopping }: Ground,
+  engine: Engine,
+): Promise<unknown> {
+  const { outbox, readApiBudgetStatus } = loopPorts;
+  const parts = { ...engine.shared, policies, outbox, readApiBudgetStatus, receivers: config.notify };
+  return announceAndDrain({ ...parts, queue: engine.noticeQueue }, drainWithinMs, stopping.signal);
+}
+
+/** Ends the loops first, then what they use. */
+function endWork(
+  ground: Ground,
+  engine: Engine,
+  {
+    working,
+    loops,
+  }: { readonly working: Promise<void> | undefined; readonly loops: () => Loops | undefined },
+): Promise<WorksEnd> {
+  const endAll = async (): Promise<void> => {
+    await working;
+    await Promise.all([loops()?.close(), engine.backgroundTasks.close()]);
+    await engine.access.close();
+    await engine.budget.close();
+    await Promise.all([engine.queue.close(), engine.noticeQueue.close()]);
+  };
+  return endInTime({
+    work: endAll(),
+    redisAnswers: makeRedisAnswers(ground, engine),
+    cutRedis: ground.cutRedis,
+  });
 }
 
 function loopsParts(ground: Ground, { shared, ...engine }: Engine) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RawAnswer } from '../http/exchange.ts';
 import { readJson } from '../http/json-text.ts';
 import type { SingleRequest } from '../http/request-once.ts';
-import type { GateAnswer } from '../orchestrator/ports/gate-probe.ts';
+import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
 import { writeExpectation, writeGateValue } from '../rollout/messages/gates.ts';
 import type { GateRule } from '../rollout/model/policy.ts';
 import type { Say } from './answer-text.ts';
@@ -27,7 +27,7 @@ export function writePrometheusQuery(
 /** One number, or an error that says why there is none (P14). */
 export function readPrometheusAnswer(gate: PrometheusGate, answer: RawAnswer<string>, say: Say): GateAnswer {
   const read = readJson(answer.body);
-  const refused = refusalOf(answer, read.kind === 'json' ? read.value : undefined, say);
+  const refused = refusedAnswer(answer, read.kind === 'json' ? read.value : undefined, say);
   if (refused !== undefined) return error(refused);
   if (read.kind !== 'json') return error('the answer is no JSON');
   const parsed = successBody.safeParse(read.value);
@@ -66,7 +66,7 @@ const errorBody = z.object({
 });
 
 /** Prometheus tells errors with a 4xx or 5xx, and in its body why. */
-function refusalOf(answer: RawAnswer<string>, body: unknown, say: Say): string | undefined {
+function refusedAnswer(answer: RawAnswer<string>, body: unknown, say: Say): string | undefined {
   const told = errorBody.safeParse(body);
   const { errorType, error: reason } = told.data ?? {};
   const words = [errorType, reason].filter((part) => part !== undefined && part !== '').join(': ');

@@ -1,10 +1,11 @@
 import type { RawAnswer } from '../http/exchange.ts';
 import type { SingleRequest } from '../http/request-once.ts';
-import type { GateAnswer, GateQuestion } from '../orchestrator/ports/gate-probe.ts';
+import type { GateQuestion } from '../orchestrator/ports/gate-probe.ts';
+import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
 import type { Say } from './answer-text.ts';
 import { refusal } from './answer-text.ts';
 
-/** Tells the webhook how the wave does. */
+/** Sends the webhook how the wave does. */
 export function writeWebhookCall(
   summary: GateQuestion['summary'],
   url: URL,

@@ -19,7 +19,7 @@ const keepAliveMs = 10_000;
  * request, or whose request has not arrived whole. Only where every connection is being answered it is refused.
  */
 export function boundConnections(server: Server, limits: ConnectionLimits): void {
-  /** In the order of their last activity, with the request that is on its way. */
+  /** In the order of their last activity, with the request that is still running. */
   const open = new Map<Socket, { readonly address: string; request: IncomingMessage | undefined }>();
 
   const makeRoom = (countMax: number, counts: (address: string) => boolean): boolean => {

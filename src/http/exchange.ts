@@ -76,7 +76,7 @@ interface End {
   isOver(): boolean;
   finish(settle: () => void): void;
   giveUp(kind: HttpFaultKind, cause: unknown): void;
-  /** Of an error that is no fault of the exchange, but a body that can't be read or a bug. */
+  /** Of an error that is no fault of the exchange, but an unreadable body or a bug. */
   fail(error: unknown): void;
 }
 

@@ -31,7 +31,7 @@ const largeInteger = /(?<![\w.+-])-?\d{16,100}\b(?![.eE])/g;
 
 /**
  * Goes from string to string, since digits inside of one are left alone. One expression for both would try each quote of
- * a broken text anew, and need a stack as deep as the longest string.
+ * a broken text again, and need a stack as deep as the longest string.
  */
 function quoteLargeIntegers(text: string): string {
   if (!/\d{16}/.test(text)) return text;

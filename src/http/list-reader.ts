@@ -239,7 +239,7 @@ function placeBehind({ depth, isInString, isEscaped }: Place, byte: number): Pla
 // About what the engine takes for a value and its place, beside its characters.
 const valueWeight = 32;
 
-/** About how many bytes a value takes in memory. Its depth is bounded. */
+/** About how many bytes a value needs in memory. Its depth is bounded. */
 function weightOf(value: unknown): number {
   if (typeof value === 'string') return valueWeight + value.length;
   if (typeof value !== 'object' || value === null) return valueWeight;

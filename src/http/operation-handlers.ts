@@ -78,7 +78,7 @@ export interface MountedOperation {
   ) => Promise<HandlerAnswer>;
 }
 
-/** Binds every operation of an API to its handler. Types are checked here and forgotten after. */
+/** Binds every operation of an API to its handler. Types are checked here and lost after. */
 export function mountOperations<const Api extends readonly Operation[]>(
   operations: Api,
   mount: {

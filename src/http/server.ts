@@ -1,5 +1,3 @@
-import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import fastify, {
   type FastifyError,
@@ -18,6 +16,7 @@ import type {
   MountedOperation,
   RequestFailure,
 } from './operation-handlers.ts';
+import { refuseConnection } from './refuse-connection.ts';
 
 /** Bodies of our APIs are small; a larger one is a mistake or an attack. */
 const bodyBytesMaxDefault = 1024 * 1024;
@@ -252,54 +251,4 @@ function frameworkFailure(error: FastifyError): RequestFailure {
   return error.statusCode !== undefined && error.statusCode < 500
     ? { kind: 'unreadable', status: error.statusCode, error }
     : { kind: 'handlerError', error };
-}
-
-/** Statuses of what breaks below HTTP; anything else is a bad request. */
-const statuses: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
-
-/** Answers bytes that are no request in the owner's words, and closes the connection: what follows can't be read. */
-function refuseConnection(
-  parts: Pick<HttpServerParts, 'answerFailure'>,
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
-    socket.destroy();
-    return;
-  }
-  const status = statuses[error.code ?? ''] ?? 400;
-  const request = { ...noRequest, remoteAddress: socket.remoteAddress ?? '' };
-  const answer = parts.answerFailure({ kind: 'unreadable', status, error }, request);
-  const stated = answer.headers?.['content-type'];
-  const body =
-    stated !== undefined && typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
-  socket.end(
-    [
-      `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Error'}`,
-      `Content-Type: ${stated ?? 'application/json; charset=utf-8'}`,
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
-}
-
-const noRequest: Omit<HttpRequest, 'remoteAddress'> = {
-  method: '',
-  path: '',
-  url: '',
-  headers: {},
-  httpVersion: '',
-  hasBody: false,
-  operation: undefined,
-};
-
-/** True while an answer to an earlier request of the connection is half written; Node shows it on the socket only. */
-function isAnswering(socket: Socket): boolean {
-  const { _httpMessage: message } = socket as { _httpMessage?: { headersSent?: boolean } | null };
-  return message?.headersSent === true;
 }

@@ -12,12 +12,12 @@ export interface ApiMetrics {
   budgetTaken(grant: { readonly class: BudgetClass; readonly waitedMs: DurationMs }): void;
   apiThrottled(reason: '429' | '401'): void;
   /** `down`: request after request brought no usable answer, and one at a time tries. */
-  setService(standing: 'up' | 'down'): void;
+  setService(status: 'up' | 'down'): void;
 }
 
 export interface ConfigMetrics {
   /** `outdated`: another daemon has a newer config of the policy. */
-  setConfig(policy: string, standing: 'newest' | 'outdated'): void;
+  setConfig(policy: string, status: 'newest' | 'outdated'): void;
   /** How the last reading of the config file went. */
   configRead(reading: { readonly kind: 'good'; readonly at: EpochMs } | { readonly kind: 'bad' }): void;
   /** The policy is no longer in the config. */
@@ -27,10 +27,12 @@ export interface ConfigMetrics {
 export interface StateMetrics {
   setLeader(state: 'leading' | 'following'): void;
   /** `down` until it was reached for the first time. */
-  setRedis(standing: 'up' | 'down'): void;
+  setRedis(status: 'up' | 'down'): void;
   redisEmptied(): void;
   /** `failed`: an attempt, which is repeated. `dropped`: the receiver never gets it. */
   notified(result: (typeof notificationResults)[number], messages: number): void;
+  /** `failed`: an attempt, which is repeated. */
+  reportEnded(result: (typeof reportResults)[number]): void;
   /** This daemon has read the whole inventory. */
   inventoryRead(at: EpochMs): void;
   /** What Redis refuses to our user, as `ACL SETUSER` takes it; replaces what was said before. */
@@ -38,6 +40,7 @@ export interface StateMetrics {
 }
 
 const notificationResults = ['sent', 'failed', 'dropped'] as const;
+const reportResults = ['written', 'failed'] as const;
 
 const apiDurationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** At 4 requests a second one place is a quarter of a second; a pause lasts up to a minute. */
@@ -79,7 +82,7 @@ export function makeApiMetrics({ counter, gauge, histogram }: Series): ApiMetric
       if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
     },
     apiThrottled: (reason) => throttled.inc({ reason }),
-    setService: (standing) => service.set(standing === 'up' ? 1 : 0),
+    setService: (status) => service.set(status === 'up' ? 1 : 0),
   };
 }
 
@@ -106,7 +109,7 @@ export function makeConfigMetrics(
   );
   return {
     forget: (policy) => outdated.remove({ policy }),
-    setConfig: (policy, standing) => outdated.set({ policy }, standing === 'outdated' ? 1 : 0),
+    setConfig: (policy, status) => outdated.set({ policy }, status === 'outdated' ? 1 : 0),
     configRead: (reading) => {
       isGood.set(reading.kind === 'good' ? 1 : 0);
       if (reading.kind === 'good') goodAt.set(reading.at / 1_000);
@@ -137,6 +140,12 @@ export function makeStateMetrics(
     ['result'],
   );
   for (const result of notificationResults) notifications.inc({ result }, 0);
+  const reports = counter(
+    'reports_total',
+    'Attempts to write the report of an ended rollout, by result. `failed` is retried.',
+    ['result'],
+  );
+  for (const result of reportResults) reports.inc({ result }, 0);
   asked(
     'foreign_rollouts',
     'Running rollouts that this daemon leaves alone because they belong to another account.',
@@ -144,13 +153,14 @@ export function makeStateMetrics(
   );
   return {
     setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
-    setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),
+    setRedis: (status) => redis.set(status === 'up' ? 1 : 0),
     setRedisRefusals: (rights) => {
       refusals.reset();
       for (const right of rights) refusals.set({ right }, 1);
     },
     redisEmptied: () => dataLosses.inc(),
     notified: (result, messages) => notifications.inc({ result }, messages),
+    reportEnded: (result) => reports.inc({ result }),
     inventoryRead: (at) => inventoryReadAt.set(at / 1_000),
   };
 }

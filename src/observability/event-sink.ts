@@ -7,9 +7,9 @@ import { countEvent } from './upgrade-metrics.ts';
 
 /**
  * The level of each event. `error` is for what stays broken until a person acts: an upgrade
- * that ended badly, a rollout that stands still.
+ * that ended badly, a rollout that waits.
  */
-export const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
+const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
   'rollout.planned': 'info',
   'rollout.awaitingApproval': 'info',
   'rollout.running': 'info',
@@ -69,14 +69,14 @@ export function makeEventSink(parts: EventSinkParts): EventSink {
     try {
       projection();
     } catch (error) {
-      report(logger, error);
+      reportFault(logger, error);
     }
   };
   return {
-    tell: (event) => {
+    report: (event) => {
       project(() => logEvent(logger, event));
       project(() => countEvent(metrics, event));
-      for (const tell of alsoReport) project(() => tell(event));
+      for (const projection of alsoReport) project(() => projection(event));
     },
     note: (note) => {
       project(() => logNote(logger, note));
@@ -99,6 +99,7 @@ function logEvent(logger: Logger, event: RolloutEvent): void {
     ...(event.taskId !== undefined && { taskId: event.taskId }),
     ...(event.attempt !== undefined && { attempt: event.attempt }),
     ...(event.reason !== '' && { reason: event.reason }),
+    ...(event.reasonKind !== undefined && { reasonKind: event.reasonKind }),
     by: event.by,
     ...(event.failureClass !== undefined && { failureClass: event.failureClass }),
     ...(event.durationMs !== undefined && { durationMs: event.durationMs }),
@@ -151,6 +152,9 @@ const noteLevels: Readonly<Record<DaemonNote['event'], LogLevel>> = {
   'notification.recovered': 'info',
   'notification.dropped': 'error',
   'notification.pushedOut': 'error',
+  'report.written': 'info',
+  'report.failed': 'error',
+  'report.recovered': 'info',
   'daemon.starved': 'warn',
   'daemon.started': 'info',
   'daemon.stopping': 'info',
@@ -181,6 +185,7 @@ function levelOf(note: DaemonNote): LogLevel {
   if (note.event === 'build.held' && note.by === 'daemon') return 'error';
   // The first says so; what follows says the same.
   if (note.event === 'notification.failed' && note.failures > 1) return 'debug';
+  if (note.event === 'report.failed' && note.failures > 1) return 'debug';
   return noteLevels[note.event];
 }
 
@@ -232,13 +237,15 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'notification.failed') metrics.notified('failed', 1);
   if (note.event === 'notification.dropped') metrics.notified('dropped', 1);
   if (note.event === 'notification.pushedOut') metrics.notified('dropped', note.messages);
+  if (note.event === 'report.written') metrics.reportEnded('written');
+  if (note.event === 'report.failed') metrics.reportEnded('failed');
 }
 
 /** The log itself may be what is broken: then there is nobody left to tell. */
-function report(logger: Logger, error: unknown): void {
+function reportFault(logger: Logger, error: unknown): void {
   try {
     logger.write('error', { event: 'projection.failed', error });
   } catch {
-    // Told nowhere: see above.
+    // Reported nowhere: see above.
   }
 }

@@ -26,6 +26,7 @@ export interface LogFields {
   readonly by?: string;
   readonly durationMs?: number;
   readonly failureClass?: string;
+  readonly reasonKind?: string;
   /** Whatever was thrown. */
   readonly error?: unknown;
 }

@@ -9,7 +9,8 @@ import {
   type StateMetrics,
 } from './daemon-metrics.ts';
 import { makeSeries } from './series.ts';
-import { makeSharedStateMetrics, type OnStateRead, type SharedState } from './shared-state-metrics.ts';
+import type { SharedState } from './shared-state-gauges.ts';
+import { makeSharedStateMetrics, type OnStateRead } from './shared-state-metrics.ts';
 import { makeUpgradeMetrics, type UpgradeMetrics } from './upgrade-metrics.ts';
 
 /** What this daemon counts, and how it is shown. Nothing here throws. */
@@ -39,7 +40,7 @@ export interface MetricsParts {
   readonly sharedState: () => Promise<SharedState | null>;
   /** How long a scrape waits for the shared state; Prometheus itself gives up after 10 s unless told otherwise. */
   readonly sharedStateWithinMs?: DurationMs;
-  /** Told when a scrape could not read it, and when one can again. */
+  /** Reported when a scrape could not read it, and when one can again. */
   readonly onStateRead?: OnStateRead;
 }
 

@@ -1,34 +1,10 @@
 import { Gauge, Registry } from 'prom-client';
-import { toPrintable } from '../base/safe-text.ts';
 import type { DurationMs } from '../base/time.ts';
-import { lastGoodScan, type ScanEntry } from '../orchestrator/ports/scan-book.ts';
-import { rolloutStates, waveStates } from '../rollout/model/rollout.ts';
-import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
-import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';
-
-/** State that all daemons share, so that only the leader tells it: else sums over daemons would count it many times. */
-export interface SharedState {
-  /** Any order; ended rollouts may be among them. */
-  readonly statuses: readonly RolloutStatus[];
-  /** Jobs by the queue's own states. */
-  readonly queueJobs: Readonly<Record<string, number>>;
-  /** What is left of a pause of the API budget, or until a service that is down is tried; 0: nobody waits for that. */
-  readonly outageMs: DurationMs;
-  /** Scans of the policies of the config. */
-  readonly scans: readonly ScanEntry[];
-  /** Collectors of the last inventory, grouped. */
-  readonly fleet: readonly FleetCount[];
-}
-
-interface FleetCount {
-  readonly version: string;
-  readonly alive: boolean;
-  readonly collectors: number;
-}
+import { makeGauges, type SharedState } from './shared-state-gauges.ts';
 
 interface SharedStateMetrics {
   /**
-   * Empty while another daemon leads. When the state can't be read in time, `upwave_state_readable` alone is there, and
+   * Empty while another daemon leads. When the state cannot be read in time, `upwave_state_readable` alone is there, and
    * says so.
    */
   expose(): Promise<string>;
@@ -37,11 +13,8 @@ interface SharedStateMetrics {
 /** Why the state could not be read for a scrape; null: it was. */
 export type OnStateRead = (failure: unknown) => void;
 
-/** A fleet may run any number of builds; the rest is shown as `other`. */
-const versionLabelsMax = 20;
-
 /**
- * The series of shared state, made anew at each scrape. One rollout stands for its policy: the active one, else the
+ * The series of shared state, made again at each scrape. One rollout stands for its policy: the active one, else the
  * latest. An ended rollout shows its state alone.
  */
 export function makeSharedStateMetrics(parts: {
@@ -49,7 +22,7 @@ export function makeSharedStateMetrics(parts: {
   readonly installation: Readonly<Record<string, string>>;
   readonly sharedState: () => Promise<SharedState | null>;
   readonly withinMs: DurationMs;
-  /** Told at the first scrape whose reading goes otherwise than the one before. */
+  /** Reported at the first scrape whose reading goes otherwise than the one before. */
   readonly onStateRead?: OnStateRead;
 }): SharedStateMetrics {
   const registry = new Registry();
@@ -62,7 +35,7 @@ export function makeSharedStateMetrics(parts: {
   });
   const show = makeGauges(registry);
   let wasReadable = true;
-  const tell = (failure: unknown): void => {
+  const report = (failure: unknown): void => {
     readable.set(failure === null ? 1 : 0);
     if ((failure === null) !== wasReadable) parts.onStateRead?.(failure);
     wasReadable = failure === null;
@@ -70,12 +43,12 @@ export function makeSharedStateMetrics(parts: {
   const scrape = async (): Promise<string> => {
     const read = await readWithin(parts.sharedState, parts.withinMs);
     if (!read.ok) {
-      tell(read.failure);
+      report(read.failure);
       return ownRegistry.metrics();
     }
     // Another daemon leads, and reads it.
     if (read.state === null) return '';
-    tell(null);
+    report(null);
     registry.resetMetrics();
     show(read.state);
     return `${await ownRegistry.metrics()}\n${await registry.metrics()}`;
@@ -114,200 +87,4 @@ async function readWithin(
   } finally {
     clearTimeout(timer);
   }
-}
-
-function makeGauges(registry: Registry): (state: SharedState) => void {
-  const gauge: MakeGauge = (name, help, labelNames = []) =>
-    new Gauge({ name: `upwave_${name}`, help, labelNames, registers: [registry] });
-  const showRollout = makeRolloutGauges(gauge);
-  const showActive = makeActiveGauges(gauge);
-  const showWave = makeWaveGauges(gauge);
-  const standstill = gauge(
-    'api_pause_seconds',
-    'Remaining time for which all requests wait, because of a 429 or an outage. 0: no wait.',
-  );
-  const fleet = gauge('fleet_collectors', 'Installed collectors by build and liveness.', [
-    'version',
-    'alive',
-  ]);
-  const showScans = makeScanGauges(gauge);
-  const jobs = gauge('queue_jobs', 'Jobs in the queue by state.', ['state']);
-  return (state) => {
-    for (const status of currentOfEachPolicy(state.statuses)) {
-      showRollout(status, state.statuses);
-      if (status.endedAt !== null) continue;
-      showActive(status, originOf(status, state.statuses));
-      for (const wave of status.waves) showWave(status.policy, wave);
-    }
-    standstill.set(state.outageMs / 1_000);
-    for (const count of boundVersions(state.fleet)) {
-      // A collector says itself what it runs.
-      fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);
-    }
-    showScans(state.scans);
-    for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
-  };
-}
-
-type MakeGauge = (name: string, help: string, labelNames?: string[]) => Gauge;
-
-/** Of a rollout that has ended, too. */
-function makeRolloutGauges(
-  gauge: MakeGauge,
-): (status: RolloutStatus, statuses: readonly RolloutStatus[]) => void {
-  const rolloutState = gauge(
-    'rollout_state',
-    '1 for the state of the rollout, 0 for the other states. A running rollback shows its state as well.',
-    ['policy', 'state'],
-  );
-  const waitsForPerson = gauge(
-    'waits_for_person',
-    '1 while a rollout of the policy needs a person: held, paused, awaiting approval, or of another account.',
-    ['policy'],
-  );
-  return (status, statuses) => {
-    const { policy } = status;
-    const origin = originOf(status, statuses);
-    const states = status.endedAt === null ? [status.state, origin.state] : [origin.state];
-    for (const name of rolloutStates) {
-      rolloutState.set({ policy, state: name }, states.includes(name) ? 1 : 0);
-    }
-    const own = statuses.filter((each) => each.policy === policy);
-    waitsForPerson.set({ policy }, own.some(({ headline }) => headline.needsPerson) ? 1 : 0);
-  };
-}
-
-function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: RolloutStatus) => void {
-  const inFlight = gauge('in_flight', 'Upgrades that may be running at the service.', ['policy']);
-  const concurrency = gauge('concurrency_limit', 'Upgrades that may run at the service at once.', ['policy']);
-  const blocked = gauge(
-    'rollout_blocked',
-    '1 for each kind of blocker for which the rollout starts nothing more now. A kind that blocks nothing is absent.',
-    ['policy', 'kind'],
-  );
-  const eta = gauge(
-    'rollout_eta_timestamp_seconds',
-    'When the rollout is expected to end, in seconds since the epoch. Absent while it is unknown or depends on an approval.',
-    ['policy'],
-  );
-  const strataHeld = gauge('strata_held', 'Strata which are held until an operator releases them.', [
-    'policy',
-  ]);
-  const buildHeld = gauge('build_held', '1 while the target build is held, else 0.', ['policy']);
-  const windowOpen = gauge(
-    'window_open',
-    '1 while windows and freezes allow starts, in the time zone of the policy, else 0.',
-    ['policy'],
-  );
-  const windowChanges = gauge(
-    'window_changes_timestamp_seconds',
-    'When the window closes or opens next, in seconds since the epoch. Absent without windows and freezes.',
-    ['policy'],
-  );
-  return (status, origin) => {
-    const { policy } = status;
-    inFlight.set({ policy }, status.inFlight);
-    concurrency.set({ policy }, status.concurrency);
-    for (const { kind } of status.blockers) blocked.set({ policy, kind }, 1);
-    strataHeld.set({ policy }, status.strata.held.length);
-    buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
-    windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
-    const changesAt = status.window?.until ?? null;
-    if (changesAt !== null) windowChanges.set({ policy }, changesAt / 1_000);
-    if (status.eta !== null && 'at' in status.eta) eta.set({ policy }, status.eta.at / 1_000);
-  };
-}
-
-function makeWaveGauges(gauge: MakeGauge): (policy: string, wave: WaveStatus) => void {
-  const labels = ['policy', 'wave'];
-  const upgrades = gauge('upgrades', 'Planned collectors by wave and state of their upgrade.', [
-    ...labels,
-    'state',
-  ]);
-  const waveState = gauge('wave_state', '1 for the state of the wave, 0 for the other states.', [
-    ...labels,
-    'state',
-  ]);
-  const failures = gauge('gate_failures', 'Weighted failures of a wave since its last resume.', labels);
-  const allowed = gauge('gate_failures_allowed', 'Weighted failures that a wave may have.', labels);
-  const gateValue = gauge('gate_value', 'Last value of a probe of a wave. Absent while it is unknown.', [
-    ...labels,
-    'gate',
-  ]);
-  const unanswered = gauge(
-    'gate_unanswered',
-    'How often in a row a probe of a wave was asked and gave no answer. 0: the last one was answered.',
-    [...labels, 'gate'],
-  );
-  return (policy, wave) => {
-    const of = { policy, wave: wave.name };
-    for (const name of upgradeStates) upgrades.set({ ...of, state: name }, wave.counts[name]);
-    for (const name of waveStates) waveState.set({ ...of, state: name }, wave.state === name ? 1 : 0);
-    if (isWaveOver(wave)) return;
-    failures.set(of, wave.failures);
-    allowed.set(of, wave.failuresAllowed);
-    for (const gate of wave.gates) {
-      if (gate.value !== null) gateValue.set({ ...of, gate: gate.name }, gate.value);
-      unanswered.set({ ...of, gate: gate.name }, gate.unanswered);
-    }
-  };
-}
-
-/** Its gate passed, and no upgrade of it can fail any more: a late joiner of a passed wave still can. */
-function isWaveOver({ state, counts }: WaveStatus): boolean {
-  return state === 'passed' && upgradeStates.every((name) => isEnd(name) || counts[name] === 0);
-}
-
-function makeScanGauges(gauge: MakeGauge): (scans: readonly ScanEntry[]) => void {
-  const last = gauge(
-    'last_scan_timestamp_seconds',
-    'When the last scan of a policy with this result was, in seconds since the epoch.',
-    ['policy', 'result'],
-  );
-  const overdue = gauge(
-    'scan_overdue_timestamp_seconds',
-    'When the next good scan is overdue, in seconds since the epoch: three periods of the schedule after the last, at least an hour.',
-    ['policy'],
-  );
-  return (scans) => {
-    for (const { policy, outcome, at } of scans) last.set({ policy, result: outcome }, at / 1_000);
-    for (const policy of new Set(scans.map((scan) => scan.policy))) {
-      const good = lastGoodScan(scans.filter((scan) => scan.policy === policy));
-      if (good !== undefined) overdue.set({ policy }, good.overdueAt / 1_000);
-    }
-  };
-}
-
-function currentOfEachPolicy(statuses: readonly RolloutStatus[]): RolloutStatus[] {
-  const current = new Map<string, RolloutStatus>();
-  for (const status of statuses) {
-    const best = current.get(status.policy);
-    if (best === undefined || isMoreCurrent(status, best)) current.set(status.policy, status);
-  }
-  return [...current.values()];
-}
-
-function isMoreCurrent(status: RolloutStatus, best: RolloutStatus): boolean {
-  if ((status.endedAt === null) !== (best.endedAt === null)) return status.endedAt === null;
-  return status.createdAt > best.createdAt;
-}
-
-/** A rollback is a rollout of its own; which build it is about, and how it went in the end, its original says. */
-function originOf(status: RolloutStatus, statuses: readonly RolloutStatus[]): RolloutStatus {
-  return statuses.find(({ id }) => id === status.rollbackOf) ?? status;
-}
-
-/** Keeps the most frequent versions under their names. */
-function boundVersions(fleet: readonly FleetCount[]): FleetCount[] {
-  const totals = new Map<string, number>();
-  for (const { version, collectors } of fleet) {
-    totals.set(version, (totals.get(version) ?? 0) + collectors);
-  }
-  const named = new Set(
-    [...totals]
-      .sort(([a, left], [b, right]) => right - left || a.localeCompare(b))
-      .slice(0, versionLabelsMax)
-      .map(([version]) => version),
-  );
-  return fleet.map((count) => (named.has(count.version) ? count : { ...count, version: 'other' }));
 }

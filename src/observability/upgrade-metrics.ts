@@ -1,18 +1,13 @@
 import type { DurationMs } from '../base/time.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/model/events.ts';
 import { type EndState, endStates } from '../rollout/model/upgrade.ts';
+import { failureClasses } from '../rollout/upgrade/failure-classes.ts';
 import { isDuration, type Series } from './series.ts';
 
 /** How one upgrade task of ours went: the class that led to what came next, or the end it reached. */
 export const attemptClasses = [
   'succeeded',
-  'retry',
-  'again',
-  'defer',
-  'adopt',
-  'look',
-  'permanent',
-  'hold',
+  ...failureClasses,
   'failed',
   'timedOut',
   'unconfirmed',
@@ -52,7 +47,7 @@ export interface UpgradeMetrics {
     readonly outcome: EndState;
     readonly durationMs?: DurationMs;
   }): void;
-  /** The end of a task became known, so long after it was last seen on its way. */
+  /** The end of a task became known, so long after it was last seen running. */
   taskEndSeen(seenDelayMs: DurationMs): void;
   attemptEnded(attempt: { readonly policy: string; readonly class: AttemptClass }): void;
   /** Something happened in a rollout as a whole: a wave, a verb, a hold. */

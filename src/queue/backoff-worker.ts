@@ -8,9 +8,9 @@ const restMs = { first: 1_000, growth: 1.5, max: 2_000 } as const;
 // Refusals further apart than this have nothing to do with each other.
 const forgetAfterMs: DurationMs = 5_000;
 
-const lookEveryMs: DurationMs = 250;
+const checkEveryMs: DurationMs = 250;
 
-// After a connection that closed under a fetch BullMQ waits 15 s until the next one, and 5 s after a look for stalled
+// After a connection that closed under a fetch BullMQ waits 15 s until the next one, and 5 s after a poll for stalled
 // jobs that failed: a Cluster that is made whole meanwhile would find nobody at work.
 const connectionRestMs: DurationMs = 1_000;
 
@@ -19,7 +19,7 @@ const waitForJobMaxSeconds = 1;
 
 /**
  * A BullMQ worker that fetches nothing for a while after an error of Redis itself. Jobs that run go on, and keep their
- * locks. Level-triggered: it looks again and again whether it should be at work, so no rest lasts for ever.
+ * locks. Level-triggered: it checks again and again whether it should be at work, so no rest lasts for ever.
  */
 export class CalmWorker<Data> extends Worker<Data> {
   readonly #looking: NodeJS.Timeout;
@@ -31,7 +31,7 @@ export class CalmWorker<Data> extends Worker<Data> {
     this.on('error', (error) => {
       if (error.name === 'ReplyError') this.#rest();
     });
-    this.#looking = setInterval(() => this.#look(), lookEveryMs).unref();
+    this.#looking = setInterval(() => this.#look(), checkEveryMs).unref();
   }
 
   override get maximumBlockTimeout(): number {

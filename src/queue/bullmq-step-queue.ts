@@ -1,6 +1,6 @@
 import { type ConnectionOptions, ErrorCode, Queue } from 'bullmq';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import type { StepQueue } from '../orchestrator/ports/wake-ups.ts';
+import type { StepQueue } from '../orchestrator/ports/leader.ts';
 import { type QueueNames, stepJobId } from './queue-names.ts';
 
 /** What a step job carries: which record to look at. The truth is in the record, never here. */
@@ -17,7 +17,7 @@ const hastenedAtOnce = 50;
 
 export interface BullStepQueue extends StepQueue {
   /**
-   * Delivers a job anew, to be run at an instant, that its worker could not hand back since its lock had run out: BullMQ
+   * Delivers a job again, to be run at an instant, that its worker could not hand back since its lock had run out: BullMQ
    * itself would see so with its second look for stalled jobs, seconds later (P11). Leaves one alone that somebody has.
    */
   bringBack(data: StepJobData, at: EpochMs): Promise<void>;
@@ -78,7 +78,7 @@ export function makeStepQueue(
       const jobId = stepJobId(rolloutId, collectorId);
       if ((await queue.getJobState(jobId)) !== 'active') return;
       const removed = await queue.remove(jobId);
-      // A job that is locked is not removed: another worker has just begun it.
+      // A job that is locked is not removed: another worker has just started it.
       if (removed > 0) await deliver(rolloutId, [collectorId], Math.max(0, at - Date.now()));
     },
     bringForward: async (rolloutId, collectorIds) => {

@@ -1,7 +1,7 @@
 import { type ConnectionOptions, DelayedError, ErrorCode, type Job, Queue } from 'bullmq';
 import type { DurationMs } from '../base/time.ts';
+import type { StepOutcome } from '../orchestrator/ports/leader.ts';
 import type { NoticeQueue } from '../orchestrator/ports/notifications.ts';
-import type { StepOutcome } from '../orchestrator/ports/wake-ups.ts';
 import { CalmWorker } from './backoff-worker.ts';
 import type { QueueNames } from './queue-names.ts';
 

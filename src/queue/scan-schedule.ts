@@ -46,7 +46,7 @@ const defaultPassOn: PassOn = { afterMs: 2_000, max: 150 };
 export interface RunningScanSchedule {
   /** Looks for work now, for every policy: done once at start. Never throws. */
   tickAll(at: Date): Promise<void>;
-  /** From here on these are the schedules, and looks for work now for the policies that say something new. */
+  /** From here on these are the schedules, and scans now for the policies that say something new. */
   follow(schedules: readonly ScanSchedule[], at: Date): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { type ConnectionOptions, DelayedError, ErrorCode, type Job } from 'bullmq';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import type { StepOutcome } from '../orchestrator/ports/wake-ups.ts';
+import type { StepOutcome } from '../orchestrator/ports/leader.ts';
 import { CalmWorker } from './backoff-worker.ts';
 import type { StepJobData } from './bullmq-step-queue.ts';
 import type { QueueNames } from './queue-names.ts';
@@ -10,7 +10,7 @@ export interface StepWorkerParts {
   readonly names: QueueNames;
   readonly concurrency: number;
   readonly runStep: (data: StepJobData, signal: AbortSignal) => Promise<StepOutcome>;
-  /** Delivers a job anew at an instant, unless somebody else has it. */
+  /** Delivers a job again at an instant, unless somebody else has it. */
   readonly bringBack: (data: StepJobData, at: EpochMs) => Promise<void>;
   /** A step threw: Redis or a bug. The job comes back after a pause. */
   readonly onStepError: (data: StepJobData, error: unknown) => void;

@@ -15,7 +15,7 @@ import { benchPolicy } from './policy.ts';
 const redisWithinMs = 5_000;
 
 // The end is told by an event; a look now and then finds it too, should that be missed.
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 const restEvents = ['rollout.succeeded', 'rollout.finishedWithFailures', 'rollout.held', 'rollout.aborted'];
 
 // A daemon that has run for a while knows the service's clock. A service that is played so much faster than ours has to
@@ -60,7 +60,7 @@ export const runUpwave: Contestant = async (brief) => {
     if (scan.kind !== 'started') throw new Error(`no rollout was started: ${JSON.stringify(scan)}`);
     let status: RolloutStatus | undefined;
     do {
-      await sleepForReal(lookEveryMs, rest.signal);
+      await sleepForReal(checkEveryMs, rest.signal);
       status = await daemon.operations.rolloutStatus(scan.rolloutId);
     } while (status !== undefined && status.endedAt === null && status.state !== 'held');
     return { endsSeen, doneAt: doneAt ?? preciseNow(), complaints: complaintsOf(status) };

@@ -6,7 +6,7 @@ import { quietAfter, timesText } from './quiet-after.ts';
 
 const downMs = 1_000;
 const fullMs = 4_000;
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 
 const isError = (line: string) => line.includes('"level":"error"');
 
@@ -63,7 +63,7 @@ describe('Redis', () => {
       const { api } = night.daemons()[0] ?? {};
       await api?.hold({ subject: String(untouched), by: 'ann', reason: 'never touch' });
       // Two looks later each daemon knows of the hold.
-      await wait(2 * lookEveryMs + 500);
+      await wait(2 * checkEveryMs + 500);
       const lost = await night.upgrades();
       const running = night.record().tasksInFlight;
       const before = night.record().creates.length;

@@ -7,7 +7,7 @@ export interface Quiet {
   readonly requestMs: number | null;
 }
 
-const lookEveryMs = 5;
+const checkEveryMs = 5;
 const giveUpAfterDefaultMs = 20_000;
 
 /** A create leaves within this time of its intent, or not at all. */
@@ -32,7 +32,7 @@ export async function quietAfter(
     if (requestMs === null && requestsIn(record) > requestsBefore) requestMs = passedMs;
     if (passedMs < ignoreMs) createsBefore = record.creates.length;
     if (record.creates.length > createsBefore) return { createMs: passedMs, requestMs };
-    await wait(lookEveryMs);
+    await wait(checkEveryMs);
   }
   return { createMs: null, requestMs };
 }

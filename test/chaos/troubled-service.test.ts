@@ -6,21 +6,22 @@ import { quietAfter, timesText } from './quiet-after.ts';
 
 const troubleMs = 1_500;
 
-const json = 'application/json';
+const json = { 'content-type': 'application/json' };
+const html = { 'content-type': 'text/html' };
 const page = '<html><body><h1>Bad gateway</h1></body></html>';
 const tooMany = JSON.stringify({ errors: [{ code: 'rate.limit.exceeded', message: 'slow down' }] });
 const wrongKey = JSON.stringify({ code: 'unauthorized', message: 'Credential could not be verified' });
 const broken = JSON.stringify({ code: 'internal.error', message: 'Internal server error.' });
 
 const troubles: Readonly<Record<string, Trouble>> = {
-  500: { kind: 'answer', status: 500, type: json, body: broken },
-  '502 in HTML': { kind: 'answer', status: 502, type: 'text/html', body: page },
-  '200 in HTML': { kind: 'answer', status: 200, type: 'text/html', body: page },
+  500: { kind: 'answer', status: 500, headers: json, body: broken },
+  '502 in HTML': { kind: 'answer', status: 502, headers: html, body: page },
+  '200 in HTML': { kind: 'answer', status: 200, headers: html, body: page },
   'half answers': { kind: 'half' },
   'no answers': { kind: 'lose' },
   nothing: { kind: 'swallow' },
   'slow answers': { kind: 'pass', delayMs: 700 },
-  429: { kind: 'answer', status: 429, type: json, body: tooMany },
+  429: { kind: 'answer', status: 429, headers: json, body: tooMany },
 };
 
 // Together, since one of them does little but wait.
@@ -62,7 +63,7 @@ describe.skipIf(isShort)('a service in trouble', { concurrent: true }, () => {
       { redis: redis.config('signin'), scenario: { fleet: { size: 40 } }, daemons: 2, creates: 10 },
       onTestFinished,
     );
-    await inTrouble(night, { kind: 'answer', status: 401, type: json, body: wrongKey }, troubleMs);
+    await inTrouble(night, { kind: 'answer', status: 401, headers: json, body: wrongKey }, troubleMs);
     const before = night.record().creates.length;
     const { status, broken: wrong } = await night.end(150_000);
     const throttled = night.daemons().flatMap((daemon) => daemon.logged('service.throttled'));

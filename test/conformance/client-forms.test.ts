@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { etagOf, read } from './support/answers.ts';
-import type { Api, ApiRequest } from './support/api.ts';
+import type { ApiRequest } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
+import { getCollector, idsOf, listCollectors, openResource } from './support/resources.ts';
 import { useControlledServices, useTarget } from './support/target.ts';
 import {
   CollectorList,
@@ -57,9 +58,8 @@ itInProcess.each([
 ])('§4.1 GET %s?%s: an empty parameter is an absent one', async (path, query) => {
   const { api } = target();
   const stated = query.split('&').filter((pair) => !pair.endsWith('='));
-  const idsOf = async (asked: string) =>
-    read(CollectorList, await api.get(`${path}?${asked}`)).collectors.map(({ id }) => id);
-  expect(await idsOf(query)).toEqual(await idsOf(stated.join('&')));
+  const shown = async (asked: string) => idsOf(await listCollectors(api, `${path}?${asked}`));
+  expect(await shown(query)).toEqual(await shown(stated.join('&')));
 });
 
 /** As encoders see it that leave out what is empty. */
@@ -87,55 +87,43 @@ itInProcess.each(updateForms)(
   async (_what, stated) => {
     const { api } = await aService();
     for (const filter of ['installed', 'hosted']) {
-      const { collectors } = read(CollectorList, await api.get(`/collectors?filter=${filter}&limit=6`));
-      for (const { id } of collectors) {
-        const { timeZone: _zone, ...before } = await update(api, id, (shown) => ({
-          ...stated(shown),
-          category: 'changed',
-        }));
-        expect(read(OneCollector, await api.get(`/collectors/${id}`)).collector).toMatchObject(before);
+      for (const { id } of await listCollectors(api, `/collectors?filter=${filter}&limit=6`)) {
+        const path = `/collectors/${id}`;
+        const before = await api.get(path, { withoutSession: true });
+        const { collector } = read(OneCollector, before);
+        const headers = { 'if-match': etagOf(before) };
+        // Some state the id once more, beside the collector.
+        const body = { id, collector: { ...stated(collector), category: 'changed' } };
+        read(OneCollector, await api.send('PUT', path, { withoutSession: true, headers, body }));
+        const { timeZone: _zone, ...expected } = { ...collector, category: 'changed' };
+        expect(await getCollector(api, id)).toMatchObject(expected);
       }
     }
   },
 );
 
-/** Reads and writes as a client does that keeps no cookie. @returns what a GET has to show then */
-async function update(
-  api: Api,
-  id: number,
-  stated: (shown: CollectorShape) => Stated,
-): Promise<Record<string, unknown>> {
-  const path = `/collectors/${id}`;
-  const before = await api.get(path, { withoutSession: true });
-  const { collector } = read(OneCollector, before);
-  const headers = { 'if-match': etagOf(before) };
-  // Some state the id once more, beside the collector.
-  const body = { id, collector: stated(collector) };
-  read(OneCollector, await api.send('PUT', path, { withoutSession: true, headers, body }));
-  return { ...collector, category: 'changed' };
+/** The path of a source of ours. */
+async function aSource(fields: Readonly<Record<string, unknown>>): Promise<string> {
+  const { own } = target();
+  const { id } = await own.create();
+  return `/collectors/${id}/sources/${(await own.createSource(id, fields)).id}`;
 }
 
 itInProcess('§4.4 a client that states a part of a source removes the rest', async () => {
-  const { api, own } = target();
-  const { id } = await own.create();
-  const { id: sourceId, name } = await own.createSource(id, { category: 'a', encoding: 'UTF-8' });
-  const path = `/collectors/${id}/sources/${sourceId}`;
-  const before = await api.get(path);
-  const body = { source: { id: sourceId, sourceType: 'HTTP', name, messagePerRequest: true } };
-  const { source } = read(OneSource, await api.put(path, body, etagOf(before)));
-  expect(source).toMatchObject(body.source);
+  const { put } = await openResource(target().api, await aSource({ category: 'a', encoding: 'UTF-8' }));
+  const changes = { category: undefined, encoding: undefined, messagePerRequest: true };
+  const { source } = read(OneSource, await put(changes));
+  expect(source).toMatchObject({ messagePerRequest: true });
   expect(source).not.toHaveProperty('category');
   expect(source).not.toHaveProperty('encoding');
 });
 
 itInProcess('§4.2 a client writes back a downloaded source, with its id', async () => {
-  const { api, own } = target();
-  const { id } = await own.create();
-  const { id: sourceId } = await own.createSource(id, { category: 'a' });
-  const path = `/collectors/${id}/sources/${sourceId}`;
-  const etag = etagOf(await api.get(path));
+  const { api } = target();
+  const path = await aSource({ category: 'a' });
+  const { stated, etag } = await openResource(api, path);
   const { source } = read(OneDownload, await api.get(`${path}?download=true`));
-  const body = { source: { ...source, id: sourceId, category: 'b' } };
+  const body = { source: { ...source, id: stated['id'], category: 'b' } };
   expect(read(OneSource, await api.put(path, body, etag)).source).toMatchObject(body.source);
 });
 

@@ -7,6 +7,7 @@ import { useControlledServices, useTarget } from './support/target.ts';
 const target = useTarget();
 const aService = useControlledServices();
 const withoutCredentials = { withoutSession: true, headers: { authorization: null } };
+const plainText = { headers: { 'content-type': 'text/plain' } };
 
 const provocations: ReadonlyArray<readonly [string, number, (api: Api) => Promise<ApiAnswer>]> = [
   ['an unknown collector', 404, (api) => api.get('/collectors/1')],
@@ -15,11 +16,7 @@ const provocations: ReadonlyArray<readonly [string, number, (api: Api) => Promis
   ['a body that is no JSON', 400, (api) => api.send('POST', '/collectors', { text: '{' })],
   ['a refused create', 400, (api) => api.post('/collectors/upgrades', {})],
   ['no credentials', 401, (api) => api.get('/collectors', withoutCredentials)],
-  [
-    'a content type',
-    415,
-    (api) => api.get('/collectors/upgrades/targets', { headers: { 'content-type': 'text/plain' } }),
-  ],
+  ['a content type', 415, (api) => api.get('/collectors/upgrades/targets', plainText)],
 ];
 
 it.each(provocations)(
@@ -33,33 +30,27 @@ it.each(provocations)(
 
 it('§7.1 id names the instance: two errors have two', async () => {
   const { api } = target();
-  const ids = [await api.get('/collectors/1'), await api.get('/collectors/1')].map(
-    (answer) => expectRefusal(answer).id,
-  );
-  expect(new Set(ids).size).toBe(2);
+  const answers = [await api.get('/collectors/1'), await api.get('/collectors/1')];
+  expect(new Set(answers.map((answer) => expectRefusal(answer).id)).size).toBe(2);
 });
 
 itInProcess.each([
-  ['GET', '/nothing'],
-  ['GET', '/collectors/1/nothing'],
-  ['POST', '/collectors/upgrades/targets/1'],
-] as const)('§7.1 an unknown path has an error body too: %s %s', async (method, path) => {
-  expectRefusal(await target().api.send(method, path), { status: 404 });
-});
-
-itInProcess(
-  '§7.1 an unknown path under a known collector says nothing of it without credentials',
-  async () => {
-    expectRefusal(await target().api.get('/nothing', withoutCredentials), { status: 401 });
+  ['GET', '/nothing', 404, {}],
+  ['GET', '/collectors/1/nothing', 404, {}],
+  ['POST', '/collectors/upgrades/targets/1', 404, {}],
+  // It says nothing of what is there.
+  ['GET', '/nothing', 401, withoutCredentials],
+] as const)(
+  '§7.1 an unknown path has an error body too: %s %s, %i',
+  async (method, path, status, request) => {
+    expectRefusal(await target().api.send(method, path, request), { status });
   },
 );
 
 itInProcess('§7.2 401 unauthorized: says that the credential could not be verified', async () => {
   const { api } = await aService();
-  const { message } = expectRefusal(await api.get('/collectors', withoutCredentials), {
-    status: 401,
-    codes: ['unauthorized'],
-  });
+  const answer = await api.get('/collectors', withoutCredentials);
+  const { message } = expectRefusal(answer, { status: 401, codes: ['unauthorized'] });
   expect(message).toMatch(/credential could not be verified/i);
 });
 

@@ -3,25 +3,26 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { updateCollector } from '../../src/contract/collector-management/collectors.ts';
 import { updateSource } from '../../src/contract/collector-management/sources.ts';
-import { etagOf, expectRefusal, read } from './support/answers.ts';
+import { expectRefusal, read } from './support/answers.ts';
 import type { Api } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
 import {
-  aFuzzConversation,
   checkInvariants,
   type FuzzedService,
-  playConversation,
+  playRequests,
+  someFuzzRequests,
   startFuzzedService,
 } from './support/fuzz-batch.ts';
 import { bodyOf } from './support/fuzz-bodies.ts';
-import { OneCollector, OneSource } from './support/wire-shapes.ts';
+import { openResource } from './support/resources.ts';
+import { OneSource } from './support/wire-shapes.ts';
 
 const requestsMin = numberGiven('FUZZ') ?? 3_000;
 // The same requests in every `npm test`; others each time somebody asks for a longer run.
 const seed = numberGiven('SEED') ?? (numberGiven('FUZZ') === undefined ? 20_260_302 : randomInt(2 ** 31));
 
 // A fresh service for each part: what a failure needs to be seen again stays small, and so does the fleet.
-const conversationsPerBatch = 250;
+const runsPerBatch = 250;
 const updatesPerBatch = 150;
 // As many updates as one in twenty of the requests.
 const updateBatches = Math.ceil(requestsMin / 20 / updatesPerBatch);
@@ -37,14 +38,15 @@ itInProcess(
     const answersByClass = new Map<number, number>();
     for (let batch = 0; requests < requestsMin; batch++) {
       const options = {
-        numRuns: conversationsPerBatch,
+        numRuns: runsPerBatch,
         seed: seed + batch,
         interruptAfterTimeLimit: shrinkWithinMs,
       };
       const { tally } = await inBatch(seed + batch, async (fuzzed) => {
-        const play = (conversation: Parameters<typeof playConversation>[1]) =>
-          playConversation(fuzzed, conversation);
-        await fc.assert(fc.asyncProperty(aFuzzConversation(fuzzed.knowledge), play), options);
+        const property = fc.asyncProperty(someFuzzRequests(fuzzed.knowledge), (some) =>
+          playRequests(fuzzed, some),
+        );
+        await fc.assert(property, options);
       });
       requests += tally.requests;
       for (const [statusClass, answers] of tally.answersByClass) {
@@ -62,66 +64,38 @@ itInProcess(
 );
 
 itInProcess(
-  '§4.4 fuzz: whatever the update of a collector states, what is stored has the documented form',
+  '§4.4 fuzz: whatever the update of a collector or a source states, what is stored has the documented form',
   async () => {
     for (let batch = 0; batch < updateBatches; batch++) {
       await inBatch(seed + batch, async ({ api, knowledge }) => {
+        const options = { numRuns: updatesPerBatch, seed: seed + batch };
         const ids = fc.constantFrom(...knowledge.collectorIds.slice(0, 40));
-        const property = fc.asyncProperty(ids, bodyOf(updateCollector, ids), (id, body) =>
-          updateWith(api, id, (body as { collector: unknown }).collector),
+        const updating = fc.asyncProperty(ids, bodyOf(updateCollector, ids), (id, changed) =>
+          changeWith(api, `/collectors/${id}`, (changed as { collector: unknown }).collector),
         );
-        await fc.assert(property, { numRuns: updatesPerBatch, seed: seed + batch });
-      });
-    }
-  },
-  timeoutMs,
-);
-
-itInProcess(
-  '§4.4 fuzz: whatever a source states, what is stored has the documented form',
-  async () => {
-    for (let batch = 0; batch < updateBatches; batch++) {
-      await inBatch(seed + batch, async ({ api, knowledge }) => {
-        const ids = fc.constantFrom(...knowledge.collectorIds.slice(0, 40));
+        await fc.assert(updating, options);
         const body = bodyOf(updateSource, ids);
-        const property = fc.asyncProperty(ids, body, body, (id, created, changed) =>
-          createAndChange(api, `/collectors/${id}/sources`, { created, changed }),
-        );
-        await fc.assert(property, { numRuns: updatesPerBatch, seed: seed + batch });
+        const creating = fc.asyncProperty(ids, body, body, async (id, created, changed) => {
+          const list = `/collectors/${id}/sources`;
+          const answer = await api.post(list, created);
+          if (answer.status >= 300) return void expectRefusal(answer);
+          const path = `${list}/${read(OneSource, answer).source.id}`;
+          await changeWith(api, path, (changed as { source: unknown }).source);
+          expect((await api.delete(path)).status).toBe(200);
+        });
+        await fc.assert(creating, options);
       });
     }
   },
   timeoutMs,
 );
 
-async function updateWith(api: Api, id: number, changes: unknown): Promise<void> {
-  const path = `/collectors/${id}`;
-  const before = await api.get(path);
-  const stated = { ...read(OneCollector, before).collector, ...Object(changes) };
-  const answer = await api.put(path, { collector: { ...stated, id } }, etagOf(before));
+/** Puts changes on top of what is shown; the id stays. */
+async function changeWith(api: Api, path: string, changes: unknown): Promise<void> {
+  const { stated, put } = await openResource(api, path);
+  const answer = await put({ ...Object(changes), id: stated['id'] });
   if (answer.status !== 200) expectRefusal(answer);
-  read(OneCollector, await api.get(path));
-}
-
-async function createAndChange(
-  api: Api,
-  list: string,
-  bodies: { readonly created: unknown; readonly changed: unknown },
-): Promise<void> {
-  const answer = await api.post(list, bodies.created);
-  if (answer.status >= 300) {
-    expectRefusal(answer);
-    return;
-  }
-  const path = `${list}/${read(OneSource, answer).source.id}`;
-  const before = await api.get(path);
-  const { source } = read(OneSource, before);
-  const { source: changes } = bodies.changed as { source: unknown };
-  const stated = { ...source, ...Object(changes), id: source.id };
-  const changed = await api.put(path, { source: stated }, etagOf(before));
-  if (changed.status !== 200) expectRefusal(changed);
-  read(OneSource, await api.get(path));
-  expect((await api.delete(path)).status).toBe(200);
+  await openResource(api, path);
 }
 
 /** @throws when it is no number: a run that does nothing would look like a good one */

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { etagOf, expectRefusal, read } from './support/answers.ts';
+import { expectRefusal } from './support/answers.ts';
 import type { Api } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
+import { getCollector, listCollectors, openResource } from './support/resources.ts';
 import { useControlledServices, useTarget } from './support/target.ts';
-import { CollectorList, OneCollector } from './support/wire-shapes.ts';
 
 const target = useTarget();
 const aService = useControlledServices();
@@ -82,11 +82,9 @@ it.each([
   const { api, own } = target();
   const longest = own.name().padEnd(lengthMax, 'x');
   const { id } = await own.create({ [field]: longest });
-  const before = await api.get(`/collectors/${id}`);
-  const { collector } = read(OneCollector, before);
-  expect(collector[field]).toBe(longest);
-  const tooLong = { ...collector, [field]: `${longest}x` };
-  expectRefusal(await api.put(`/collectors/${id}`, { collector: tooLong }, etagOf(before)));
+  expect((await getCollector(api, id))[field]).toBe(longest);
+  const { put } = await openResource(api, `/collectors/${id}`);
+  expectRefusal(await put({ [field]: `${longest}x` }));
   const another = { collectorType: 'Hosted', name: own.name(), [field]: `${longest}y` };
   expectRefusal(await api.post('/collectors', { collector: another }));
 });
@@ -102,7 +100,7 @@ itInProcess(
       ['/collectors/offline?aliveBeforeDays=1', 1_000],
       ['/collectors/upgrades/collectors', 50],
     ] as const) {
-      expect(read(CollectorList, await api.get(path)).collectors).toHaveLength(size);
+      expect(await listCollectors(api, path)).toHaveLength(size);
     }
   },
 );

@@ -25,15 +25,11 @@ async function aJob(api: Api) {
   };
 }
 
-itInProcess('§4.5 POST /search/jobs: creates a job and a session cookie', async () => {
+itInProcess('§4.5 POST /search/jobs: creates jobs with ids of their own, and a session cookie', async () => {
   const { api } = await aService();
-  const { cookie } = await aJob(api);
+  const { path, cookie } = await aJob(api);
   expect(cookie).toMatch(/^[^=;]+=[^=;]+/);
-});
-
-itInProcess('§4.5 POST /search/jobs: each job has an id of its own', async () => {
-  const { api } = await aService();
-  expect((await aJob(api)).path).not.toBe((await aJob(api)).path);
+  expect((await aJob(api)).path).not.toBe(path);
 });
 
 itInProcess('§4.5 POST /search/jobs: a body that is no JSON is refused', async () => {
@@ -41,10 +37,13 @@ itInProcess('§4.5 POST /search/jobs: a body that is no JSON is refused', async 
   expectRefusal(await api.send('POST', '/search/jobs', { text: '{"query":' }), { status: 400 });
 });
 
-itInProcess('§4.5 GET /search/jobs/[id]: answers with the cookie from the creation', async () => {
+itInProcess.each([
+  ['', 'answers'],
+  ['/messages?offset=0&limit=10', 'takes offset and limit, and answers'],
+])('§4.5 GET /search/jobs/[id]%s: %s with the cookie from the creation', async (part) => {
   const { api, anotherApi } = await aService();
   const { path, cookie } = await aJob(api);
-  const answer = await anotherApi().get(path, { headers: { cookie } });
+  const answer = await anotherApi().get(`${path}${part}`, { headers: { cookie } });
   expect(answer.status).toBe(200);
   expect(json(answer)).toEqual(expect.any(Object));
 });
@@ -53,14 +52,6 @@ itInProcess('§4.5 GET /search/jobs/[id]: an unknown job is refused', async () =
   const { api } = await aService();
   await aJob(api);
   expectRefusal(await api.get('/search/jobs/0123456789ABCDEF'), { status: 404 });
-});
-
-itInProcess('§4.5 GET /search/jobs/[id]/…: a results path takes offset and limit', async () => {
-  const { api } = await aService();
-  const { path } = await aJob(api);
-  const answer = await api.get(`${path}/messages?offset=0&limit=10`);
-  expect(answer.status).toBe(200);
-  expect(json(answer)).toEqual(expect.any(Object));
 });
 
 itInProcess(

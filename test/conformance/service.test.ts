@@ -1,20 +1,13 @@
 import { expect, it } from 'vitest';
-import { expectRefusal, read } from './support/answers.ts';
+import { expectRefusal } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
+import { listCollectors, listSources } from './support/resources.ts';
 import { useControlledServices, useTarget } from './support/target.ts';
-import { CollectorList, SourceList, TargetList } from './support/wire-shapes.ts';
+import { CollectorList } from './support/wire-shapes.ts';
 
 const target = useTarget();
 const aService = useControlledServices();
-
-it('§1 POST /collectors: an Installed Collector cannot be created through the service', async () => {
-  const { api, own } = target();
-  const name = own.name('installed');
-  const collector = { collectorType: 'Installable', name, ephemeral: false };
-  const answer = await api.post('/collectors', { collector });
-  expectRefusal(answer, { codes: ['InvalidCollectorType'] });
-  expectRefusal(await api.get(`/collectors/name/${name}`));
-});
+const wrongHost = { host: 'wrong.example.com' };
 
 it('§1 answers are JSON, and say so', async () => {
   const { api } = target();
@@ -25,25 +18,15 @@ it('§1 answers are JSON, and say so', async () => {
   }
 });
 
-it('§1.1 the API of the account is at {base_url}/v1', async () => {
-  const { api } = target();
-  const { collectors } = read(CollectorList, await api.get('/collectors?limit=1'));
-  expect(collectors.length).toBeLessThanOrEqual(1);
-  read(TargetList, await api.get('/collectors/upgrades/targets'));
-});
-
 it('§1.1 links in answers are paths below the API host', async () => {
   const { api } = target();
-  const { collectors } = read(CollectorList, await api.get('/collectors?limit=1'));
-  for (const { id, links } of collectors) {
+  for (const { id, links } of await listCollectors(api, '/collectors?limit=1')) {
     const href = links.find(({ rel }) => rel === 'sources')?.href ?? '';
-    expect(href).toMatch(new RegExp(`/v1/collectors/${id}/sources$`));
     const { pathname } = new URL(href, api.baseUrl);
-    read(SourceList, await api.get(pathname.slice(pathname.indexOf('/v1/') + 3)));
+    expect(pathname.slice(pathname.indexOf('/v1/'))).toBe(`/v1/collectors/${id}/sources`);
+    await listSources(api, id);
   }
 });
-
-const wrongHost = { host: 'wrong.example.com' };
 
 itInProcess.each([
   ['GET', '/collectors?limit=3&filter=alive'],

@@ -1,100 +1,85 @@
 import { expect, it } from 'vitest';
-import { etagOf, expectRefusal, read } from './support/answers.ts';
+import { expectRefusal, read } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
 import { httpSource } from './support/own-collectors.ts';
+import { findCollector, listSources, openResource } from './support/resources.ts';
 import { useTarget } from './support/target.ts';
-import { CollectorList, OneSource, SourceList } from './support/wire-shapes.ts';
+import { OneSource } from './support/wire-shapes.ts';
 
 const target = useTarget();
 
-/** A source on a collector of ours with the ETag to change it by. */
+/** A source on a collector of ours, to be changed. */
 async function aSource() {
   const { api, own } = target();
   const { id } = await own.create();
   const { id: sourceId } = await own.createSource(id);
   const list = `/collectors/${id}/sources`;
-  const answer = await api.get(`${list}/${sourceId}`);
-  return { list, path: `${list}/${sourceId}`, source: read(OneSource, answer).source, etag: etagOf(answer) };
+  return { list, sourceId, ...(await openResource(api, `${list}/${sourceId}`)) };
 }
 
 it('§7.4 BadRequestBladeId: the body of an update has another ID than the path', async () => {
-  const { api } = target();
-  const { path, source, etag } = await aSource();
-  expectRefusal(await api.put(path, { source: { ...source, id: source.id + 1 } }, etag), {
-    codes: ['BadRequestBladeId'],
-  });
+  const { sourceId, put } = await aSource();
+  expectRefusal(await put({ id: sourceId + 1 }), { codes: ['BadRequestBladeId'] });
 });
 
 itInProcess('§7.4 CannotModifySources: the collector is in JSON mode', async () => {
   const { api, own } = target();
-  const { collectors } = read(CollectorList, await api.get('/collectors?filter=installed'));
-  const list = `/collectors/${collectors.find(({ sourceSyncMode }) => sourceSyncMode === 'Json')?.id}/sources`;
-  const before = read(SourceList, await api.get(list)).sources;
-  const refusal = { codes: ['CannotModifySources'] };
-  const created = { source: { ...httpSource(own.name('source')), sourceType: 'LocalFile' } };
-  expectRefusal(await api.post(list, created), refusal);
+  const { id } = await findCollector(api, ({ sourceSyncMode }) => sourceSyncMode === 'Json');
+  const list = `/collectors/${id}/sources`;
+  const before = await listSources(api, id);
   const [source] = before;
   if (source === undefined) throw new Error('the collector has no sources');
-  const one = await api.get(`${list}/${source.id}`);
-  const changed = { ...read(OneSource, one).source, category: 'changed' };
-  expectRefusal(await api.put(`${list}/${source.id}`, { source: changed }, etagOf(one)), refusal);
-  expectRefusal(await api.delete(`${list}/${source.id}`), refusal);
-  expect(read(SourceList, await api.get(list)).sources).toEqual(before);
-});
-
-it.each([
-  ['CollectorDescriptionTooLong', { description: 'd'.repeat(1_025) }],
-  ['CollectorNameTooLong', { name: 'n'.repeat(129) }],
-])('§7.4 %s: as for a collector, at creation and in an update', async (code, fields) => {
-  const { api } = target();
-  const { list, path, source, etag } = await aSource();
-  const created = { ...httpSource('another'), ...fields };
-  expectRefusal(await api.post(list, { source: created }), { codes: [code] });
-  expectRefusal(await api.put(path, { source: { ...source, ...fields } }, etag), { codes: [code] });
+  const created = { source: { ...httpSource(own.name('source')), sourceType: 'LocalFile' } };
+  const { put } = await openResource(api, `${list}/${source.id}`);
+  for (const answer of [
+    await api.post(list, created),
+    await put({ category: 'changed' }),
+    await api.delete(`${list}/${source.id}`),
+  ])
+    expectRefusal(answer, { codes: ['CannotModifySources'] });
+  expect(await listSources(api, id)).toEqual(before);
 });
 
 it('§7.4 createValidationError: an ID in the path that is none', async () => {
   const { api } = target();
   const { list } = await aSource();
   const codes = ['createValidationError', 'BadRequestBladeId', 'InvalidCollector'];
-  expectRefusal(await api.get(`${list}/no-number`), { codes });
-  expectRefusal(await api.delete(`${list}/no-number`), { codes });
-  expectRefusal(await api.get('/collectors/no-number/sources'), { codes });
+  for (const answer of [
+    await api.get(`${list}/no-number`),
+    await api.delete(`${list}/no-number`),
+    await api.get('/collectors/no-number/sources'),
+  ])
+    expectRefusal(answer, { codes });
 });
 
 it('§7.4 DuplicateResourceName: at creation and in an update', async () => {
   const { api, own } = target();
-  const { list, path, source, etag } = await aSource();
-  const other = httpSource(own.name('source'));
-  read(OneSource, await api.post(list, { source: other }));
+  const { list, put } = await aSource();
+  const name = own.name('source');
+  read(OneSource, await api.post(list, { source: httpSource(name) }));
   const refusal = { codes: ['DuplicateResourceName'] };
-  expectRefusal(await api.post(list, { source: other }), refusal);
-  expectRefusal(await api.put(path, { source: { ...source, name: other['name'] } }, etag), refusal);
+  expectRefusal(await api.post(list, { source: httpSource(name) }), refusal);
+  expectRefusal(await put({ name }), refusal);
 });
 
 it.each([
-  ['missing', undefined],
-  ['null', null],
-  ['empty', ''],
-])('§7.4 EmptySourceType: the source type is %s', async (_how, sourceType) => {
+  [['CollectorDescriptionTooLong'], 'longer than 1,024', { description: 'd'.repeat(1_025) }],
+  [['CollectorNameTooLong'], 'longer than 128', { name: 'n'.repeat(129) }],
+  [['EmptySourceType'], 'missing', { sourceType: undefined }],
+  [['EmptySourceType'], 'null', { sourceType: null }],
+  [['EmptySourceType'], 'empty', { sourceType: '' }],
+  [['InvalidSourceType', 'EmptySourceType'], 'no text', { sourceType: 7 }],
+])('§7.4 %j: a field of a new source is %s', async (codes, _how, fields) => {
   const { api } = target();
   const { list } = await aSource();
-  expectRefusal(await api.post(list, { source: { ...httpSource('untyped'), sourceType } }), {
-    codes: ['EmptySourceType'],
-  });
+  expectRefusal(await api.post(list, { source: { ...httpSource('another'), ...fields } }), { codes });
 });
 
-it('§7.4 InvalidSourceType: an update to another type', async () => {
-  const { api } = target();
-  const { path, source, etag } = await aSource();
-  expectRefusal(await api.put(path, { source: { ...source, sourceType: 'Cloudsyslog' } }, etag), {
-    codes: ['InvalidSourceType'],
-  });
-});
-
-it('§7.4 InvalidSourceType: a type that is no text', async () => {
-  const { api } = target();
-  const { list } = await aSource();
-  const source = { ...httpSource('odd'), sourceType: 7 };
-  expectRefusal(await api.post(list, { source }), { codes: ['InvalidSourceType', 'EmptySourceType'] });
+it.each([
+  ['CollectorDescriptionTooLong', { description: 'd'.repeat(1_025) }],
+  ['CollectorNameTooLong', { name: 'n'.repeat(129) }],
+  ['InvalidSourceType', { sourceType: 'Cloudsyslog' }],
+])('§7.4 %s: an update states %j', async (code, fields) => {
+  const { put } = await aSource();
+  expectRefusal(await put(fields), { codes: [code] });
 });

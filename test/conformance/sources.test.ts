@@ -1,88 +1,80 @@
 import { expect, it } from 'vitest';
-import { etagOf, expectRefusal, read } from './support/answers.ts';
+import { expectRefusal, read } from './support/answers.ts';
 import { httpSource } from './support/own-collectors.ts';
-import { type Target, useTarget } from './support/target.ts';
+import { idsOf, listSources, openResource } from './support/resources.ts';
+import { useTarget } from './support/target.ts';
 import { DownloadList, OneDownload, OneSource, SourceList } from './support/wire-shapes.ts';
 
 const target = useTarget();
 
 /** A collector with two sources. */
-async function aCollector({ own }: Target) {
+async function aCollector() {
+  const { own } = target();
   const { id } = await own.create();
   const sources = [await own.createSource(id), await own.createSource(id)] as const;
-  return { id, path: `/collectors/${id}/sources`, sources };
+  const path = `/collectors/${id}/sources`;
+  return { id, path, sources, one: `${path}/${sources[0].id}`, other: `${path}/${sources[1].id}` };
 }
 
-it('§4.2 GET sources: lists every source of the collector', async () => {
-  const { path, sources } = await aCollector(target());
-  const listed = read(SourceList, await target().api.get(path)).sources;
-  expect(listed.map(({ name }) => String(name)).sort()).toEqual(
-    sources.map(({ name }) => String(name)).sort(),
-  );
+const namesOf = (sources: ReadonlyArray<{ readonly name?: string | undefined }>) =>
+  sources.map(({ name }) => String(name)).sort();
+
+it('§4.2 GET sources: lists every source of the collector, download=false being the default', async () => {
+  const { id, path, sources } = await aCollector();
+  const listed = await listSources(target().api, id);
+  expect(namesOf(listed)).toEqual(namesOf(sources));
+  const stated = await target().api.get(`${path}?download=false`);
+  expect(read(SourceList, stated).sources).toEqual(listed);
 });
 
 it('§4.2 GET sources: a collector without any has an empty list', async () => {
   const { api, own } = target();
-  const { id } = await own.create();
-  expect(read(SourceList, await api.get(`/collectors/${id}/sources`)).sources).toEqual([]);
+  expect(await listSources(api, (await own.create()).id)).toEqual([]);
 });
 
-it('§4.2 GET sources: download=true gives a document without id and alive', async () => {
-  const { path, sources } = await aCollector(target());
-  const document = read(DownloadList, await target().api.get(`${path}?download=true`));
-  expect(document.sources.map(({ name }) => String(name)).sort()).toEqual(
-    sources.map(({ name }) => String(name)).sort(),
-  );
-});
-
-it('§4.2 GET sources: download=false is the default', async () => {
-  const { api } = target();
-  const { path } = await aCollector(target());
-  expect(read(SourceList, await api.get(`${path}?download=false`))).toEqual(
-    read(SourceList, await api.get(path)),
-  );
-});
-
-it('§4.2 GET sources: a downloaded source can be created again on another collector', async () => {
+it('§4.2 GET sources: download=true gives a document, whose sources can be created on another collector', async () => {
   const { api, own } = target();
-  const { path } = await aCollector(target());
+  const { path, sources } = await aCollector();
+  const document = read(DownloadList, await api.get(`${path}?download=true`));
+  expect(namesOf(document.sources)).toEqual(namesOf(sources));
   const { id } = await own.create();
-  for (const source of read(DownloadList, await api.get(`${path}?download=true`)).sources) {
-    const { source: copy } = read(OneSource, await api.post(`/collectors/${id}/sources`, { source }));
-    expect(copy.name).toBe(source.name);
-  }
+  for (const source of document.sources)
+    read(OneSource, await api.post(`/collectors/${id}/sources`, { source }));
+  expect(namesOf(await listSources(api, id))).toEqual(namesOf(sources));
 });
 
-it('§4.2 GET sources: an unknown collector is refused', async () => {
-  expectRefusal(await target().api.get('/collectors/1/sources'), { status: 404 });
-});
-
-it('§4.2 GET source: shows the source of the list, with an ETag', async () => {
-  const { path, sources } = await aCollector(target());
-  const answer = await target().api.get(`${path}/${sources[0].id}`);
-  expect(read(OneSource, answer).source).toMatchObject({ id: sources[0].id, name: sources[0].name });
-  expect(etagOf(answer)).not.toBe('');
-});
-
-it('§4.2 GET source: download=true gives a document without id and alive', async () => {
-  const { path, sources } = await aCollector(target());
-  const document = read(OneDownload, await target().api.get(`${path}/${sources[0].id}?download=true`));
+it('§4.2 GET source: shows the source of the list, with an ETag, or as a document with download=true', async () => {
+  const { one, sources } = await aCollector();
+  const { stated, etag } = await openResource(target().api, one);
+  expect(stated).toMatchObject({ id: sources[0].id, name: sources[0].name });
+  expect(etag).not.toBe('');
+  const document = read(OneDownload, await target().api.get(`${one}?download=true`));
   expect(document.source.name).toBe(sources[0].name);
 });
 
-it('§4.2 GET source: an unknown source, and one of another collector, are refused', async () => {
-  const { api } = target();
-  const [one, other] = [await aCollector(target()), await aCollector(target())];
-  expectRefusal(await api.get(`${one.path}/1`), { status: 404 });
-  expectRefusal(await api.get(`${one.path}/${other.sources[0].id}`), { status: 404 });
-  expectRefusal(await api.get(`/collectors/1/sources/${one.sources[0].id}`), { status: 404 });
+it('§4.2 an unknown source, one of another collector, and an unknown collector are refused', async () => {
+  const { api, own } = target();
+  const [one, other] = [await aCollector(), await aCollector()];
+  const foreign = `${other.path}/${one.sources[0].id}`;
+  const gone = `/collectors/${await own.goneId()}/sources`;
+  const source = httpSource(own.name('source'));
+  for (const answer of [
+    await api.get(`${one.path}/1`),
+    await api.get(foreign),
+    await api.delete(foreign),
+    await api.get(`/collectors/1/sources/${one.sources[0].id}`),
+    await api.get(gone),
+    await api.post(gone, { source }),
+  ])
+    expectRefusal(answer, { status: 404 });
+  expect((await api.get(one.one)).status).toBe(200);
 });
 
 it('§4.2 POST source: creates it with a generated id and the stated fields', async () => {
-  const { api, own } = target();
+  const { own } = target();
   const { id } = await own.create();
-  const stated = { ...httpSource(own.name('source')), category: 'test/conformance' };
-  const { source } = read(OneSource, await api.post(`/collectors/${id}/sources`, { source: stated }));
+  const stated = { name: own.name('source'), category: 'test/conformance' };
+  const source = await own.createSource(id, stated);
   expect(source).toMatchObject(stated);
   expect(source.id).toBeGreaterThan(0);
 });
@@ -105,44 +97,25 @@ it.each([
   const { api, own } = target();
   const { id } = await own.create();
   expectRefusal(await api.post(`/collectors/${id}/sources`, body(own.name('source'))), { status: 400 });
-  expect(read(SourceList, await api.get(`/collectors/${id}/sources`)).sources).toEqual([]);
-});
-
-it('§4.2 POST source: an unknown collector is refused', async () => {
-  const { api, own } = target();
-  const source = httpSource(own.name('source'));
-  expectRefusal(await api.post(`/collectors/${await own.goneId()}/sources`, { source }), { status: 404 });
+  expect(await listSources(api, id)).toEqual([]);
 });
 
 it('§4.2 PUT source: answers the updated source, as GET then shows it', async () => {
   const { api, own } = target();
-  const { path, sources } = await aCollector(target());
-  const one = `${path}/${sources[0].id}`;
-  const before = await api.get(one);
-  const stated = { ...read(OneSource, before).source, name: own.name('renamed'), category: 'changed' };
-  const answer = read(OneSource, await api.put(one, { source: stated }, etagOf(before)));
-  expect(answer.source).toMatchObject({ id: sources[0].id, name: stated.name, category: 'changed' });
-  expect(read(OneSource, await api.get(one)).source).toMatchObject({
-    name: stated.name,
-    category: 'changed',
-  });
-  expect(read(OneSource, await api.get(`${path}/${sources[1].id}`)).source).toEqual(sources[1]);
+  const { one, other, sources } = await aCollector();
+  const { put } = await openResource(api, one);
+  const changes = { name: own.name('renamed'), category: 'changed' };
+  expect(read(OneSource, await put(changes)).source).toMatchObject({ id: sources[0].id, ...changes });
+  expect((await openResource(api, one)).stated).toMatchObject(changes);
+  expect((await openResource(api, other)).stated).toEqual(sources[1]);
 });
 
 it('§4.2 DELETE source: 200 with an empty body; the source is gone, the other stays', async () => {
   const { api } = target();
-  const { path, sources } = await aCollector(target());
-  const answer = await api.delete(`${path}/${sources[0].id}`);
+  const { id, one, sources } = await aCollector();
+  const answer = await api.delete(one);
   expect([answer.status, answer.text]).toEqual([200, '']);
-  expectRefusal(await api.get(`${path}/${sources[0].id}`), { status: 404 });
-  expectRefusal(await api.delete(`${path}/${sources[0].id}`), { status: 404 });
-  const left = read(SourceList, await api.get(path)).sources;
-  expect(left.map(({ id }) => id)).toEqual([sources[1].id]);
-});
-
-it('§4.2 DELETE source: not by way of another collector', async () => {
-  const { api } = target();
-  const [one, other] = [await aCollector(target()), await aCollector(target())];
-  expectRefusal(await api.delete(`${other.path}/${one.sources[0].id}`), { status: 404 });
-  expect((await api.get(`${one.path}/${one.sources[0].id}`)).status).toBe(200);
+  expectRefusal(await api.get(one), { status: 404 });
+  expectRefusal(await api.delete(one), { status: 404 });
+  expect(idsOf(await listSources(api, id))).toEqual([sources[1].id]);
 });

@@ -1,146 +1,99 @@
 import { expect, it } from 'vitest';
-import { etagOf, expectRefusal, json, read } from './support/answers.ts';
+import { expectRefusal, json } from './support/answers.ts';
+import type { ApiAnswer } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
+import { findInstalled, type OpenedResource, openResource } from './support/resources.ts';
 import { type Target, useControlledServices, useTarget } from './support/target.ts';
-import { CollectorList, OneCollector, OneSource } from './support/wire-shapes.ts';
 
 const target = useTarget();
 const aService = useControlledServices();
 
-/** What §4.4 is about, one of each: where it is, and how its body is wrapped. */
+/** What §4.4 is about, one of each. @returns its path */
 const resources = [
-  {
-    kind: 'collector',
-    open: async ({ own }: Pick<Target, 'own'>) => `/collectors/${(await own.create()).id}`,
-    fieldsOf: (answer: Parameters<typeof read>[1]): Record<string, unknown> =>
-      read(OneCollector, answer).collector,
-  },
+  { kind: 'collector', make: async ({ own }: Target) => `/collectors/${(await own.create()).id}` },
   {
     kind: 'source',
-    open: async ({ own }: Pick<Target, 'own'>) => {
+    make: async ({ own }: Target) => {
       const { id } = await own.create();
       return `/collectors/${id}/sources/${(await own.createSource(id)).id}`;
     },
-    fieldsOf: (answer: Parameters<typeof read>[1]): Record<string, unknown> => read(OneSource, answer).source,
   },
 ] as const;
 
+type Make = (typeof resources)[number]['make'];
+
+async function aResource(make: Make) {
+  const path = await make(target());
+  const open = () => openResource(target().api, path);
+  return { open, before: await open() };
+}
+
 it.each(resources)(
   '§4.4 rule 1: GET of a $kind has an ETag, the same while nothing changes',
-  async ({ open }) => {
-    const { api } = target();
-    const path = await open(target());
-    const first = etagOf(await api.get(path));
-    expect(first).toMatch(/^(W\/)?"[^"]+"$/);
-    expect(etagOf(await api.get(path))).toBe(first);
+  async ({ make }) => {
+    const { open, before } = await aResource(make);
+    expect(before.etag).toMatch(/^(W\/)?"[^"]+"$/);
+    expect((await open()).etag).toBe(before.etag);
   },
 );
 
 itInProcess('§4.4 rule 1: the ETag of a collector does not change with its heartbeat', async () => {
   const { api, clock } = await aService();
-  const { collectors } = read(CollectorList, await api.get('/collectors?filter=installed'));
-  const path = `/collectors/${collectors.find(({ alive }) => alive)?.id}`;
-  const first = await api.get(path);
+  const path = `/collectors/${(await findInstalled(api)).id}`;
+  const first = await openResource(api, path);
   clock.advance(60_000);
-  const later = await api.get(path);
-  expect(json(later)).not.toEqual(json(first));
-  expect(etagOf(later)).toBe(etagOf(first));
+  const later = await openResource(api, path);
+  expect(json(later.answer)).not.toEqual(json(first.answer));
+  expect(later.etag).toBe(first.etag);
 });
 
 it.each(resources)(
-  '§4.4 rule 2: PUT of a $kind with the ETag of the GET succeeds and changes it',
-  async (resource) => {
-    const { api } = target();
-    const { kind, fieldsOf } = resource;
-    const path = await resource.open(target());
-    const before = await api.get(path);
-    const stated = { ...fieldsOf(before), category: 'changed' };
-    expect((await api.put(path, { [kind]: stated }, etagOf(before))).status).toBe(200);
-    const after = await api.get(path);
-    expect(fieldsOf(after)).toMatchObject({ category: 'changed' });
-    expect(etagOf(after)).not.toBe(etagOf(before));
+  '§4.4 rule 2: PUT of a $kind with the ETag of the GET changes it, and with that of an older state no more',
+  async ({ make }) => {
+    const { open, before } = await aResource(make);
+    expect((await before.put({ category: 'first' })).status).toBe(200);
+    const after = await open();
+    expect(after.stated).toMatchObject({ category: 'first' });
+    expect(after.etag).not.toBe(before.etag);
+    expectRefusal(await before.put({ category: 'second' }));
+    expect((await open()).stated).toMatchObject({ category: 'first' });
   },
 );
 
-it.each(resources)('§4.4 rule 2: PUT of a $kind without If-Match is refused', async (resource) => {
-  const { api } = target();
-  const { kind, fieldsOf } = resource;
-  const path = await resource.open(target());
-  const before = await api.get(path);
-  const stated = { ...fieldsOf(before), category: 'changed' };
-  expectRefusal(await api.put(path, { [kind]: stated }, undefined));
-  expect(fieldsOf(await api.get(path))['category'] ?? null).toBeNull();
-});
+const refused: ReadonlyArray<
+  readonly [rule: number, what: string, put: (of: OpenedResource) => Promise<ApiAnswer>]
+> = [
+  [2, 'without If-Match', (of) => of.put({ category: 'changed' }, null)],
+  [2, 'with a made-up ETag', (of) => of.put({ category: 'changed' }, '"0123456789abcdef"')],
+  [2, 'with an ETag that is not quoted', (of) => of.put({ category: 'changed' }, 'not-quoted')],
+  [3, 'without its name', (of) => of.put({ name: undefined })],
+  [3, 'with another id', (of) => of.put({ id: 1 })],
+];
 
-it.each(resources)(
-  '§4.4 rule 2: PUT of a $kind with the ETag of an older state is refused',
-  async (resource) => {
-    const { api } = target();
-    const { kind, fieldsOf } = resource;
-    const path = await resource.open(target());
-    const old = await api.get(path);
-    const first = { ...fieldsOf(old), category: 'first' };
-    expect((await api.put(path, { [kind]: first }, etagOf(old))).status).toBe(200);
-    expectRefusal(await api.put(path, { [kind]: { ...first, category: 'second' } }, etagOf(old)));
-    expect(fieldsOf(await api.get(path))).toMatchObject({ category: 'first' });
+it.each(refused.flatMap(([rule, what, put]) => resources.map((of) => ({ ...of, rule, what, put }))))(
+  '§4.4 rule $rule: PUT of a $kind $what is refused, and changes nothing',
+  async ({ make, put }) => {
+    const { open, before } = await aResource(make);
+    expectRefusal(await put(before));
+    expect((await open()).stated).toEqual(before.stated);
   },
 );
-
-it.each(resources)('§4.4 rule 2: PUT of a $kind with a made-up ETag is refused', async (resource) => {
-  const { api } = target();
-  const { kind, fieldsOf } = resource;
-  const path = await resource.open(target());
-  const stated = { ...fieldsOf(await api.get(path)), category: 'changed' };
-  for (const etag of ['"0123456789abcdef"', 'not-quoted']) {
-    expectRefusal(await api.put(path, { [kind]: stated }, etag));
-  }
-  expect(fieldsOf(await api.get(path))['category'] ?? null).toBeNull();
-});
 
 it.each(resources)(
   '§4.4 rule 2: of two PUTs of a $kind with one ETag at the same time, one succeeds',
-  async (resource) => {
-    const { api } = target();
-    const { kind, fieldsOf } = resource;
-    const path = await resource.open(target());
-    const before = await api.get(path);
-    const answers = await Promise.all(
-      ['one', 'other'].map((category) =>
-        api.put(path, { [kind]: { ...fieldsOf(before), category } }, etagOf(before)),
-      ),
-    );
+  async ({ make }) => {
+    const { before } = await aResource(make);
+    const answers = await Promise.all(['one', 'other'].map((category) => before.put({ category })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   },
 );
 
-it.each(resources)('§4.4 rule 3: a body of a $kind without its name is refused', async (resource) => {
-  const { api } = target();
-  const { kind, fieldsOf } = resource;
-  const path = await resource.open(target());
-  const before = await api.get(path);
-  const { name, ...nameless } = fieldsOf(before);
-  expectRefusal(await api.put(path, { [kind]: nameless }, etagOf(before)));
-  expect(fieldsOf(await api.get(path))['name']).toBe(name);
-});
-
-it.each(resources)('§4.4 rule 3: a body of a $kind with another id is refused', async (resource) => {
-  const { api } = target();
-  const { kind, fieldsOf } = resource;
-  const path = await resource.open(target());
-  const before = await api.get(path);
-  expectRefusal(await api.put(path, { [kind]: { ...fieldsOf(before), id: 1 } }, etagOf(before)));
-  expect(fieldsOf(await api.get(path))).toEqual(fieldsOf(before));
-});
-
 it.each(resources)(
-  '§4.4 rule 3: a body that states everything as it is changes nothing',
-  async (resource) => {
-    const { api } = target();
-    const { kind, fieldsOf } = resource;
-    const path = await resource.open(target());
-    const before = await api.get(path);
-    expect((await api.put(path, { [kind]: fieldsOf(before) }, etagOf(before))).status).toBe(200);
-    const { lastSeenAlive: _then, ...stated } = fieldsOf(before);
-    expect(fieldsOf(await api.get(path))).toMatchObject(stated);
+  '§4.4 rule 3: a body of a $kind that states everything as it is changes nothing',
+  async ({ make }) => {
+    const { open, before } = await aResource(make);
+    expect((await before.put({})).status).toBe(200);
+    const { lastSeenAlive: _then, ...stated } = before.stated;
+    expect((await open()).stated).toMatchObject(stated);
   },
 );

@@ -1,61 +1,52 @@
 import { expect, it } from 'vitest';
 import { expectRefusal, read } from './support/answers.ts';
-import type { Api, Method } from './support/api.ts';
+import type { Method } from './support/api.ts';
 import { itInProcess, itUpgrading } from './support/conditions.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
 import {
-  CollectorList,
-  CreatedUpgradeShape,
-  OneCollector,
-  OneUpgrade,
-  TargetList,
-} from './support/wire-shapes.ts';
+  createTask,
+  findCollector,
+  getCollector,
+  getTask,
+  idsOf,
+  latestBuild,
+  listBuilds,
+  listUpgradable,
+  upgradableId,
+} from './support/resources.ts';
+import { useControlledServices, useTarget } from './support/target.ts';
+import { CreatedUpgradeShape, OneUpgrade } from './support/wire-shapes.ts';
 
 const target = useTarget();
 const aService = useControlledServices();
 
-async function upgradable(api: Api, query = '') {
-  return read(CollectorList, await api.get(`/collectors/upgrades/collectors${query}`)).collectors;
-}
-async function builds(api: Api) {
-  return read(TargetList, await api.get('/collectors/upgrades/targets')).targets;
-}
-
-it('§4.3 GET upgradable: lists living Installed Collectors only', async () => {
-  for (const collector of await upgradable(target().api)) {
-    expect(collector).toMatchObject({ collectorType: 'Installable', alive: true });
-  }
-});
-
-it('§4.3 GET upgradable: the latest build is the default of toVersion', async () => {
+it('§4.3 GET upgradable: lists living Installed Collectors only, by default for the latest build', async () => {
   const { api } = target();
-  const latest = (await builds(api)).find((build) => build.latest)?.version ?? '';
-  const byDefault = (await upgradable(api)).map(({ id }) => id);
-  expect((await upgradable(api, `?toVersion=${latest}`)).map(({ id }) => id)).toEqual(byDefault);
-  for (const { collectorVersion } of await upgradable(api)) expect(collectorVersion).not.toBe(latest);
+  const latest = await latestBuild(api);
+  const byDefault = await listUpgradable(api);
+  for (const collector of byDefault) {
+    expect(collector).toMatchObject({ collectorType: 'Installable', alive: true });
+    expect(collector.collectorVersion).not.toBe(latest);
+  }
+  expect(idsOf(await listUpgradable(api, `?toVersion=${latest}`))).toEqual(idsOf(byDefault));
 });
 
 itInProcess('§4.3 GET upgradable: toVersion decides who is listed', async () => {
   const { api } = target();
-  const idsTo = async (query: string) => (await upgradable(api, `?limit=1000${query}`)).map(({ id }) => id);
-  const toLatest = await idsTo('');
-  const toOldest = await idsTo(`&toVersion=${(await builds(api))[0]?.version}`);
+  const toLatest = idsOf(await listUpgradable(api, '?limit=1000'));
+  const oldest = (await listBuilds(api))[0]?.version;
+  const toOldest = idsOf(await listUpgradable(api, `?limit=1000&toVersion=${oldest}`));
   expect(toOldest.length).toBeGreaterThan(0);
   expect(toOldest).not.toEqual(toLatest);
 });
 
 it('§4.3 GET upgradable: limit and offset cut the list without gap or overlap', async () => {
   const { api } = target();
-  const whole = (await upgradable(api, '?limit=6')).map(({ id }) => id);
-  const pages = [...(await upgradable(api, '?limit=3')), ...(await upgradable(api, '?limit=3&offset=3'))];
-  expect(pages.map(({ id }) => id)).toEqual(whole);
-});
-
-itInProcess('§4.3 GET upgradable: 50 at a time where no limit is given', async () => {
-  const { api } = target();
-  expect(await upgradable(api)).toHaveLength(50);
-  expect((await upgradable(api, '?limit=1000')).length).toBeGreaterThan(50);
-  expect(await upgradable(api, '?offset=100000')).toEqual([]);
+  const pages = [
+    ...(await listUpgradable(api, '?limit=3')),
+    ...(await listUpgradable(api, '?limit=3&offset=3')),
+  ];
+  expect(idsOf(pages)).toEqual(idsOf(await listUpgradable(api, '?limit=6')));
+  expect(await listUpgradable(api, '?offset=100000')).toEqual([]);
 });
 
 it.each(['limit=many', 'offset=far', 'toVersion=no-build'])(
@@ -71,7 +62,7 @@ it('§4.3 GET task: 404 when the task ID is not found', async () => {
 
 itUpgrading('§4.3 POST task: 202 with an id as text, and the status path of the new task', async () => {
   const { api } = target();
-  const collectorId = (await upgradable(api, '?limit=1'))[0]?.id;
+  const collectorId = await upgradableId(api);
   const answer = await api.post('/collectors/upgrades', { collectorId });
   expect(answer.status).toBe(202);
   const { id, link } = read(CreatedUpgradeShape, answer);
@@ -80,39 +71,20 @@ itUpgrading('§4.3 POST task: 202 with an id as text, and the status path of the
   expect(read(OneUpgrade, await api.get(path)).upgrade.collectorId).toBe(collectorId);
 });
 
-itInProcess.each([
-  ['left out', {}],
-  ['empty', { toVersion: '' }],
-])('§4.3 POST task: toVersion %s means the latest build', async (_how, version) => {
-  const { api } = await aService();
-  const latest = (await builds(api)).find((build) => build.latest)?.version;
-  const collectorId = (await upgradable(api, '?limit=1'))[0]?.id;
-  const { id } = read(
-    CreatedUpgradeShape,
-    await api.post('/collectors/upgrades', { collectorId, ...version }),
-  );
-  expect(read(OneUpgrade, await api.get(`/collectors/upgrades/${id}`)).upgrade.toVersion).toBe(latest);
-});
-
 itInProcess('§4.3 POST task: a downgrade is a task to an older build', async () => {
   const { api, clock } = await aService();
-  const targets = await builds(api);
-  const latest = targets.find((build) => build.latest)?.version;
-  const older = targets.at(-2)?.version;
-  const { collectors } = read(CollectorList, await api.get('/collectors?filter=alive'));
-  const collectorId = collectors.find(({ collectorVersion }) => collectorVersion === latest)?.id;
-  read(CreatedUpgradeShape, await api.post('/collectors/upgrades', { collectorId, toVersion: older }));
+  const older = (await listBuilds(api)).at(-2)?.version;
+  const latest = await latestBuild(api);
+  const { id } = await findCollector(api, (each) => each.alive && each.collectorVersion === latest);
+  await createTask(api, id, { toVersion: older });
   clock.advance(35 * 60_000);
-  const { collector } = read(OneCollector, await api.get(`/collectors/${collectorId}`));
-  expect(collector.collectorVersion).toBe(older);
+  expect((await getCollector(api, id)).collectorVersion).toBe(older);
 });
 
 itInProcess('§4.3 POST task: every task has an id of its own', async () => {
   const { api } = await aService();
   const ids = new Set<string>();
-  for (const { id: collectorId } of await upgradable(api, '?limit=20')) {
-    ids.add(read(CreatedUpgradeShape, await api.post('/collectors/upgrades', { collectorId })).id);
-  }
+  for (const { id } of await listUpgradable(api, '?limit=20')) ids.add(await createTask(api, id));
   expect(ids.size).toBe(20);
 });
 
@@ -124,21 +96,14 @@ const operations: ReadonlyArray<readonly [Method, string, object | undefined]> =
 ];
 
 it.each(operations)(
-  '§4.3 %s %s: 415 when Content-Type is not application/json',
+  '§4.3 %s %s: 415 when Content-Type is not application/json, with or without a charset',
   async (method, path, body) => {
     const { api } = target();
+    const sendAs = (type: string) => api.send(method, path, { body, headers: { 'content-type': type } });
     for (const type of ['text/plain', 'application/xml']) {
-      const answer = await api.send(method, path, { body, headers: { 'content-type': type } });
-      expectRefusal(answer, { status: 415 });
+      expectRefusal(await sendAs(type), { status: 415 });
     }
-  },
-);
-
-it.each(operations)(
-  '§4.3 %s %s: a charset beside application/json is no other type',
-  async (method, path, body) => {
-    const headers = { 'content-type': 'application/json; charset=utf-8' };
-    expect((await target().api.send(method, path, { body, headers })).status).not.toBe(415);
+    expect((await sendAs('application/json; charset=utf-8')).status).not.toBe(415);
   },
 );
 
@@ -150,3 +115,58 @@ itInProcess.each(operations)(
     expectRefusal(answer, { status: 415 });
   },
 );
+
+itUpgrading(
+  '§2.3 a task has the documented fields; its id is one in the create and in the status',
+  async () => {
+    const { api } = target();
+    const collectorId = await upgradableId(api);
+    const id = await createTask(api, collectorId);
+    expect(id).toMatch(/^\d{1,19}$/);
+    const upgrade = await getTask(api, id);
+    expect(String(upgrade.id)).toBe(id);
+    expect(upgrade.collectorId).toBe(collectorId);
+  },
+);
+
+itInProcess(
+  '§2.3 requestTime is the instant of the request and stays; the message is empty until a failure',
+  async () => {
+    const message = 'not enough disk space';
+    const { api, clock } = await aService({ failures: [{ outcome: 'failed', message }] });
+    const requestTime = clock.now();
+    const id = await createTask(api, await upgradableId(api));
+    expect(await getTask(api, id)).toMatchObject({ requestTime, message: '' });
+    clock.advance(31 * 60_000);
+    expect(await getTask(api, id)).toMatchObject({ requestTime, status: 3, message });
+  },
+);
+
+itInProcess('§2.3 toVersion is the target build, the latest where it is left out or empty', async () => {
+  const { api } = await aService();
+  const latest = await latestBuild(api);
+  const older = (await listBuilds(api))[0]?.version;
+  for (const [asked, toVersion] of [
+    [{}, latest],
+    [{ toVersion: '' }, latest],
+    [{ toVersion: older }, older],
+  ] as const) {
+    const id = await createTask(api, await upgradableId(api), asked);
+    expect((await getTask(api, id)).toVersion).toBe(toVersion);
+  }
+});
+
+it('§2.4 a build on offer is a version and whether it is the latest, each offered once', async () => {
+  const targets = await listBuilds(target().api);
+  expect(targets.length).toBeGreaterThan(0);
+  expect(new Set(targets.map(({ version }) => version)).size).toBe(targets.length);
+});
+
+itInProcess('§2.4 latest goes with the newest build, when one is offered or withdrawn', async () => {
+  const { api, service } = await aService();
+  const before = await latestBuild(api);
+  service.world.offerBuild('20.1-1');
+  expect(await latestBuild(api)).toBe('20.1-1');
+  service.world.withdrawBuild('20.1-1');
+  expect(await latestBuild(api)).toBe(before);
+});

@@ -2,23 +2,16 @@ import { expect, it } from 'vitest';
 import type { ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import { expectRefusal, read } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
+import { createTask, getCollector, getTask, listBuilds, listUpgradable } from './support/resources.ts';
 import { useControlledServices, useTarget } from './support/target.ts';
-import {
-  BuildVersionShape,
-  CollectorList,
-  CreatedUpgradeShape,
-  DownloadList,
-  OneCollector,
-  OneDownload,
-  TargetList,
-} from './support/wire-shapes.ts';
+import { CollectorList, DownloadList, OneDownload } from './support/wire-shapes.ts';
 
 const target = useTarget();
 const aService = useControlledServices();
 
 // A build in between is shown for longer than this; every task has ended after 30 minutes.
-const lookEveryMs = 15_000;
-const looksMax = (31 * 60_000) / lookEveryMs;
+const pollEveryMs = 15_000;
+const pollsMax = (31 * 60_000) / pollEveryMs;
 
 it('§9.1 the version is part of the path: paths are under /v1', async () => {
   const { api } = target();
@@ -45,18 +38,16 @@ it('§9.2 downloaded documents carry api.version v1, other answers do not', asyn
 });
 
 it('§9.3 builds are <major>.<minor>-<build>, and exactly one is the latest', async () => {
-  const { targets } = read(TargetList, await target().api.get('/collectors/upgrades/targets'));
-  for (const { version } of targets) BuildVersionShape.parse(version);
-  expect(targets.filter(({ latest }) => latest)).toHaveLength(1);
+  // The form of a version is checked with the shape of the answer.
+  expect((await listBuilds(target().api)).filter(({ latest }) => latest)).toHaveLength(1);
 });
 
 itInProcess('§9.3 every build on offer can be the target of a task', async () => {
   const { api } = await aService();
-  const { targets } = read(TargetList, await api.get('/collectors/upgrades/targets'));
-  const { collectors } = read(CollectorList, await api.get('/collectors/upgrades/collectors'));
-  for (const [index, { version: toVersion }] of targets.entries()) {
-    const body = { collectorId: collectors[index]?.id, toVersion };
-    expect([toVersion, (await api.post('/collectors/upgrades', body)).status]).toEqual([toVersion, 202]);
+  const collectors = await listUpgradable(api);
+  for (const [index, { version: toVersion }] of (await listBuilds(api)).entries()) {
+    const id = await createTask(api, collectors[index]?.id, { toVersion });
+    expect((await getTask(api, id)).toVersion).toBe(toVersion);
   }
 });
 
@@ -76,20 +67,20 @@ itInProcess('§9.4 an upgrade in increments passes builds in between, and takes 
 /** Upgrades the collector that is farthest behind, and watches its build until the task has ended. */
 async function upgradeFar(durations: NonNullable<ScenarioInput['durations']>) {
   const { api, clock } = await aService({ durations });
-  const { collectors } = read(CollectorList, await api.get('/collectors/upgrades/collectors?limit=1000'));
   const minor = (version: string) => Number(/\.(\d+)-/.exec(version)?.[1]);
-  const [farthest] = collectors.sort((a, b) => minor(a.collectorVersion) - minor(b.collectorVersion));
-  const collectorId = farthest?.id;
+  const [farthest] = (await listUpgradable(api, '?limit=1000')).toSorted(
+    (a, b) => minor(a.collectorVersion) - minor(b.collectorVersion),
+  );
+  if (farthest === undefined) throw new Error('no collector can be upgraded');
   const startedAt = clock.now();
-  const { id } = read(CreatedUpgradeShape, await api.post('/collectors/upgrades', { collectorId }));
-  const versions = [farthest?.collectorVersion];
+  const task = await createTask(api, farthest.id);
+  const versions = [farthest.collectorVersion];
   let tookMs = 0;
-  for (let looks = 0; looks < looksMax; looks++) {
-    const { collectorVersion } = read(OneCollector, await api.get(`/collectors/${collectorId}`)).collector;
+  for (let polls = 0; polls < pollsMax; polls++) {
+    const { collectorVersion } = await getCollector(api, farthest.id);
     if (versions.at(-1) !== collectorVersion) versions.push(collectorVersion);
-    const ended = / ?"status":2/.test((await api.get(`/collectors/upgrades/${id}`)).text);
-    if (ended && tookMs === 0) tookMs = clock.now() - startedAt;
-    clock.advance(lookEveryMs);
+    if (tookMs === 0 && (await getTask(api, task)).status === 2) tookMs = clock.now() - startedAt;
+    clock.advance(pollEveryMs);
   }
   return { versions, tookMs };
 }

@@ -15,7 +15,7 @@ import {
 } from './installation.ts';
 
 if (!(await isEngineThere())) throw new Error('the container tests need a Docker engine, and none answers');
-const lookEveryMs = 250;
+const checkEveryMs = 250;
 const buildWithinMs = 600_000;
 
 const { devDependencies } = z
@@ -87,7 +87,7 @@ describe('an installation in containers', () => {
     expect(HostConfig.ReadonlyRootfs).toBe(true);
     const url = await installation.daemonUrl();
     const answer = await until('readiness', async () => {
-      await wait(lookEveryMs);
+      await wait(checkEveryMs);
       const ready = await fetch(`${url}/readyz`);
       return ready.ok ? ready.json() : undefined;
     });
@@ -147,7 +147,7 @@ describe('an installation in containers', () => {
 
 /** The newest rollout; undefined while there is none, or while the daemon is just starting. */
 async function currentStatus(installation: Installation): Promise<RolloutStatus | undefined> {
-  await wait(lookEveryMs);
+  await wait(checkEveryMs);
   const rollouts = await installation.ask((client) => client.listRollouts()).catch(() => []);
   return rollouts[0];
 }

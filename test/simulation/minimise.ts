@@ -12,6 +12,17 @@ export interface Minimised {
 // Each plays a night: more than this makes nobody wait for what a person can do from there.
 const attemptsMax = 250;
 
+const smallerThan: ReadonlyArray<(setup: Setup) => SetupChanges> = [
+  ({ collectors }) => ({ collectors: Math.max(1, Math.floor(collectors / 2)) }),
+  ({ collectors }) => ({ collectors: Math.max(1, collectors - 1) }),
+  ({ daemons }) => ({ daemons: Math.max(1, daemons - 1) }),
+  () => ({ operators: 1 }),
+  () => ({ words: 0 }),
+  ({ words }) => ({ words: Math.floor(words / 2) }),
+  ({ words }) => ({ words: Math.max(0, words - 1) }),
+  ({ troubleMs }) => ({ troubleMs: Math.floor(troubleMs / 2) }),
+];
+
 /**
  * Shrinks a night that breaks a promise: fewer collectors and daemons, fewer kinds of faults, a simpler policy, a
  * shorter night, as long as the same promise is still broken. @returns undefined when the night breaks none
@@ -40,30 +51,15 @@ export async function minimise(
   };
   for (let shrunk = true; shrunk; ) {
     shrunk = false;
-    const setup = changeSetup(drawn, best.changes);
-    const smaller: SetupChanges[] = [
-      { collectors: Math.max(1, Math.floor(setup.collectors / 2)) },
-      { collectors: Math.max(1, setup.collectors - 1) },
-      { daemons: Math.max(1, setup.daemons - 1) },
-      { operators: 1 },
-      { words: 0 },
-      { words: Math.floor(setup.words / 2) },
-      { words: Math.max(0, setup.words - 1) },
-      { troubleMs: Math.floor(setup.troubleMs / 2) },
-    ];
-    for (const change of smaller) {
-      const isSmaller = Object.entries(change).some(
-        ([name, value]) => changeSetup(drawn, best.changes)[name as keyof Setup] !== value,
-      );
+    for (const smaller of smallerThan) {
+      const now = changeSetup(drawn, best.changes);
+      const change = smaller(now);
+      const isSmaller = JSON.stringify({ ...now, ...change }) !== JSON.stringify(now);
       if (isSmaller && (await attempt({ ...best.changes, ...change }))) shrunk = true;
     }
     for (const kind of [...faultKinds, ...featureKinds]) {
-      const now = changeSetup(drawn, best.changes);
-      const isOn =
-        kind in now.faults
-          ? now.faults[kind as keyof typeof now.faults] > 0
-          : now.features[kind as keyof typeof now.features];
-      if (!isOn || best.changes.with?.some((added) => added === kind)) continue;
+      const { faults, features } = changeSetup(drawn, best.changes);
+      if (!{ ...faults, ...features }[kind]) continue;
       if (await attempt({ ...best.changes, without: [...(best.changes.without ?? []), kind] })) shrunk = true;
     }
   }

@@ -4,337 +4,134 @@ import type { Answer, FleetService, ReservedCreate } from '../../src/orchestrato
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { Configs } from '../../src/orchestrator/scan/configs.ts';
 import type { FleetCollector } from '../../src/rollout/model/collector.ts';
-import type { Policy } from '../../src/rollout/model/policy.ts';
+import type { Policy, WaveRule } from '../../src/rollout/model/policy.ts';
 import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rollout.ts';
+import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
 import { end } from '../../src/rollout/upgrade/transitions.ts';
-
-/** Bugs that are put in on purpose, to see that the simulation finds each. */
-export const plantedBugs = [
-  'slotLeak',
-  'blindSecondCreate',
-  'gateOffByOne',
-  'pauseNotFinal',
-  'capIgnored',
-  'windowIgnored',
-  'heldCollectorStarted',
-  'driftApproved',
-  'soakSkipped',
-  'isolationForgotten',
-  'gateUnasked',
-  'targetMoved',
-  'toldNotSeen',
-  'rowEndsUpgrade',
-  'lostUpgradeNotWaitedFor',
-  'storeTrustedBlindly',
-  'deferredGivenUp',
-  'evidenceHoldStays',
-  'accountIgnored',
-  'refusalBelieved',
-  'olderConfigScans',
-  'joinerByOwnConfig',
-  'dateBelieved',
-  'missingTakenForWell',
-  'anyListBelieved',
-  'notFoundBelieved',
-  'rollbackNotPolled',
-  'olderBrakesReturn',
-  'turnKept',
-  'anyApprovalTaken',
-  'rollbackAtOnce',
-] as const;
-export type PlantedBug = (typeof plantedBugs)[number];
 
 export type PlantContext = 'lead' | 'step' | 'operator' | 'scan' | 'watch';
 
-/** What a daemon sees of the store when it has this bug. */
-export function plantInStore(
-  bug: PlantedBug | null,
-  store: RolloutStore,
-  context: PlantContext,
-): RolloutStore {
-  switch (bug) {
-    case 'slotLeak':
-      return {
-        ...store,
-        admit: (admission, fence) => store.admit({ ...admission, slots: admission.slots + 1 }, fence),
-        loadView: async (id, at) => {
-          const view = await store.loadView(id, at);
-          return view === undefined ? undefined : { ...view, slotsTaken: view.slotsTaken - 1 };
-        },
-      };
-    case 'capIgnored':
-      return {
-        ...store,
-        admit: (admission, fence) =>
-          store.admit(
-            { ...admission, domains: admission.domains.map((domain) => ({ ...domain, cap: 1_000 })) },
-            fence,
-          ),
-        loadView: async (id, at) => {
-          const view = await store.loadView(id, at);
-          if (view === undefined) return undefined;
-          // By another label, under which the policy has no cap for it.
-          const domains = view.groups.domains.map(({ label }) => ({ label: `no ${label}`, cap: 1_000 }));
-          return { ...view, groups: { ...view.groups, domains } };
-        },
-      };
-    case 'gateOffByOne':
-      return {
-        ...withPolicy(store, (policy) => ({
-          ...policy,
-          waves: policy.waves.map((wave) => {
-            const { maxFailures } = wave;
-            const more = maxFailures.kind === 'count' ? maxFailures.count + 1 : 0;
-            return maxFailures.kind === 'count'
-              ? { ...wave, maxFailures: { kind: 'count', count: more } }
-              : wave;
-          }),
-        })),
-        saveUpgrade: (change, tripAbove) =>
-          store.saveUpgrade(change, tripAbove === null ? null : tripAbove + 1),
-        saveUpgrades: (id, changes, guard) => {
-          const later = changes.map((change) => ({
-            ...change,
-            tripAbove: change.tripAbove === null ? null : change.tripAbove + 1,
-          }));
-          return store.saveUpgrades(id, later, guard);
-        },
-      };
-    case 'pauseNotFinal':
-      if (context !== 'step') return store;
-      return {
-        ...store,
-        loadRollout: async (id) => {
-          const rollout = await store.loadRollout(id);
-          return rollout === undefined ? undefined : { ...rollout, state: 'running' };
-        },
-        saveIntent: async (change, rev) => {
-          const result = await store.saveIntent(change, rev);
-          return result === 'saved' ? result : store.saveUpgrade(change, null);
-        },
-      };
-    case 'windowIgnored':
-      return withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] }));
-    case 'soakSkipped':
-      return withPolicy(store, (policy) => ({
-        ...policy,
-        waves: policy.waves.map((wave) => ({ ...wave, soakMs: 0 })),
-      }));
-    case 'gateUnasked':
-      return withPolicy(store, (policy) => ({
-        ...policy,
-        waves: policy.waves.map((wave) => ({ ...wave, gates: [] })),
-      }));
-    case 'isolationForgotten':
-      return withRollout(
-        store,
-        (rollout) => ({ ...rollout, heldStrata: [] }),
-        (seen, truth) => ({
-          ...seen,
-          heldStrata: seen.heldStrata.length === 0 ? truth.heldStrata : seen.heldStrata,
-        }),
-      );
-    case 'heldCollectorStarted':
-      if (context !== 'operator') return store;
-      return {
-        ...store,
-        saveUpgrade: async (change, tripAbove) =>
-          change.after.progress.state === 'withdrawn' ? 'saved' : store.saveUpgrade(change, tripAbove),
-      };
-    case 'driftApproved':
-      // The plan seems to have been made, and shown with its drift, this very moment.
-      if (context !== 'operator') return store;
-      return {
-        ...store,
-        loadRollout: async (id) => {
-          const rollout = await store.loadRollout(id);
-          const drift = { from: '', joined: 0, left: 0, words: '' };
-          return rollout === undefined
-            ? undefined
-            : { ...rollout, drift, fleetReadAt: Number.POSITIVE_INFINITY };
-        },
-      };
-    case 'rowEndsUpgrade':
-      // What stirs is taken for what has ended well.
-      if (context !== 'watch') return store;
-      return {
-        ...store,
-        saveUpgrades: (id, changes, guard) => {
-          const wrong = changes.map((change) => {
-            const { before, after } = change;
-            const isStirred =
-              before.progress.state === 'upgrading' &&
-              after.progress.state === 'upgrading' &&
-              after.progress.dueAt < before.progress.dueAt;
-            if (!isStirred) return change;
-            return {
-              ...change,
-              after: end(before, 'succeeded', after.progress.dueAt, { kind: 'returned', late: false }),
-            };
-          });
-          return store.saveUpgrades(id, wrong, guard);
-        },
-      };
-    case 'deferredGivenUp':
-      if (context !== 'lead') return store;
-      return withView(store, (view) => ({
-        ...view,
-        waves: view.waves.map((wave) => {
-          const { deferred, withdrawn } = wave.counts;
-          return { ...wave, counts: { ...wave.counts, deferred: 0, withdrawn: withdrawn + deferred } };
-        }),
-      }));
-    case 'evidenceHoldStays':
-      if (context !== 'lead') return store;
-      return withView(store, (view) => {
-        const { heldFor: _heldFor, ...rollout } = view.rollout;
-        return { ...view, rollout };
-      });
-    case 'anyListBelieved':
-      // No member is ever missing, and no list is shorter than the one before.
-      return {
-        ...withRollout(
-          store,
-          ({ inventory: _inventory, ...rollout }) => rollout,
-          (seen) => seen,
-        ),
-        listMemberIds: async () => [],
-      };
-    case 'turnKept':
-      // A turn that was given by former brakes is as good as any.
-      if (context !== 'step') return store;
-      return {
-        ...store,
-        loadUpgrades: async (id, ids) => {
-          const [read, rollout] = [await store.loadUpgrades(id, ids), await store.loadRollout(id)];
-          const turnChanges = rollout?.config?.changes ?? 0;
-          return {
-            ...read,
-            upgrades: read.upgrades.map((upgrade) => ({
-              ...upgrade,
-              tally: { ...upgrade.tally, turnChanges },
-            })),
-          };
-        },
-      };
-    case 'rollbackAtOnce':
-      // The canary of a rollback seems to have passed as soon as it is open.
-      if (context !== 'lead') return store;
-      return withRollout(
-        store,
-        (rollout) => withRollbackCanary(rollout, ['open', 'soaking'], 'passed'),
-        (seen, truth) => withRollbackCanary(seen, ['passed'], truth.waves[0]?.state ?? 'passed'),
-      );
-    case 'joinerByOwnConfig':
-      return context === 'scan'
-        ? withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } }))
-        : store;
-    case 'targetMoved':
-      return context === 'step'
-        ? store
-        : {
-            ...store,
-            freeze: (plan) =>
-              store.freeze({
-                ...plan,
-                upgrades: plan.upgrades.map((upgrade, index) =>
-                  index === 0
-                    ? { ...upgrade, identity: { ...upgrade.identity, toBuild: '19.506-1' } }
-                    : upgrade,
-                ),
-              }),
-          };
-    default:
-      return store;
-  }
+/** What a daemon with a bug sees, or does, otherwise; what is left out is as it is. */
+interface Plant {
+  /** The only part of the daemon that has it; all have, where left out. */
+  readonly in?: PlantContext;
+  readonly store?: (store: RolloutStore) => RolloutStore;
+  readonly register?: (register: FleetRegister, context: PlantContext) => FleetRegister;
+  readonly fleet?: (fleet: FleetService) => FleetService;
+  readonly configs?: (configs: Configs) => Configs;
+  readonly verb?: (request: VerbRequest, rollout: Rollout) => VerbRequest;
 }
 
-/** Whatever an approval names, what waits by now is approved. */
-export function plantInVerb(bug: PlantedBug | null, request: VerbRequest, rollout?: Rollout): VerbRequest {
-  if (bug !== 'anyApprovalTaken' || request.verb !== 'approve' || rollout === undefined) return request;
-  const { rolloutId, by, reason } = request;
-  const waits = rollout.waves.find(({ state }) => state === 'awaitingApproval');
-  return rollout.state !== 'awaitingApproval' && waits !== undefined
-    ? { verb: 'approve', wave: waits.name, rolloutId, by, reason }
-    : { verb: 'approve', planHash: rollout.planHash, rolloutId, by, reason };
-}
-
-export function plantInConfigs(bug: PlantedBug | null, configs: Configs): Configs {
-  if (bug !== 'olderBrakesReturn') return configs;
-  return { ...configs, word: () => ({ generation: Number.MAX_SAFE_INTEGER, isTakenUp: true }) };
-}
-
-function withRollbackCanary(rollout: Rollout, from: readonly WaveState[], to: WaveState): Rollout {
-  const [canary, ...rest] = rollout.waves;
-  if (rollout.kind !== 'rollback' || canary === undefined || !from.includes(canary.state)) return rollout;
-  return { ...rollout, waves: [{ ...canary, state: to }, ...rest] };
-}
-
-export function plantInRegister(
-  bug: PlantedBug | null,
-  register: FleetRegister,
-  context: PlantContext,
-): FleetRegister {
-  if (bug !== 'heldCollectorStarted' || context === 'operator') return register;
-  return {
-    ...register,
-    holds: async () => ({ ...(await register.holds()), collectors: [] }),
-    holdsOf: async () => [],
-  };
-}
-
-/** Creates that are sent in another way. */
-function sendingBy(
-  fleet: FleetService,
-  sends: (
-    send: ReservedCreate['send'],
-    again: () => Promise<Answer<ReservedCreate>>,
-  ) => ReturnType<ReservedCreate['send']>,
-): FleetService['reserveCreate'] {
-  return async (task, signal) => {
-    const again = () => fleet.reserveCreate(task, signal);
-    const reserved = await again();
-    if (!reserved.ok) return reserved;
-    return { ok: true, value: { ...reserved.value, send: () => sends(reserved.value.send, again) } };
-  };
-}
-
-export function plantInFleet(
-  bug: PlantedBug | null,
-  fleet: FleetService,
-  context: PlantContext,
-): FleetService {
-  if (bug === 'blindSecondCreate') {
-    return {
-      ...fleet,
-      reserveCreate: sendingBy(fleet, async (send, again) => {
+/** Bugs that are put in on purpose, to see that the simulation finds each. */
+const plants = {
+  slotLeak: {
+    store: (store) => ({
+      ...withView(store, (view) => ({ ...view, slotsTaken: view.slotsTaken - 1 })),
+      admit: (admission, fence) => store.admit({ ...admission, slots: admission.slots + 1 }, fence),
+    }),
+  },
+  blindSecondCreate: {
+    fleet: (fleet) =>
+      sending(fleet, async (send, again) => {
         const answer = await send();
         if (answer.ok || answer.failure.kind !== 'unavailable') return answer;
         const second = await again();
         return second.ok ? second.value.send() : second;
       }),
-    };
-  }
-  if (bug === 'missingTakenForWell' && context === 'lead') return takingMissingForWell(fleet);
-  if (bug === 'notFoundBelieved' && context === 'step') return believingNotFound(fleet);
-  if (bug === 'rollbackNotPolled' && context === 'lead')
-    return { ...fleet, findCollector: async () => ({ ok: true, value: undefined }) };
-  if (bug === 'refusalBelieved') {
-    // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
-    return {
-      ...fleet,
-      reserveCreate: sendingBy(fleet, async (send) => {
-        const answer = await send();
-        if (answer.ok || answer.failure.kind !== 'refused') return answer;
-        const isVersion = answer.failure.code === 'collector.version.invalid';
-        return isVersion
-          ? { ok: false, failure: { ...answer.failure, code: 'collector.type.invalid' } }
-          : answer;
+  },
+  gateOffByOne: {
+    store: (store) => ({
+      ...withWaves(store, (wave) => {
+        const { maxFailures } = wave;
+        if (maxFailures.kind !== 'count') return wave;
+        return { ...wave, maxFailures: { kind: 'count', count: maxFailures.count + 1 } };
       }),
-    };
-  }
-  if (bug === 'toldNotSeen') {
-    return {
+      saveUpgrade: (change, tripAbove) => store.saveUpgrade(change, oneMore(tripAbove)),
+      saveUpgrades: (id, changes, guard) => {
+        const later = changes.map((change) => ({ ...change, tripAbove: oneMore(change.tripAbove) }));
+        return store.saveUpgrades(id, later, guard);
+      },
+    }),
+  },
+  pauseNotFinal: {
+    in: 'step',
+    store: (store) => ({
+      ...store,
+      loadRollout: changed(store.loadRollout, (rollout) => ({ ...rollout, state: 'running' })),
+      saveIntent: async (change, rev) => {
+        const result = await store.saveIntent(change, rev);
+        return result === 'saved' ? result : store.saveUpgrade(change, null);
+      },
+    }),
+  },
+  capIgnored: {
+    store: (store) => ({
+      // By another label, under which the policy has no cap for it.
+      ...withView(store, ({ groups, ...view }) => {
+        const domains = groups.domains.map(({ label }) => ({ label: `no ${label}`, cap: 1_000 }));
+        return { ...view, groups: { ...groups, domains } };
+      }),
+      admit: (admission, fence) => {
+        const domains = admission.domains.map((domain) => ({ ...domain, cap: 1_000 }));
+        return store.admit({ ...admission, domains }, fence);
+      },
+    }),
+  },
+  windowIgnored: {
+    store: (store) => withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] })),
+  },
+  heldCollectorStarted: {
+    register: (register, context) =>
+      context === 'operator'
+        ? register
+        : {
+            ...register,
+            holds: async () => ({ ...(await register.holds()), collectors: [] }),
+            holdsOf: async () => [],
+          },
+    in: 'operator',
+    store: (store) => ({
+      ...store,
+      saveUpgrade: async (change, tripAbove) =>
+        change.after.progress.state === 'withdrawn' ? 'saved' : store.saveUpgrade(change, tripAbove),
+    }),
+  },
+  driftApproved: {
+    // The plan seems to have been made, and shown with its drift, this very moment.
+    in: 'operator',
+    store: (store) => ({
+      ...store,
+      loadRollout: changed(store.loadRollout, (rollout) => ({
+        ...rollout,
+        drift: { from: '', joined: 0, left: 0, words: '' },
+        fleetReadAt: Number.POSITIVE_INFINITY,
+      })),
+    }),
+  },
+  soakSkipped: { store: (store) => withWaves(store, (wave) => ({ ...wave, soakMs: 0 })) },
+  isolationForgotten: {
+    store: (store) =>
+      withRollout(
+        store,
+        (rollout) => ({ ...rollout, heldStrata: [] }),
+        (seen, { heldStrata }) => ({
+          ...seen,
+          heldStrata: seen.heldStrata.length === 0 ? heldStrata : seen.heldStrata,
+        }),
+      ),
+  },
+  gateUnasked: { store: (store) => withWaves(store, (wave) => ({ ...wave, gates: [] })) },
+  targetMoved: {
+    store: (store) => ({
+      ...store,
+      freeze: ({ upgrades: [first, ...others], ...plan }) => {
+        const moved = first && { ...first, identity: { ...first.identity, toBuild: '19.506-1' } };
+        return store.freeze({ ...plan, upgrades: moved === undefined ? others : [moved, ...others] });
+      },
+    }),
+  },
+  toldNotSeen: {
+    fleet: (fleet) => ({
       ...fleet,
       pollCollector: async (look, signal) => {
         const answer = await fleet.pollCollector(look, signal);
@@ -342,10 +139,30 @@ export function plantInFleet(
         const soon = (answer.value.serviceAt ?? 0) + 1;
         return { ok: true, value: { ...answer.value, alive: true, lastSeenAlive: soon } };
       },
-    };
-  }
-  if (bug === 'lostUpgradeNotWaitedFor') {
-    return {
+    }),
+  },
+  rowEndsUpgrade: {
+    // What stirs is taken for what has ended well.
+    in: 'watch',
+    store: (store) => ({
+      ...store,
+      saveUpgrades: (id, changes, guard) => {
+        const wrong = changes.map((change) => {
+          const { before, after } = change;
+          const isStirred =
+            before.progress.state === 'upgrading' &&
+            after.progress.state === 'upgrading' &&
+            after.progress.dueAt < before.progress.dueAt;
+          if (!isStirred) return change;
+          const reason = { kind: 'returned', late: false } as const;
+          return { ...change, after: end(before, 'succeeded', after.progress.dueAt, reason) };
+        });
+        return store.saveUpgrades(id, wrong, guard);
+      },
+    }),
+  },
+  lostUpgradeNotWaitedFor: {
+    fleet: (fleet) => ({
       ...fleet,
       readFleet: async (build, signal) => {
         const answer = await fleet.readFleet(build, signal);
@@ -355,9 +172,162 @@ export function plantInFleet(
         const collectors = answer.value.collectors.map((collector) => ({ ...collector, lastSeenAlive }));
         return { ok: true, value: { ...answer.value, collectors, offeredAt: null } };
       },
-    };
-  }
-  return fleet;
+    }),
+  },
+  /** See `makeDaemonModel`, as for the others without a change here. */
+  storeTrustedBlindly: {},
+  deferredGivenUp: {
+    in: 'lead',
+    store: (store) =>
+      withView(store, (view) => ({
+        ...view,
+        waves: view.waves.map((wave) => {
+          const { deferred, withdrawn } = wave.counts;
+          return { ...wave, counts: { ...wave.counts, deferred: 0, withdrawn: withdrawn + deferred } };
+        }),
+      })),
+  },
+  evidenceHoldStays: {
+    in: 'lead',
+    store: (store) =>
+      withView(store, ({ rollout: { heldFor: _heldFor, ...rollout }, ...view }) => ({ ...view, rollout })),
+  },
+  accountIgnored: {},
+  refusalBelieved: {
+    // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
+    fleet: (fleet) =>
+      sending(fleet, async (send) => {
+        const answer = await send();
+        if (answer.ok || answer.failure.kind !== 'refused') return answer;
+        const isVersion = answer.failure.code === 'collector.version.invalid';
+        const failure = { ...answer.failure, code: 'collector.type.invalid' };
+        return isVersion ? { ok: false, failure } : answer;
+      }),
+  },
+  olderConfigScans: {},
+  joinerByOwnConfig: {
+    in: 'scan',
+    store: (store) =>
+      withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } })),
+  },
+  dateBelieved: {},
+  missingTakenForWell: { in: 'lead', fleet: takingMissingForWell },
+  anyListBelieved: {
+    // No member is ever missing, and no list is shorter than the one before.
+    store: (store) => ({
+      ...withRollout(
+        store,
+        ({ inventory: _inventory, ...rollout }) => rollout,
+        (seen) => seen,
+      ),
+      listMemberIds: async () => [],
+    }),
+  },
+  notFoundBelieved: { in: 'step', fleet: believingNotFound },
+  rollbackNotPolled: {
+    in: 'lead',
+    fleet: (fleet) => ({ ...fleet, findCollector: async () => ({ ok: true, value: undefined }) }),
+  },
+  olderBrakesReturn: {
+    configs: (configs) => ({
+      ...configs,
+      word: () => ({ generation: Number.MAX_SAFE_INTEGER, isTakenUp: true }),
+    }),
+  },
+  turnKept: {
+    // A turn that was given by former brakes is as good as any.
+    in: 'step',
+    store: (store) => ({
+      ...store,
+      loadUpgrades: async (id, ids) => {
+        const [read, rollout] = [await store.loadUpgrades(id, ids), await store.loadRollout(id)];
+        const turnChanges = rollout?.config?.changes ?? 0;
+        const renewed = ({ tally, ...upgrade }: Upgrade) => ({
+          ...upgrade,
+          tally: { ...tally, turnChanges },
+        });
+        return { ...read, upgrades: read.upgrades.map(renewed) };
+      },
+    }),
+  },
+  anyApprovalTaken: {
+    // Whatever an approval names, what waits by now is approved.
+    verb: (request, rollout) => {
+      if (request.verb !== 'approve') return request;
+      const { rolloutId, by, reason } = request;
+      const waits = rollout.waves.find(({ state }) => state === 'awaitingApproval');
+      return rollout.state !== 'awaitingApproval' && waits !== undefined
+        ? { verb: 'approve', wave: waits.name, rolloutId, by, reason }
+        : { verb: 'approve', planHash: rollout.planHash, rolloutId, by, reason };
+    },
+  },
+  rollbackAtOnce: {
+    // The canary of a rollback seems to have passed as soon as it is open.
+    in: 'lead',
+    store: (store) =>
+      withRollout(
+        store,
+        (rollout) => withRollbackCanary(rollout, ['open', 'soaking'], 'passed'),
+        (seen, truth) => withRollbackCanary(seen, ['passed'], truth.waves[0]?.state ?? 'passed'),
+      ),
+  },
+} satisfies Readonly<Record<string, Plant>>;
+
+export type PlantedBug = keyof typeof plants;
+export const plantedBugs = Object.keys(plants) as readonly PlantedBug[];
+
+/** What one part of a daemon works with when the daemon has this bug. */
+export function planted<Parts extends { store: RolloutStore; register: FleetRegister; fleet: FleetService }>(
+  bug: PlantedBug | null,
+  context: PlantContext,
+  parts: Parts,
+): Parts {
+  const plant: Plant = bug === null ? {} : plants[bug];
+  const isHere = plant.in === undefined || plant.in === context;
+  const { store, register, fleet } = parts;
+  return {
+    ...parts,
+    store: (isHere && plant.store?.(store)) || store,
+    register: plant.register?.(register, context) ?? register,
+    fleet: (isHere && plant.fleet?.(fleet)) || fleet,
+  };
+}
+
+export function plantInVerb(bug: PlantedBug | null, request: VerbRequest, rollout?: Rollout): VerbRequest {
+  const plant: Plant = bug === null ? {} : plants[bug];
+  return (rollout && plant.verb?.(request, rollout)) ?? request;
+}
+
+export function plantInConfigs(bug: PlantedBug | null, configs: Configs): Configs {
+  const plant: Plant = bug === null ? {} : plants[bug];
+  return plant.configs?.(configs) ?? configs;
+}
+
+const oneMore = (tripAbove: number | null) => (tripAbove === null ? null : tripAbove + 1);
+
+function withRollbackCanary(rollout: Rollout, from: readonly WaveState[], to: WaveState): Rollout {
+  const [canary, ...rest] = rollout.waves;
+  if (rollout.kind !== 'rollback' || canary === undefined || !from.includes(canary.state)) return rollout;
+  return { ...rollout, waves: [{ ...canary, state: to }, ...rest] };
+}
+
+/** Creates that are sent in another way. */
+function sending(
+  fleet: FleetService,
+  sends: (
+    send: ReservedCreate['send'],
+    again: () => Promise<Answer<ReservedCreate>>,
+  ) => ReturnType<ReservedCreate['send']>,
+): FleetService {
+  return {
+    ...fleet,
+    reserveCreate: async (task, signal) => {
+      const again = () => fleet.reserveCreate(task, signal);
+      const reserved = await again();
+      if (!reserved.ok) return reserved;
+      return { ok: true, value: { ...reserved.value, send: () => sends(reserved.value.send, again) } };
+    },
+  };
 }
 
 /** Whoever a list lacks is as it was shown last, and was heard from just now. */
@@ -397,14 +367,23 @@ function believingNotFound(fleet: FleetService): FleetService {
   };
 }
 
-function withView(store: RolloutStore, change: (view: StoredView) => StoredView): RolloutStore {
-  return {
-    ...store,
-    loadView: async (id, at) => {
-      const view = await store.loadView(id, at);
-      return view === undefined ? undefined : change(view);
-    },
+/** A call whose result, where there is one, is changed. */
+function changed<Args extends readonly unknown[], Result>(
+  load: (...args: Args) => Promise<Result | undefined>,
+  change: (result: Result) => Result,
+) {
+  return async (...args: Args): Promise<Result | undefined> => {
+    const result = await load(...args);
+    return result === undefined ? undefined : change(result);
   };
+}
+
+function withView(store: RolloutStore, change: (view: StoredView) => StoredView): RolloutStore {
+  return { ...store, loadView: changed(store.loadView, change) };
+}
+
+function withWaves(store: RolloutStore, change: (wave: WaveRule) => WaveRule): RolloutStore {
+  return withPolicy(store, (policy) => ({ ...policy, waves: policy.waves.map(change) }));
 }
 
 /** A store whose rollouts seem to have another policy; what is written has the true one. */
@@ -421,25 +400,16 @@ function withRollout(
   show: (rollout: Rollout) => Rollout,
   restore: (seen: Rollout, truth: Rollout) => Rollout,
 ): RolloutStore {
+  const written = async (rollout: Rollout) => {
+    const truth = await store.loadRollout(rollout.id);
+    return truth === undefined ? rollout : restore(rollout, truth);
+  };
   return {
-    ...store,
-    loadRollout: async (id) => {
-      const rollout = await store.loadRollout(id);
-      return rollout === undefined ? undefined : show(rollout);
-    },
-    loadView: async (id, at) => {
-      const view = await store.loadView(id, at);
-      return view === undefined ? undefined : { ...view, rollout: show(view.rollout) };
-    },
-    join: async (plan, rev, fence) => {
-      const truth = await store.loadRollout(plan.rollout.id);
-      const rollout = truth === undefined ? plan.rollout : restore(plan.rollout, truth);
-      return store.join({ ...plan, rollout }, rev, fence);
-    },
-    saveRollout: async (change, fence) => {
-      const truth = await store.loadRollout(change.rollout.id);
-      const rollout = truth === undefined ? change.rollout : restore(change.rollout, truth);
-      return store.saveRollout({ ...change, rollout }, fence);
-    },
+    ...withView(store, (view) => ({ ...view, rollout: show(view.rollout) })),
+    loadRollout: changed(store.loadRollout, show),
+    join: async (plan, rev, fence) =>
+      store.join({ ...plan, rollout: await written(plan.rollout) }, rev, fence),
+    saveRollout: async (change, fence) =>
+      store.saveRollout({ ...change, rollout: await written(change.rollout) }, fence),
   };
 }

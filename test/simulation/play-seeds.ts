@@ -1,7 +1,7 @@
 import type { PlantedBug } from './planted-bugs.ts';
 import { runNight } from './run-night.ts';
 import { changeSetup, drawSetup, type SetupChanges } from './setup.ts';
-import { addNight, noTotals, type Totals } from './totals.ts';
+import { addTotals, noTotals, type Totals, totalsOf } from './totals.ts';
 
 /** Which nights to play. */
 export interface Seeds {
@@ -16,10 +16,8 @@ export interface Seeds {
 export async function playSeeds({ from, count, plant, changes, untilFound }: Seeds): Promise<Totals> {
   const totals = noTotals();
   for (let seed = from; seed < from + count; seed += 1) {
-    addNight(
-      totals,
-      await runNight(changeSetup(drawSetup(seed), changes), { plant, stopsEarly: plant !== null }),
-    );
+    const setup = changeSetup(drawSetup(seed), changes);
+    addTotals(totals, totalsOf(await runNight(setup, { plant, stopsEarly: plant !== null })));
     if (untilFound && totals.violations.length > 0) break;
   }
   return totals;

@@ -66,7 +66,7 @@ const eventsMax = 3_000_000;
 const scansAfterLoss = 5;
 
 const leaseMs = 3_000;
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 const beatEveryMs = 2_000;
 const livesMs = 10_000;
 // A daemon that has seen a newer config for longer than this does not bring its own brakes back (configs.ts).
@@ -117,7 +117,6 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     services,
     orders,
     skewMs,
-    countsLoneMembers: setup.features.capsForLoneMembers,
   });
   const pointChances = makeChances(setup.seed, 'points');
   const inspectChances = makeChances(setup.seed, 'inspections');
@@ -247,7 +246,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
         storeInstances += 1;
         rejoinedAt = scheduler.now();
         isChanged = true;
-        wakeUps.ring();
+        wakeUps.wake();
       });
     },
     storeInstances: () => storeInstances,
@@ -276,10 +275,10 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const alive = () => daemons.filter(({ process }) => process.isAlive());
   const jobs = makeJobModel(night, alive);
   const wakeUps = {
-    ring: () => {
+    wake: () => {
       for (const daemon of alive()) {
         // One that did not hear it finds the same at its next look.
-        const afterMs = night.strikes('bellLost', pointChances) ? pointChances.int(1, lookEveryMs) : 1;
+        const afterMs = night.strikes('bellLost', pointChances) ? pointChances.int(1, checkEveryMs) : 1;
         scheduler.at(scheduler.now() + afterMs, daemon.hear);
       }
     },
@@ -429,7 +428,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     verdicts.check(
       'P11',
       end === 'over' && !isSpinning,
-      () => `no rest ${isSpinning ? `after ${eventsMax} events` : 'in time'}: ${unrest(seen.all)}`,
+      `no rest ${isSpinning ? `after ${eventsMax} events` : 'in time'}: ${unrest(seen.all)}`,
     );
     return end === 'over' && !isSpinning;
   };

@@ -1,52 +1,56 @@
 import { makeChances } from './chances.ts';
 
-/** What may go wrong, each with how likely it is (of a call, a job, a task, a collector), or how often it happens in a world. */
-export const faultKinds = [
-  'createAnswerLost',
-  'createNotDone',
-  'createRefused',
-  'readFails',
-  'slowAnswer',
-  'storeFails',
-  'storeAnswerLost',
-  'jobLost',
-  'jobDoubled',
-  'bellLost',
-  'crash',
-  'stall',
-  'clockJump',
-  'taskFails',
-  'taskStuck',
-  'taskLost',
-  'taskOtherBuild',
-  'taskIntermediate',
-  'taskLateSuccess',
-  'badStratum',
-  'collectorDies',
-  'collectorAppears',
-  'collectorLeaves',
-  'someoneElse',
-  'buildWithdrawn',
-  'buildNewer',
-  'gateErrors',
-  'gateMisses',
-  'storeSlow',
-  'pollsRefused',
-  'storeEmptied',
-  'storeGoesBack',
-  'listsEmpty',
-  'listsPartial',
-  'listsShrink',
-  'massNotFound',
-  'dateJumps',
-  'pollsFail',
-  'createDeferred',
-  'upgradedByHand',
-  'otherConfig',
-  'otherAccount',
-  'reload',
-] as const;
-export type FaultKind = (typeof faultKinds)[number];
+/**
+ * What may go wrong, each with how likely it is at most: as a share of calls, jobs, tasks or collectors, or, from 1 on, how
+ * often it happens in a world. Setups are drawn in this order.
+ */
+const highest = {
+  createAnswerLost: 0.3,
+  createNotDone: 0.2,
+  createRefused: 0.15,
+  readFails: 0.15,
+  slowAnswer: 0.2,
+  storeFails: 0.03,
+  storeAnswerLost: 0.02,
+  jobLost: 0.1,
+  jobDoubled: 0.2,
+  bellLost: 0.6,
+  crash: 0.007,
+  stall: 0.006,
+  clockJump: 4,
+  taskFails: 0.3,
+  taskStuck: 0.1,
+  taskLost: 0.08,
+  taskOtherBuild: 0.08,
+  taskIntermediate: 0.2,
+  taskLateSuccess: 0.1,
+  badStratum: 0.9,
+  collectorDies: 6,
+  collectorAppears: 5,
+  collectorLeaves: 3,
+  someoneElse: 6,
+  buildWithdrawn: 1,
+  buildNewer: 1,
+  gateErrors: 0.3,
+  gateMisses: 0.2,
+  storeSlow: 0.1,
+  pollsRefused: 0.08,
+  storeEmptied: 2,
+  storeGoesBack: 4,
+  listsEmpty: 3,
+  listsPartial: 4,
+  listsShrink: 3,
+  massNotFound: 3,
+  dateJumps: 0.05,
+  pollsFail: 4,
+  createDeferred: 0.3,
+  upgradedByHand: 0.2,
+  otherConfig: 4,
+  otherAccount: 3,
+  reload: 6,
+} as const;
+export type FaultKind = keyof typeof highest;
+export const faultKinds = Object.keys(highest) as readonly FaultKind[];
 
 /** Parts of a policy that may be left out, to find out what a violation needs. */
 export const featureKinds = [
@@ -66,11 +70,6 @@ export const featureKinds = [
   'supersede',
   'minimumAge',
   'secondPolicy',
-  'offeredWhileRestarting',
-  'strataHeldBeforeApproval',
-  'capsForLoneMembers',
-  'heldWhileInDoubt',
-  'evidenceLostInSoak',
 ] as const;
 
 export type FeatureKind = (typeof featureKinds)[number];
@@ -93,53 +92,6 @@ export interface Setup {
 
 const hourMs = 3_600_000;
 
-// Shares of calls, jobs and tasks; for what follows 'crash', how often in a world.
-const highest: Readonly<Record<FaultKind, number>> = {
-  createAnswerLost: 0.3,
-  createNotDone: 0.2,
-  createRefused: 0.15,
-  readFails: 0.15,
-  slowAnswer: 0.2,
-  storeFails: 0.03,
-  storeAnswerLost: 0.02,
-  storeSlow: 0.1,
-  jobLost: 0.1,
-  jobDoubled: 0.2,
-  bellLost: 0.6,
-  crash: 0.007,
-  stall: 0.006,
-  clockJump: 4,
-  taskFails: 0.3,
-  taskStuck: 0.1,
-  taskLost: 0.08,
-  taskOtherBuild: 0.08,
-  taskIntermediate: 0.2,
-  taskLateSuccess: 0.1,
-  badStratum: 0.9,
-  collectorDies: 6,
-  collectorAppears: 5,
-  collectorLeaves: 3,
-  someoneElse: 6,
-  buildWithdrawn: 1,
-  buildNewer: 1,
-  gateErrors: 0.3,
-  gateMisses: 0.2,
-  pollsRefused: 0.08,
-  storeEmptied: 2,
-  storeGoesBack: 4,
-  listsEmpty: 3,
-  listsPartial: 4,
-  listsShrink: 3,
-  massNotFound: 3,
-  dateJumps: 0.05,
-  pollsFail: 4,
-  createDeferred: 0.3,
-  upgradedByHand: 0.2,
-  otherConfig: 4,
-  otherAccount: 3,
-  reload: 6,
-};
-
 /** Draws a setup; about one in five is calm: nothing goes wrong and nobody speaks, which is when estimates are measured. */
 export function drawSetup(seed: number): Setup {
   const chances = makeChances(seed, 'setup');
@@ -151,17 +103,12 @@ export function drawSetup(seed: number): Setup {
   const words = isCalm || chances.hit(0.3) ? 0 : chances.int(1, isBusy ? 14 : 5);
   const operators = chances.int(1, 2);
   const givesWay = chances.pick([0.1, 0.4, 1]);
-  const faults = Object.fromEntries(
-    faultKinds.map((kind) => {
-      const isOn = chances.hit(isBusy ? 0.4 : 0.15);
-      const share = highest[kind] * chances.between(0.1, 1);
-      return [kind, isOn && !isCalm ? share : 0];
-    }),
-  ) as Record<FaultKind, number>;
-  const features = Object.fromEntries(featureKinds.map((kind) => [kind, true])) as Record<
-    FeatureKind,
-    boolean
-  >;
+  const faults = eachOf(faultKinds, (kind) => {
+    const isOn = chances.hit(isBusy ? 0.4 : 0.15);
+    const share = highest[kind] * chances.between(0.1, 1);
+    return isOn && !isCalm ? share : 0;
+  });
+  const features = eachOf(featureKinds, () => true);
   return { seed, collectors, daemons, troubleMs, words, operators, givesWay, faults, features };
 }
 
@@ -169,19 +116,15 @@ export function drawSetup(seed: number): Setup {
 export interface SetupChanges
   extends Partial<Pick<Setup, 'collectors' | 'daemons' | 'troubleMs' | 'words' | 'operators' | 'givesWay'>> {
   readonly without?: ReadonlyArray<FaultKind | FeatureKind>;
-  readonly with?: readonly FeatureKind[];
 }
 
-export function changeSetup(
-  setup: Setup,
-  { without = [], with: added = [], ...changes }: SetupChanges,
-): Setup {
+export function changeSetup(setup: Setup, { without = [], ...changes }: SetupChanges): Setup {
   const off = new Set<string>(without);
-  const faults = Object.fromEntries(
-    faultKinds.map((kind) => [kind, off.has(kind) ? 0 : setup.faults[kind]]),
-  ) as Record<FaultKind, number>;
-  const features = Object.fromEntries(
-    featureKinds.map((kind) => [kind, (setup.features[kind] || added.includes(kind)) && !off.has(kind)]),
-  ) as Record<FeatureKind, boolean>;
+  const faults = eachOf(faultKinds, (kind) => (off.has(kind) ? 0 : setup.faults[kind]));
+  const features = eachOf(featureKinds, (kind) => setup.features[kind] && !off.has(kind));
   return { ...setup, ...changes, faults, features };
+}
+
+function eachOf<Kind extends string, T>(kinds: readonly Kind[], value: (kind: Kind) => T): Record<Kind, T> {
+  return Object.fromEntries(kinds.map((kind) => [kind, value(kind)])) as Record<Kind, T>;
 }

@@ -10,7 +10,7 @@ const usage = `npm run simulate -- --seeds N [--from S] [--workers 2]   plays N 
 npm run simulate -- --seed S [--trace]                    plays one again, and tells all that happened
 npm run simulate -- --minimise S                          the smallest night that still breaks the same promise
   --plant BUG       with a bug put in on purpose: ${plantedBugs.join(', ')}; or all
-  --changes JSON    e.g. '{"collectors":5,"without":["crash"],"with":["offeredWhileRestarting"]}'`;
+  --changes JSON    e.g. '{"collectors":5,"without":["crash"]}'`;
 
 const { values } = parseArgs({
   options: {

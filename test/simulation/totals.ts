@@ -15,43 +15,26 @@ export interface Totals {
 }
 
 export function noTotals(): Totals {
+  const counts = { nights: 0, rollouts: 0, ended: 0, events: 0, tasks: 0 };
+  return { ...counts, faults: {}, checks: {}, violations: [], estimateErrors: [] };
+}
+
+export function totalsOf(night: NightReport): Totals {
+  const { seed, rollouts, ended, events, tasks, violations, estimateErrors } = night;
   return {
-    nights: 0,
-    rollouts: 0,
-    ended: 0,
-    events: 0,
-    tasks: 0,
-    faults: {},
-    checks: {},
-    violations: [],
-    estimateErrors: [],
+    ...{ nights: 1, rollouts, ended, events, tasks, estimateErrors: [...estimateErrors] },
+    faults: Object.fromEntries(night.faults),
+    checks: Object.fromEntries(night.checks),
+    violations: violations.slice(0, 1).map(({ promise, words }) => ({ seed, promise, words })),
   };
 }
 
-export function addNight(totals: Totals, night: NightReport): void {
-  totals.nights += 1;
-  totals.rollouts += night.rollouts;
-  totals.ended += night.ended;
-  totals.events += night.events;
-  totals.tasks += night.tasks;
-  for (const [kind, count] of night.faults) totals.faults[kind] = (totals.faults[kind] ?? 0) + count;
-  for (const [promise, count] of night.checks) totals.checks[promise] = (totals.checks[promise] ?? 0) + count;
-  const [first] = night.violations;
-  if (first !== undefined)
-    totals.violations.push({ seed: night.seed, promise: first.promise, words: first.words });
-  totals.estimateErrors.push(...night.estimateErrors);
-}
-
 export function addTotals(totals: Totals, more: Totals): void {
-  totals.nights += more.nights;
-  totals.rollouts += more.rollouts;
-  totals.ended += more.ended;
-  totals.events += more.events;
-  totals.tasks += more.tasks;
-  for (const [kind, count] of Object.entries(more.faults))
-    totals.faults[kind] = (totals.faults[kind] ?? 0) + count;
-  for (const [kind, count] of Object.entries(more.checks))
-    totals.checks[kind] = (totals.checks[kind] ?? 0) + count;
+  for (const count of ['nights', 'rollouts', 'ended', 'events', 'tasks'] as const)
+    totals[count] += more[count];
+  for (const counts of ['faults', 'checks'] as const)
+    for (const [kind, count] of Object.entries(more[counts]))
+      totals[counts][kind] = (totals[counts][kind] ?? 0) + count;
   totals.violations.push(...more.violations);
   totals.estimateErrors.push(...more.estimateErrors);
 }

@@ -1,6 +1,7 @@
 import type { Answer, CreateTask, FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
+import { freshStatus } from '../../src/rollout/decision/assess-gate.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { GateRule, Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
@@ -12,7 +13,6 @@ import type {
   Wave,
   WaveSummary,
 } from '../../src/rollout/model/rollout.ts';
-import type { TextReason } from '../../src/rollout/model/text-reason.ts';
 import type {
   ProgressIn,
   Upgrade,
@@ -21,7 +21,8 @@ import type {
   UpgradeState,
   UpgradeTally,
 } from '../../src/rollout/model/upgrade.ts';
-import type { ApiBudgetStatus, Standstill } from '../../src/rollout/status/api-budget-status.ts';
+import type { TextReason } from '../../src/rollout/model/upgrade-reason.ts';
+import type { ApiBudgetStatus, Outage } from '../../src/rollout/status/api-budget-status.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade/transitions.ts';
 
 type PrometheusGateRule = Extract<GateRule, { kind: 'prometheus' }>;
@@ -71,11 +72,11 @@ export function aWebhookGate(changes: Partial<WebhookGateRule> = {}): WebhookGat
 }
 
 export function anApiBudgetStatus(changes: Partial<ApiBudgetStatus> = {}): ApiBudgetStatus {
-  return { requestsPerSecond: 3.4, requestsPerSecondMax: 4, rateLimited: 0, standstill: null, ...changes };
+  return { requestsPerSecond: 3.4, requestsPerSecondMax: 4, rateLimited: 0, outage: null, ...changes };
 }
 
 /** A pause of three hours that the service asked for. */
-export function aStandstill(changes: Partial<Standstill> = {}): Standstill {
+export function anOutage(changes: Partial<Outage> = {}): Outage {
   return {
     kind: 'rateLimited',
     reason: 'the service asked for a pause',
@@ -246,16 +247,7 @@ export function anUpgradingOne(
 
 /** How a gate stands that was never asked. */
 export function aStatus(changes: Partial<GateAnswers> = {}): GateAnswers {
-  return {
-    askedAt: null,
-    watchedSince: null,
-    verdict: 'unasked',
-    since: null,
-    value: null,
-    detail: '',
-    errorsInRow: 0,
-    ...changes,
-  };
+  return { ...freshStatus(), ...changes };
 }
 
 export function aWave(changes: Partial<Wave> = {}): Wave {

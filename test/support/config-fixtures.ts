@@ -36,6 +36,11 @@ export function problemsOf(read: () => unknown): string[] {
   return [];
 }
 
+/** What reading this config complains about, a line each. */
+export function problemsIn(text: string, environment: Environment = {}): string[] {
+  return problemsOf(() => readConfig(text, environment));
+}
+
 /** Pairs of YAML and the place and words of its one problem: `approval: yes → 4:15 …`; an indented line goes on. */
 export function problemCases(table: string): ReadonlyArray<readonly [string, string]> {
   return table

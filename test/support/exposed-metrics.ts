@@ -45,7 +45,7 @@ export async function exposeEverything(): Promise<string> {
   metrics.setRedisRefusals(['+eval']);
   metrics.apiAnswered({ operation: 'getCollector', status: 200, durationMs: 80 });
   metrics.apiAnswered({ operation: 'getCollector', status: null, durationMs: 80 });
-  for (const each of ['operator', 'verify', 'create', 'look', 'page'] as const) {
+  for (const each of ['operator', 'verify', 'create', 'poll', 'page'] as const) {
     metrics.budgetTaken({ class: each, waitedMs: 10 });
   }
   return (await metrics.expose()).body;

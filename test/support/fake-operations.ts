@@ -1,5 +1,5 @@
-import { makeEventMatcher } from '../../src/orchestrator/operations/event-filter.ts';
 import type { PolicyStatuses } from '../../src/orchestrator/operations/list-policies.ts';
+import { makeEventMatcher } from '../../src/orchestrator/operations/make-operations.ts';
 import type {
   ExplainResult,
   Explanation,
@@ -7,11 +7,17 @@ import type {
   HoldRequest,
   HoldResult,
   Operations,
+  RepairPreview,
+  RepairPreviewResult,
   RepairRequest,
   VerbRequest,
   VerbResult,
 } from '../../src/orchestrator/operations/operations.ts';
-import type { ReloadRequest, ReloadResult } from '../../src/orchestrator/operations/reload.ts';
+import type {
+  ReloadPreviewResult,
+  ReloadRequest,
+  ReloadResult,
+} from '../../src/orchestrator/operations/reload.ts';
 import type {
   StartPreviewResult,
   StartRequest,
@@ -19,6 +25,7 @@ import type {
 } from '../../src/orchestrator/operations/start-policy.ts';
 import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
+import { refusalWords } from '../../src/rollout/messages/refusals.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import { noGroups, type PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
@@ -85,6 +92,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     planned: 10,
     counts: countsOf({ succeeded: 1, upgrading: 1, pending: 8 }),
     causes: [],
+    sharedAttribute: null,
     leftOut: [{ kind: 'excluded', reason: 'excluded', count: 3 }],
     inFlight: 1,
     concurrency: 50,
@@ -114,7 +122,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
   return { ...facts, headline: headlineOf({ ...facts, rollbackState: null }) };
 }
 
-function aRollbackPreview(changes: Partial<RollbackPreview> = {}): RollbackPreview {
+export function aRollbackPreview(changes: Partial<RollbackPreview> = {}): RollbackPreview {
   return {
     rollout: 'production-20260302-1',
     collectors: 40,
@@ -203,8 +211,12 @@ export function makeFakeOperations(data: {
   /** What a hold or a release of this subject answers; others are unknown. */
   /** What a start would begin; no policy is known, where left out. */
   readonly preview?: StartPreviewResult;
+  /** Upgrades with corrupt records; none, where left out. */
+  readonly corrupt?: RepairPreview['upgrades'];
   /** What a reload comes to; nothing has changed, where left out. */
   readonly reload?: ReloadResult;
+  /** What a reload would come to; nothing has changed, where left out. */
+  readonly reloadPreview?: ReloadPreviewResult;
   readonly holdResults?: Readonly<Record<string, HoldResult>>;
   /** By id or name; others are unknown. */
   readonly explanations?: Readonly<Record<string, ExplainResult>>;
@@ -278,6 +290,8 @@ export function makeFakeOperations(data: {
     showCourse: (id) =>
       known(id, () => ({
         burnUp: { points: [], isWhole: true },
+        gates: [],
+        builds: null,
         eventCounts: [],
         strata: [],
         strataTotal: 0,
@@ -308,6 +322,17 @@ export function makeFakeOperations(data: {
         statuses.set(status.id, changed);
         return { kind: 'done', status: changed };
       }),
+    previewRepair: ({ rolloutId, collectorId }) =>
+      answer((): RepairPreviewResult => {
+        if (!statuses.has(rolloutId)) return { kind: 'unknownRollout' };
+        const upgrades = (data.corrupt ?? []).filter(
+          (each) => collectorId === undefined || each.collectorId === collectorId,
+        );
+        if (upgrades.length > 0)
+          return { kind: 'shown', preview: { rollout: rolloutId, ownRecord: false, upgrades } };
+        const refusal = { kind: 'nothingCorrupt', collectorId: collectorId ?? null } as const;
+        return { kind: 'refused', refusal, reason: refusalWords(refusal) };
+      }),
     repair: (request) =>
       answer((): VerbResult => {
         const { rolloutId } = request;
@@ -326,6 +351,18 @@ export function makeFakeOperations(data: {
           data.reload ?? { kind: 'unchanged', policies: [], needsRestart: [], rollouts: [], warnings: [] }
         );
       }),
+    previewReload: () =>
+      answer(
+        (): ReloadPreviewResult =>
+          data.reloadPreview ?? {
+            kind: 'shown',
+            policies: [],
+            needsRestart: [],
+            rollouts: [],
+            warnings: [],
+            configs: [],
+          },
+      ),
     previewStart: (policy) => answer(() => data.preview ?? unknownPolicy(policy)),
     start: (request) =>
       answer((): StartResult => {

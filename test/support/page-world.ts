@@ -56,6 +56,10 @@ export const worldRollouts: readonly RolloutStatus[] = [
       { kind: 'text', reason: 'runs on a Mac', count: 3 },
       { kind: 'excluded', reason: 'excluded by select.exclude[1]', count: 14 },
     ],
+    sharedAttribute: {
+      attributes: [{ key: 'osName', value: 'Windows*' }],
+      ...{ failed: 10, tried: 66, elsewhere: { failed: 1, tried: 125 } },
+    },
     fromBuilds: ['19.441-2', '19.402-1'],
     eta: {
       kind: 'afterApproval',
@@ -183,8 +187,9 @@ export const worldRollouts: readonly RolloutStatus[] = [
         waits: 'gate of canary',
       }),
     ],
-    blockers: [{ kind: 'held', reason: 'wave canary has 2 failures of 0 allowed', until: null }],
-    verbs: ['resume', 'abort', 'rollback', 'retry'],
+    blockers: [{ kind: 'held', reason: 'the rollout is held: wave canary has 2 failures', until: null }],
+    buildHold: { build: '19.536-4', reason: 'it tripped a canary', by: 'daemon', at: now - 12 * minute },
+    verbs: ['abort', 'rollback', 'retry'],
   }),
   aRolloutStatus({
     id: 'offices-20261120-1',
@@ -222,6 +227,13 @@ export const worldCourse: RolloutCourse = {
       inFlight: step < 55 ? 20 : 0,
     })),
   },
+  builds: {
+    builds: ['19.536-4', '19.441-2', '19.402-1'],
+    points: Array.from({ length: 60 }, (_, step) => {
+      const done = Math.min(180, step * 4);
+      return { at: now - 95 * minute + step * 1.6 * minute, counts: [done, 900 - done, 315] };
+    }),
+  },
   eventCounts: [
     { event: 'upgrade.succeeded', count: 180 },
     { event: 'upgrade.upgrading', count: 214 },
@@ -238,6 +250,17 @@ export const worldCourse: RolloutCourse = {
   closed: [
     { from: now - 70 * minute, to: now - 55 * minute, kind: 'window', reason: '' },
     { from: now + 30 * minute, to: now + 300 * minute, kind: 'freeze', reason: 'holidays' },
+  ],
+  gates: [
+    {
+      wave: 'early',
+      name: 'errors',
+      expect: { operator: '>=', value: 0.99 },
+      samples: Array.from({ length: 30 }, (_, step) => {
+        const value = step < 6 ? 0.97 + step * 0.005 : 0.998;
+        return { at: now - (40 - step) * minute, value, verdict: value >= 0.99 ? 'met' : 'missed' } as const;
+      }),
+    },
   ],
 };
 

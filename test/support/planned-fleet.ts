@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import type { FleetSnapshot } from '../../src/rollout/model/collector.ts';
-import type { Plan } from '../../src/rollout/planning/plan.ts';
-import { aFleet } from './builders.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
+import { type FrozenRollout, freezePlan } from '../../src/rollout/planning/freeze-plan.ts';
+import { makePlan, type Plan } from '../../src/rollout/planning/plan.ts';
+import { aFleet, startedAt, targetBuild } from './builders.ts';
 
 /** A collector by what plans tell it apart by; empty texts are absent values. */
 export interface Kin {
@@ -31,4 +33,10 @@ export const someKin: fc.Arbitrary<readonly Kin[]> = fc.array(
 /** Ids of the members of each wave, in their order. */
 export function idsByWave(plan: Pick<Plan, 'waves'>): number[][] {
   return plan.waves.map(({ members }) => members.map(({ collector }) => collector.id));
+}
+
+/** The rollout that a policy plans for this fleet, at its beginning. */
+export function frozenFor(policy: Policy, fleet: FleetSnapshot, id = 'r-20260302-1'): FrozenRollout {
+  const origin = { id, policy, startedBy: 'schedule', createdAt: startedAt + 5, fleet };
+  return freezePlan(makePlan(policy, targetBuild, fleet, id), origin);
 }

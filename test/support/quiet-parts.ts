@@ -3,8 +3,8 @@ import { startedAt } from './builders.ts';
 /** Of the parts of a loop, those that most tests only need to be there: nobody listens, nothing takes time or chance. */
 export const quietParts = {
   clock: { now: () => startedAt },
-  sink: { tell: () => undefined, note: () => undefined },
-  wakeUps: { ring: () => undefined },
+  sink: { report: () => undefined, note: () => undefined },
+  wakeUps: { wake: () => undefined },
   sleep: async () => undefined,
   answerWithinMs: 35_000,
   random: () => 0.5,

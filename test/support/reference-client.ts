@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici';
+import { onTestFinished } from 'vitest';
 import type { Clock, EpochMs } from '../../src/base/time.ts';
 import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import {
@@ -106,3 +107,20 @@ export async function aReferenceService(
     },
   };
 }
+
+/** The same, for one test: it ends with it, unless it is closed before. */
+export async function openReferenceService(
+  ...of: Parameters<typeof aReferenceService>
+): Promise<ReferenceSetup> {
+  const setup = await aReferenceService(...of);
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= setup.close();
+    return closing;
+  };
+  onTestFinished(close);
+  return { ...setup, close };
+}
+
+/** What an answer has that refuses with a code. */
+export const refusalWith = (status: number, code: string) => ({ status, body: { status, code } });

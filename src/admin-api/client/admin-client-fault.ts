@@ -43,6 +43,11 @@ export function readFault(fault: HttpFault, baseUrl: string): AdminClientFault {
   if (fault.kind === 'status' && fault.status !== undefined && body.success) {
     return new AdminClientFault(kindOfStatus[fault.status] ?? 'failed', body.data.message, { cause: fault });
   }
+  // JSON, such as that of a daemon of another version.
+  if (fault.kind === 'undecodable' && fault.body !== undefined) {
+    const message = `the answer of ${baseUrl} has another form than this version of upwave expects (${fault.message}): it is another version, or another program`;
+    return new AdminClientFault('unreachable', message, { cause: fault });
+  }
   // An answer that is not in our words is not from our daemon: another program has the port.
   const stranger = fault.kind === 'status' || fault.kind === 'undecodable';
   const message = stranger

@@ -17,7 +17,12 @@ import {
   type StartPreviewBody,
   startPolicy,
 } from '../../contract/admin/policies.ts';
-import { type ReloadAnswerBody, reloadConfig } from '../../contract/admin/reload.ts';
+import {
+  previewReload,
+  type ReloadAnswerBody,
+  type ReloadPreviewBody,
+  reloadConfig,
+} from '../../contract/admin/reload.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
 import {
   type CollectorPage,
@@ -30,11 +35,12 @@ import {
   reportRollout,
 } from '../../contract/admin/rollouts.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
-import type { RollbackPreviewBody } from '../../contract/admin/verbs.ts';
+import type { RepairPreviewBody, RollbackPreviewBody } from '../../contract/admin/verbs.ts';
 import {
   abortRollout,
   approveRollout,
   pauseRollout,
+  previewRepair,
   previewRollback,
   repairRollout,
   resumeRollout,
@@ -42,7 +48,8 @@ import {
   rollBackRollout,
   skipRolloutSoak,
 } from '../../contract/admin/verbs.ts';
-import { type HttpClient, makeHttpClient } from '../../http/client.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { type CallInput, makeHttpClient } from '../../http/client.ts';
 import { HttpFault } from '../../http/fault.ts';
 import type { HoldRequest, RepairRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
 import type { StartRequest } from '../../orchestrator/operations/start-policy.ts';
@@ -58,14 +65,14 @@ export interface AdminClientParts {
 
 /** The daemon's API, for whoever sits in another process. Every call fails with an `AdminClientFault`. */
 export interface AdminClient {
-  /** What is current, newest first: those on their way, and each policy's last that has ended. */
+  /** What is current, newest first: those that are running, and each policy's last that has ended. */
   listRollouts(signal?: AbortSignal): Promise<readonly RolloutStatus[]>;
   /** A page of all that are kept, newest first. `next`: to go on with as `before`; null: these were the last. */
   pageRollouts(
     page: { readonly before?: string; readonly limit: number },
     signal?: AbortSignal,
   ): Promise<{ readonly rollouts: readonly RolloutStatus[]; readonly next: string | null }>;
-  /** When each policy looked for work last, and what came of it. */
+  /** When each policy scanned last, and what came of it. */
   listPolicies(signal?: AbortSignal): Promise<PolicyStatusesBody>;
   rolloutStatus(rolloutId: string, signal?: AbortSignal): Promise<RolloutStatus>;
   /** A page of the collectors that match. `next` is the `after` of the page that follows. */
@@ -86,6 +93,11 @@ export interface AdminClient {
   previewRollback(rolloutId: string, signal?: AbortSignal): Promise<RollbackPreviewBody>;
   /** When it answers, the verb holds (P4). */
   apply(request: VerbRequest, signal?: AbortSignal): Promise<RolloutStatus>;
+  /** What `repair` would settle now. */
+  previewRepair(
+    of: Pick<RepairRequest, 'rolloutId' | 'collectorId'>,
+    signal?: AbortSignal,
+  ): Promise<RepairPreviewBody>;
   /** Settles corrupt records. */
   repair(request: RepairRequest, signal?: AbortSignal): Promise<RolloutStatus>;
   /** When it answers, no create of what is held leaves any more (P4). */
@@ -98,8 +110,10 @@ export interface AdminClient {
   previewStart(policy: string, signal?: AbortSignal): Promise<StartPreviewBody>;
   /** Begins a rollout by the plan that was shown. */
   startPolicy(request: StartRequest, signal?: AbortSignal): Promise<RolloutStatus>;
-  /** The daemon reads its config file anew. When it answers, rollouts on their way follow its brakes. */
+  /** The daemon reads its config file again. When it answers, running rollouts follow its brakes. */
   reload(words: VerbBody, signal?: AbortSignal): Promise<ReloadAnswerBody>;
+  /** What `reload` would change. */
+  previewReload(signal?: AbortSignal): Promise<ReloadPreviewBody>;
   /** Why not now, and when. @param collector its id, or its exact name */
   explain(collector: string, signal?: AbortSignal): Promise<CollectorExplanationBody>;
   close(): Promise<void>;
@@ -121,100 +135,82 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
     bodyBytesMax,
     hooks: { headers: () => (token === undefined ? {} : { authorization: `Bearer ${token}` }) },
   });
-  const ask = async <Body>(
-    limitMs: DurationMs,
-    caller: AbortSignal | undefined,
-    call: (signal: AbortSignal) => Promise<{ readonly body: Body }>,
-  ): Promise<Body> => {
-    const limit = AbortSignal.timeout(limitMs);
-    try {
-      return (await withEitherSignal([caller, limit], call)).body;
-    } catch (error) {
-      // A caller that aborted gets its own reason back.
-      caller?.throwIfAborted();
-      throw error instanceof HttpFault ? readFault(error, baseUrl) : error;
-    }
-  };
+  /** Makes calls that give up after this time. A caller that aborted gets its own reason back. */
+  const within =
+    (limitMs: DurationMs): Ask =>
+    async (operation, input, caller) => {
+      const limit = AbortSignal.timeout(limitMs);
+      try {
+        const call = (signal: AbortSignal) => http.call(operation, input, { signal });
+        return (await withEitherSignal([caller, limit], call)).body;
+      } catch (error) {
+        caller?.throwIfAborted();
+        throw error instanceof HttpFault ? readFault(error, baseUrl) : error;
+      }
+    };
+  const [read, act, approve] = [within(readMs), within(actMs), within(approveMs)];
   return {
-    listRollouts: async (caller) =>
-      (await ask(readMs, caller, (signal) => http.call(listRollouts, {}, { signal }))).rollouts,
+    listRollouts: async (caller) => (await read(listRollouts, {}, caller)).rollouts,
     pageRollouts: async (query, caller) => {
-      const body = await ask(readMs, caller, (signal) => http.call(listRollouts, { query }, { signal }));
-      return { rollouts: body.rollouts, next: body.next ?? null };
+      const { rollouts, next = null } = await read(listRollouts, { query }, caller);
+      return { rollouts, next };
     },
-    listPolicies: (caller) => ask(readMs, caller, (signal) => http.call(listPolicies, {}, { signal })),
-    rolloutStatus: (id, caller) =>
-      ask(readMs, caller, (signal) => http.call(getRollout, { params: { id } }, { signal })),
-    searchUpgrades: (id, query, caller) => {
-      const input = { params: { id }, query };
-      return ask(readMs, caller, (signal) => http.call(listRolloutCollectors, input, { signal }));
-    },
-    readEvents: async (id, query, caller) => {
-      const input = { params: { id }, query };
-      return (await ask(readMs, caller, (signal) => http.call(listRolloutEvents, input, { signal }))).events;
-    },
-    report: async (id, format, caller) => {
-      const input = { params: { id }, query: { format } };
-      return (await ask(actMs, caller, (signal) => http.call(reportRollout, input, { signal }))).report;
-    },
-    previewRollback: (id, caller) =>
-      ask(actMs, caller, (signal) => http.call(previewRollback, { params: { id } }, { signal })),
-    apply: (request, caller) => {
-      const limitMs = request.verb === 'approve' ? approveMs : actMs;
-      return ask(limitMs, caller, (signal) => sendVerb(http, request, signal));
-    },
-    repair: ({ rolloutId: id, ...body }, caller) =>
-      ask(actMs, caller, (signal) => http.call(repairRollout, { params: { id }, body }, { signal })),
-    hold: (body, caller) => ask(actMs, caller, (signal) => http.call(holdSubject, { body }, { signal })),
-    release: (body, caller) =>
-      ask(actMs, caller, (signal) => http.call(releaseSubject, { body }, { signal })),
-    listHolds: (caller) => ask(readMs, caller, (signal) => http.call(listHolds, {}, { signal })),
-    readAudit: async (limit, caller) => {
-      const input = { query: { limit } };
-      return (await ask(readMs, caller, (signal) => http.call(readAudit, input, { signal }))).entries;
-    },
-    previewStart: (policy, caller) =>
-      ask(approveMs, caller, (signal) => http.call(previewStart, { params: { policy } }, { signal })),
-    startPolicy: ({ policy, ...body }, caller) =>
-      ask(approveMs, caller, (signal) => http.call(startPolicy, { params: { policy }, body }, { signal })),
-    reload: (body, caller) => ask(actMs, caller, (signal) => http.call(reloadConfig, { body }, { signal })),
-    explain: (collector, caller) => {
-      const input = { params: { collector } };
-      return ask(actMs, caller, (signal) => http.call(explainCollector, input, { signal }));
-    },
+    listPolicies: (caller) => read(listPolicies, {}, caller),
+    rolloutStatus: (id, caller) => read(getRollout, { params: { id } }, caller),
+    searchUpgrades: (id, query, caller) => read(listRolloutCollectors, { params: { id }, query }, caller),
+    readEvents: async (id, query, caller) =>
+      (await read(listRolloutEvents, { params: { id }, query }, caller)).events,
+    report: async (id, format, caller) =>
+      (await act(reportRollout, { params: { id }, query: { format } }, caller)).report,
+    previewRollback: (id, caller) => act(previewRollback, { params: { id } }, caller),
+    apply: (request, caller) => sendVerb(request.verb === 'approve' ? approve : act, request, caller),
+    repair: ({ rolloutId: id, ...body }, caller) => act(repairRollout, { params: { id }, body }, caller),
+    previewRepair: ({ rolloutId: id, ...query }, caller) =>
+      act(previewRepair, { params: { id }, query }, caller),
+    hold: (body, caller) => act(holdSubject, { body }, caller),
+    release: (body, caller) => act(releaseSubject, { body }, caller),
+    listHolds: (caller) => read(listHolds, {}, caller),
+    readAudit: async (limit, caller) => (await read(readAudit, { query: { limit } }, caller)).entries,
+    previewStart: (policy, caller) => approve(previewStart, { params: { policy } }, caller),
+    startPolicy: ({ policy, ...body }, caller) => approve(startPolicy, { params: { policy }, body }, caller),
+    reload: (body, caller) => act(reloadConfig, { body }, caller),
+    previewReload: (caller) => read(previewReload, {}, caller),
+    explain: (collector, caller) => act(explainCollector, { params: { collector } }, caller),
     close: () => http.close(),
   };
 }
 
+type Ask = <Params, Query, Body, Answer>(
+  operation: Operation<Params, Query, Body, Answer>,
+  input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
+  caller: AbortSignal | undefined,
+) => Promise<Answer>;
+
 const plainVerbs = { pause: pauseRollout, abort: abortRollout } as const;
 
-function sendVerb(http: HttpClient, request: VerbRequest, signal: AbortSignal) {
+function sendVerb(ask: Ask, request: VerbRequest, caller: AbortSignal | undefined) {
   const { rolloutId: id, by, reason } = request;
   const params = { id };
   const words = { by, reason };
   switch (request.verb) {
     case 'resume':
-      return http.call(resumeRollout, { params, body: { ...words, hold: request.hold } }, { signal });
+      return ask(resumeRollout, { params, body: { ...words, hold: request.hold } }, caller);
     case 'approve': {
       const what = 'wave' in request ? { wave: request.wave } : { planHash: request.planHash };
-      return http.call(approveRollout, { params, body: { ...words, ...what } }, { signal });
+      return ask(approveRollout, { params, body: { ...words, ...what } }, caller);
     }
     case 'skipSoak':
-      return http.call(skipRolloutSoak, { params, body: { ...words, wave: request.wave } }, { signal });
+      return ask(skipRolloutSoak, { params, body: { ...words, wave: request.wave } }, caller);
     case 'rollback': {
       const { shown, now = false } = request;
-      return http.call(
-        rollBackRollout,
-        { params, body: { ...words, now, ...(shown && { shown }) } },
-        { signal },
-      );
+      return ask(rollBackRollout, { params, body: { ...words, now, ...(shown && { shown }) } }, caller);
     }
     case 'retry': {
       const { failed, failureClass } = request;
       const body = failureClass === undefined ? { ...words, failed } : { ...words, failed, failureClass };
-      return http.call(retryRollout, { params, body }, { signal });
+      return ask(retryRollout, { params, body }, caller);
     }
     default:
-      return http.call(plainVerbs[request.verb], { params, body: words }, { signal });
+      return ask(plainVerbs[request.verb], { params, body: words }, caller);
   }
 }

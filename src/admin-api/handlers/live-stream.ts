@@ -115,7 +115,7 @@ export function makeLiveStream(
 /** The message that tells a part of the state, less what was told before; empty where nothing has changed. */
 function changeOf({ name, items }: Part, told: Map<string, string>): string {
   if (name === 'away') {
-    // All is told again when it is back.
+    // All is reported again when it is back.
     told.clear();
     return messageOf(name, items[0]?.text ?? '{}');
   }

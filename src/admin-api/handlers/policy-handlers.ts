@@ -29,9 +29,9 @@ export function makePolicyHandlers(ask: AskOperations): PolicyHandlers {
 
 /** The policies, and whether Redis lets this daemon work. */
 export async function readPolicies(ask: AskOperations): Promise<PolicyStatusesBody> {
-  const standings = await ask.read((operations) => operations.listPolicies());
+  const statuses = await ask.read((operations) => operations.listPolicies());
   const notReady = await ask.notReady();
-  return { ...standings, ...(notReady !== undefined && { notReady }) };
+  return { ...statuses, ...(notReady !== undefined && { notReady }) };
 }
 
 function refuse(
@@ -49,10 +49,15 @@ function refuse(
 }
 
 /** The handlers of our own API that are about the config file. */
-export type ConfigHandlers = Pick<OperationHandlers<typeof adminApi>, 'reloadConfig'>;
+export type ConfigHandlers = Pick<OperationHandlers<typeof adminApi>, 'previewReload' | 'reloadConfig'>;
 
 export function makeConfigHandlers(ask: AskOperations): ConfigHandlers {
   return {
+    previewReload: async () => {
+      const result = await ask.read((operations) => operations.previewReload());
+      if (result.kind === 'refused') throw new AdminFault('invalid', result.reason);
+      return { body: result };
+    },
     reloadConfig: async ({ body }) => {
       const result = await ask.act((operations) => operations.reload(wordsOf(body)));
       if (result.kind === 'refused') throw new AdminFault('invalid', result.reason);

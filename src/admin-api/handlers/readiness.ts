@@ -37,7 +37,7 @@ export async function readReadiness(readiness: () => Promise<Readiness>): Promis
   try {
     return await within(readiness(), readinessWithinMs);
   } catch {
-    // Told to the prober as what it is: nobody knows.
+    // Reported to the prober as what it is: nobody knows.
     return { readiness: { ok: false, reason: 'the checks gave no answer' } };
   }
 }

@@ -8,6 +8,7 @@ import {
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type {
   EventFilter,
+  RepairPreview,
   RollbackPreviewResult,
   VerbRequest,
   VerbResult,
@@ -90,6 +91,10 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
       const confirmed = { ...(now && { now }), ...(numbers && { shown: numbers }) };
       return apply({ rolloutId: params.id, verb: 'rollback', ...wordsOf(body), ...confirmed });
     },
+    previewRepair: async ({ params, query: { collectorId } }) => {
+      const of = { rolloutId: params.id, ...(collectorId !== undefined && { collectorId }) };
+      return { body: shown(params.id, await ask.act((operations) => operations.previewRepair(of))) };
+    },
     repairRollout: async ({ params, body }) => {
       const { settlement, collectorId } = body;
       const of = { rolloutId: params.id, settlement, ...(collectorId !== undefined && { collectorId }) };
@@ -131,7 +136,12 @@ function eventFilterOf({ since, type, collector, by }: EventSearch): EventFilter
   };
 }
 
-function shown(rolloutId: string, result: RollbackPreviewResult): RollbackPreview {
+function shown<Preview extends RollbackPreview | RepairPreview>(
+  rolloutId: string,
+  result:
+    | { readonly kind: 'shown'; readonly preview: Preview }
+    | Exclude<RollbackPreviewResult, { readonly kind: 'shown' }>,
+): Preview {
   switch (result.kind) {
     case 'shown':
       return result.preview;

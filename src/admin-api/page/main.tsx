@@ -1,15 +1,16 @@
 import { type JSX, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { token } from './api.ts';
-import { CollectorView } from './collector.tsx';
-import { Collectors } from './collectors.tsx';
-import { OpenDialog } from './dialog.tsx';
-import { connection, follow, heardAt, isStale, keepToken, me, rollouts, signOut } from './live.ts';
-import { Overview } from './overview.tsx';
-import { showOnlyPrintable } from './printable.ts';
-import { RolloutView, titleOf } from './rollout.tsx';
-import { followRoute, linkTo, type Route, route } from './route.ts';
-import { span, Time } from './time.tsx';
+import { CollectorView } from './collectors/collector.tsx';
+import { Collectors } from './collectors/collectors.tsx';
+import { Overview } from './overview/overview.tsx';
+import { token } from './parts/api.ts';
+import { OpenDialog } from './parts/dialog.tsx';
+import { connection, follow, heardAt, isStale, keepToken, me, rollouts, signOut } from './parts/live.ts';
+import { titleOf } from './parts/needs.ts';
+import { showOnlyPrintable } from './parts/printable.ts';
+import { followRoute, linkTo, type Route, route } from './parts/route.ts';
+import { span, Time } from './parts/time.tsx';
+import { RolloutView } from './rollout/rollout.tsx';
 
 function Page(): JSX.Element {
   const { kind } = connection.value;

@@ -18,7 +18,7 @@ export function completionScript(program: Command, shell: Shell): string {
     case 'bash':
       return `${bashFunction(completions)}complete -o default -F _upwave upwave\n`;
     case 'zsh':
-      return `#compdef upwave\nautoload -U +X bashcompinit && bashcompinit\n${bashFunction(completions)}complete -o default -F _upwave upwave\n`;
+      return zshFunction(completions);
     case 'fish':
       return fishLines(completions);
     default:
@@ -36,15 +36,25 @@ function completionsOf(program: Command): readonly Completion[] {
     );
     return {
       words,
-      commands: command.commands.map((each) => ({ name: each.name(), help: each.description() })),
+      commands: [
+        ...command.commands.map((each) => ({ name: each.name(), help: each.description() })),
+        // What an argument may be is offered in the place of commands.
+        ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
+          argChoices.map((name) => ({ name, help: description })),
+        ),
+      ],
       options: [...own, ...(words.length === 0 ? [] : common), { flag: '--help', help: 'show the help' }],
     };
   });
 }
 
+/** A pattern for the words that lead to a command: `config|config/check`. */
+function knownPaths(completions: readonly Completion[]): string {
+  return completions.flatMap(({ words }) => (words.length === 0 ? [] : [words.join('/')])).join('|');
+}
+
 /** Follows the words that were typed to a command, and offers what may follow it. */
 function bashFunction(completions: readonly Completion[]): string {
-  const known = completions.map(({ words }) => words.join('/')).filter((path) => path !== '');
   const cases = completions.map(({ words, commands, options }) => {
     const offered = [...commands.map(({ name }) => name), ...options.map(({ flag }) => flag)];
     return `    ${words.length === 0 ? '""' : `"${words.join('/')}"`}) offered="${offered.join(' ')}" ;;`;
@@ -54,7 +64,7 @@ function bashFunction(completions: readonly Completion[]): string {
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     next="\${path:+$path/}$word"
     case "$next" in
-      ${known.join('|')}) path="$next" ;;
+      ${knownPaths(completions)}) path="$next" ;;
     esac
   done
   case "$path" in
@@ -63,6 +73,51 @@ ${cases.join('\n')}
   COMPREPLY=($(compgen -W "$offered" -- "$current"))
 }
 `;
+}
+
+/**
+ * The same for zsh, with the help of each. It works as a file of `fpath`, which zsh calls at the first completion, and
+ * where it is sourced. `path` and `commands` are names of zsh itself.
+ */
+function zshFunction(completions: readonly Completion[]): string {
+  const listed = (name: string, help: string) => `      ${zshQuote(`${name}:${help}`)}`;
+  const cases = completions.flatMap(({ words, commands, options }) => [
+    `    ${words.length === 0 ? '""' : words.join('/')})`,
+    ...['    subcommands=(', ...commands.map(({ name, help }) => listed(name, help)), '    )'],
+    ...['    flags=(', ...options.map(({ flag, help }) => listed(flag, help)), '    ) ;;'],
+  ]);
+  return `#compdef upwave
+_upwave() {
+  local typed="" word next
+  local -a subcommands flags
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    next="\${typed:+$typed/}$word"
+    case "$next" in
+      ${knownPaths(completions)}) typed="$next" ;;
+    esac
+  done
+  case "$typed" in
+${cases.join('\n')}
+  esac
+  if [[ "$PREFIX" == -* ]]; then
+    _describe -t options option flags
+  elif (( $#subcommands )); then
+    _describe -t commands command subcommands
+  else
+    _files
+  fi
+}
+if [[ "$funcstack[1]" == _upwave ]]; then
+  _upwave "$@"
+else
+  (( $+functions[compdef] )) || { autoload -U compinit && compinit }
+  compdef _upwave upwave
+fi
+`;
+}
+
+function zshQuote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function fishLines(completions: readonly Completion[]): string {

@@ -25,7 +25,7 @@ export async function eventsCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const { id, events } = await withDaemon(options, async (client) => {
-    const chosen = chooseRollout(await listRollouts(client, named), named, 'look');
+    const chosen = chooseRollout(await listRollouts(client, named), named, 'read');
     return { id: chosen.id, events: await client.readEvents(chosen.id, searchOf(options)) };
   });
   if (options.json) printJson(output, { rollout: id, events });
@@ -45,7 +45,7 @@ function searchOf({ limit, since, type, collector, by }: EventsOptions) {
 
 /** A line each: when, what, whom it is about, by whom unless by the daemon, and why. */
 function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
-  if (events.length === 0) return 'no event';
+  if (events.length === 0) return 'no event matches';
   const width = Math.max(...events.map(({ event }) => event.length));
   return events
     .map(({ at, event, wave, collectorId, collectorName, by, reason }) => {

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { nearestText } from '../../base/names.ts';
 import { eventsDefault, eventsMax } from '../../contract/admin/event-limits.ts';
+import { failedStates, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { urlOption } from '../rollouts/verbs-program.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import { countUpTo, instantOrAge } from '../shell/option-values.ts';
-import { statesOf } from './upgrade-states.ts';
 
 const rolloutArgument = [
   '[rollout]',
@@ -23,7 +25,10 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .description('the collectors of a rollout one by one: state, wave, reason; filters select some of them')
     .option('--state <states>', 'states, such as failed, or failed,timedOut,unconfirmed', statesOf)
     .option('--stratum <label>', 'a stratum by its label, such as "Linux / amd64 / 19.441-2"')
-    .option('--reason <words>', 'words of the reason, or a cause as status shows it')
+    .option(
+      '--reason <words>',
+      'words of the reason, a cause as status shows it, a failure class (timedOut), or the reasonKind of --json',
+    )
     .option('--match <words>', 'words in its name, id, builds, stratum or caps')
     .option('--wave <name>', 'a wave by its name')
     .option('--limit <count>', `how many, at most ${upgradesMax}`, countUpTo(upgradesMax), upgradesDefault)
@@ -34,7 +39,7 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .argument(...rolloutArgument)
     .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
     .option('--since <time>', 'how long ago (2h), or an instant (2026-11-22T21:00Z)', instantOrAge)
-    .option('--type <event>', 'an event, or the beginning of its name: upgrade, wave.passed')
+    .option('--type <event>', 'an event, or a part of its name: wave.passed, upgrade, held')
     .option('--collector <name>', "a collector's id, or a part of its name")
     .option('--by <who>', 'daemon, schedule, or an operator')
     .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
@@ -56,4 +61,17 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .option('--limit <count>', `how many, at most ${rolloutsMax}`, countUpTo(rolloutsMax), rolloutsDefault)
     .option(...urlOption)
     .action(run(async () => (await import('./list-command.ts')).listCommand));
+}
+
+/** `failed` means all that count as failures, as everywhere; else the states as they are called. @throws InvalidArgumentError */
+function statesOf(text: string): readonly UpgradeState[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.length === 1 && names[0] === 'failed') return failedStates;
+  return names.map((name) => {
+    const state = upgradeStates.find((each) => each.toLowerCase() === name.toLowerCase());
+    if (state !== undefined) return state;
+    const nearest = nearestText(name, upgradeStates);
+    const hint = nearest === undefined ? upgradeStates.join(', ') : `did you mean ${nearest}?`;
+    throw new InvalidArgumentError(`no state is called ${name}: ${hint}`);
+  });
 }

@@ -2,7 +2,8 @@ import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { UpgradeBody } from '../../contract/admin/rollout-status.ts';
-import { stateWords, type UpgradeState } from '../../rollout/model/upgrade.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
+import type { UpgradeState } from '../../rollout/model/upgrade.ts';
 import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
@@ -27,7 +28,7 @@ export async function upgradesCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const found = await withDaemon(options, async (client) => {
-    const { id, waves } = chooseRollout(await listRollouts(client, named), named, 'look');
+    const { id, waves } = chooseRollout(await listRollouts(client, named), named, 'read');
     if (options.wave !== undefined && !waves.some(({ name }) => name === options.wave)) {
       const names = waves.map(({ name }) => name).join(', ');
       throw new CommandFailure(exitCodes.usageOrConfig, `${id} has no wave ${options.wave}; it has ${names}`);

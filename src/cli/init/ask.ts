@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
+import { readAnswer } from '../shell/read-answer.ts';
 
 /** Asks a person, one question after the other. Each answer has no blanks around it, and may be empty. */
 export interface Ask {
@@ -12,28 +13,38 @@ export interface Ask {
 
 /** @throws CommandFailure by a question that nobody answers, as with Ctrl-C */
 export function askOn(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Ask {
-  const ask = async (question: string, echo: NodeJS.WritableStream): Promise<string> => {
-    output.write(question);
-    const lines = createInterface({ input, output: echo, terminal: true });
-    const ended = new AbortController();
-    lines.once('SIGINT', () => ended.abort());
-    lines.once('close', () => ended.abort());
-    try {
-      return (await lines.question('', { signal: ended.signal })).trim();
-    } catch (error) {
-      if (!ended.signal.aborted) throw error;
-      throw new CommandFailure(exitCodes.usageOrConfig, 'nothing is written', { cause: error });
-    } finally {
-      lines.close();
-    }
+  const orFail = (answer: string | undefined): string => {
+    if (answer !== undefined) return answer.trim();
+    output.write('\n');
+    throw new CommandFailure(exitCodes.usageOrConfig, 'nothing is written');
   };
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   return {
-    plain: (question) => ask(question, output),
+    plain: async (question) => {
+      output.write(question);
+      return orFail(await readAnswer(input));
+    },
     secret: async (question) => {
-      const answer = await ask(question, silent);
+      const answer = orFail(await readSecret(input, () => output.write(question)));
       output.write('\n');
       return answer;
     },
   };
+}
+
+/** Asks when the terminal shows no more what is typed: a key may be pasted as soon as the question is there. */
+async function readSecret(input: NodeJS.ReadableStream, ask: () => void): Promise<string | undefined> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output: silent, terminal: true });
+  ask();
+  const ended = new AbortController();
+  lines.once('SIGINT', () => ended.abort());
+  lines.once('close', () => ended.abort());
+  try {
+    return await lines.question('', { signal: ended.signal });
+  } catch (error) {
+    if (ended.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    lines.close();
+  }
 }

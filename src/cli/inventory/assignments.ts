@@ -9,7 +9,7 @@ export interface Assignment {
   readonly text: string;
 }
 
-/** What the contract knows about some fields; tells whether `123` is meant as a name or as a number. */
+/** What the contract knows about some fields; shows whether `123` is meant as a name or as a number. */
 export type KnownFields = Readonly<Record<string, z.ZodType>>;
 
 /** The one field that is a map of texts, keys with periods included (collector-api.md §2.1). */

@@ -8,6 +8,7 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
 import { findCollector, findSource, sourceLabel } from './find-collector.ts';
 import { reportChange, reportConflict } from './report-change.ts';
+import { likelySlips } from './settable-fields.ts';
 import { combineFields, readStatedFields, type StatedFields } from './stated-fields.ts';
 import { withManagement } from './with-management.ts';
 
@@ -20,7 +21,10 @@ export async function sourcesCreateCommand(
   { config, json, ...stated }: GlobalOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const drafts = readStatedFields(stated, 'source').map((file) =>
+  const files = readStatedFields(stated, 'source');
+  for (const words of new Set(likelySlips(files.flatMap(Object.keys))))
+    output.err.write(`warning: ${toPrintable(words)}\n`);
+  const drafts = files.map((file) =>
     draftOf(combineFields({ current: {}, file, set: stated.set }, Source.shape)),
   );
   const created: Source[] = [];

@@ -8,7 +8,7 @@ import { renderDifference } from './render-fields.ts';
 interface Reported {
   readonly kind: 'collector' | 'source';
   readonly json: boolean;
-  /** Change by themselves, and are no news. */
+  /** Change by themselves, and are left out. */
   readonly transientFields: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export function reportChange(
   output.out.write(`${label} changed\n${indented(renderDifference(changed, transientFields))}`);
 }
 
-/** Tells, before the update is tried once more, what someone else changed meanwhile. */
+/** Reports, before the update is tried once more, what someone else changed meanwhile. */
 export function reportConflict(
   { seen, now }: Conflict<object>,
   transientFields: readonly string[],

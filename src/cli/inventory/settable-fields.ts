@@ -29,16 +29,45 @@ function collectorComplaint(name: string, setFor: SetFor): string | undefined {
   return `a collector has no field "${name}"; ${nearest === undefined ? list : `did you mean "${nearest}"?`}`;
 }
 
+/**
+ * Checks the fields of a file for a new collector. What the service sets itself may stand there: the file may be what
+ * `collectors show --json` printed. @throws CommandFailure with every field that no collector has
+ */
+export function checkKnownFields(names: readonly string[], file: string): void {
+  const { modifiable, notModifiable, transient } = collectorAccess;
+  const known = [...modifiable, ...notModifiable, ...transient];
+  const complaints = names
+    .filter((name) => !isOneOf(known, name))
+    .flatMap((name) => collectorComplaint(name, 'new collector') ?? []);
+  if (complaints.length > 0)
+    throw new CommandFailure(exitCodes.usageOrConfig, `${file}: ${complaints.join('; ')}`);
+}
+
+/** Fields of a file for a source that look like slips. Each may be a field of its type, so it is sent all the same. */
+export function likelySlips(names: readonly string[]): readonly string[] {
+  const { modifiable, notModifiable, transient } = sourceAccess;
+  const known = [...modifiable, ...notModifiable, ...transient];
+  return names.flatMap((name) => {
+    const nearest = isOneOf(known, name) ? undefined : nearestField(name);
+    return nearest === undefined ? [] : [`is "${name}" a slip of "${nearest}"? It is sent as it is`];
+  });
+}
+
 /** Types of sources have fields of their own, so an unknown name is refused only where it looks like a slip. */
 function sourceComplaint(name: string): string | undefined {
   const { modifiable, notModifiable, transient } = sourceAccess;
   if (isOneOf(notModifiable, name) || isOneOf(transient, name))
     return `${name} can't be set: the service sets it itself`;
   if (isOneOf(modifiable, name)) return undefined;
-  const nearest = nearestText(name, modifiable);
-  // `scanInterval` is no slip of `interval`.
-  if (nearest === undefined || Math.abs(nearest.length - name.length) > 2) return undefined;
+  const nearest = nearestField(name);
+  if (nearest === undefined) return undefined;
   return `is "${name}" a slip of "${nearest}"? If not, give it in a file: --from FILE`;
+}
+
+function nearestField(name: string): string | undefined {
+  const nearest = nearestText(name, sourceAccess.modifiable);
+  // `scanInterval` is no slip of `interval`.
+  return nearest === undefined || Math.abs(nearest.length - name.length) > 2 ? undefined : nearest;
 }
 
 function isOneOf(names: readonly string[], name: string): boolean {

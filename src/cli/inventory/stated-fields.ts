@@ -3,7 +3,7 @@ import { readYaml } from '../../config/source/yaml-source.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { type Assignment, AssignmentError, applyAssignments, type KnownFields } from './assignments.ts';
-import { checkSettable, type SetFor } from './settable-fields.ts';
+import { checkKnownFields, checkSettable, type SetFor } from './settable-fields.ts';
 
 /** What a create or an update is told on the command line. */
 export interface StatedFields {
@@ -16,9 +16,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads `--from FILE`: the fields themselves, or under the name that the API wraps them in. A document of another day may
- * hold fields that nobody can set; `--set` may not.
+ * hold fields that nobody can set; `--set` may not. A new collector gets no field that no collector has.
  * @returns one entry without a file, and one for each of a list
- * @throws CommandFailure when the file can't be read or holds something else, or `--set` names what nobody can set
+ * @throws CommandFailure when the file is unreadable or holds something else, or a field is wrong
  */
 export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFor): readonly Fields[] {
   checkSettable(set, setFor);
@@ -30,7 +30,10 @@ export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFo
   const document = readDocument(from);
   const list = isFields(document) ? (document[`${wrapper}s`] ?? document[wrapper] ?? document) : document;
   const entries: readonly unknown[] = Array.isArray(list) ? list : [list];
-  if (entries.length > 0 && entries.every(isFields)) return entries;
+  if (entries.length > 0 && entries.every(isFields)) {
+    if (setFor === 'new collector') checkKnownFields(entries.flatMap(Object.keys), from);
+    return entries;
+  }
   throw new CommandFailure(
     exitCodes.usageOrConfig,
     `${from}: holds no fields of a ${wrapper}, such as {"name": "…"} or {"${wrapper}": {…}}`,

@@ -45,7 +45,7 @@ export async function configCheckCommand(
 }
 
 async function readFleet(config: Config, output: ConsoleOutput): Promise<FleetCheck> {
-  // What speaks to the service is loaded only when it is to be asked.
+  // What asks the service is loaded only when it is to be asked.
   const { readPlans } = await import('./read-plans.ts');
   return checkFleet(await readPlans(config, config.rollouts, { stop: stopSignal(), output }));
 }

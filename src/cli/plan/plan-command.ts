@@ -52,7 +52,13 @@ export async function planCommand(
   }
   const blocks = plans.map(({ policy, reading }) => {
     if (reading.kind === 'noTarget') return `${policy.name}: ${toPrintable(noTargetWords(reading.why))}`;
-    const text = renderPlan(policy, reading.plan, assessPlan(policy, reading.plan, of), of.now);
+    const text = renderPlan(
+      policy,
+      reading.plan,
+      assessPlan(policy, reading.plan, of),
+      of.now,
+      output.columns,
+    );
     return members ? `${text}\n${renderMembers(reading.plan)}` : text;
   });
   output.out.write(`${blocks.join('\n\n')}\n`);

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { PlanExclusion } from '../../base/vocabulary.ts';
 import { longestOpening } from '../../rollout/calendar/calendar.ts';
-import type { PlanExclusion } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { failuresAllowed, formatAmount } from '../../rollout/model/policy.ts';
 import { longestChain } from '../../rollout/planning/arrange-plan.ts';

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { urlOption } from '../rollouts/verbs-program.ts';
 import type { CommandRunner } from '../shell/command.ts';
 
-/** Adds `upwave plan` and `upwave config check`: what would be done, without a daemon. */
+/** Adds `upwave plan`, `upwave diff` and `upwave config check`: what would be done. Nothing is written. */
 export function addPlanProgram(program: Command, run: CommandRunner): void {
   program
     .command('plan')
@@ -11,6 +12,14 @@ export function addPlanProgram(program: Command, run: CommandRunner): void {
     )
     .option('--members', 'name every collector', false)
     .action(run(async () => (await import('./plan-command.ts')).planCommand));
+  program
+    .command('diff')
+    .argument('[policy|rollout]', 'a policy, or a rollout by its id; all policies, where left out')
+    .description(
+      'what has changed since the running or last rollout: collectors that are new, gone or in another wave, the target, and settings that the daemon has not read yet; writes nothing',
+    )
+    .option(...urlOption)
+    .action(run(async () => (await import('./diff-command.ts')).diffCommand));
   program
     .command('config')
     .description('about the config file')

@@ -4,7 +4,8 @@ import { makeLocalApiBudget } from '../../daemon/api-budgets.ts';
 import { makeFleetAccess } from '../../daemon/fleet-access.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
 import type { FleetService } from '../../orchestrator/ports/fleet-service.ts';
-import { noMemory, type PlanReading, readPlan } from '../../orchestrator/scan/read-plan.ts';
+import { noMemory, type PlanMemory, type PlanReading, readPlan } from '../../orchestrator/scan/read-plan.ts';
+import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { describeFailure, isUnreached } from '../../rollout/upgrade/failure-classes.ts';
 import { echoedSecretsOf } from '../shell/choose-redis.ts';
@@ -20,6 +21,15 @@ export interface PolicyPlan {
   readonly reading: PlanReading;
 }
 
+/** What a plan is made from, beside the policy and the service. */
+export interface PlanBasis {
+  /** The id of a rollout: the same one seats collectors in the same waves. */
+  readonly seed: string;
+  readonly memory: PlanMemory;
+  /** The fleet that the plan is made for. */
+  readonly fleetOf: (fleet: FleetSnapshot, targetBuild: string) => FleetSnapshot;
+}
+
 /**
  * Reads the service, and makes the plan of each of these policies. It writes nothing there; a person is told where the
  * account moved, and what the inventory leaves out. @throws CommandFailure
@@ -27,7 +37,16 @@ export interface PolicyPlan {
 export async function readPlans(
   config: Config,
   policies: readonly Policy[],
-  { stop, output }: { readonly stop: AbortSignal; readonly output: Pick<ConsoleOutput, 'err' | 'hide'> },
+  {
+    stop,
+    output,
+    basisOf = () => ({}),
+  }: {
+    readonly stop: AbortSignal;
+    readonly output: Pick<ConsoleOutput, 'err' | 'hide'>;
+    /** What is omitted is that of a first rollout, with nothing remembered. */
+    readonly basisOf?: (policy: Policy) => Partial<PlanBasis>;
+  },
 ): Promise<readonly PolicyPlan[]> {
   output.hide?.(echoedSecretsOf(config));
   const { onMoved, onPauseWait } = makeServiceReporter(output);
@@ -40,11 +59,11 @@ export async function readPlans(
     onIncomplete: (reason) => output.err.write(`note: ${reason}\n`),
   });
   const fleet = readOnce(access.fleet);
-  const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
   try {
     const plans: PolicyPlan[] = [];
     for (const policy of policies) {
-      const reading = await readPlan(fleet, policy, `${policy.name}-${today}-1`, noMemory, stop);
+      const { seed, memory, fleetOf } = { ...firstBasis(policy), ...basisOf(policy) };
+      const reading = await readPlan(withFleet(fleet, fleetOf), policy, seed, memory, stop);
       if (!reading.ok) {
         const reason = toPrintable(describeFailure(reading.failure));
         if (reading.failure.kind === 'misconfigured') {
@@ -61,6 +80,21 @@ export async function readPlans(
   } finally {
     await access.close();
   }
+}
+
+function firstBasis({ name }: Policy): PlanBasis {
+  const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+  return { seed: `${name}-${today}-1`, memory: noMemory, fleetOf: (fleet) => fleet };
+}
+
+function withFleet(fleet: FleetService, fleetOf: PlanBasis['fleetOf']): FleetService {
+  return {
+    ...fleet,
+    readFleet: async (targetBuild, signal) => {
+      const read = await fleet.readFleet(targetBuild, signal);
+      return read.ok ? { ok: true, value: fleetOf(read.value, targetBuild) } : read;
+    },
+  };
 }
 
 /** The same inventory for all policies: it costs a request for each thousand collectors, and plans can be compared. */

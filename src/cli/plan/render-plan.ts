@@ -2,22 +2,37 @@ import Table from 'cli-table3';
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
-import { leftOutLine, leftOutWords, showLeftOut } from '../../rollout/messages/exclusions.ts';
+import {
+  leftOutLine,
+  leftOutWords,
+  nobodyPlannedWords,
+  showLeftOut,
+} from '../../rollout/messages/exclusions.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Overlap } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { etaInstant } from '../rollouts/eta-words.ts';
+import { fitLines } from '../rollouts/fit-lines.ts';
 import { windowWords } from '../rollouts/waiting-words.ts';
 import type { PlanFigures, WaveFigures } from './plan-figures.ts';
 
-/** A plan for a person: waves, collectors left out with their reasons, time, requests and warnings. */
-export function renderPlan(policy: Policy, plan: Plan, figures: PlanFigures, now: EpochMs): string {
+/**
+ * A plan for a person: waves, collectors left out with their reasons, time, requests and warnings.
+ * @param columns of the terminal; left out: nobody watches
+ */
+export function renderPlan(
+  policy: Policy,
+  plan: Plan,
+  figures: PlanFigures,
+  now: EpochMs,
+  columns?: number,
+): string {
   const { planned } = figures;
   const head = `${policy.name} → ${toPrintable(plan.targetBuild)}   ${planned} collectors   plan ${plan.hash}`;
   const body =
     planned === 0
-      ? [nobodyWords(plan, figures)]
+      ? [toPrintable(nobodyPlannedWords(plan))]
       : [
           waveTable(figures),
           ...uncoveredLines(figures),
@@ -26,7 +41,18 @@ export function renderPlan(policy: Policy, plan: Plan, figures: PlanFigures, now
           ...(policy.approval ? ['approval: nothing starts before the plan is approved'] : []),
           estimateLine(policy, figures, now),
         ];
-  return [head, ...body, ...leftOutLines(plan), ...unknownLines(policy)].join('\n');
+  const lines = [...body, ...leftOutLines(plan), ...unknownLines(policy)];
+  return [head, ...lines.flatMap((line) => fitted(line, columns))].join('\n');
+}
+
+/** A sentence that is too long for the terminal, under its first word or label; a table has lines of its own. */
+function fitted(line: string, columns: number | undefined): readonly string[] {
+  if (columns === undefined || line.length <= columns || line.includes('\n')) return [line];
+  const [label = ''] = /^[a-z ]{1,16}:/.exec(line) ?? [];
+  const fit = { paint: (_color: unknown, text: string) => text, width: columns };
+  return fitLines(label, [line.slice(label.length).trim()], { ...fit, labelColumns: label.length + 1 }).map(
+    (each) => (label === '' ? each.trimStart() : each),
+  );
 }
 
 /** Every collector of the plan with its wave, its place and its stratum, and every one that is left out. */
@@ -49,17 +75,6 @@ export function overlapWords({ policies: [first, second], count, names }: Overla
   const more = count > names.length ? ', …' : '';
   const collectors = `${count} ${count === 1 ? 'collector' : 'collectors'}`;
   return `${first} and ${second} both claim ${collectors} (${toPrintable(names.join(', '))}${more}); whichever plans first takes them`;
-}
-
-/** A policy without any work: nothing is there, nothing is selected, or nothing needs the build. */
-function nobodyWords(
-  { targetBuild }: Pick<Plan, 'targetBuild'>,
-  { installed, selected }: Pick<PlanFigures, 'installed' | 'selected'>,
-): string {
-  if (installed === 0)
-    return 'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
-  if (selected === 0) return `it matches nothing: none of the ${installed} installed collectors is selected`;
-  return `no collector can be upgraded to ${toPrintable(targetBuild)} now`;
 }
 
 function waveTable({ waves, strata }: PlanFigures): string {

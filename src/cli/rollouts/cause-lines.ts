@@ -1,27 +1,58 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { stateWords } from '../../rollout/model/upgrade.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
+import { sharedAttributeWords } from '../../rollout/messages/shared-attribute.ts';
 import type { Cause, CauseGroup } from '../../rollout/status/causes.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { type Fit, fitLines } from './fit-lines.ts';
 
-// A glance has room for the most frequent; `upgrades` shows all.
+// A glance has room for the most frequent of the worst group, and one of each other; `upgrades` shows all.
 const causesShownMax = 3;
 
 // A message may be as long as the service likes.
-const linesOfCauseMax = 2;
+const linesOfCauseMax = { alone: 2, besideMore: 1 } as const;
 
 /** Why upgrades failed, are retried, are deferred or were withdrawn, most frequent first, and how to see each of them. */
 export function causeLines(
-  { id, causes, strata }: Pick<RolloutStatus, 'id' | 'causes' | 'strata'>,
+  status: Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'sharedAttribute'>,
   fit: Fit,
 ): readonly string[] {
-  const lines = causes.flatMap((group) => groupLines(group, strata.total > 1, fit));
+  const { id, causes, strata, sharedAttribute: shared } = status;
+  // Held strata, and what failures have in common, take lines of their own.
+  const isAlone = shared === null && strata.held.length === 0;
+  const lines = causes.flatMap((group, index) => {
+    const hasStrata = strata.total > 1 && shared === null;
+    const linesMax = isAlone && index === 0 ? linesOfCauseMax.alone : linesOfCauseMax.besideMore;
+    return groupLines(group, { isFirst: index === 0, hasStrata, linesMax }, fit);
+  });
   if (lines.length === 0) return [];
+  const sharedPart =
+    shared === null ? [] : [{ text: toPrintable(sharedAttributeWords(shared)), color: 'red' as const }];
   return [
+    ...(shared === null ? [] : fitLines('common', sharedPart, fit)),
     ...lines,
-    ...fitLines('', [`each of them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`], fit),
+    ...fitLines(
+      '',
+      [`each of them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`, ...reasonHint(causes)],
+      fit,
+    ),
   ];
+}
+
+// A longer one would take lines from the rollout; its beginning selects as well.
+const reasonShownMax = 48;
+
+/** How to see those of the first cause alone, where its group has others. */
+function reasonHint([first]: RolloutStatus['causes']): readonly string[] {
+  const cause = first?.causes[0];
+  if (first === undefined || cause === undefined || cause.count === first.total) return [];
+  const text = cause.text.length <= reasonShownMax ? cause.text : beginningOf(cause.text);
+  return text === '' ? [] : [`of one cause: add --reason ${quoteArgument(text)}`];
+}
+
+function beginningOf(text: string): string {
+  const cut = text.slice(0, reasonShownMax);
+  return cut.includes(' ') ? cut.slice(0, cut.lastIndexOf(' ')) : cut;
 }
 
 /** Of the first group, which is the worst. */
@@ -29,14 +60,26 @@ function stateOption([first]: RolloutStatus['causes']): string {
   return first === undefined ? '' : ` --state ${first.of}`;
 }
 
-function groupLines({ of, total, causes }: CauseGroup, hasStrata: boolean, fit: Fit): readonly string[] {
-  const shown = causes.slice(0, causesShownMax);
+interface GroupStyle {
+  readonly isFirst: boolean;
+  readonly hasStrata: boolean;
+  readonly linesMax: number;
+}
+
+function groupLines(
+  { of, total, causes }: CauseGroup,
+  { isFirst, hasStrata, linesMax }: GroupStyle,
+  fit: Fit,
+): readonly string[] {
+  const shown = causes.slice(0, isFirst ? causesShownMax : 1);
   const rest = total - shown.reduce((sum, { count }) => sum + count, 0);
   const texts = shown.map((cause) => causeWords(cause, hasStrata));
-  if (rest > 0) texts.push(shown.length === 0 ? `${rest}, not read` : `${rest} for other reasons`);
+  // How many a later group has in all stands in the line of the rollout.
+  if (rest > 0 && (isFirst || shown.length === 0))
+    texts.push(shown.length === 0 ? `${rest}, not read` : `${rest} for other reasons`);
   return texts.flatMap((text, index) => {
     const part = { text: toPrintable(text), color: of === 'failed' ? ('red' as const) : ('dim' as const) };
-    return fitLines(index === 0 ? labels[of] : '', [part], fit, linesOfCauseMax);
+    return fitLines(index === 0 ? labels[of] : '', [part], fit, linesMax);
   });
 }
 

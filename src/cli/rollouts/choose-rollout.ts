@@ -16,11 +16,13 @@ import { exitCodes } from '../shell/exit-codes.ts';
 export function chooseRollout(
   rollouts: readonly RolloutStatus[],
   named: string | undefined,
-  verb?: RolloutVerb | 'look',
+  verb?: RolloutVerb | 'read',
 ): RolloutStatus {
   const chosen = named === undefined ? onlyOneFor(rollouts, verb) : namedOne(rollouts, named, verb);
   if (chosen !== undefined) return chosen;
   const choice = onTheirWay(rollouts).map(({ id }) => id);
+  if (named === undefined && choice.length === 0 && !takesEnded(verb))
+    throw new CommandFailure(exitCodes.usageOrConfig, 'no rollout is running');
   const what = named === undefined ? 'name the rollout' : unknownWords(rollouts, named);
   throw new CommandFailure(exitCodes.usageOrConfig, `${what}; running: ${choice.join(', ') || 'none'}`);
 }
@@ -37,24 +39,28 @@ function unknownWords(rollouts: readonly RolloutStatus[], named: string): string
 function namedOne(
   rollouts: readonly RolloutStatus[],
   named: string,
-  verb: RolloutVerb | 'look' | undefined,
+  verb: RolloutVerb | 'read' | undefined,
 ): RolloutStatus | undefined {
   const matching = rollouts.filter(({ id, policy }) => id === named || policy === named);
-  // A rollout and its rollback are of one policy: the verb tells which is meant.
+  // A rollout and its rollback are of one policy: the verb shows which is meant.
   return (verb === 'approve' ? matching.find(awaitsApproval) : undefined) ?? matching[0];
 }
 
 function onlyOneFor(
   rollouts: readonly RolloutStatus[],
-  verb: RolloutVerb | 'look' | undefined,
+  verb: RolloutVerb | 'read' | undefined,
 ): RolloutStatus | undefined {
   const active = onTheirWay(rollouts);
   const waiting = verb === 'approve' ? active.filter(awaitsApproval) : [];
   const candidates = waiting.length > 0 ? waiting : active;
   if (candidates.length > 0) return candidates.length === 1 ? candidates[0] : undefined;
-  const looksBack = verb === 'rollback' || verb === 'retry' || verb === 'look';
   const policies = new Set(rollouts.map(({ policy }) => policy));
-  return looksBack && policies.size === 1 ? rollouts[0] : undefined;
+  return takesEnded(verb) && policies.size === 1 ? rollouts[0] : undefined;
+}
+
+/** Whether a rollout that has ended can be meant. */
+function takesEnded(verb: RolloutVerb | 'read' | undefined): boolean {
+  return verb === 'rollback' || verb === 'retry' || verb === 'read';
 }
 
 /** Without those that only wait for their rollback to end: what an operator says is meant for the rollback. */

@@ -10,6 +10,7 @@ import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { makeConsent } from '../shell/operator.ts';
+import { fitLines } from './fit-lines.ts';
 import { leftLines } from './left-behind-words.ts';
 import { windowWords } from './waiting-words.ts';
 
@@ -41,7 +42,9 @@ export async function confirmRollback(
   const preview = await client.previewRollback(id);
   if (json && !yes && input.isTTY !== true) printJson(output, preview);
   else
-    (json || yes ? output.err : output.out).write(`${previewLines(preview, now, Date.now()).join('\n')}\n`);
+    (json || yes ? output.err : output.out).write(
+      `${previewLines(preview, now, Date.now(), output.columns).join('\n')}\n`,
+    );
   const { collectors, rollout } = preview;
   const command = `upwave rollback ${quoteArgument(id)}${now ? ' --now' : ''} --yes`;
   const question = toPrintable(`Take ${collectors} collectors of ${rollout} back?`);
@@ -52,26 +55,33 @@ export async function confirmRollback(
 }
 
 /** What a rollback does, for a person. */
-function previewLines(preview: RollbackPreview, now: boolean, at: EpochMs): readonly string[] {
+function previewLines(
+  preview: RollbackPreview,
+  now: boolean,
+  at: EpochMs,
+  columns: number | undefined,
+): readonly string[] {
   const { rollout, collectors, running, unconfirmed, builds, leftBehind, waves, concurrency, caps, window } =
     preview;
+  const width = columns ?? Number.POSITIVE_INFINITY;
+  const fit = { paint: (_color: unknown, text: string) => text, width, labelColumns: 10 };
+  const line = (label: string, text: string) => fitLines(toPrintable(label), [toPrintable(text)], fit);
   const capWords = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
-  const lines = [
-    `the rollback of ${rollout} takes ${collectors} collectors back`,
-    `to        ${builds.map(({ build, count }) => `${build} (${count})`).join(', ')}`,
-    ...(running > 0 ? [`running   ${running} of them are still being upgraded; each ends first`] : []),
+  const hint = now || window?.isOpen === true ? '' : '; --now ignores windows and freezes';
+  return [
+    toPrintable(`the rollback of ${rollout} takes ${collectors} collectors back`),
+    ...line('to', builds.map(({ build, count }) => `${build} (${count})`).join(', ')),
+    ...(running > 0 ? line('running', `${running} of them are still being upgraded; each ends first`) : []),
     ...(unconfirmed > 0
-      ? [`uncertain ${unconfirmed} of them never showed the build; they go back only if they do`]
+      ? line('uncertain', `${unconfirmed} of them never showed the build; they go back only if they do`)
       : []),
-    ...leftLines(leftBehind).map((line) => `stays     ${line}`),
-    ...waves.map(({ name, size, soakMs, maxFailures }, index) => {
+    ...leftLines(leftBehind).flatMap((words) => line('stays', words)),
+    ...waves.flatMap(({ name, size, soakMs, maxFailures }, index) => {
       const members = size === null ? 'those that match' : `${index === 0 ? 'at most ' : ''}${size}`;
-      return `${name.padEnd(9)} ${members}, ${maxFailures} may fail${soakMs > 0 ? `, soak ${formatDuration(soakMs)}` : ''}`;
+      const soak = soakMs > 0 ? `, soak ${formatDuration(soakMs)}` : '';
+      return line(name, `${members}, ${maxFailures} may fail${soak}`);
     }),
-    `limits    ${concurrency} at a time${capWords}`,
-  ].map(toPrintable);
-  if (window === null) return lines;
-  const words = now ? 'ignored (--now)' : windowWords(window, at);
-  const hint = now || window.isOpen ? '' : '; --now ignores windows and freezes';
-  return [...lines, `window    ${words}${hint}`];
+    ...line('limits', `${concurrency} at a time${capWords}`),
+    ...(window === null ? [] : line('window', `${now ? 'ignored (--now)' : windowWords(window, at)}${hint}`)),
+  ];
 }

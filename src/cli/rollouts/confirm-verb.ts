@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { formatDuration } from '../../base/time.ts';
-import { stateWords } from '../../rollout/model/upgrade.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
 import { commandFor } from '../../rollout/status/command-for.ts';
 import { askedNow, needsName } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
@@ -15,7 +15,7 @@ interface ConfirmParts {
 }
 
 /**
- * Shows what a verb that was not told would be for, and asks (P15).
+ * Shows what a verb without a target would be for, and asks (P15).
  * @returns undefined when the answer is no
  * @throws CommandFailure when there is nothing that it could be for, or nobody can be asked: with the command to run
  */

@@ -1,7 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
+import { etaUnknownWords } from '../../rollout/messages/eta.ts';
 import type { Eta } from '../../rollout/status/eta.ts';
-import { etaUnknownWords } from '../../rollout/status/eta-unknown-words.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 const dayMs: DurationMs = 86_400_000;

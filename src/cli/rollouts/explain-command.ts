@@ -1,13 +1,15 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { ExplainResult, Explanation, PastUpgrade } from '../../orchestrator/operations/operations.ts';
-import { isEnd, stateWords } from '../../rollout/model/upgrade.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
+import { isEnd } from '../../rollout/model/upgrade.ts';
 import type { AttemptStatus } from '../../rollout/status/attempt-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
+import { fitLines } from './fit-lines.ts';
 
 /** `upwave explain <collector>`: why not now, and when, for every policy. */
 export async function explainCommand(
@@ -17,29 +19,33 @@ export async function explainCommand(
 ): Promise<ExitCode> {
   const explained = await withDaemon(options, (client) => client.explain(collector));
   if (options.json) printJson(output, explained);
-  else output.out.write(`${renderExplanation(explained, Date.now())}\n`);
+  else output.out.write(`${renderExplanation(explained, Date.now(), output.columns)}\n`);
   return exitCodes.done;
 }
 
 type Explained = Omit<Extract<ExplainResult, { kind: 'explained' }>, 'kind'>;
 
-/** The collector; for each policy where it stands, why, and until when; and its earlier upgrades. */
+/**
+ * The collector; for each policy where it stands, why, and until when; and its earlier upgrades.
+ * @param columns of the terminal; left out: nobody watches
+ */
 export function renderExplanation(
   { collectorId, collectorName, build, explanations, history }: Explained,
   now: EpochMs,
+  columns = Number.POSITIVE_INFINITY,
 ): string {
-  const width = Math.max(0, ...explanations.map(({ policy }) => policy.length));
+  const labelColumns = Math.max(0, ...explanations.map(({ policy }) => policy.length)) + 4;
+  const fit = { paint: (_color: unknown, text: string) => text, width: columns, labelColumns };
+  const line = (label: string, text: string) => fitLines(`  ${toPrintable(label)}`, [toPrintable(text)], fit);
   return [
-    `collector ${collectorId} ${collectorName}   build ${build || 'unknown'}`,
+    toPrintable(`collector ${collectorId} ${collectorName}   build ${build || 'unknown'}`),
     ...explanations.flatMap((each) => [
-      `  ${each.policy.padEnd(width)}  ${standing(each)}${why(each, now)}`,
-      ...details(each, now).map((line) => `  ${' '.repeat(width)}  ${line}`),
+      ...line(each.policy, `${placeOf(each)}${why(each, now)}`),
+      ...details(each, now).flatMap((text) => line('', text)),
     ]),
     ...(history.length === 0 ? [] : ['history']),
-    ...history.map((each) => `  ${pastWords(each, now)}`),
-  ]
-    .map(toPrintable)
-    .join('\n');
+    ...history.map((each) => toPrintable(`  ${pastWords(each, now)}`)),
+  ].join('\n');
 }
 
 /** Where it goes, with whom it is compared, and what was tried. */
@@ -65,7 +71,7 @@ function pastWords(
   return `${rollout}  ${what}${fromBuild} → ${toBuild}  ${stateWords(state)}${when}${reason === '' ? '' : `: ${reason}`}`;
 }
 
-function standing({ rollout, wave, state }: Explanation): string {
+function placeOf({ rollout, wave, state }: Explanation): string {
   // The reason of an end names it.
   const stage = state === null || isEnd(state) ? null : state;
   const where = [rollout, wave === null ? null : `wave ${wave}`, stage].filter((part) => part !== null);

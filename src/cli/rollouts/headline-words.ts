@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { stateWords } from '../../rollout/model/upgrade.ts';
-import type { HeadlineKind } from '../../rollout/status/headline.ts';
+import type { HeadlineKind } from '../../base/vocabulary.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 

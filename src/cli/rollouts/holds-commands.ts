@@ -95,21 +95,31 @@ export function renderHolds({ builds, collectors, strata }: HeldThings, now: Epo
   const things = [
     ...builds.map((hold) => ({ ...hold, what: `build ${hold.build}` })),
     ...collectors.map((hold) => ({ ...hold, what: collectorWords(hold) })),
-    ...strata.map((hold) => ({ ...hold, what: stratumWords(hold) })),
+    ...strata.filter(({ isEnded }) => !isEnded).map((hold) => ({ ...hold, what: stratumWords(hold) })),
   ];
-  if (things.length === 0) return 'nothing is held';
-  return things
-    .map(({ what, by, at, reason }) => {
+  const lines = [
+    ...things.map(({ what, by, at, reason }) => {
       const why = reason === '' ? '' : `: ${reason}`;
-      return toPrintable(`${what}   by ${by}, since ${showInstant(at, now)}${why}`);
-    })
-    .join('\n');
+      return `${what}   by ${by}, since ${showInstant(at, now)}${why}`;
+    }),
+    ...endedLines(strata.filter(({ isEnded }) => isEnded)),
+  ];
+  return lines.length === 0 ? 'nothing is held' : lines.map(toPrintable).join('\n');
+}
+
+/** A rollout that has ended starts nothing in them, unless it is opened again: a line for each is enough. */
+function endedLines(strata: HeldThings['strata']): readonly string[] {
+  return [...new Set(strata.map(({ rolloutId }) => rolloutId))].map((id) => {
+    const [first, ...others] = strata.filter(({ rolloutId }) => rolloutId === id);
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return `stratum ${first?.label ?? ''}${more} of ${id}, which has ended`;
+  });
 }
 
 function collectorWords({ collectorId, name }: HeldThings['collectors'][number]): string {
   return name === undefined ? `collector ${collectorId}` : `collector ${collectorId} ${name}`;
 }
 
-function stratumWords({ label, policy, rolloutId, isEnded }: HeldThings['strata'][number]): string {
-  return `stratum ${label} of ${policy} (${rolloutId}${isEnded ? ', ended' : ''})`;
+function stratumWords({ label, policy, rolloutId }: HeldThings['strata'][number]): string {
+  return `stratum ${label} of ${policy} (${rolloutId})`;
 }

@@ -13,7 +13,7 @@ import { failedOf } from './render-waves.ts';
 export interface PolicyRow {
   readonly policy: string;
   readonly status: RolloutStatus | undefined;
-  readonly standing: PolicyStatus | undefined;
+  readonly policyStatus: PolicyStatus | undefined;
 }
 
 /** A row a policy, what needs a person first. @param newestFirst what is current */
@@ -29,7 +29,7 @@ export function policyRows(
     .map((policy): PolicyRow => {
       const own = newestFirst.filter((status) => status.policy === policy);
       const byNeed = [...own].sort((a, b) => urgency(a) - urgency(b));
-      return { policy, status: byNeed[0], standing: policies.find((each) => each.policy === policy) };
+      return { policy, status: byNeed[0], policyStatus: policies.find((each) => each.policy === policy) };
     })
     .sort((a, b) => urgency(a.status) - urgency(b.status));
 }
@@ -58,12 +58,12 @@ export function renderOverview(
     status === undefined ? 'no rollout yet' : headlineWords(status),
   );
   const headlineWidth = Math.min(headlineMax, widest(headlines));
-  return rows.map(({ policy, status, standing }, index) => {
+  return rows.map(({ policy, status, policyStatus }, index) => {
     const name = cut(toPrintable(policy), nameWidth).padEnd(nameWidth);
     const headline = cut(headlines[index] ?? '', headlineWidth).padEnd(headlineWidth);
     const room = columns - nameWidth - headlineWidth - 4;
     if (status === undefined) {
-      const next = standing?.nextScanAt ?? null;
+      const next = policyStatus?.nextScanAt ?? null;
       const words = next === null ? '' : `next scan ${showMinute(next, now)}`;
       return `${paint('bold', name)}  ${paint('dim', headline)}  ${cut(words, room)}`.trimEnd();
     }

@@ -1,8 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../orchestrator/operations/list-policies.ts';
-import { describeOrphan } from '../../orchestrator/operations/list-policies.ts';
-import { configWords } from '../../rollout/reload/newest-config.ts';
+import { configWords, orphanWords } from '../../rollout/messages/configs.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 /**
@@ -11,7 +10,7 @@ import { showInstant } from '../shell/show-instant.ts';
  * @param onlyTrouble leave out the scans that did not fail
  */
 export function renderPolicies(
-  { notReady, configProblem, notificationProblems = [], policies, orphans }: PolicyStatuses,
+  { notReady, configProblem, notificationProblems = [], reports, policies, orphans }: PolicyStatuses,
   now: EpochMs,
   { onlyTrouble = false }: { readonly onlyTrouble?: boolean } = {},
 ): readonly string[] {
@@ -20,13 +19,21 @@ export function renderPolicies(
     ...(notReady === undefined ? [] : [`not ready ${toPrintable(notReady)}`]),
     ...(configProblem === undefined ? [] : [`config    ${toPrintable(`${refusedWords} ${configProblem}`)}`]),
     ...notificationProblems.map((words) => `notify    ${toPrintable(words)}`),
-    ...orphans.map((orphan) => `orphaned  ${toPrintable(describeOrphan(orphan))}`),
+    ...reportLines(reports, onlyTrouble),
+    ...orphans.map((orphan) => `orphaned  ${toPrintable(orphanWords(orphan))}`),
     ...policies.flatMap(({ policy, config }) => {
       const words = configWords(policy, config);
       return words === undefined ? [] : [`config    ${toPrintable(words)}`];
     }),
-    ...scanned.map((standing) => `last scan ${toPrintable(standing.policy)} ${scanWords(standing, now)}`),
+    ...scanned.map((status) => `last scan ${toPrintable(status.policy)} ${scanWords(status, now)}`),
   ];
+}
+
+/** Where reports are found, or why there are none. */
+function reportLines(reports: PolicyStatuses['reports'], onlyTrouble: boolean): readonly string[] {
+  if (reports === undefined || (onlyTrouble && reports.problem === undefined)) return [];
+  const { directory, problem } = reports;
+  return [`reports   ${toPrintable(problem ?? `in ${directory}, when a rollout has ended`)}`];
 }
 
 const refusedWords = 'The config file has mistakes; the daemon works by the one before.';

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
-import type { BlockerKind } from '../../rollout/decision/blocker.ts';
+import type { BlockerKind } from '../../base/vocabulary.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, commandNames, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
@@ -17,8 +17,12 @@ import { outageWords, windowWords } from './waiting-words.ts';
 
 const barWidth = 26;
 
-// Who is left out, and why, stands whole in `plan` and in `--json`.
-const planLinesMax = 2;
+// Who is left out, and why, stands whole in `plan` and in `--json`; so do all the builds.
+const planLinesMax = 1;
+const fromBuildsShownMax = 2;
+
+// A build that is bad for an operating system holds a stratum for each of its versions.
+const heldShownMax = 1;
 
 // The header has room for these.
 const backToShownMax = 3;
@@ -144,10 +148,13 @@ function heldParts(status: RolloutStatus): readonly Line[] {
   const lines: Line[] = [];
   if (buildHold !== null) {
     const { build, reason, by } = buildHold;
-    const words = `build ${toPrintable(build)} is held: ${toPrintable(reason)} (by ${toPrintable(by)})`;
+    // The line above it says why the rollout is held; `upwave holds` why the build is.
+    const why = state === 'held' ? '' : `: ${toPrintable(reason)}`;
+    const words = `build ${toPrintable(build)} is held${why} (by ${toPrintable(by)})`;
     const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
     lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
   }
+  if (strata.held.length > heldShownMax) return [...lines, heldTogether(strata.held)];
   for (const { label, reason, by, waiting } of strata.held) {
     const who = by === 'daemon' ? '' : ` (by ${by})`;
     const words = toPrintable(`stratum ${label}: ${reason}${who}`);
@@ -157,6 +164,15 @@ function heldParts(status: RolloutStatus): readonly Line[] {
     lines.push(['held', `${words}${wait}${release}`]);
   }
   return lines;
+}
+
+/** Many strata in one line: the first with its reason, the others by the command that lists them. */
+function heldTogether(held: RolloutStatus['strata']['held']): Line {
+  const [first] = held;
+  const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
+  const such = first === undefined ? '' : `${first.label} (${first.reason})`;
+  const words = `${held.length} strata, ${waiting} collectors wait: ${such} and ${held.length - 1} more`;
+  return ['held', `${toPrintable(words)}; upwave holds`];
 }
 
 function rollbackParts(status: RolloutStatus): readonly Line[] {
@@ -177,11 +193,12 @@ const hasOwnLines: ReadonlySet<BlockerKind> = new Set([
   'held',
   'paused',
   'buildHeld',
+  'stratumHeld',
 ]);
 
 function waitParts({ api, blockers }: RolloutStatus, now: EpochMs): readonly Line[] {
-  const standstill = api?.standstill ?? null;
-  const outage: readonly Line[] = standstill === null ? [] : [['waits', outageWords(standstill, now)]];
+  const current = api?.outage ?? null;
+  const outage: readonly Line[] = current === null ? [] : [['waits', outageWords(current, now)]];
   const others = blockers
     .filter(({ kind }) => !hasOwnLines.has(kind))
     .map(({ reason, until }): Line => {
@@ -222,11 +239,14 @@ function endLines({ eta, api }: RolloutStatus, now: EpochMs, fit: Fit): readonly
 
 /** What it is made of: for a verb that names it, and for who asks where a collector is. */
 function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus): readonly Part[] {
+  const more = fromBuilds.length > fromBuildsShownMax ? ', …' : '';
   const leftOutCount = leftOut.reduce((sum, { count }) => sum + count, 0);
   return [
     `${toPrintable(planHash)} by ${toPrintable(startedBy)}`,
-    ...(fromBuilds.length === 0 ? [] : [`from ${toPrintable(fromBuilds.join(', '))}`]),
     ...(leftOut.length === 0 ? [] : [`${leftOutCount} left out`]),
+    ...(fromBuilds.length === 0
+      ? []
+      : [`from ${toPrintable(fromBuilds.slice(0, fromBuildsShownMax).join(', '))}${more}`]),
   ];
 }
 

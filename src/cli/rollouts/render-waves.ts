@@ -45,9 +45,11 @@ function waveParts(
   ];
 }
 
-/** One that has not begun; members may have been withdrawn all the same. */
+/** One that has not started; members may have been withdrawn all the same. */
 function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] {
   const { size, waits, counts } = wave;
+  // Nothing opens it any more, and who was withdrawn is not done.
+  if (status.endedAt !== null) return ['not opened', ...otherParts(wave)];
   const done = size - counts.pending;
   const numbers = `${done}/${size}`;
   const isAsked = wave.state === 'awaitingApproval' && waits !== null && awaitsApproval(status);
@@ -62,16 +64,24 @@ function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] 
   return [stage, numbers, ...why, ...(wave.joined > 0 ? [`${wave.joined} came late`] : [])];
 }
 
-function budgetPart({ lostWeight }: RolloutStatus, wave: WaveStatus): Part {
+function budgetPart(status: RolloutStatus, wave: WaveStatus): Part {
   const { failures, failuresAllowed, lost, acknowledged } = wave;
-  const why =
-    acknowledged > 0
-      ? ` (${acknowledged} acknowledged)`
-      : lost > 0
-        ? ` (${lost} lost, each counts ${lostWeight})`
-        : '';
+  const aside = failedAside(status, wave);
+  const notes = [
+    ...(acknowledged > 0 ? [`${acknowledged} acknowledged`] : []),
+    ...(acknowledged === 0 && lost > 0 ? [`${lost} lost, each counts ${status.lostWeight}`] : []),
+    ...(aside > 0 ? [`${aside} in held strata`] : []),
+  ];
+  const why = notes.length > 0 ? ` (${notes.join(', ')})` : '';
   const text = `budget ${failures}/${failuresAllowed}${why}`;
   return failures > failuresAllowed ? { text, color: 'red' } : text;
+}
+
+/** Failures of held strata: they are shown as failed, and the budget of the wave does not count them. */
+function failedAside({ strata, lostWeight }: RolloutStatus, wave: WaveStatus): number {
+  if (strata.held.length === 0) return 0;
+  const counted = wave.failures + wave.acknowledged - wave.lost * (lostWeight - 1);
+  return Math.max(0, Math.round(failedOf(wave) - counted));
 }
 
 function endParts({ state, passedAt, soakEndsAt }: WaveStatus, now: EpochMs): readonly Part[] {

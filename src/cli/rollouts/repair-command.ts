@@ -1,4 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import type { RepairPreviewBody } from '../../contract/admin/verbs.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import { CommandFailure } from '../shell/command.ts';
@@ -20,25 +21,37 @@ export interface RepairOptions extends DaemonTarget {
   readonly json: boolean;
 }
 
-/** `upwave repair <rollout> [collector]`: shows the rollout, asks, and settles its corrupt records. */
+/** `upwave repair <rollout> [collector]`: finds corrupt records, shows what would become of them, asks, and settles them. */
 export async function repairCommand(
   named: string,
   collectorId: number | undefined,
   options: RepairOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const settlement = settlementOf(options);
+  const { watch, withdraw } = options;
+  if (watch && withdraw) throw wrongUse('--watch and --withdraw exclude each other');
   const status = await withDaemon(options, async (client) => {
-    const chosen = chooseRollout(await listRollouts(client, named), named, 'look');
-    const of = `${quoteArgument(chosen.id)}${collectorId === undefined ? '' : ` ${collectorId}`}`;
-    output.err.write(`${renderStatus(chosen, Date.now(), output)}\n`);
-    const question = questionOf(chosen.id, collectorId, settlement);
-    const refusal = `${question}\n  To confirm it, run: upwave repair ${of} --${settlement} --yes`;
+    const { id: rolloutId } = chooseRollout(await listRollouts(client, named), named, 'read');
+    const of = collectorId === undefined ? { rolloutId } : { rolloutId, collectorId };
+    const preview = await client.previewRepair(of);
+    const command = [
+      'upwave repair',
+      quoteArgument(rolloutId),
+      ...(collectorId === undefined ? [] : [collectorId]),
+    ];
+    output.err.write(`${renderFound(preview)}\n`);
+    if (!watch && !withdraw) {
+      const [watched, withdrawn] = (['watch', 'withdraw'] as const).map((each) => effectOf(preview, each));
+      throw wrongUse(
+        `nothing has changed; add one of:\n  --watch     ${watched}\n  --withdraw  ${withdrawn}\n  such as: ${command.join(' ')} --watch`,
+      );
+    }
+    const settlement: Settlement = watch ? 'watch' : 'withdraw';
+    const question = `Repair: ${effectOf(preview, settlement)}. Do it?`;
+    const refusal = `${question}\n  To confirm it, run: ${command.join(' ')} --${settlement} --yes`;
     const ask = makeConsent({ yes: options.yes, input: process.stdin, output: output.err, refusal });
     if (!(await ask(question, stopSignal()))) return null;
-    const words = { by: operatorName(), reason: options.reason ?? '' };
-    const request = { rolloutId: chosen.id, settlement, ...words };
-    return client.repair(collectorId === undefined ? request : { ...request, collectorId });
+    return client.repair({ ...of, settlement, by: operatorName(), reason: options.reason ?? '' });
   });
   if (status === null) return exitCodes.finishedWithFailures;
   if (options.json) printJson(output, status);
@@ -46,21 +59,44 @@ export async function repairCommand(
   return exitCodes.done;
 }
 
-/** @throws CommandFailure where it is not said, or both are */
-function settlementOf({ watch, withdraw }: RepairOptions): Settlement {
-  if (watch !== withdraw) return watch ? 'watch' : 'withdraw';
-  const words = 'add --watch (upgrades may run) or --withdraw (nothing of them runs)';
-  throw new CommandFailure(exitCodes.usageOrConfig, words);
+function wrongUse(message: string): CommandFailure {
+  return new CommandFailure(exitCodes.usageOrConfig, message);
 }
 
-function questionOf(rolloutId: string, collectorId: number | undefined, settlement: Settlement): string {
-  const what =
-    collectorId === undefined
-      ? `all corrupt records of ${rolloutId}`
-      : `the record of collector ${collectorId} in ${rolloutId}`;
-  const how =
-    settlement === 'watch'
-      ? 'upgrades that may run are watched to their deadline'
-      : 'their slots are free at once, so be sure that nothing of them runs';
-  return toPrintable(`Repair ${what} (${how})?`);
+/** The corrupt records, each upgrade with what is known of it. */
+export function renderFound({ rollout, ownRecord, upgrades }: RepairPreviewBody): string {
+  const idWidth = Math.max(0, ...upgrades.map(({ collectorId }) => String(collectorId).length));
+  return [
+    `${rollout} has ${counted(upgrades.length + (ownRecord ? 1 : 0), 'corrupt record')}:`,
+    ...(ownRecord ? ['  its own record'] : []),
+    ...upgrades
+      .slice(0, shownMax)
+      .map(
+        ({ collectorId, collectorName, mayRun }) =>
+          `  ${String(collectorId).padStart(idWidth)}  ${collectorName}  ${mayRun ? 'may be running' : 'has not started'}`,
+      ),
+    ...(upgrades.length > shownMax ? [`  … and ${upgrades.length - shownMax} more`] : []),
+  ]
+    .map(toPrintable)
+    .join('\n');
+}
+
+const shownMax = 20;
+
+/** What a repair does to these records. */
+export function effectOf({ ownRecord, upgrades }: RepairPreviewBody, settlement: Settlement): string {
+  const running = upgrades.filter(({ mayRun }) => mayRun).length;
+  const watched = settlement === 'watch' ? running : 0;
+  const withdrawn = upgrades.length - watched;
+  const freed =
+    settlement === 'withdraw' && running > 0 ? ', also if a task runs: the slots are free at once' : '';
+  return [
+    ...(ownRecord ? ['the rollout ends as aborted'] : []),
+    ...(watched === 0 ? [] : [`${counted(watched, 'upgrade')} watched to the deadline`]),
+    ...(withdrawn === 0 ? [] : [`${counted(withdrawn, 'upgrade')} withdrawn${freed}`]),
+  ].join('; ');
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

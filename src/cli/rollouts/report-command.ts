@@ -20,7 +20,7 @@ export async function reportCommand(
 ): Promise<ExitCode> {
   const { format, out } = options;
   const { id, report } = await withDaemon(options, async (client) => {
-    const chosen = chooseRollout(await listRollouts(client, named), named, 'look');
+    const chosen = chooseRollout(await listRollouts(client, named), named, 'read');
     return { id: chosen.id, report: await client.report(chosen.id, format) };
   });
   if (out !== undefined) await writeLinesToFile(out, linesOf(report));

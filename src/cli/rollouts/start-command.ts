@@ -1,7 +1,8 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { planWords, type StartPreview } from '../../orchestrator/operations/start-policy.ts';
+import type { StartPreview } from '../../orchestrator/operations/start-policy.ts';
 import { leftOutLine } from '../../rollout/messages/exclusions.ts';
+import { planWords } from '../../rollout/messages/plans.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
@@ -10,6 +11,7 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent, operatorName } from '../shell/operator.ts';
 import { showInstant } from '../shell/show-instant.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
+import { fitLines } from './fit-lines.ts';
 import { renderStatus } from './render-status.ts';
 
 export interface StartOptions extends DaemonTarget {
@@ -31,7 +33,7 @@ export async function startCommand(
   const status = await withDaemon(options, async (client) => {
     if (options.plan !== undefined) return client.startPolicy({ ...words, planHash: options.plan });
     const preview = await client.previewStart(policy);
-    output.err.write(`${renderPreview(preview, Date.now())}\n`);
+    output.err.write(`${renderPreview(preview, Date.now(), output.columns)}\n`);
     if (!(await isConfirmed(preview, options, output))) return null;
     return client.startPolicy({ ...words, planHash: preview.planHash });
   });
@@ -52,16 +54,20 @@ function isConfirmed(
   return ask(`Start ${planned === 1 ? 'this upgrade' : `these ${planned} upgrades`}?`, stopSignal());
 }
 
-/** The rollout that would start: its target, its waves, the collectors left out, and what it waits for. */
-export function renderPreview(preview: StartPreview, now: EpochMs): string {
+/**
+ * The rollout that would start: its target, its waves, the collectors left out, and what it waits for.
+ * @param columns of the terminal; left out: nobody watches
+ */
+export function renderPreview(preview: StartPreview, now: EpochMs, columns?: number): string {
   const { policy, leftOut, approval, window } = preview;
   const until = window.until === null ? '' : `, opens ${showInstant(window.until, now)}`;
+  const fit = { paint: (_color: unknown, text: string) => text, width: columns ?? Number.POSITIVE_INFINITY };
+  const line = (label: string, text: string, labelColumns = 10) =>
+    fitLines(toPrintable(label), [toPrintable(text)], { ...fit, labelColumns });
   return [
-    `${policy}: ${planWords(preview)}`,
-    ...(leftOut.length === 0 ? [] : [`left out  ${leftOutLine(leftOut)}`]),
-    ...(window.isOpen ? [] : [`window    closed: ${window.reason}${until}`]),
-    ...(approval ? ['approval  the plan then waits for `upwave approve`'] : []),
-  ]
-    .map(toPrintable)
-    .join('\n');
+    ...line(`${policy}:`, planWords(preview), toPrintable(policy).length + 2),
+    ...(leftOut.length === 0 ? [] : line('left out', leftOutLine(leftOut))),
+    ...(window.isOpen ? [] : line('window', `closed: ${window.reason}${until}`)),
+    ...(approval ? line('approval', 'the plan then waits for `upwave approve`') : []),
+  ].join('\n');
 }

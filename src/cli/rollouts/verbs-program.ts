@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { upgradeFailureClasses } from '../../rollout/model/upgrade.ts';
+import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { reportFormats } from '../../rollout/report/write-report.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../rollout/verbs/verbs.ts';
 import type { CommandRunner } from '../shell/command.ts';
@@ -58,7 +58,7 @@ const whichByVerb: Partial<Record<RolloutVerb, string>> = {
 export function addVerbsProgram(program: Command, run: CommandRunner): void {
   program
     .command('report')
-    .helpGroup('Look:')
+    .helpGroup('Show:')
     .argument('[rollout]', 'its id, or its policy; not needed when there is only one')
     .description('what went where and when, what failed and why, who did what: for a change ticket')
     .addOption(
@@ -71,7 +71,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .action(run(async () => (await import('./report-command.ts')).reportCommand));
   program
     .command('explain')
-    .helpGroup('Look:')
+    .helpGroup('Show:')
     .argument('<collector>', 'its id, or its name')
     .description('why a collector is not upgraded now, and when: where it stands with each policy')
     .option(...urlOption)
@@ -101,7 +101,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
   addReload(program, run);
   program
     .command('holds')
-    .helpGroup('Look:')
+    .helpGroup('Show:')
     .description('builds, collectors and strata that are held: by whom, since when, and why')
     .option(...urlOption)
     .action(run(async () => (await import('./holds-commands.ts')).holdsCommand));
@@ -114,7 +114,7 @@ function addRepair(program: Command, run: CommandRunner): void {
     .argument('<rollout>', 'its id, or its policy')
     .argument('[collector]', 'the id of one collector; else all corrupt records of the rollout', wholeNumber)
     .description(
-      'settle records in Redis that cannot be read; a rollout whose own record is corrupt ends as aborted',
+      'find records in Redis that cannot be read, show what would become of them, ask, and settle them; a rollout whose own record is corrupt ends as aborted',
     )
     .option('--watch', 'watch upgrades that may run to their deadline, and withdraw the others', false)
     .option('--withdraw', 'withdraw all of them: nothing of them runs', false)
@@ -146,6 +146,7 @@ function addReload(program: Command, run: CommandRunner): void {
     .description(
       'let the daemon read its config file again: brakes reach running rollouts at once, plans stay; a file with mistakes changes nothing',
     )
+    .option('--dry-run', 'only show what would change, and for which running rollouts', false)
     .option(...reasonOption)
     .option(...urlOption)
     .action(run(async () => (await import('./reload-command.ts')).reloadCommand));

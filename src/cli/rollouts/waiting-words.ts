@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
-import type { Standstill } from '../../rollout/status/api-budget-status.ts';
+import type { Outage } from '../../rollout/status/api-budget-status.ts';
 import type { WindowStatus } from '../../rollout/status/window.ts';
 import { showInstant, showInstantIn } from '../shell/show-instant.ts';
 
@@ -19,9 +19,9 @@ function openWords({ isOpen, until, reason, timeZone }: WindowStatus, now: Epoch
   return `closed: ${toPrintable(reason)}, ${change === null ? 'and does not open in a year' : `opens ${change}`}`;
 }
 
-/** Why nobody gets on with the service, since when, and until when. */
-export function outageWords(standstill: Standstill, now: EpochMs): string {
-  const { kind, reason, detail, since, until } = standstill;
+/** Why no requests are being sent, since when, and until when. */
+export function outageWords(outage: Outage, now: EpochMs): string {
+  const { kind, reason, detail, since, until } = outage;
   const began = since === null ? '' : ` since ${showInstant(since, now)}`;
   const what = detail === null ? '' : ` (${toPrintable(detail.replace(/\.$/, ''))})`;
   const why = `${toPrintable(reason)}${began}${what}`;

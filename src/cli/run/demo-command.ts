@@ -30,7 +30,7 @@ export async function demoCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const stop = stopSignal();
-  const tell = (text: string) => output.err.write(`${text}\n`);
+  const write = (text: string) => output.err.write(`${text}\n`);
   const dataDir = mkdtempSync(join(tmpdir(), 'upwave-demo-'));
   const credentials = { accessId: 'demo', accessKey: randomBytes(18).toString('base64url') };
   const scenario = readScenario(scenarioPath);
@@ -41,13 +41,15 @@ export async function demoCommand(
     scenario,
     credentials: [credentials],
   });
-  tell(`reference service: ${scenario.fleet.size} simulated collectors, ${speed} times as fast as real ones`);
+  write(
+    `reference service: ${scenario.fleet.size} simulated collectors, ${speed} times as fast as real ones`,
+  );
   const config = openConfig(configPath, {
     UPWAVE_DEMO_BASE_URL: service.baseUrl,
     UPWAVE_DEMO_ACCESS_ID: credentials.accessId,
     UPWAVE_DEMO_ACCESS_KEY: credentials.accessKey,
   });
-  const redis = await withRedis('embedded', dataDir, tell);
+  const redis = await withRedis('embedded', dataDir, write);
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, redis.redis), noLog);
   try {
     const { statuses, exitCode, url } = await runOnce(

@@ -7,12 +7,12 @@ import type { Progress } from './progress.ts';
 
 type Reader = Pick<Operations, 'rolloutStatus'>;
 
-const lookEveryMs = 250;
+const checkEveryMs = 250;
 
 // Between two admissions a rollout looks for a moment as if only collectors whose window is closed were left.
 const windowRestMs = 5_000;
 
-/** Shows progress until every rollout is at rest. Rollbacks that were begun meanwhile are followed, too. */
+/** Shows progress until every rollout is at rest. Rollbacks that were started meanwhile are followed, too. */
 export async function followRollouts(
   operations: Reader,
   rolloutIds: readonly string[],
@@ -33,7 +33,7 @@ export async function followRollouts(
       const isStill = isSeen && !wait && rests.every((rest) => rest !== undefined);
       if (!isStill) movedAt = now;
       if (now - movedAt >= windowRestMs) break;
-      await sleepForReal(lookEveryMs, stop);
+      await sleepForReal(checkEveryMs, stop);
     }
   } finally {
     progress.stop();
@@ -41,7 +41,7 @@ export async function followRollouts(
   return statuses;
 }
 
-/** These rollouts, and the rollbacks of them that have begun; undefined while Redis is away. */
+/** These rollouts, and the rollbacks of them that have started; undefined while Redis is away. */
 async function readWithRollbacks(
   operations: Reader,
   rolloutIds: readonly string[],
@@ -50,11 +50,11 @@ async function readWithRollbacks(
   if (!seen.every((status) => status !== undefined)) return undefined;
   const rollbackIds = seen.flatMap(({ rollbackId }) => (rollbackId === null ? [] : [rollbackId]));
   const rollbacks = await Promise.all(rollbackIds.map((id) => statusOf(operations, id)));
-  // One that is named, but not planned yet, is looked at again: until then its rollout is not at rest.
+  // One that is named, but not planned yet, is checked again: until then its rollout is not at rest.
   return [...seen, ...rollbacks.filter((status) => status !== undefined)];
 }
 
-/** undefined while Redis is away: the next look tries again. @throws any other error: waiting would not help */
+/** undefined while Redis is away: the next check tries again. @throws any other error: waiting would not help */
 async function statusOf(operations: Reader, rolloutId: string): Promise<RolloutStatus | undefined> {
   try {
     return await operations.rolloutStatus(rolloutId);

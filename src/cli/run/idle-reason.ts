@@ -7,7 +7,7 @@ import { showInstant } from '../shell/show-instant.ts';
 /** Why nothing more happens in a rollout by itself, or not for a while. */
 export type Rest =
   | { readonly kind: 'ended' }
-  /** Held or paused, and nothing of it is on its way. */
+  /** Held or paused, and nothing of it is still running. */
   | { readonly kind: 'held' }
   | { readonly kind: 'awaitsApproval' }
   /** It belongs to another account, and this daemon leaves it alone. */
@@ -25,7 +25,7 @@ const shortWaitMs: DurationMs = 2 * 60_000;
  */
 export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now: EpochMs): Rest | undefined {
   if (status.endedAt !== null) return { kind: 'ended' };
-  // Before what is on its way: nobody here watches that.
+  // Before what is still running: nobody here watches that.
   if (status.account === 'another' || status.account === 'unclear') return { kind: 'foreign' };
   if (status.state === 'rollingBack') {
     const rollback = all.find(({ id }) => id === status.rollbackId);

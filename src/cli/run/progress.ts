@@ -1,6 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { endStates, stateWords } from '../../rollout/model/upgrade.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
+import { endStates } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
 import { shortEtaWords } from '../rollouts/eta-words.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';

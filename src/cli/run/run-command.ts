@@ -16,7 +16,7 @@ import { readVersion } from '../shell/version.ts';
 import { embeddedDataDir, withRedis } from '../shell/with-redis.ts';
 import { closeInTime } from './close-in-time.ts';
 
-/** `upwave run`: the daemon. It looks for work at start and on schedule, until it is asked to stop. */
+/** `upwave run`: the daemon. It scans at start and on schedule, until it is asked to stop. */
 export async function runCommand(options: {
   readonly config: string;
   readonly redis?: string;

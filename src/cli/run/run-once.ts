@@ -7,11 +7,11 @@ import type { Config } from '../../config/config.ts';
 import { findRisks } from '../../config/show/find-risks.ts';
 import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
 import { makeLogger } from '../../observability/logger.ts';
-import type { ScanResult } from '../../orchestrator/ports/scan-book.ts';
-import { describeScan } from '../../orchestrator/scan/scan.ts';
+import { type ScanResult, scanWords } from '../../rollout/messages/scans.ts';
 import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { isUnreached } from '../../rollout/upgrade/failure-classes.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
 import { CommandFailure } from '../shell/command.ts';
@@ -37,7 +37,7 @@ export interface RunOnceOptions {
   readonly redis?: string;
   readonly logFile?: string;
   readonly json: boolean;
-  /** Stay while a window is closed, instead of ending with what is left for later. */
+  /** Stay while a window is closed, instead of ending with what remains for later. */
   readonly wait: boolean;
 }
 
@@ -102,14 +102,14 @@ export async function runOnce(
   for (const { name } of config.rollouts) {
     const result = await scanWithin(window, () => daemon.scanNow(name, 'operator', stop), stop);
     if (result.kind === 'failed') throw failureOf(result, config);
-    if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, result.reason);
-    if (result.kind === 'busy' && result.unread?.isFleetEmpty === true) {
+    if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, scanWords(result));
+    if (result.kind === 'busy' && result.unread?.of === 'fleet' && result.unread.why.kind === 'empty') {
       const remedy = 'check the access key, its role and service.baseUrl, then run it again';
-      throw new CommandFailure(exitCodes.heldOrNeedsAPerson, `${describeScan(result)}; ${remedy}`);
+      throw new CommandFailure(exitCodes.heldOrNeedsAPerson, `${scanWords(result)}; ${remedy}`);
     }
-    if (!json) output.err.write(`${name}: ${toPrintable(describeScan(result))}\n`);
+    if (!json) output.err.write(`${name}: ${toPrintable(scanWords(result))}\n`);
     if (result.kind === 'busy' && result.unread !== undefined)
-      unread.push(toPrintable(`${name}: ${describeScan(result)}`));
+      unread.push(toPrintable(`${name}: ${scanWords(result)}`));
     if (result.kind !== 'nothing') started.push(result.rolloutId);
   }
   const shownOn = json ? { ...output, isLive: false, out: output.err } : output;
@@ -118,7 +118,7 @@ export async function runOnce(
   if (!stop.aborted) await daemon.announceNow();
   if (json) printJson(output, { rollouts: statuses });
   else for (const status of statuses) await report(daemon, status, output);
-  for (const status of statuses) tellWhatIsLeft(status, statuses, output);
+  for (const status of statuses) writeRemaining(status, statuses, output);
   // Of a rollout that is still running: it could not be looked after, whatever else it waits for.
   const isLeft = statuses.some(({ endedAt }) => endedAt === null);
   if (isLeft) for (const words of unread) output.err.write(`${words}\n`);
@@ -135,11 +135,11 @@ async function scanWithin(
   // Ends: the window lasts for a bounded time only.
   for (;;) {
     const result = await scan();
-    if (result.kind !== 'failed' || result.cause !== 'unavailable') {
+    if (result.kind !== 'failed' || result.why.kind !== 'unavailable') {
       window.succeeded();
       return result;
     }
-    const waitMs = window.failed(result.reason);
+    const waitMs = window.failed(scanWords(result));
     if (waitMs === undefined) return result;
     await sleepForReal(waitMs, stop);
     if (stop.aborted) return result;
@@ -165,13 +165,16 @@ function takenWords({ http }: Config): string {
 }
 
 function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Config): CommandFailure {
-  if (result.cause === 'misconfigured') return new CommandFailure(exitCodes.usageOrConfig, result.reason);
-  if (result.cause === 'implausible') return new CommandFailure(exitCodes.heldOrNeedsAPerson, result.reason);
-  return new CommandFailure(exitCodes.unreachable, noAnswerWords(config, result));
+  const { why } = result;
+  const reason = scanWords(result);
+  if (why.kind === 'misconfigured') return new CommandFailure(exitCodes.usageOrConfig, reason);
+  if (why.kind === 'shortInventory') return new CommandFailure(exitCodes.heldOrNeedsAPerson, reason);
+  const words = noAnswerWords(config, { isUnreached: isUnreached(why), reason });
+  return new CommandFailure(exitCodes.unreachable, words);
 }
 
 /** What has to be done, or waited for, until a rollout that has not ended goes on. */
-function tellWhatIsLeft(
+function writeRemaining(
   status: RolloutStatus,
   statuses: readonly RolloutStatus[],
   { err }: Pick<ConsoleOutput, 'err'>,

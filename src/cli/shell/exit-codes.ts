@@ -1,4 +1,4 @@
-import type { HeadlineKind } from '../../rollout/status/headline.ts';
+import type { HeadlineKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** What the process tells its caller (README, Exit codes). */

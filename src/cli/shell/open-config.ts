@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Secret } from '../../base/secret.ts';
 import type { Config, RedisConfig } from '../../config/config.ts';
 import { type DaemonConfig, loadConfig, loadDaemonConfig } from '../../config/load/load-config.ts';
@@ -7,7 +8,7 @@ import { exitCodes } from './exit-codes.ts';
 
 /** Loads the config for a command. @throws CommandFailure with every problem, each with its line */
 export function openConfig(path: string, environment: NodeJS.ProcessEnv = process.env): Config {
-  return inWords(() => loadConfig(path, environment));
+  return inWords(path, () => loadConfig(path, environment));
 }
 
 /**
@@ -16,18 +17,18 @@ export function openConfig(path: string, environment: NodeJS.ProcessEnv = proces
  */
 export function openDaemonConfig(path: string, environment: NodeJS.ProcessEnv = process.env): DaemonConfig {
   const token = environment['UPWAVE_TOKEN'] || undefined;
-  return inWords(() =>
+  return inWords(path, () =>
     loadDaemonConfig(path, environment, token === undefined ? undefined : new Secret(token)),
   );
 }
 
-function inWords<T>(load: () => T): T {
+function inWords<T>(path: string, load: () => T): T {
   try {
     return load();
   } catch (error) {
-    if (error instanceof ConfigError)
-      throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    const hint = existsSync(path) ? '' : '; `upwave init` writes a first one';
+    throw new CommandFailure(exitCodes.usageOrConfig, `${error.message}${hint}`, { cause: error });
   }
 }
 

@@ -1,8 +1,7 @@
 import { userInfo } from 'node:os';
-import { createInterface } from 'node:readline/promises';
-import { withEitherSignal } from '../../base/waiting.ts';
 import { CommandFailure } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
+import { readAnswer } from './read-answer.ts';
 
 /** Who asks, for the events. */
 export function operatorName(): string {
@@ -39,20 +38,10 @@ export function makeConsent({ yes, input, output, refusal }: ConsentParts): AskC
     );
   }
   return async (question, stop) => {
-    const lines = createInterface({ input, output });
-    const ended = new AbortController();
-    lines.once('close', () => ended.abort());
-    try {
-      const answer = await withEitherSignal([stop, ended.signal], (signal) =>
-        lines.question(`${question} [y/N] `, { signal }),
-      );
-      return /^\s*y(es)?\s*$/i.test(answer);
-    } catch (error) {
-      // The end of the input, or Ctrl-C: no answer is no consent.
-      if (stop.aborted || ended.signal.aborted) return false;
-      throw error;
-    } finally {
-      lines.close();
-    }
+    output.write(`${question} [y/N] `);
+    const answer = await readAnswer(input, stop);
+    // The end of the input, or Ctrl-C: no answer is no consent. What follows starts on a line of its own.
+    if (answer === undefined) output.write('\n');
+    return /^\s*y(es)?\s*$/i.test(answer ?? '');
   };
 }

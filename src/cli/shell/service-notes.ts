@@ -7,7 +7,7 @@ import type { ConsoleOutput } from './console-output.ts';
 export interface ServiceTeller {
   /**
    * The service sent the command on to a host of `allowedHosts`: it worked, and costs a request more each time until
-   * the config names the new address (P12). Told once for each address.
+   * the config names the new address (P12). Reported once for each address.
    */
   readonly onMoved: (baseUrl: string) => void;
   /** Why a command says nothing for a while. */

@@ -4,7 +4,7 @@ import type { EventEmitter } from 'node:events';
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => {
-    // Whoever asks twice has waited long enough; what is left is settled at the next start.
+    // Whoever asks twice has waited long enough; what remains is settled at the next start.
     if (controller.signal.aborted) process.exit(130);
     controller.abort();
   };
@@ -19,7 +19,7 @@ export function untilFired(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** What is told when the output has no reader any more. */
+/** What is reported when the output has no reader any more. */
 export interface PipeEnd {
   /** Whether somebody waits for the process to be asked to stop, and closes what it has open then. */
   readonly mayStop: () => boolean;

@@ -95,7 +95,7 @@ function nothingKept(why: string): CommandFailure {
   return new CommandFailure(exitCodes.usageOrConfig, `the embedded Redis keeps nothing here: ${why}`);
 }
 
-/** What Redis refuses that a person can mend, in Redis's own words; whatever else was thrown is given back. */
+/** What Redis refuses that a person can repair, in Redis's own words; whatever else was thrown is given back. */
 export function redisRefusal(error: unknown, redis: RedisConfig, place: string): unknown {
   const refuses = (words: string) =>
     `Redis at ${place} refuses: ${toPrintable(redactRedisText(words, redis))}`;

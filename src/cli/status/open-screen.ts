@@ -26,7 +26,7 @@ export interface ScreenActions {
 /** A screen that shows rollouts live, until it is closed. */
 export interface Screen {
   show(news: Pick<ScreenState, 'rows' | 'notes'>): void;
-  /** There is no news; what was seen last stays. */
+  /** There is no update; what was seen last stays. */
   trouble(words: string): void;
   close(): void;
 }

@@ -60,7 +60,7 @@ export function askOperations(
 
 /** A rollout as a row of its own. */
 export function rowOf(status: RolloutStatus): PolicyRow {
-  return { policy: status.policy, status, standing: undefined };
+  return { policy: status.policy, status, policyStatus: undefined };
 }
 
 const inFlightStates = upgradeStates.filter(

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { stateWords } from '../../rollout/model/upgrade.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { renderOverview } from '../rollouts/render-overview.ts';
 import { renderStatus } from '../rollouts/render-status.ts';

@@ -10,7 +10,7 @@ export interface ScreenState {
   /** Lines below the policies: failed scans, config, orphans. */
   readonly notes: readonly string[];
   readonly seenAt: EpochMs | undefined;
-  /** Why there is no news; undefined while there is. */
+  /** Why there is no update; undefined while there is. */
   readonly trouble: string | undefined;
   /** The rollout that is open; undefined: the list of the policies. */
   readonly openId: string | undefined;
@@ -60,7 +60,7 @@ export function openOne({ rows, openId }: Pick<ScreenState, 'rows' | 'openId'>):
   return rows.find(({ status }) => status?.id === openId)?.status;
 }
 
-/** The news of a reading; the cursor, the story and what is being typed stay. */
+/** What a reading changes; the cursor, the story and what is being typed stay. */
 export function withNews(
   state: ScreenState,
   news: Pick<ScreenState, 'rows' | 'notes'> & { readonly seenAt: EpochMs },

@@ -26,7 +26,7 @@ interface Shown {
   readonly rollouts: readonly RolloutStatus[];
   /** A line each; empty where one rollout is asked for. */
   readonly rows: readonly PolicyRow[];
-  readonly standings: PolicyStatuses;
+  readonly policyStatuses: PolicyStatuses;
 }
 
 /** `upwave status [rollout]`: one rollout in a glance, or a line a policy, what needs a person first. */
@@ -71,8 +71,8 @@ async function openView(options: StatusOptions, output: ConsoleOutput) {
   const { openScreen } = await import('./open-screen.ts');
   const screen = openScreen(output, askDaemon(options));
   return {
-    show: ({ rollouts, rows, standings }: Shown): void => {
-      const notes = renderPolicies(standings, Date.now(), { onlyTrouble: rollouts.length > 0 });
+    show: ({ rollouts, rows, policyStatuses }: Shown): void => {
+      const notes = renderPolicies(policyStatuses, Date.now(), { onlyTrouble: rollouts.length > 0 });
       screen.show({ rows: rows.length > 0 ? rows : rollouts.map(rowOf), notes });
     },
     trouble: screen.trouble,
@@ -82,47 +82,51 @@ async function openView(options: StatusOptions, output: ConsoleOutput) {
 
 function readShown(named: string | undefined, options: StatusOptions): Promise<Shown> {
   return withDaemon(options, async (client) => {
-    const [all, standings] = await Promise.all([listRollouts(client, named), client.listPolicies()]);
+    const [all, policyStatuses] = await Promise.all([listRollouts(client, named), client.listPolicies()]);
     if (named === undefined) {
-      const rows = policyRows(all, standings);
-      return { rollouts: rows.flatMap(({ status }) => status ?? []), rows, standings };
+      const rows = policyRows(all, policyStatuses);
+      return { rollouts: rows.flatMap(({ status }) => status ?? []), rows, policyStatuses };
     }
     const isMeant = ({ id, policy }: { readonly id?: string; readonly policy: string }) =>
       id === named || policy === named;
-    const orphans = standings.orphans.filter(isMeant);
-    const isWithoutRollout = !all.some(isMeant) && (orphans.length > 0 || standings.policies.some(isMeant));
+    const orphans = policyStatuses.orphans.filter(isMeant);
+    const isWithoutRollout =
+      !all.some(isMeant) && (orphans.length > 0 || policyStatuses.policies.some(isMeant));
     const rollouts = isWithoutRollout ? [] : [chooseRollout(all, named)];
-    const policies = standings.policies.filter(({ policy }) => policy === (rollouts[0]?.policy ?? named));
-    return { rollouts, rows: [], standings: { ...standings, policies, orphans } };
+    const policies = policyStatuses.policies.filter(
+      ({ policy }) => policy === (rollouts[0]?.policy ?? named),
+    );
+    return { rollouts, rows: [], policyStatuses: { ...policyStatuses, policies, orphans } };
   });
 }
 
 function showOnce(
-  { rollouts, rows, standings }: Shown,
+  { rollouts, rows, policyStatuses }: Shown,
   { json, watch }: StatusOptions,
   output: ConsoleOutput,
 ): ExitCode {
   const now = Date.now();
-  if (json && watch) output.out.write(`${toPrintable(JSON.stringify({ rollouts, ...standings }))}\n`);
-  else if (json) printJson(output, { rollouts, ...standings });
-  else output.out.write(`${renderShown({ rollouts, rows, standings }, now, output)}\n`);
-  return exitCodeOfShown({ rollouts, rows, standings });
+  if (json && watch) output.out.write(`${toPrintable(JSON.stringify({ rollouts, ...policyStatuses }))}\n`);
+  else if (json) printJson(output, { rollouts, ...policyStatuses });
+  else output.out.write(`${renderShown({ rollouts, rows, policyStatuses }, now, output)}\n`);
+  return exitCodeOfShown({ rollouts, rows, policyStatuses });
 }
 
-function exitCodeOfShown({ rollouts, standings }: Shown): ExitCode {
+function exitCodeOfShown({ rollouts, policyStatuses }: Shown): ExitCode {
   const exitCode = exitCodeOf(rollouts);
-  if (exitCode === exitCodes.heldOrNeedsAPerson || standings.orphans.length > 0)
+  if (exitCode === exitCodes.heldOrNeedsAPerson || policyStatuses.orphans.length > 0)
     return exitCodes.heldOrNeedsAPerson;
-  if (standings.notReady !== undefined) return exitCodes.unreachable;
-  const isScanFailed = standings.policies.some(({ lastScan }) => lastScan?.outcome === 'failed');
+  if (policyStatuses.notReady !== undefined) return exitCodes.unreachable;
+  const isScanFailed = policyStatuses.policies.some(({ lastScan }) => lastScan?.outcome === 'failed');
   if (isScanFailed) return exitCodes.unreachable;
   return exitCode;
 }
 
 /** A glance at the one that is asked for, or that is the only one; else a line a policy. */
-function renderShown({ rollouts, rows, standings }: Shown, now: EpochMs, output: ConsoleOutput): string {
+function renderShown({ rollouts, rows, policyStatuses }: Shown, now: EpochMs, output: ConsoleOutput): string {
   const isOverview = rows.length > 1;
-  const notes = renderPolicies(standings, now, { onlyTrouble: isOverview }).join('\n');
+  const isRunning = rollouts.some(({ endedAt }) => endedAt === null);
+  const notes = renderPolicies(policyStatuses, now, { onlyTrouble: isOverview || isRunning }).join('\n');
   if (isOverview) {
     const first = rows[0]?.policy ?? '';
     const hint = output.paint('dim', `more: upwave status ${quoteArgument(first)}`);
@@ -131,6 +135,6 @@ function renderShown({ rollouts, rows, standings }: Shown, now: EpochMs, output:
     );
   }
   const glances = rollouts.map((status) => renderStatus(status, now, output));
-  const isNone = glances.length === 0 && standings.orphans.length === 0;
+  const isNone = glances.length === 0 && policyStatuses.orphans.length === 0;
   return [...(isNone ? ['no rollout yet'] : glances), ...(notes === '' ? [] : [notes])].join('\n\n');
 }

@@ -9,7 +9,7 @@ const watchEveryMs: DurationMs = 1_000;
 export interface Watch<T> {
   readonly read: () => Promise<T>;
   readonly show: (seen: T) => void;
-  /** There is no answer, since when, and why; each time anew. */
+  /** There is no answer, since when, and why; each time again. */
   readonly trouble: (words: string) => void;
   readonly clock: Clock;
   readonly sleep: Sleep;

@@ -20,7 +20,7 @@ export interface FleetServiceParts extends Pick<FleetReadingParts, 'client' | 'c
   readonly pageSize?: number;
   /** The first wait before a page that failed in passing is read again. */
   readonly backoffMs?: DurationMs;
-  /** Told with each inventory: how many of its rows have no id or no name that we can read. */
+  /** Reported with each inventory: how many of its rows have no id or no name that we can read. */
   readonly onUnreadable?: (rows: number) => void;
 }
 
@@ -60,7 +60,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         signal,
       });
       if (!upgradable.ok) return upgradable;
-      // Without its name nobody can tell whether it is excluded (P5).
+      // Without its name nobody can show whether it is excluded (P5).
       const collectors = inventory.value.collectors.filter(({ name }) => name !== '');
       const { ids: upgradableIds, offeredAt } = upgradable.value;
       return { ok: true, value: { ...inventory.value, collectors, upgradableIds, offeredAt } };
@@ -85,7 +85,7 @@ type Method<Name extends keyof FleetService> = (
 ) => ReturnType<FleetService[Name]>;
 
 const listBuilds: Method<'listBuilds'> = async (client, signal) => {
-  const answer = await client.call(pageUpgradeTargets, {}, { budgetClass: 'look', signal });
+  const answer = await client.call(pageUpgradeTargets, {}, { budgetClass: 'poll', signal });
   if (!answer.ok) return answer;
   const say = sayer(client, 'values');
   const builds = answer.value.body.rows.flatMap((row) =>
@@ -143,7 +143,7 @@ function readTaskId(
 
 const pollTask: Method<'pollTask'> = async (client, upgradeTaskId, signal) => {
   const params = { upgradeTaskId };
-  const answer = await client.call(getUpgradeTask, { params }, { budgetClass: 'look', signal });
+  const answer = await client.call(getUpgradeTask, { params }, { budgetClass: 'poll', signal });
   if (!answer.ok) return answer;
   const { body, serviceAt } = answer.value;
   const { status } = body.upgrade;

@@ -15,7 +15,7 @@ export async function pollCollector(
   poll: Poll,
   signal: AbortSignal | undefined,
 ): ReturnType<FleetService['pollCollector']> {
-  const budgetClass = poll.urgent ? 'verify' : 'look';
+  const budgetClass = poll.urgent ? 'verify' : 'poll';
   const params = { id: poll.collectorId };
   const answer = await client.call(seeCollector, { params }, { budgetClass, signal });
   if (!answer.ok) return withGoneCollector(answer);

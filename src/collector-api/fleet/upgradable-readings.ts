@@ -85,7 +85,7 @@ export function makeUpgradableReadings(parts: FleetReadingParts, closing: AbortS
       let beganAt: EpochMs | undefined;
       const answer = await readUpgradable(parts, {
         toBuild,
-        budgetClass: isUrgent ? 'verify' : 'look',
+        budgetClass: isUrgent ? 'verify' : 'poll',
         // A poll that fails comes back by itself.
         attemptsMax: 1,
         onStart: () => {

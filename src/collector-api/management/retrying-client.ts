@@ -17,7 +17,7 @@ export interface RetryingClientParts {
   readonly attemptsMax?: number;
   /** The first wait before it is sent again; it doubles. */
   readonly backoffMs?: DurationMs;
-  /** Told with each list that had rows which can't be used: they are left out. */
+  /** Reported with each list that had rows which can't be used: they are left out. */
   readonly onUnusable?: (rows: number) => void;
 }
 
@@ -58,7 +58,7 @@ export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
     if (answer.ok || operation.method !== 'GET' || !('sent' in answer.failure)) return answer;
     return { ok: false, failure: { ...answer.failure, sent: false } };
   };
-  const tell = (unusable: number): void => {
+  const report = (unusable: number): void => {
     if (unusable > 0) parts.onUnusable?.(unusable);
   };
   return {
@@ -78,14 +78,14 @@ export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
         pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
       });
       if (!list.ok) return list;
-      tell(list.value.unusable);
+      report(list.value.unusable);
       return { ok: true, value: list.value.rows };
     },
     rowsOf: (answer) => {
       const page = pageOf(answer);
       if (!page.ok) return page;
       const rows = page.value.rows.filter((row) => row !== null);
-      tell(page.value.rows.length - rows.length);
+      report(page.value.rows.length - rows.length);
       return { ok: true, value: rows };
     },
   };

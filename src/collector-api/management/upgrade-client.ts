@@ -22,7 +22,7 @@ export interface UpgradeClient {
   listUpgradable(toVersion?: string, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
   listTargets(signal?: AbortSignal): Promise<Answer<readonly UpgradeTarget[]>>;
   getTask(upgradeTaskId: string, signal?: AbortSignal): Promise<Answer<UpgradeTask>>;
-  /** A lost answer is a failure with `sent: true`: look at the collector before a second one is sent (P1). */
+  /** A lost answer is a failure with `sent: true`: poll the collector before a second one is sent (P1). */
   createTask(task: CreateUpgrade, signal?: AbortSignal): Promise<Answer<CreatedUpgrade>>;
 }
 

@@ -37,7 +37,7 @@ export function makeCookieJar(clock: Clock): CookieJar {
     for (const [name, cookie] of cookies) if (cookie.expiresAt <= now) cookies.delete(name);
     return [...cookies];
   };
-  /** The oldest go: what is still in use is set anew. */
+  /** The oldest go: what is still in use is set again. */
   const makeRoom = (): void => {
     for (const [name] of live()) {
       if (cookies.size <= cookiesMax && lengthOf([...cookies]) <= lengthMax) return;
@@ -98,7 +98,7 @@ function parseSetCookie(line: string, now: EpochMs): { name: string; cookie: Coo
   };
 }
 
-/** `Max-Age` goes before `Expires`; what can't be read says nothing. */
+/** `Max-Age` goes before `Expires`; what is unreadable says nothing. */
 function expiryOf(maxAge: string | undefined, expires: string | undefined, now: EpochMs): EpochMs {
   if (maxAge !== undefined && /^-?\d+$/.test(maxAge)) return now + Number(maxAge) * 1_000;
   const at = expires === undefined ? Number.NaN : Date.parse(expires);

@@ -25,7 +25,7 @@ export function readMove(
     return { ok: false, failure: { kind: 'misconfigured', detail } };
   }
   const shown = boundText(hide(to));
-  // An address is told when it is used, so one that can't be shown as it is is not followed.
+  // An address is reported when it is used, so one that can't be shown as it is is not followed.
   const isShown = shown === to;
   if (isShown && to !== at.from && mayFollow({ ...at, to }, at.allowedHosts)) return { ok: 'moved', to };
   const detail = `This account is served at ${shown}: set service.baseUrl to it, or allow its host in service.allowedHosts.`;

@@ -47,7 +47,7 @@ export function makeRequestSender(parts: RequestSenderParts): RequestSender {
   ): Promise<Sent<Result>> {
     const question = { session, operation, grant, begun: reader.begin() };
     const startedAt = performance.now();
-    const tell = (status: number | HttpFaultKind): void =>
+    const report = (status: number | HttpFaultKind): void =>
       parts.observer.onRequest?.({
         operation: operation.name,
         status,
@@ -57,11 +57,11 @@ export function makeRequestSender(parts: RequestSenderParts): RequestSender {
       });
     try {
       const result = await request();
-      tell(result.status);
+      report(result.status);
       return await reader.answered(question, result);
     } catch (error) {
       if (!(error instanceof HttpFault)) throw error;
-      tell(error.kind === 'status' ? (error.status ?? error.kind) : error.kind);
+      report(error.kind === 'status' ? (error.status ?? error.kind) : error.kind);
       return await reader.failed(question, error);
     }
   }

@@ -4,8 +4,8 @@ import type { ApiBudget, BudgetGrant } from '../../orchestrator/ports/api-budget
 import { isPage } from './service-failure.ts';
 
 /**
- * Tells the budget when request after request brings no usable answer, and when one does again: every call to a service
- * that is down costs a time-out, and a service that comes back must not be met by everyone at once. What was on its way
+ * Reports to the budget when request after request brings no usable answer, and when one does again: every call to a service
+ * that is down costs a time-out, and a service that comes back must not be met by everyone at once. What was running
  * already when that was told says nothing new: each request carries the mark of its start.
  */
 export interface ServiceCircuit {
@@ -47,13 +47,13 @@ export function makeServiceCircuit(budget: ApiBudget): ServiceCircuit {
   };
 }
 
-/** Told by the status alone, whatever the body; a gateway that is up in front of a service that is down sends none of them. */
-const toldByStatus: readonly (number | undefined)[] = [301, 308, 401, 429, 431];
+/** Reported by the status alone, whatever the body; a gateway that is up in front of a service that is down sends none of them. */
+const knownByStatus: readonly (number | undefined)[] = [301, 308, 401, 429, 431];
 
 /** Whether a fault shows that the service does not answer at all. */
 export function isUnanswered(fault: HttpFault): boolean {
   const { kind, status, isJson } = fault;
-  if (toldByStatus.includes(status)) return false;
+  if (knownByStatus.includes(status)) return false;
   switch (kind) {
     case 'connect':
     case 'timeout':

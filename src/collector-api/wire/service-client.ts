@@ -94,13 +94,13 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     hider,
   });
 
-  const movesTold = new Set<string>();
+  const movesReported = new Set<string>();
   const follow = async (session: ServiceSession, { to }: Move): Promise<void> => {
     // Another request may have learned of it first.
     if (addresses.current() !== session) return;
     addresses.moveTo(sessions.at(to));
-    if (!movesTold.has(to)) observer.onMoved?.(to);
-    movesTold.add(to);
+    if (!movesReported.has(to)) observer.onMoved?.(to);
+    movesReported.add(to);
     await sessions.letGo([addresses.home, addresses.current()]);
   };
   const take = makeTakePlace({ addresses, sender, follow });

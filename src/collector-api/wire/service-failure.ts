@@ -22,7 +22,7 @@ export function serviceFailureOf(
   hide: (text: string) => string,
 ): ServiceFailure {
   if (fault.kind === 'aborted') return { kind: 'cancelled', sent: fault.sent };
-  // Told by the status alone, also where the body was cut off: certainly not acted on.
+  // Reported by the status alone, also where the body was cut off: certainly not acted on.
   if (fault.status === 429)
     return { kind: 'throttled', detail: `${operation.name}: rate limit exceeded (429).` };
   if (fault.status === 431) {
@@ -126,7 +126,7 @@ export function serviceTimeOf(headers: HttpFault['headers'], now: EpochMs): Epoc
 const bareRefusals: readonly (number | undefined)[] = [403, 415];
 
 /**
- * Whether an answer was written by something in between, such as a gateway's or a firewall's page: the service speaks
+ * Whether an answer was written by something in between, such as a gateway's or a firewall's page: the service answers in
  * JSON, or says nothing (P13). A page names its type, so a refusal in bare words without one is the service's own.
  */
 export function isPage({ isJson, status, headers }: HttpFault): boolean {
@@ -135,8 +135,8 @@ export function isPage({ isJson, status, headers }: HttpFault): boolean {
 }
 
 /**
- * A refused certificate in a person's words. An unknown authority and another name want a look at the config, or at who
- * sits in between; one that is out of date is the service's to mend, and passes.
+ * A refused certificate in a person's words. An unknown authority and another name want a check of the config, or of who
+ * sits in between; one that is out of date is the service's to repair, and passes.
  * @returns undefined when the fault is about anything else
  */
 export function certificateFailureOf(fault: HttpFault, operation: string): ServiceFailure | undefined {

@@ -36,6 +36,6 @@ const halves = /\p{Cs}/gu;
 export function boundText(text: string): string {
   const whole = text.replace(halves, '\ufffd');
   const cut = cutText(whole, textLengthMax);
-  // Written anew, since the engine keeps the whole text for a part of it.
+  // Written again, since the engine keeps the whole text for a part of it.
   return cut === whole ? whole : Buffer.from(`${cut}…`).toString();
 }

@@ -3,7 +3,7 @@ import type { ApiBudget, BudgetGrant, KeyMemory } from '../../orchestrator/ports
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 /**
- * What refusals by limits mean for the whole key (P8). Requests that were already on their way when a pause began say
+ * What refusals by limits mean for the whole key (P8). Requests that had already been sent when a pause began say
  * nothing new: each carries the mark of its start, and only those sent after the last pause count.
  */
 export interface Throttle {
@@ -43,7 +43,7 @@ const signInPauseDefaultMs: DurationMs = 60_000;
 /** A third 401 in a row, each a minute after the one before, is no throttle any more (DESIGN §4). */
 const unauthorizedMax = 3;
 
-// However long a service asks for: who comes back after an hour costs it nothing, and no fleet stands still for a year.
+// However long a service asks for: who comes back after an hour costs it nothing, and no fleet waits for a year.
 const retryAfterMaxMs: DurationMs = 3_600_000;
 
 export function makeThrottle(parts: ThrottleParts): Throttle {

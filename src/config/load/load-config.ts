@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { invariant } from '../../base/assert.ts';
 import type { Secret } from '../../base/secret.ts';
@@ -118,7 +118,7 @@ function parseFile<Parsed>(substitution: Substitution, schema: z.ZodType<Parsed>
     ? first
     : schema.safeParse(withPlainScalars(substitution, first.error.issues), { error: explainIssue });
   if (result.success && substitution.issues.length === 0) return { parsed: result.data, issues: [] };
-  // Where a variable is missing, what the schema thinks of the rest is no news.
+  // Where a variable is missing, what the schema thinks of the rest is of no use.
   const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
   const found = (result.success ? [] : result.error.issues.flatMap(placeIssue))
     .filter((issue) => !unresolved.has(formatPath(issue.path)))
@@ -185,6 +185,7 @@ function assemble(file: ConfigFile, secrets: SecretFiles['byPath'], ca: CaFiles,
       trustedProxy: http.trustedProxy,
     },
     notify: receiversOf(file.notify, secrets),
+    ...(file.report && { report: { ...file.report, directory: resolve(folder, file.report.directory) } }),
     installation: file.installation,
     historyMs: file.history,
     log: file.log,

@@ -58,7 +58,7 @@ export const SpreadBySchema = z
   .transform((keys) => keys.map(knownKey))
   .describe('Collectors which are alike in these keys form a stratum. Each wave is spread over the strata.');
 
-/** Made anew for each place, since only the one of a value may be a variable (json-schema.ts). */
+/** Made again for each place, since only the one of a value may be a variable (json-schema.ts). */
 function keyText() {
   return z
     .string()

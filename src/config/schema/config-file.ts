@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { reportFormats } from '../../rollout/report/write-report.ts';
 import { HttpSchema } from './http-schema.ts';
 import { NotifySchema } from './notify-schema.ts';
 import { PolicySchema } from './policy-schema.ts';
 import { RedisSchema } from './redis-schema.ts';
 import { ServiceSchema } from './service-schema.ts';
-import { duration, reportRepeatedNames, shortName } from './value-schemas.ts';
+import { duration, filePath, reportRepeatedNames, shortName } from './value-schemas.ts';
 
 const Rollouts = z
   .array(PolicySchema)
@@ -49,6 +50,22 @@ export const ConfigFile = z
         'How long an ended rollout is kept, with the outcome of each collector. A change applies to rollouts that end later.',
       ),
     notify: NotifySchema,
+    report: z
+      .strictObject({
+        directory: filePath().describe(
+          'The directory. It is made where it is missing. Relative to the config file.',
+        ),
+        formats: z
+          .array(z.enum(reportFormats))
+          .min(1, 'is an empty list; remove the key for both formats')
+          .max(reportFormats.length)
+          .default([...reportFormats])
+          .describe('The formats: one HTML file that needs nothing else, and Markdown.'),
+      })
+      .exactOptional()
+      .describe(
+        'A directory for the reports of ended rollouts. The leading daemon writes a report when a rollout has ended.',
+      ),
     rollouts: Rollouts,
   })
   .describe("upwave's configuration.");

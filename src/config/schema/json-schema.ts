@@ -7,7 +7,7 @@ export function configJsonSchema(): object {
     io: 'input',
     // Keys are left alone when variables are replaced.
     override: ({ jsonSchema, path }) => {
-      tellBounds(jsonSchema);
+      reportBounds(jsonSchema);
       if (path.at(-1) !== 'propertyNames') allowVariable(jsonSchema);
     },
   });
@@ -20,7 +20,7 @@ export function configJsonSchemaText(): string {
 }
 
 /** JSON Schema has no bounds for a text that is a duration, so editors show them with its description. Changes its argument. */
-function tellBounds(schema: JsonSchema): void {
+function reportBounds(schema: JsonSchema): void {
   const { bounds, description = '' } = schema;
   if (typeof bounds !== 'string') return;
   Reflect.deleteProperty(schema, 'bounds');

@@ -181,7 +181,7 @@ const Receiver = z
   )
   .describe('One receiver of notifications: exactly one of slack, teams, pagerDuty, email and webhook.');
 
-/** Who is told of what. */
+/** Who is announced of what. */
 export const NotifySchema = z
   .array(Receiver)
   .max(50)

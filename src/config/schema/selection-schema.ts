@@ -134,7 +134,7 @@ export function reportManyPatterns(
     );
 }
 
-/** A selector with a slip in its only key is not what a person would call empty, so it is told of the slip alone. */
+/** A selector with a slip in its only key is not what a person would call empty, so only the slip is reported. */
 function someKey(sentence: string) {
   return z.refine<object>((selector) => Object.keys(selector).length > 0, {
     error: sentence,

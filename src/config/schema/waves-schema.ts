@@ -79,7 +79,7 @@ function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[
     ]);
   }
   const lastSize = partOf(waves.at(-1), 'size');
-  // One that can't be read has been reported.
+  // An unreadable one has been reported.
   if (partOf(lastSize, 'kind') !== undefined && partOf(lastSize, 'percent') !== 100) {
     report('the last wave takes what is left; leave size out, or put a wave after it', [
       waves.length - 1,

@@ -6,7 +6,7 @@ import { effectivePolicy, writeDuration } from './effective-policy.ts';
 import { maskedUrl } from './masked-urls.ts';
 
 /**
- * A config in the form of the file: what is left out there has its default here, and every secret is `***` (P12). It
+ * A config in the form of the file: what is omitted there has its default here, and every secret is `***` (P12). It
  * reads as a config of the same meaning, once its secrets are put in again.
  */
 export function effectiveConfig(config: Config): object {
@@ -18,6 +18,7 @@ export function effectiveConfig(config: Config): object {
     historyMs,
     log,
     notify,
+    report,
     rollouts,
     secretFiles: _read,
     ...others
@@ -38,6 +39,7 @@ export function effectiveConfig(config: Config): object {
     log,
     history: writeDuration(historyMs),
     ...(notify.length > 0 && { notify: notify.map(effectiveReceiver) }),
+    ...(report !== undefined && { report }),
     rollouts: rollouts.map(effectivePolicy),
   });
 }

@@ -3,10 +3,11 @@ import { errorCodeOf } from '../../base/node-errors.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
 import type { Config, RedisConfig } from '../config.ts';
 import { isLoopback } from '../schema/http-schema.ts';
+import { reportRisk } from './report-risk.ts';
 
 /**
  * What is allowed and puts a secret at risk (P12): one that travels without TLS, and a file that everybody may read or
- * change.
+ * change; and a directory that can't be written.
  * @returns one sentence per risk, for the operator; empty when all is well
  */
 export function findRisks(config: Config): readonly string[] {
@@ -27,6 +28,7 @@ export function findRisks(config: Config): readonly string[] {
     ...redisPassword(config.redis),
     ...tokens,
     ...config.notify.flatMap(receiverRisk),
+    ...(config.report === undefined ? [] : reportRisk(config.report.directory)),
     ...[...new Set([...secretFiles, ...files])].flatMap((path) => (path === undefined ? [] : openFile(path))),
   ];
 }

@@ -11,7 +11,7 @@ export interface OverlappingPolicies {
 
 /**
  * Finds policies that claim the very same collectors for certain: whatever the fleet is, as their selections say the
- * same. Each policy is told once, with the first one that it is like. Others may overlap too, which only a fleet shows.
+ * same. Each policy is reported once, with the first one that it is like. Others may overlap too, which only a fleet shows.
  */
 export function findOverlappingPolicies(policies: readonly Policy[]): readonly OverlappingPolicies[] {
   const firstBySelection = new Map<string, string>();

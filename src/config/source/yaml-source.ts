@@ -128,6 +128,8 @@ const sentencesByCode: Partial<Record<ErrorCode, string>> = {
 function syntaxSentence({ code, message }: YAMLParseError | YAMLWarning): string {
   const sentence = sentencesByCode[code];
   if (sentence !== undefined) return sentence;
+  if (code === 'BAD_INDENT' && message.startsWith('Flow '))
+    return 'a { or [ before this line is not closed; close it with } or ]';
   // What follows a colon is source text, which may hold a secret.
   const cause = code === 'UNEXPECTED_TOKEN' ? message.replace(/:.*$/s, '') : message;
   return `not valid YAML: ${cause}; put a text that holds special characters, or starts with one, in quotes`;

@@ -3,7 +3,7 @@ import { whoAmI } from './caller.ts';
 import { getRolloutCourse } from './course.ts';
 import { explainCollector, holdSubject, listHolds, readAudit, releaseSubject } from './holds.ts';
 import { listPolicies, previewStart, startPolicy } from './policies.ts';
-import { reloadConfig } from './reload.ts';
+import { previewReload, reloadConfig } from './reload.ts';
 import {
   getRollout,
   listRolloutCollectors,
@@ -16,6 +16,7 @@ import {
   abortRollout,
   approveRollout,
   pauseRollout,
+  previewRepair,
   previewRollback,
   repairRollout,
   resumeRollout,
@@ -42,6 +43,7 @@ export const adminApi = [
   listPolicies,
   previewStart,
   startPolicy,
+  previewReload,
   reloadConfig,
   listRollouts,
   getRollout,
@@ -58,6 +60,7 @@ export const adminApi = [
   previewRollback,
   rollBackRollout,
   retryRollout,
+  previewRepair,
   repairRollout,
   holdSubject,
   releaseSubject,

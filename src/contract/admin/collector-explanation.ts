@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Instant, UpgradeStateName } from './rollout-status.ts';
+import { explanationKinds } from '../../base/vocabulary.ts';
+import { Instant, UpgradeStateName } from './status-parts.ts';
 
 const AttemptBody = z
   .object({
@@ -33,26 +34,7 @@ const SelectionRuleBody = z
   .meta({ id: 'SelectionRule', description: "The rule of the policy's selection that leaves it out." });
 
 const ExplanationKindName = z
-  .enum([
-    'planned',
-    'unreadable',
-    'notSelected',
-    'excluded',
-    'notAsked',
-    'atTarget',
-    'newer',
-    'held',
-    'claimed',
-    'failedBefore',
-    'notAlive',
-    'notOffered',
-    'noTarget',
-    'rolledBack',
-    'aborted',
-    'eligible',
-    'gone',
-    'unknown',
-  ])
+  .enum(explanationKinds)
   .meta({ id: 'ExplanationKind', description: 'For programs. `reason` is the sentence for people.' });
 
 const PastUpgradeBody = z

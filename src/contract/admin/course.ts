@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { Instant } from './rollout-status.ts';
 import { rolloutId } from './rollouts.ts';
+import { Instant } from './status-parts.ts';
 
 const Count = z.number().int();
 
@@ -16,6 +16,19 @@ const RolloutCourseBody = z
         isWhole: z.boolean().meta({ description: 'False: the earliest events are no longer kept.' }),
       })
       .meta({ description: 'How many succeeded, failed and were in flight, over time.' }),
+    builds: z
+      .object({
+        builds: z
+          .array(z.string())
+          .readonly()
+          .meta({ description: 'The target first, then the builds that it replaces.' }),
+        points: z
+          .array(z.object({ at: Instant, counts: z.array(Count).readonly() }))
+          .readonly()
+          .meta({ description: 'A count for each build. Oldest first; 120 at most.' }),
+      })
+      .nullable()
+      .meta({ description: 'Planned collectors by build, over time. Null: not known.' }),
     eventCounts: z
       .array(z.object({ event: z.string(), count: Count }))
       .readonly()
@@ -42,6 +55,29 @@ const RolloutCourseBody = z
         description:
           "When no upgrade may start, until tomorrow, by the policy's own time zone. `window`: none is open.",
       }),
+    gates: z
+      .array(
+        z.object({
+          wave: z.string(),
+          name: z.string(),
+          expect: z
+            .object({ operator: z.enum(['>=', '>', '<=', '<', '==', '!=']), value: z.number() })
+            .nullable()
+            .meta({ description: 'What the values must meet. Null: the gate answers without a value.' }),
+          samples: z
+            .array(
+              z.object({
+                at: Instant,
+                verdict: z.enum(['met', 'missed', 'hold', 'error']),
+                value: z.number().nullable(),
+              }),
+            )
+            .readonly()
+            .meta({ description: 'Oldest first; 60 at most.' }),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'What the gates answered over time.' }),
   })
   .meta({ id: 'RolloutCourse', description: 'How a rollout went so far.' });
 

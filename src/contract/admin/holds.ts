@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { auditEvents } from '../../base/vocabulary.ts';
 import { defineOperation, integerText } from '../operation.ts';
 import { CollectorExplanationBody } from './collector-explanation.ts';
-import { BuildHoldBody, Instant } from './rollout-status.ts';
+import { BuildHoldBody, Instant } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
 /** What our own API tells about holds; the shapes are those of the core, as in `rollout-status.ts`. */
@@ -77,25 +78,7 @@ export type HeldThingsBody = z.infer<typeof HeldThingsBody>;
 export const AuditEntryBody = z
   .object({
     at: Instant,
-    event: z.enum([
-      'build.held',
-      'build.released',
-      'collector.held',
-      'collector.released',
-      'record.lost',
-      'config.reloaded',
-      'rollout.started',
-      'rollout.paused',
-      'rollout.resumed',
-      'rollout.approved',
-      'wave.soakSkipped',
-      'rollout.aborted',
-      'rollout.rollingBack',
-      'rollout.retried',
-      'rollout.repaired',
-      'stratum.held',
-      'stratum.released',
-    ]),
+    event: z.enum(auditEvents),
     subject: z.string().meta({
       description:
         "The build, the collector's id, the rollout with its wave, or the stratum; for `record.lost`, where what is lost was kept; for `config.reloaded`, `config`.",

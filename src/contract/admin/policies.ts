@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { Instant, LeftOutBody, RolloutStateName, RolloutStatusBody } from './rollout-status.ts';
+import { RolloutStatusBody } from './rollout-status.ts';
+import { Instant, LeftOutBody, RolloutStateName } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
 const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
@@ -9,7 +10,7 @@ const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
     'The outcome of a scan. `busy`: the policy has a running rollout. `failed` also when the scan could not read that rollout.',
 });
 
-const PolicyStandingBody = z
+const PolicyStatusBody = z
   .object({
     policy: z.string(),
     lastScan: z
@@ -43,8 +44,17 @@ export const PolicyStatusesBody = z
     notificationProblems: z.array(z.string()).readonly().exactOptional().meta({
       description: 'Receivers of notifications that take no messages, and why; absent: none.',
     }),
+    reports: z
+      .object({
+        directory: z.string(),
+        problem: z.string().exactOptional().meta({
+          description: 'Why this daemon cannot write them; absent: it can, or another daemon leads.',
+        }),
+      })
+      .exactOptional()
+      .meta({ description: 'Where reports of ended rollouts are written; absent: nowhere.' }),
     policies: z
-      .array(PolicyStandingBody)
+      .array(PolicyStatusBody)
       .readonly()
       .meta({ description: 'Those of the config, in its order.' }),
     orphans: z

@@ -14,39 +14,65 @@ const PolicyDifferenceBody = z
   })
   .meta({ id: 'PolicyDifference', description: 'One key of a policy. The texts hold no secret.' });
 
+const changes = {
+  policies: z
+    .array(
+      z.object({
+        policy: z.string(),
+        kind: z.enum(['added', 'removed', 'changed']),
+        differences: z.array(PolicyDifferenceBody).readonly(),
+      }),
+    )
+    .readonly()
+    .meta({ description: 'What changed in the file.' }),
+  needsRestart: z.array(z.string()).readonly().meta({
+    description: 'Keys outside of `rollouts` that differ. They take effect when the daemon is restarted.',
+  }),
+  rollouts: z
+    .array(
+      z.object({
+        rollout: z.string(),
+        followed: z.array(PolicyDifferenceBody).readonly().meta({
+          description: 'In force now. In a preview: what the reload would bring into force.',
+        }),
+        waiting: z
+          .array(PolicyDifferenceBody)
+          .readonly()
+          .meta({ description: 'Left to the next rollout of the policy.' }),
+      }),
+    )
+    .readonly()
+    .meta({ description: 'The running rollouts, and which config they follow.' }),
+  warnings: z.array(z.string()).readonly(),
+};
+
 export const ReloadAnswerBody = z
-  .object({
-    kind: z.enum(['reloaded', 'unchanged']),
-    policies: z
-      .array(
-        z.object({
-          policy: z.string(),
-          kind: z.enum(['added', 'removed', 'changed']),
-          differences: z.array(PolicyDifferenceBody).readonly(),
-        }),
-      )
-      .readonly()
-      .meta({ description: 'What changed in the file.' }),
-    needsRestart: z.array(z.string()).readonly().meta({
-      description: 'Keys outside of `rollouts` that differ. They take effect when the daemon is restarted.',
-    }),
-    rollouts: z
-      .array(
-        z.object({
-          rollout: z.string(),
-          followed: z.array(PolicyDifferenceBody).readonly().meta({ description: 'In force now.' }),
-          waiting: z
-            .array(PolicyDifferenceBody)
-            .readonly()
-            .meta({ description: 'Left to the next rollout of the policy.' }),
-        }),
-      )
-      .readonly()
-      .meta({ description: 'The running rollouts, and which config they follow.' }),
-    warnings: z.array(z.string()).readonly(),
-  })
+  .object({ kind: z.enum(['reloaded', 'unchanged']), ...changes })
   .meta({ id: 'ReloadAnswer' });
 export type ReloadAnswerBody = z.infer<typeof ReloadAnswerBody>;
+
+export const ReloadPreviewBody = z
+  .object({
+    ...changes,
+    configs: z
+      .array(z.object({ policy: z.string(), hash: z.string() }))
+      .readonly()
+      .meta({ description: 'A hash of each policy in the file, for comparing two files.' }),
+  })
+  .meta({ id: 'ReloadPreview', description: 'What a reload would change.' });
+export type ReloadPreviewBody = z.infer<typeof ReloadPreviewBody>;
+
+export const previewReload = defineOperation({
+  name: 'previewReload',
+  method: 'GET',
+  path: '/reload-preview',
+  summary: 'Show what a reload would change',
+  answer: { status: 200, body: ReloadPreviewBody },
+  errors: ['invalid', 'unavailable'],
+  idempotent: true,
+  source:
+    'DESIGN §4, Reload: what this daemon would read, and which running rollouts would follow; changes nothing',
+});
 
 export const reloadConfig = defineOperation({
   name: 'reloadConfig',

@@ -1,196 +1,27 @@
 import { z } from 'zod';
-import { rolloutReasonKinds, upgradeReasonKinds } from '../../base/vocabulary.ts';
-
-/**
- * What our own API tells about rollouts. The shapes are those of the core; this floor may not import it, so they are
- * written down again here, and a test asserts that both agree.
- */
-export const upgradeStateNames = [
-  'pending',
-  'queued',
-  'starting',
-  'upgrading',
-  'verifying',
-  'retrying',
-  'deferred',
-  'succeeded',
-  'failed',
-  'timedOut',
-  'unconfirmed',
-  'withdrawn',
-  'rolledBack',
-] as const;
-export const UpgradeStateName = z.enum(upgradeStateNames).meta({
-  id: 'UpgradeState',
-  description: "State of one collector's passage through a rollout.",
-});
-
-export const RolloutStateName = z
-  .enum([
-    'awaitingApproval',
-    'running',
-    'held',
-    'paused',
-    'rollingBack',
-    'succeeded',
-    'finishedWithFailures',
-    'aborted',
-    'rolledBack',
-    'superseded',
-  ])
-  .meta({ id: 'RolloutState', description: 'State of a rollout.' });
-
-export const WaveStateName = z
-  .enum(['waiting', 'awaitingApproval', 'open', 'soaking', 'passed'])
-  .meta({ id: 'WaveState', description: 'State of a wave.' });
-
-export const rolloutVerbNames = [
-  'pause',
-  'resume',
-  'approve',
-  'skipSoak',
-  'abort',
-  'rollback',
-  'retry',
-] as const;
-export const RolloutVerbName = z
-  .enum(rolloutVerbNames)
-  .meta({ id: 'RolloutVerb', description: 'What an operator may ask of a rollout as a whole.' });
-
-export const Instant = z.int().meta({ description: 'Milliseconds since the UNIX epoch.' });
-const Count = z.number().int();
-const Counts = z.record(UpgradeStateName, Count).readonly();
-
-export const failureClassNames = ['permanent', 'retry', 'timedOut', 'unconfirmed'] as const;
-export const FailureClassName = z.enum(failureClassNames).meta({
-  id: 'FailureClass',
-  description:
-    'What kind of failure: `permanent` ones would not have been helped by waiting, `retry` ones spent their attempts.',
-});
-
-export const BuildHoldBody = z
-  .object({ build: z.string(), by: z.string(), reason: z.string(), at: Instant })
-  .meta({ id: 'BuildHold', description: 'A build that may not be installed, under any policy.' });
-
-const GateStatusBody = z
-  .object({
-    name: z.string(),
-    verdict: z.enum(['pass', 'fail', 'hold', 'inconclusive', 'waiting']),
-    words: z.string().meta({ description: 'How it stands: `errors 0.93, expected >= 0.99`.' }),
-    value: z
-      .number()
-      .nullable()
-      .meta({ description: 'The last value of a query; null while none is known.' }),
-    unanswered: Count.meta({ description: 'How often in a row it was asked and gave no answer.' }),
-    dryRun: z.boolean().meta({ description: 'Shows its value, and decides nothing.' }),
-  })
-  .meta({ id: 'GateStatus' });
-
-const WaveStatusBody = z
-  .object({
-    name: z.string(),
-    size: Count.meta({ description: 'Members when it was planned, and late joiners.' }),
-    joined: Count.meta({ description: 'Late joiners: they came after the plan was made.' }),
-    strata: Count.meta({ description: 'Strata with members in it.' }),
-    state: WaveStateName,
-    counts: Counts,
-    failures: z.number().meta({
-      description: 'Failures that count, weighted: a collector that did not come back counts more.',
-    }),
-    failuresAllowed: z
-      .number()
-      .meta({ description: 'With more weighted failures than this, the wave trips.' }),
-    lost: Count.meta({ description: 'Collectors that did not come back.' }),
-    acknowledged: z.number().meta({
-      description: 'Weighted failures that a resume or a release has acknowledged: they no longer count.',
-    }),
-    setAside: Count.meta({ description: 'Members of held strata that wait until they are released.' }),
-    gates: z.array(GateStatusBody).readonly(),
-    openedAt: Instant.nullable(),
-    soakEndsAt: Instant.nullable(),
-    passedAt: Instant.nullable(),
-    waits: z.string().nullable().meta({ description: 'What it waits for; null when it does not wait.' }),
-  })
-  .meta({ id: 'WaveStatus' });
-
-const PlanDriftBody = z
-  .object({
-    from: z.string().meta({ description: 'Hash of the plan before.' }),
-    joined: Count,
-    left: Count,
-    words: z.string(),
-  })
-  .meta({ id: 'PlanDrift', description: 'How a plan differs from the one that was shown before it.' });
-
-export const WindowStatusBody = z
-  .object({
-    isOpen: z.boolean(),
-    until: Instant.nullable().meta({ description: 'When that changes next; null: not in a year.' }),
-    reason: z.string(),
-    timeZone: z.string(),
-    ownZones: z.boolean().meta({ description: "Some windows go by each collector's own time zone." }),
-  })
-  .meta({ id: 'WindowStatus' });
-
-const StrataStatusBody = z
-  .object({
-    total: Count,
-    held: z
-      .array(
-        z.object({
-          label: z.string().meta({ description: '`Linux / amd64 / 19.441-2`' }),
-          kind: z.enum(['outlier', 'asked', 'text']),
-          reason: z.string(),
-          by: z.string(),
-          at: Instant,
-          waiting: Count.meta({ description: 'Its collectors that wait until it is released.' }),
-        }),
-      )
-      .readonly(),
-    uncovered: z
-      .object({ count: Count, labels: z.array(z.string()).readonly() })
-      .meta({ description: 'Strata that no wave before the last covers, and the labels of some.' }),
-  })
-  .meta({ id: 'StrataStatus' });
-
-export const LeftOutBody = z
-  .object({
-    kind: z.enum([
-      'notSelected',
-      'excluded',
-      'notAsked',
-      'atTarget',
-      'newer',
-      'held',
-      'claimed',
-      'failedBefore',
-      'notAlive',
-      'notOffered',
-      'leftFleet',
-      'text',
-    ]),
-    reason: z.string().meta({ description: 'The same for people.' }),
-    count: Count,
-  })
-  .meta({ id: 'LeftOut', description: 'Collectors that a plan leaves out, for one reason.' });
-
-export const LeftBehindBody = z
-  .object({
-    kind: z.enum([
-      'unknown',
-      'notListed',
-      'buildNotOffered',
-      'claimed',
-      'held',
-      'failed',
-      'withdrawn',
-      'text',
-    ]),
-    reason: z.string().meta({ description: 'The same for people.' }),
-    count: Count,
-    names: z.array(z.string()).readonly().meta({ description: 'Of some: `web-1 (had 19.441-2)`.' }),
-  })
-  .meta({ id: 'LeftBehind', description: 'Collectors that a rollback does not take back, for one reason.' });
+import {
+  blockerKinds,
+  etaUnknownReasons,
+  headlineKinds,
+  rolloutReasonKinds,
+  upgradeReasonKinds,
+} from '../../base/vocabulary.ts';
+import {
+  BuildHoldBody,
+  Count,
+  Counts,
+  FailureClassName,
+  Instant,
+  LeftBehindBody,
+  LeftOutBody,
+  PlanDriftBody,
+  RolloutStateName,
+  RolloutVerbName,
+  StrataStatusBody,
+  UpgradeStateName,
+  WaveStatusBody,
+  WindowStatusBody,
+} from './status-parts.ts';
 
 const OthersCount = Count.meta({ description: 'Those that are in none of the named ones.' });
 
@@ -229,7 +60,7 @@ const CauseGroupBody = z
     description: 'Why upgrades failed, are retried, are deferred, or were withdrawn.',
   });
 
-const StandstillBody = z
+const OutageBody = z
   .object({
     kind: z.enum(['rateLimited', 'signInThrottled', 'serviceDown']),
     reason: z.string(),
@@ -239,16 +70,16 @@ const StandstillBody = z
       description: 'When the pause ends, or a request tries again; null: one tries it right now.',
     }),
   })
-  .meta({ id: 'Standstill', description: 'Why no requests are being sent.' });
+  .meta({ id: 'Outage', description: 'Why no requests are being sent.' });
 
-const ApiStandingBody = z
+const ApiBudgetStatusBody = z
   .object({
     requestsPerSecond: z
       .number()
       .meta({ description: 'Requests that got their place, over the last minute.' }),
     requestsPerSecondMax: z.number(),
     rateLimited: Count.meta({ description: '429s in the last hour; those that came at once are one.' }),
-    standstill: StandstillBody.nullable(),
+    outage: OutageBody.nullable(),
   })
   .meta({
     id: 'ApiBudgetStatus',
@@ -257,24 +88,7 @@ const ApiStandingBody = z
 
 const HeadlineBody = z
   .object({
-    kind: z.enum([
-      'newerVersion',
-      'otherAccount',
-      'held',
-      'paused',
-      'needsApproval',
-      'rollingBack',
-      'waitsForService',
-      'waitsForInventory',
-      'waitsForWindow',
-      'waitsForCollectors',
-      'running',
-      'succeeded',
-      'finishedWithFailures',
-      'aborted',
-      'rolledBack',
-      'superseded',
-    ]),
+    kind: z.enum(headlineKinds),
     needsPerson: z.boolean().meta({ description: 'It does not go on until a person acts.' }),
   })
   .meta({ id: 'Headline', description: 'What a person reads first: what has to be done.' });
@@ -291,6 +105,18 @@ const WaitsForBody = z
     id: 'WaitsFor',
     description: 'What a running rollout waits for while nothing of it is in flight.',
   });
+
+const AttributedFailures = { failed: Count, tried: Count };
+const SharedAttributeBody = z
+  .object({
+    attributes: z
+      .array(z.object({ key: z.string(), value: z.string() }))
+      .readonly()
+      .meta({ description: 'One or two of `spreadBy`. A value may end in `*`.' }),
+    ...AttributedFailures,
+    elsewhere: z.object(AttributedFailures),
+  })
+  .meta({ id: 'SharedAttribute', description: 'What the failures have in common.' });
 
 const EtaFigures = {
   plusMinusMs: z.number().meta({ description: 'Half the range in which the end is expected.' }),
@@ -316,18 +142,7 @@ const EtaBody = z
       .meta({ description: 'Only deferred collectors remain: the last of them is given up then.' }),
     z.object({
       kind: z.literal('unknown'),
-      reason: z.enum([
-        'account',
-        'collectors',
-        'ending',
-        'held',
-        'inventory',
-        'newerVersion',
-        'noWindow',
-        'paused',
-        'rollingBack',
-        'serviceDown',
-      ]),
+      reason: z.enum(etaUnknownReasons),
     }),
   ])
   .meta({ id: 'Eta', description: 'When a rollout is expected to end, as far as that can be known.' });
@@ -341,49 +156,9 @@ const HeldForBody = z
   })
   .meta({ id: 'HeldFor', description: 'What a rollout that is held waits for.' });
 
-const blockerKindNames = [
-  'planApproval',
-  'held',
-  'paused',
-  'outliersUnclear',
-  'inventory',
-  'recordsUnreadable',
-  'newerVersion',
-  'account',
-  'over',
-  'withdrawing',
-  'watching',
-  'abandoning',
-  'rollbackPlan',
-  'rollback',
-  'waveApproval',
-  'soak',
-  'lateJoiners',
-  'soakCheck',
-  'gate',
-  'deferred',
-  'waveOrder',
-  'retryNotDue',
-  'turn',
-  'concurrency',
-  'stratumHeld',
-  'window',
-  'freeze',
-  'windowTooShort',
-  'cap',
-  'planUnreadable',
-  'buildHeld',
-  'inventoryUnresolved',
-  'noEvidence',
-  'gateInconclusive',
-  'gateUnknown',
-  'onlyHeldStrata',
-  'failures',
-  'gateMissed',
-] as const;
 const BlockerBody = z
   .object({
-    kind: z.enum(blockerKindNames),
+    kind: z.enum(blockerKinds),
     reason: z.string().meta({ description: 'The same for people, with figures.' }),
     until: Instant.nullable().meta({ description: 'When it may end by itself, where that is known.' }),
   })
@@ -440,6 +215,9 @@ export const RolloutStatusBody = z
       .array(CauseGroupBody)
       .readonly()
       .meta({ description: 'Groups without an upgrade are left out.' }),
+    sharedAttribute: SharedAttributeBody.nullable().meta({
+      description: 'Null: nothing that is more than chance.',
+    }),
     leftOut: z.array(LeftOutBody).readonly(),
     inFlight: Count,
     concurrency: Count,
@@ -447,7 +225,7 @@ export const RolloutStatusBody = z
       .number()
       .meta({ description: 'As how many failures a collector counts that did not come back.' }),
     eta: EtaBody.nullable().meta({ description: 'When it is expected to end; null once it has.' }),
-    api: ApiStandingBody.nullable().meta({
+    api: ApiBudgetStatusBody.nullable().meta({
       description: 'The budget that all rollouts share; null for one that has ended.',
     }),
     window: WindowStatusBody.nullable().meta({
@@ -473,6 +251,10 @@ export const RolloutEventBody = z
     policy: z.string(),
     rollout: z.string(),
     reason: z.string(),
+    reasonKind: z.string().exactOptional().meta({
+      description:
+        'The kind of the reason of a rollout, an upgrade or a stratum; the verdict of a gate. Absent: none, or an earlier version wrote the event.',
+    }),
     by: z.string().meta({ description: '`daemon`, `schedule`, or an operator.' }),
     wave: z.string().exactOptional(),
     collectorId: z.number().exactOptional(),
@@ -481,6 +263,7 @@ export const RolloutEventBody = z
     attempt: Count.exactOptional(),
     durationMs: z.number().exactOptional(),
     seenDelayMs: z.number().exactOptional(),
+    fromBuild: z.string().exactOptional(),
     failureClass: z.string().exactOptional(),
   })
   .meta({ id: 'RolloutEvent', description: 'One thing that happened: who, what, why, when.' });

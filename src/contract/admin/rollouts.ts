@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import { defineOperation, integerText } from '../operation.ts';
 import { eventsDefault, eventsMax } from './event-limits.ts';
-import {
-  RolloutEventBody,
-  RolloutStatusBody,
-  RolloutVerbName,
-  UpgradeBody,
-  UpgradeStateName,
-} from './rollout-status.ts';
+import { RolloutEventBody, RolloutStatusBody, UpgradeBody } from './rollout-status.ts';
+import { RolloutVerbName, UpgradeStateName } from './status-parts.ts';
 
 // Pages are bounded, so that no answer grows with the fleet.
 const collectorPageSizeDefault = 100;
@@ -27,7 +22,7 @@ const StateList = z
   .pipe(z.array(UpgradeStateName))
   .meta({ description: 'States, separated by commas: `failed,timedOut,unconfirmed`.' });
 
-/** One answer describes each rollout anew, at a few commands each. */
+/** One answer describes each rollout again, at a few commands each. */
 export const rolloutPageSizeDefault = 50;
 const rolloutPageSizeMax = 100;
 
@@ -98,7 +93,10 @@ export const listRolloutCollectors = defineOperation({
     state: StateList.optional(),
     wave: filterText(waveNameLengthMax, 'The name of a wave.'),
     stratum: filterText(filterLengthMax, 'The label of a stratum: `Linux / amd64 / 19.441-2`.'),
-    cause: filterText(filterLengthMax, 'Words of the reason. `…` stands for anything.'),
+    cause: filterText(
+      filterLengthMax,
+      'Words of the reason; `…` stands for anything. Or a `reasonKind`, or a `failureClass`.',
+    ),
     match: filterText(
       filterLengthMax,
       'Words that its name, id, builds, stratum or caps (`fields.cluster = db-7`) contain.',
@@ -137,7 +135,10 @@ export const listRolloutEvents = defineOperation({
   query: z.object({
     limit: integerText({ min: 1, max: eventsMax }).default(eventsDefault),
     since: integerText({ min: 0 }).optional().meta({ description: 'Only events at or after this instant.' }),
-    type: filterText(filterLengthMax, 'The name of an event, or its beginning: `upgrade`, `wave.passed`.'),
+    type: filterText(
+      filterLengthMax,
+      'The name of an event, or a part of it: `wave.passed`, `upgrade`, `held`.',
+    ),
     collector: filterText(filterLengthMax, "A collector's id, or a part of its name."),
     by: filterText(filterLengthMax, 'Who asked for it: `daemon`, `schedule`, or an operator.'),
   }),

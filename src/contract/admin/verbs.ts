@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.ts';
-import { failureClassNames, LeftBehindBody, RolloutStatusBody, WindowStatusBody } from './rollout-status.ts';
+import { upgradeFailureClasses } from '../../base/vocabulary.ts';
+import { defineOperation, integerText } from '../operation.ts';
+import { RolloutStatusBody } from './rollout-status.ts';
 import { rolloutId } from './rollouts.ts';
+import { LeftBehindBody, WindowStatusBody } from './status-parts.ts';
 import { VerbBody, whyAndWho } from './verb-body.ts';
 
 const Count = z.number().int().nonnegative();
@@ -104,7 +106,7 @@ const RetryBody = z.object(
       .max(failureWordLengthMax)
       .exactOptional()
       .meta({
-        description: `Only failures of this class (${failureClassNames.join(', ')}), or with these words in their reason.`,
+        description: `Only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason.`,
       }),
   },
   toRetry,
@@ -215,6 +217,43 @@ export const previewRollback = defineOperation({
   errors: ['notFound', 'refused', 'unavailable'],
   idempotent: true,
   source: 'P15: what a rollback would do now; the request names its numbers',
+});
+export const RepairPreviewBody = z
+  .object({
+    rollout: z.string(),
+    ownRecord: z.boolean().meta({
+      description:
+        "The rollout's own record is corrupt. A repair of all records ends the rollout as aborted.",
+    }),
+    upgrades: z
+      .array(
+        z.object({
+          collectorId: z.number(),
+          collectorName: z.string(),
+          mayRun: z.boolean().meta({ description: 'An upgrade task may be running.' }),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'Upgrades that have not ended and whose record is corrupt.' }),
+  })
+  .meta({ id: 'RepairPreview', description: 'What a repair would settle now.' });
+export type RepairPreviewBody = z.infer<typeof RepairPreviewBody>;
+
+export const previewRepair = defineOperation({
+  name: 'previewRepair',
+  summary: 'What a repair would settle now',
+  method: 'GET',
+  path: '/rollouts/{id}/repair-preview',
+  params: rolloutId,
+  query: z.object({
+    collectorId: integerText({ min: 1 })
+      .optional()
+      .meta({ description: 'The collector with a corrupt record. Left out: all of the rollout.' }),
+  }),
+  answer: { status: 200, body: RepairPreviewBody },
+  errors: ['notFound', 'refused', 'unavailable'],
+  idempotent: true,
+  source: 'P15: the corrupt records that a repair would settle; refused where none is corrupt',
 });
 export const repairRollout = verb({
   name: 'repairRollout',

@@ -5,7 +5,7 @@ import { listUpgradableCollectors } from './upgrades.ts';
 
 const { shape } = Collector;
 
-/** As the specification's, without a look at each of its entries. */
+/** As the specification's, without a check of each entry. */
 const Fields = z.custom<Record<string, unknown>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );

@@ -36,7 +36,7 @@ export function httpMessage(place: HttpPlace, written: WrittenNotice, now: Epoch
   }
 }
 
-/** HMAC-SHA256, in hexadecimal digits. The receiver computes it anew, and refuses a message that is too old. */
+/** HMAC-SHA256, in hexadecimal digits. The receiver computes it again, and refuses a message that is too old. */
 function sign(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }

@@ -1,5 +1,5 @@
 import { assess } from '../../rollout/decision/assess.ts';
-import { afterAnswer } from '../../rollout/decision/gate-probe.ts';
+import { afterAnswer } from '../../rollout/decision/assess-gate.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { GateProbe, GateQuestion } from '../ports/gate-probe.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
@@ -25,12 +25,12 @@ export async function askGate(
   const at = parts.clock.now();
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
     const wave = current.rollout.waves[of.wave];
-    const standing = wave?.gates[of.gate];
-    if (current.rollout.state !== 'running' || wave?.state !== 'soaking' || standing === undefined)
+    const answers = wave?.gates[of.gate];
+    if (current.rollout.state !== 'running' || wave?.state !== 'soaking' || answers === undefined)
       return undefined;
     // Someone else has asked meanwhile.
-    if (standing.askedAt !== askedAt) return undefined;
-    return { kind: 'gateAnswered', at, ...of, standing: afterAnswer(standing, gate, answer, at) };
+    if (answers.askedAt !== askedAt) return undefined;
+    return { kind: 'gateAnswered', at, ...of, answers: afterAnswer(answers, gate, answer, at) };
   });
   return 'done';
 }

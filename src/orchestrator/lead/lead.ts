@@ -12,12 +12,12 @@ export interface LeadParts extends ReconcileParts, WatchParts {
   readonly lease: LeaderLease;
   /** Whether another daemon that lives should lead for a while; never, where left out. */
   readonly isWaitedFor?: () => Promise<boolean>;
-  /** Ends early when the wakeUps rings: `sleep` returns as soon as this signal fires. */
+  /** Ends early at a wake-up: `sleep` returns as soon as this signal fires. */
   readonly nextWakeUp: () => AbortSignal;
 }
 
-// Even without any news: the look that repairs whatever was lost.
-const lookEveryMs: DurationMs = 1_000;
+// Even without any change: the poll that repairs whatever was lost.
+const checkEveryMs: DurationMs = 1_000;
 
 // Between two passes, whatever they ask for: a leader that is always refused must not spin.
 const breathMs: DurationMs = 5;
@@ -31,7 +31,7 @@ const turnMs: DurationMs = 10_000;
 const restMs: DurationMs = 2_500;
 
 /**
- * The leader's loop: while the lease is ours, every active rollout is reconciled when the wakeUps rings, when it asked
+ * The leader's loop: while the lease is ours, every active rollout is reconciled at a wake-up, when it asked
  * to be woken, and every second. It ends when the signal is aborted, and then gives the lease back.
  */
 export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void> {
@@ -39,7 +39,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
   let deliveredAt = 0;
   let turnBeganAt = 0;
   while (!signal.aborted) {
-    const ring = parts.nextWakeUp();
+    const woken = parts.nextWakeUp();
     const fence = await holdLease(parts);
     if ((fence !== undefined) !== leading) {
       leading = fence !== undefined;
@@ -49,7 +49,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       turnBeganAt = parts.clock.now();
     }
     if (fence === undefined) {
-      await parts.sleep(lookEveryMs / 2, signal);
+      await parts.sleep(checkEveryMs / 2, signal);
       continue;
     }
     const now = parts.clock.now();
@@ -72,8 +72,8 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY,
       signal,
     );
-    const waitMs = Math.min(lookEveryMs, Math.max(breathMs, wakeAt - parts.clock.now()));
-    await withEitherSignal([ring, signal], (either) => parts.sleep(waitMs, either));
+    const waitMs = Math.min(checkEveryMs, Math.max(breathMs, wakeAt - parts.clock.now()));
+    await withEitherSignal([woken, signal], (either) => parts.sleep(waitMs, either));
   }
   await parts.lease.release().catch((error: unknown) => {
     parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
@@ -129,7 +129,7 @@ async function reconcileOne(
   try {
     return await reconcile(parts, rolloutId, fence, overdue, signal);
   } catch (error) {
-    // One rollout's trouble must not stop the others.
+    // One rollout's fault must not stop the others.
     parts.sink.note({ event: 'reconcile.failed', rollout: rolloutId, error });
     return null;
   }
@@ -146,7 +146,7 @@ export interface GiveWayParts {
 }
 
 /**
- * Whether rollouts on their way need another daemon that lives as their leader: one of another account or of a newer
+ * Whether running rollouts need another daemon that lives as their leader: one of another account or of a newer
  * version, or with a policy that the config of this daemon does not have. All daemons share one lease, so leaders of such rollouts take turns.
  */
 export async function isWaitedFor(parts: GiveWayParts): Promise<boolean> {

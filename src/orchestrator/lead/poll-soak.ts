@@ -7,9 +7,9 @@ import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { collectorsPerPage } from '../../rollout/upgrade/reading-period.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
-import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from '../records/change-upgrade.ts';
+import { type ChangeUpgradeParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
 import { listSoaking } from '../records/read-records.ts';
-import { judgeInventory, refusalOf } from '../watch/judge-inventory.ts';
+import { implausibleReason, judgeInventory } from '../watch/judge-inventory.ts';
 
 export interface SoakPollParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
@@ -61,7 +61,7 @@ export async function pollSoakingCollectors(
   const { seen, gone, unseen } = await readSoak(parts, rollout, upgrades, signal);
   if (signal.aborted) return 'again';
   let silent = 0;
-  const news: UpgradeNews[] = [];
+  const findings: UpgradeFinding[] = [];
   for (const upgrade of upgrades) {
     const sighting = seen.get(upgrade.identity.collectorId);
     if (sighting === undefined) continue;
@@ -69,23 +69,23 @@ export async function pollSoakingCollectors(
     if (verdict.kind === 'silent') silent += 1;
     if (verdict.kind !== 'regressed') continue;
     const { lost, reason } = verdict;
-    news.push({ upgrade, fact: { kind: 'regressed', at: parts.clock.now(), lost, reason } });
+    findings.push({ upgrade, fact: { kind: 'regressed', at: parts.clock.now(), lost, reason } });
   }
   const explained = gone.length === 0 ? new Set<number>() : await heldCollectors(parts);
   for (const upgrade of gone)
-    news.push({
+    findings.push({
       upgrade,
       fact: factOfGone(upgrade, explained.has(upgrade.identity.collectorId), parts.clock.now()),
     });
-  await recordFacts(parts, rollout, news, {});
+  await recordFacts(parts, rollout, findings, {});
   if (unseen !== undefined) {
     const reason = `after the soak of ${rollout.waves[wave]?.name ?? ''}: ${unseen}`;
     parts.sink.note({ event: 'poll.failed', rollout: rollout.id, reason });
   }
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
-    const standing = current.rollout.waves[wave];
-    if (current.rollout.state !== 'running' || standing?.state !== 'soaking') return undefined;
-    const failedPolls = unseen === undefined ? 0 : (standing.soakCheck?.failedPolls ?? 0) + 1;
+    const soaking = current.rollout.waves[wave];
+    if (current.rollout.state !== 'running' || soaking?.state !== 'soaking') return undefined;
+    const failedPolls = unseen === undefined ? 0 : (soaking.soakCheck?.failedPolls ?? 0) + 1;
     return { kind: 'soakPolled', at: parts.clock.now(), wave, check: { at, silent, failedPolls } };
   });
   return 'done';
@@ -176,7 +176,7 @@ async function readRows(
         { build, alive, lastSeenAlive, serviceAt },
       ]),
     ),
-    refusal: refusalOf(verdict),
+    refusal: implausibleReason(verdict),
   };
 }
 

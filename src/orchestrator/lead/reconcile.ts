@@ -3,13 +3,12 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { decide } from '../../rollout/decision/decide.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
-import { stopWords } from '../../rollout/messages/stop-causes.ts';
+import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import type { CollectorHold } from '../ports/fleet-register.ts';
-import type { BackgroundTasks, Fence } from '../ports/leader.ts';
-import type { StepQueue } from '../ports/wake-ups.ts';
+import type { BackgroundTasks, Fence, StepQueue } from '../ports/leader.ts';
 import {
   type ChangeRolloutParts,
   saveRolloutFact,
@@ -52,10 +51,10 @@ type Executors = {
 
 /**
  * Brings one rollout as far as it can go now: load, decide, act, record, and again while something changed. Level-
- * triggered: it looks at what is, so a lost message or a crash between two lines costs nothing but time.
- * @param overdueMs a step due for longer than this may have lost its job, and is delivered anew
+ * triggered: it acts on what is stored, so a lost message or a crash between two lines costs nothing but time.
+ * @param overdueMs a step due for longer than this may have lost its job, and is delivered again
  * @param signal ends it between two passes
- * @returns when to look again if nothing happens before
+ * @returns when to run again if nothing happens before
  */
 export async function reconcile(
   parts: ReconcileParts,
@@ -186,7 +185,7 @@ async function breach(pass: Pass, { cause, holdsBuild }: Extract<Action, { do: '
   const { id, policy, targetBuild } = view.rollout;
   const at = nowOf(pass);
   if (holdsBuild && view.buildHold === null) {
-    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${stopWords(cause)}`, at };
+    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${rolloutReasonWords(cause)}`, at };
     if ((await parts.register.holdBuild(hold)) === 'held') {
       const { by } = hold;
       const entry = { event: 'build.held', subject: targetBuild, by, reason: hold.reason, at } as const;
@@ -247,7 +246,7 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   // A crash here leaves admitted collectors without a job; their steps become overdue and are delivered then.
   await parts.queue.deliver(rollout.id, [...admitted]);
   for (const { after, events } of changes) {
-    if (admitted.has(after.identity.collectorId)) for (const event of events) parts.sink.tell(event);
+    if (admitted.has(after.identity.collectorId)) for (const event of events) parts.sink.report(event);
   }
   return admitted.size === 0 ? 'stale' : 'changed';
 }
@@ -260,13 +259,13 @@ async function withdrawHeld(
 ): Promise<boolean> {
   const { parts, view, fence } = pass;
   const held = new Map(holds.map((hold) => [hold.collectorId, hold]));
-  const news = picked.flatMap((upgrade) => {
+  const findings = picked.flatMap((upgrade) => {
     const hold = held.get(upgrade.identity.collectorId);
     if (hold === undefined) return [];
     const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
     return [{ upgrade, fact: { kind: 'withdrawn', at: nowOf(pass), reason } as const }];
   });
-  return (await recordFacts(parts, view.rollout, news, { fence })).length > 0;
+  return (await recordFacts(parts, view.rollout, findings, { fence })).length > 0;
 }
 
 function nowOf({ parts }: Pass): EpochMs {

@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { total } from '../../rollout/decision/assess.ts';
-import { implausibleWords } from '../../rollout/messages/inventory.ts';
-import { notTakenBackWords } from '../../rollout/messages/rollout-reasons.ts';
+import { rollbackPlannedWords } from '../../rollout/messages/events.ts';
+import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
 import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { type LeftBehind, leftBehind, notBrought } from '../../rollout/model/left-behind.ts';
@@ -34,7 +34,7 @@ export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {
 /**
  * Begins the rollback of a rollout whose upgrades have all ended: a rollout of its own that takes each collector that
  * runs the build back to the one it had before, where the service still offers that (DESIGN §4, Rollback). Its id is
- * written down first, so that a crash in between neither forgets nor doubles it.
+ * written down first, so that a crash in between neither loses nor doubles it.
  */
 export async function beginRollback(
   parts: RollbackParts,
@@ -99,13 +99,13 @@ export async function beginRollback(
     event: 'rollout.planned',
     policy: rollout.policy.name,
     rollout: named,
-    reason: `rollback of ${rollout.id}: ${takenBack.length} collectors${notTakenBackWords(left)}`,
+    reason: rollbackPlannedWords(rollout.id, { takenBack: takenBack.length, left }),
     by: 'daemon',
   } as const;
   // Another rollback has the policy's place: the inventory is not read again at once.
   if ((await store.freeze({ ...frozen, events: [event] })) === 'busy') return 'again';
-  parts.sink.tell(event);
-  parts.wakeUps.ring();
+  parts.sink.report(event);
+  parts.wakeUps.wake();
   return 'done';
 }
 
@@ -138,12 +138,12 @@ async function markTakenBack(
   const builds = new Map(takenBack.map(({ identity: { collectorId, toBuild } }) => [collectorId, toBuild]));
   const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...builds.keys()]);
   const at = parts.clock.now();
-  const news = upgrades.map((upgrade) => {
+  const findings = upgrades.map((upgrade) => {
     const build = builds.get(upgrade.identity.collectorId) ?? '';
     const reason = { kind: 'takenBack', build, rollback: rollback.id } as const;
     return { upgrade, fact: { kind: 'rolledBack', at, reason } as const };
   });
-  await recordFacts(parts, rollout, news, { rolloutRev: rollout.rev, fence }, signal);
+  await recordFacts(parts, rollout, findings, { rolloutRev: rollout.rev, fence }, signal);
   const ended = await loadRolloutSummary(parts, rollback.id, parts.clock.now());
   return ended === undefined ? [] : leftBehindBy(parts.store, ended);
 }

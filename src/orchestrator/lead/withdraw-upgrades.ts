@@ -27,7 +27,7 @@ export function withdrawWaiting(
   return endAll(parts, rollout, { ...ending, kind: 'withdrawn', states: waitingStates }, signal);
 }
 
-/** Ends in the same way every upgrade that may have run in an account that this daemon can't look at. */
+/** Ends in the same way every upgrade that may have run in an account that this daemon can't poll. */
 export function abandonRunning(
   parts: EndParts,
   rollout: Rollout,
@@ -48,8 +48,8 @@ async function endAll(
     if (signal.aborted) break;
     const upgrades = await listAllUpgrades(parts.store, rollout.id, { state });
     const at = parts.clock.now();
-    const news = upgrades.map((upgrade) => ({ upgrade, fact: { kind, at, reason } }));
-    await recordFacts(parts, rollout, news, { rolloutRev: rollout.rev, fence }, signal);
+    const findings = upgrades.map((upgrade) => ({ upgrade, fact: { kind, at, reason } }));
+    await recordFacts(parts, rollout, findings, { rolloutRev: rollout.rev, fence }, signal);
   }
   return 'done';
 }

@@ -10,7 +10,7 @@ import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts'
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import type { EventSink } from '../ports/event-sink.ts';
-import type { Announced, NoticeQueue, Outbox, ToldOf } from '../ports/notifications.ts';
+import type { Announced, AnnouncedOf, NoticeQueue, Outbox } from '../ports/notifications.ts';
 import { lastGoodScan, latestScan, type ScanBook } from '../ports/scan-book.ts';
 import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
@@ -35,7 +35,7 @@ async function announce(parts: AnnounceParts): Promise<void> {
   const { outbox, clock, policies, store } = parts;
   const now = clock.now();
   // Read before the rollouts: a write that follows this mark never tells less than the one before it.
-  const announced = await outbox.readAnnounced(now);
+  const announcedBefore = await outbox.readAnnounced(now);
   const [api, scans, current] = await Promise.all([
     parts.readApiBudgetStatus(),
     parts.scans.read(),
@@ -46,21 +46,23 @@ async function announce(parts: AnnounceParts): Promise<void> {
     const last = latestScan(entries);
     const overdueAt = lastGoodScan(entries)?.overdueAt ?? null;
     const failure = last?.outcome === 'failed' ? { reason: last.reason } : null;
-    const before = announced.policies.get(policy);
-    const { notices, told } = dueOfPolicy(before?.told, { policy, failure, overdueAt }, now);
-    await write(parts, { policy, told }, before, notices);
+    const before = announcedBefore.policies.get(policy);
+    const { notices, announced } = dueOfPolicy(before?.announced, { policy, failure, overdueAt }, now);
+    await write(parts, { policy, announced }, before, notices);
   }
   const known = new Set(current.map(({ id }) => id));
-  const open = [...announced.rollouts].filter(([id, { told }]) => told.endedAt === null && !known.has(id));
+  const open = [...announcedBefore.rollouts].filter(
+    ([id, { announced }]) => announced.endedAt === null && !known.has(id),
+  );
   const gone = await Promise.all(open.map(([id]) => store.loadRollout(id)));
   // Oldest first: the end of one comes before the start of the next.
   const rollouts = [...current, ...gone.filter((rollout) => rollout !== undefined)].sort(
     (one, other) => one.createdAt - other.createdAt,
   );
-  for (const rollout of rollouts) await announceRollout(parts, rollout, announced, api);
+  for (const rollout of rollouts) await announceRollout(parts, rollout, announcedBefore, api);
   await outbox.forget([
     ...open.flatMap(([id], index) => (gone[index] === undefined ? [id] : [])),
-    ...longOver(announced, known, now),
+    ...longOver(announcedBefore, known, now),
   ]);
 }
 
@@ -69,11 +71,13 @@ const rememberedMs: DurationMs = 90 * 86_400_000;
 
 function longOver({ rollouts }: Announced, known: ReadonlySet<string>, now: EpochMs): readonly string[] {
   const isLongOver = (endedAt: EpochMs | null) => endedAt !== null && now - endedAt > rememberedMs;
-  return [...rollouts].flatMap(([id, { told }]) => (isLongOver(told.endedAt) && !known.has(id) ? [id] : []));
+  return [...rollouts].flatMap(([id, { announced }]) =>
+    isLongOver(announced.endedAt) && !known.has(id) ? [id] : [],
+  );
 }
 
-// Beside the longest that an upgrade can take: a few looks, and a hand-over to another daemon.
-const patienceMarginMs: DurationMs = 15 * 60_000;
+// Beside the longest that an upgrade can take: a few polls, and a hand-over to another daemon.
+const graceMarginMs: DurationMs = 15 * 60_000;
 
 async function announceRollout(
   parts: AnnounceParts,
@@ -83,26 +87,26 @@ async function announceRollout(
 ): Promise<void> {
   const { id, endedAt, policy } = rollout;
   const before = rollouts.get(id);
-  if (endedAt !== null && before?.told.endedAt === endedAt) return;
+  if (endedAt !== null && before?.announced.endedAt === endedAt) return;
   const now = parts.clock.now();
   const view = await loadRolloutSummary(parts, id, now);
   if (view === undefined) return;
-  const patienceMs = policy.upgrade.deadlineMs + policy.upgrade.verifyWithinMs + patienceMarginMs;
+  const gracePeriodMs = policy.upgrade.deadlineMs + policy.upgrade.verifyWithinMs + graceMarginMs;
   const due = (causes: Awaited<ReturnType<typeof loadCauses>>) =>
-    dueOfRollout(before?.told, describeRollout(view, now, api, causes), { now, since, patienceMs });
+    dueOfRollout(before?.announced, describeRollout(view, now, api, causes), { now, since, gracePeriodMs });
   const quick = due({});
   // Causes are read only for what is announced.
-  const { notices, told } = quick.notices.length === 0 ? quick : due(await loadCauses(parts, view));
-  await write(parts, { rollout: id, told }, before, notices);
+  const { notices, announced } = quick.notices.length === 0 ? quick : due(await loadCauses(parts, view));
+  await write(parts, { rollout: id, announced }, before, notices);
 }
 
 async function write(
   { outbox, queue, receivers, sink }: AnnounceParts,
-  of: ToldOf,
-  before: { readonly told: unknown; readonly mark: string } | undefined,
+  of: AnnouncedOf,
+  before: { readonly announced: unknown; readonly mark: string } | undefined,
   notices: readonly Notice[],
 ): Promise<void> {
-  if (notices.length === 0 && JSON.stringify(before?.told) === JSON.stringify(of.told)) return;
+  if (notices.length === 0 && JSON.stringify(before?.announced) === JSON.stringify(of.announced)) return;
   const messages = notices.flatMap((notice) =>
     receiversOf(notice, receivers).map(({ name }) => ({ receiver: name, notice })),
   );
@@ -112,7 +116,7 @@ async function write(
   await queue.wake([...new Set(messages.map(({ receiver }) => receiver))]);
 }
 
-// Between two looks whether all is sent.
+// Between two checks whether all is sent.
 const drainPollMs: DurationMs = 100;
 
 /** Announces what is due, and waits until it is sent, or until receivers that fail or rest alone are left. */

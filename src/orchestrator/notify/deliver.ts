@@ -2,6 +2,7 @@ import type { Clock, DurationMs } from '../../base/time.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
 import { nextDelivery, retryAfterMs } from '../../rollout/notices/next-delivery.ts';
 import type { EventSink } from '../ports/event-sink.ts';
+import type { StepOutcome } from '../ports/leader.ts';
 import type {
   Outbox,
   ReceiverFailure,
@@ -9,7 +10,6 @@ import type {
   SendResult,
   WaitingNotice,
 } from '../ports/notifications.ts';
-import type { StepOutcome } from '../ports/wake-ups.ts';
 
 export interface DeliverParts {
   readonly outbox: Outbox;
@@ -19,7 +19,7 @@ export interface DeliverParts {
   readonly sink: EventSink;
 }
 
-// A rest is looked at again, whatever it was for: another config may have other quiet hours.
+// A rest is judged again, whatever it was for: another config may have other quiet hours.
 const restMaxMs: DurationMs = 5 * 60_000;
 
 /**

@@ -120,7 +120,7 @@ async function noteLeftBehind(
   );
 }
 
-/** Only brakes are for a rollout of another account: anything else is begun by what this account shows (P5). */
+/** Only brakes are for a rollout of another account: anything else is started by what this account shows (P5). */
 async function refuseForeign(
   { store, accounts }: ApplyVerbParts,
   { rolloutId, verb }: VerbRequest,
@@ -143,7 +143,7 @@ async function refuseReopening(
   return active === undefined ? undefined : { kind: 'placeTaken', active };
 }
 
-/** A rollout that is over follows no config: before it is on its way again it gets the present windows and limits (P7). */
+/** A rollout that is over follows no config: before it is still running again it gets the present windows and limits (P7). */
 async function takeUpConfig(
   parts: ApplyVerbParts,
   { rolloutId, verb }: Pick<VerbRequest, 'rolloutId' | 'verb'>,
@@ -166,7 +166,7 @@ async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promis
 
 /**
  * Gives the failed ones another turn, before the rollout is open again: one that was over acts on nothing, so that it
- * can't end anew in between. After a crash half-way the verb is repeated.
+ * can't end again in between. After a crash half-way the verb is repeated.
  * @returns why not
  */
 async function retryFailed(
@@ -185,13 +185,13 @@ async function retryFailed(
   for (const state of failedStates) {
     const failed = await listAllUpgrades(parts.store, rolloutId, { state });
     const at = parts.clock.now();
-    const news = failed.flatMap((upgrade) => {
+    const findings = failed.flatMap((upgrade) => {
       if (!('failureClass' in upgrade.progress)) return [];
       if (isMeant(upgrade)) return [{ upgrade, fact: { kind: 'retryAsked', at, reason: why } as const }];
       unmatched.push(upgrade);
       return [];
     });
-    changed += (await recordFacts(parts, view.rollout, news, {})).length;
+    changed += (await recordFacts(parts, view.rollout, findings, {})).length;
   }
   if (changed > 0) return undefined;
   const failed = unmatched.length === 0 ? null : summarizeFailed(unmatched);

@@ -1,5 +1,5 @@
-import { someNames } from '../../base/names.ts';
 import type { DurationMs } from '../../base/time.ts';
+import { driftWords } from '../../rollout/messages/plans.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { HeldStratum, PlanDrift, Rollout } from '../../rollout/model/rollout.ts';
@@ -18,13 +18,13 @@ export interface ApprovePlanParts extends ChangeRolloutParts {
   readonly policies: readonly string[];
 }
 
-// In a large fleet somebody always comes or goes: a plan that was just made anew, and shown with its drift, is approved
+// In a large fleet somebody always comes or goes: a plan that was just made again, and shown with its drift, is approved
 // as it is for so long, or no plan ever would be.
 const shownForMs: DurationMs = 10 * 60_000;
 
 /**
  * Whether a plan that waits for approval may be approved now: the fleet is read again, and when it moved, the plan is
- * made anew, with its drift, and waits again (P14).
+ * made again, with its drift, and waits again (P14).
  * @returns why not, or undefined when it may
  */
 export async function refuseApproval(
@@ -68,7 +68,7 @@ export async function refuseApproval(
   } as const;
   const saved = await parts.store.replan({ ...frozen, rollout: renewed, events: [event] }, rollout.rev);
   if (saved !== 'saved') return { kind: 'changedMeanwhile' };
-  parts.sink.tell(event);
+  parts.sink.report(event);
   return { kind: 'planMoved', from: rollout.planHash, to: plan.hash, drift: drift.words };
 }
 
@@ -102,11 +102,7 @@ async function compare(parts: ApprovePlanParts, rollout: Rollout, plan: Plan): P
   );
   const joined = [...after].flatMap(([id, name]) => (before.has(id) ? [] : [name]));
   const left = [...before].flatMap(([id, name]) => (after.has(id) ? [] : [name]));
-  const words = [
-    plan.targetBuild === rollout.targetBuild ? '' : `the target is ${plan.targetBuild} now`,
-    joined.length === 0 ? '' : `${joined.length} came (${someNames(joined)})`,
-    left.length === 0 ? '' : `${left.length} went (${someNames(left)})`,
-    joined.length + left.length === 0 ? 'its waves changed' : '',
-  ].filter((part) => part !== '');
-  return { from: rollout.planHash, joined: joined.length, left: left.length, words: words.join(', ') };
+  const target = plan.targetBuild === rollout.targetBuild ? undefined : plan.targetBuild;
+  const words = driftWords({ target, joined, left });
+  return { from: rollout.planHash, joined: joined.length, left: left.length, words };
 }

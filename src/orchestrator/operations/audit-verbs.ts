@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/time.ts';
+import type { AuditEvent } from '../../base/vocabulary.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
-import type { FleetRegister, VerbEvent } from '../ports/fleet-register.ts';
+import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { RepairRequest, VerbRequest } from './operations.ts';
 
 interface AuditParts {
@@ -8,7 +9,7 @@ interface AuditParts {
   readonly clock: Clock;
 }
 
-const eventOf: Readonly<Record<RolloutVerb, VerbEvent>> = {
+const eventOf: Readonly<Record<RolloutVerb, AuditEvent>> = {
   pause: 'rollout.paused',
   resume: 'rollout.resumed',
   approve: 'rollout.approved',

@@ -7,10 +7,11 @@ import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { stratumLabel } from '../../rollout/planning/group-collectors.ts';
 import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.ts';
 import { attemptsOf } from '../../rollout/status/attempt-status.ts';
-import { explainUnreadable, explainUpgrade } from '../../rollout/status/explain.ts';
-import { explainUnplanned, type PastRecord } from '../../rollout/status/explain-unplanned.ts';
+import { explainUnreadable, explainUpgrade, explainWithdrawnByHold } from '../../rollout/status/explain.ts';
+import { explainUnplanned, type PastRecord, unplanned } from '../../rollout/status/explain-unplanned.ts';
 import type { Build } from '../ports/fleet-service.ts';
 import { loadRolloutView } from '../records/read-records.ts';
+import { acceptsLateJoiners } from '../scan/late-joiners.ts';
 import { makePlanMemory } from '../scan/read-plan.ts';
 import { type Asked, askForCollector, findPlannedCollector, isSilent, namesNear } from './find-collector.ts';
 import type { ExplainResult, Explanation, PastUpgrade } from './operations.ts';
@@ -154,7 +155,7 @@ async function explainFor(
       target: upgrade.identity.toBuild,
       stratum: view.groups.strata[upgrade.identity.stratum]?.label ?? null,
       attempts: attemptsOf(upgrade),
-      ...explainUpgrade(view, upgrade, now),
+      ...((await explainHold(parts, view.rollout, upgrade)) ?? explainUpgrade(view, upgrade, now)),
     };
   }
   if (unreadableIn !== undefined && view !== undefined) {
@@ -169,11 +170,11 @@ async function explainFor(
   }
   const asked = await asking.ask();
   if (asked.kind !== 'found') {
-    const unplanned =
+    const why =
       asked.kind === 'none'
-        ? ({ kind: 'gone', reason: 'the service has it no more' } as const)
-        : ({ kind: 'unknown', reason: `not planned; the reason is unavailable: ${asked.reason}` } as const);
-    return { ...none, ...unplanned, target: null, stratum: null, until: null };
+        ? unplanned({ kind: 'gone' })
+        : unplanned({ kind: 'unknown', detail: asked.reason });
+    return { ...none, ...why, target: null, stratum: null };
   }
   const { collector } = asked;
   const target = await targetOf(parts, policy, { asking, view });
@@ -184,6 +185,16 @@ async function explainFor(
     stratum: stratumLabel(collector, policy.spreadBy),
     ...explainUnplanned(policy, collector, { target, past: records, held }),
   };
+}
+
+/** undefined where no hold withdrew it. */
+async function explainHold(parts: OperationsParts, rollout: Rollout, upgrade: Upgrade) {
+  const [held] = await parts.register.holdsOf([upgrade.identity.collectorId]);
+  return explainWithdrawnByHold(upgrade, {
+    isHeld: held !== undefined,
+    acceptsJoiners: acceptsLateJoiners(rollout),
+    nextScanAt: parts.forecast(rollout.policy.name, 1)[0] ?? null,
+  });
 }
 
 /** The collector's record in the active rollouts of a policy: where it has two, the one that has not ended. */

@@ -1,4 +1,5 @@
 import { nearestNames, parseCollectorId } from '../../base/names.ts';
+import { unaskedWords } from '../../rollout/messages/explanations.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
@@ -7,7 +8,7 @@ import type { FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
-/** A page of a plan, for one look at its names: a few hundred KB. */
+/** A page of a plan, for one search of its names: a few hundred KB. */
 const pageSize = 1_000;
 
 type PlanParts = Pick<OperationsParts, 'policies'> & {
@@ -21,8 +22,8 @@ type AskParts = Pick<OperationsParts, 'readApiBudgetStatus' | 'clock'> & {
 };
 
 /**
- * Finds a collector in the rollouts that are on their way, by its id or exact name: a person who holds one back must
- * not have to wait for a service that stands still. By name it costs a reading of the plans, 1 s for 100,000 collectors.
+ * Finds a collector in the running rollouts, by its id or exact name: a person who holds one back must
+ * not have to wait for a service that is down. By name it costs a reading of the plans, 1 s for 100,000 collectors.
  */
 export async function findPlannedCollector(parts: PlanParts, idOrName: string): Promise<Upgrade | undefined> {
   const id = parseCollectorId(idOrName);
@@ -30,7 +31,7 @@ export async function findPlannedCollector(parts: PlanParts, idOrName: string): 
     const found =
       id === undefined
         ? await findByName(parts, rolloutId, idOrName.trim())
-        : // One that can't be read is asked for at the service instead.
+        : // One whose record is unreadable is asked for at the service instead.
           (await parts.store.loadUpgrades(rolloutId, [id])).upgrades[0];
     if (found !== undefined) return found;
   }
@@ -41,7 +42,7 @@ async function findByName(parts: PlanParts, rolloutId: string, name: string): Pr
   for (let offset = 0; ; offset += pageSize) {
     const page = await parts.store.listUpgrades(rolloutId, { offset, limit: pageSize });
     const found = page.find(({ identity: { collectorName } }) => collectorName === name);
-    // A short page is not the last one: a record that can't be read is left out.
+    // A short page is not the last one: an unreadable record is left out.
     if (found !== undefined || page.length === 0) return found;
   }
 }
@@ -67,9 +68,8 @@ export type Asked =
 
 /** Asks the service for a collector; not while it is known that no request leaves before a person has given up. */
 export async function askForCollector(parts: AskParts, idOrName: string): Promise<Asked> {
-  const { standstill } = await parts.readApiBudgetStatus();
-  if (await isSilent(parts))
-    return { kind: 'unavailable', reason: `it has to be asked for, and ${standstill?.reason ?? ''}` };
+  const { outage } = await parts.readApiBudgetStatus();
+  if (await isSilent(parts)) return { kind: 'unavailable', reason: unaskedWords(outage?.reason ?? '') };
   const answer = await parts.fleet.findCollector(idOrName);
   // A refusal is an answer: nobody can be called that.
   if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };
@@ -79,6 +79,6 @@ export async function askForCollector(parts: AskParts, idOrName: string): Promis
 
 /** True while it is known that no request leaves before a person has given up. */
 export async function isSilent(parts: Pick<AskParts, 'readApiBudgetStatus' | 'clock'>): Promise<boolean> {
-  const { standstill } = await parts.readApiBudgetStatus();
-  return (standstill?.until ?? 0) > parts.clock.now() + outageWaitMaxMs;
+  const { outage } = await parts.readApiBudgetStatus();
+  return (outage?.until ?? 0) > parts.clock.now() + outageWaitMaxMs;
 }

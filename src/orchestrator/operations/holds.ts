@@ -1,7 +1,7 @@
 import { parseBuildVersion } from '../../base/build-version.ts';
 import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
-import { didYouMean, type HoldNote } from '../../rollout/messages/hold-notes.ts';
+import { didYouMean, type HoldNote, unknownSubjectWords } from '../../rollout/messages/hold-notes.ts';
 import { unreadableWords } from '../../rollout/messages/rollout-reasons.ts';
 import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
@@ -30,7 +30,7 @@ export async function hold(parts: OperationsParts, request: HoldRequest): Promis
   return withNote(together(results, request), found.note ?? (await noteOfBuild(parts, found.subjects)));
 }
 
-/** The other way round; failures of a released stratum that were seen until now speak against it no more. */
+/** The other way round; failures of a released stratum that were seen until now block it no more. */
 export async function release(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'release');
   if (found.kind !== 'found') return found;
@@ -50,7 +50,7 @@ export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
   return { builds, collectors, strata };
 }
 
-/** What an operator's word names: a build by its form, a stratum by its label, anything else a collector. */
+/** What an operator's request names: a build by its form, a stratum by its label, anything else a collector. */
 async function findSubjects(parts: OperationsParts, text: string, did: 'hold' | 'release'): Promise<Found> {
   if (/-/.test(text) && parseBuildVersion(text) !== undefined)
     return { kind: 'found', subjects: [{ kind: 'build', build: text.trim() }] };
@@ -94,7 +94,7 @@ function unreadableRollout(label: string, rolloutId: string, record: UnreadableR
   return { kind: 'unknown', reason: `stratum ${label} is of ${rolloutId}: ${unreadableWords(record)}` };
 }
 
-/** In our own records first: a service that stands still must not be in the way of who holds something back. */
+/** In our own records first: a service that is down must not be in the way of who holds something back. */
 async function findCollector(
   parts: OperationsParts,
   text: string,
@@ -261,7 +261,7 @@ async function withdraw(parts: OperationsParts, collectorId: number, reason: Upg
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
     const rollout = await parts.store.loadRollout(rolloutId);
     const { upgrades, unreadable } = await parts.store.loadUpgrades(rolloutId, [collectorId]);
-    // Nothing more is started of one that can't be read; what it was is not known.
+    // Nothing more is started of an unreadable one; what it was is not known.
     if (unreadable.length > 0) await waitForLeavingCreates(parts, rolloutId);
     const [upgrade] = upgrades;
     if (rollout === undefined || upgrade === undefined) continue;
@@ -275,13 +275,13 @@ async function withdraw(parts: OperationsParts, collectorId: number, reason: Upg
 async function audit(parts: OperationsParts, entry: HoldEntry): Promise<void> {
   await parts.register.audit(entry);
   parts.sink.note(entry);
-  parts.wakeUps.ring();
+  parts.wakeUps.wake();
 }
 
 /** One word about all of them: done when any changed. */
 function together(results: readonly HoldResult[], { subject }: HoldRequest): HoldResult {
   return (
     results.find(({ kind }) => kind === 'done') ??
-    results[0] ?? { kind: 'unknown', reason: `nothing is called ${subject}` }
+    results[0] ?? { kind: 'unknown', reason: unknownSubjectWords(subject) }
   );
 }

@@ -36,18 +36,20 @@ export interface PolicyStatuses {
   readonly configProblem?: string;
   /** Receivers that take no messages, a sentence for each; absent: none. */
   readonly notificationProblems?: readonly string[];
+  /** Where reports of ended rollouts are written, and why this daemon cannot; absent: nowhere. */
+  readonly reports?: { readonly directory: string; readonly problem?: string };
 }
 
 export interface ListPoliciesParts extends FindOrphansParts {
   readonly clock: Clock;
   readonly forecast: ScanForecast;
   /** All daemons agree, where left out. */
-  readonly configs?: Pick<Configs, 'standings' | 'word'>;
+  readonly configs?: Pick<Configs, 'statuses' | 'word'>;
   /** The policies of the config. */
   readonly rollouts?: readonly Policy[];
 }
 
-/** Tells for each policy when it looked for work last, what came of it, and when it looks next; and what stands still without one. */
+/** Reports for each policy when it scanned last, what came of it, and when it scans next; and what waits without one. */
 export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStatuses> {
   const [entries, orphans, superseded] = await Promise.all([
     parts.scans.read(),
@@ -66,7 +68,7 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
         nextScanAt: parts.forecast(policy, 1)[0] ?? null,
         config: superseded.has(policy)
           ? { kind: 'superseded', others: 0 }
-          : (parts.configs?.standings().get(policy) ?? { kind: 'agreed', others: 0 }),
+          : (parts.configs?.statuses().get(policy) ?? { kind: 'agreed', others: 0 }),
       };
     }),
   };
@@ -95,7 +97,7 @@ async function findSuperseded({
   return found;
 }
 
-/** A rollout on its way whose policy is not in the config: it stands still until the policy is back. */
+/** A running rollout whose policy is not in the config: it waits until the policy is back. */
 export interface OrphanedRollout {
   readonly id: string;
   readonly policy: string;
@@ -109,7 +111,7 @@ export interface FindOrphansParts {
   readonly policies: readonly string[];
 }
 
-/** Finds rollouts of policies that looked for work once, and are no longer in the config, such as a renamed one. */
+/** Finds rollouts of policies that scanned once, and are no longer in the config, such as a renamed one. */
 export async function findOrphans(parts: FindOrphansParts): Promise<readonly OrphanedRollout[]> {
   const entries = await parts.scans.read();
   const gone = new Set(entries.map(({ policy }) => policy));
@@ -121,12 +123,4 @@ export async function findOrphans(parts: FindOrphansParts): Promise<readonly Orp
     if (rollout === undefined || isRolloutEnd(rollout.state)) return [];
     return [{ id: rollout.id, policy: rollout.policy.name, state: rollout.state }];
   });
-}
-
-/** What became of it, and what to do. */
-export function describeOrphan({ id, policy, state }: OrphanedRollout): string {
-  return (
-    `${id} is ${state}, and stands still: no policy of the config is called ${policy}; what runs of it takes ` +
-    'no slot of another policy; call a policy so again until it is over'
-  );
 }

@@ -1,21 +1,21 @@
 import { refusalWords } from '../../rollout/messages/refusals.ts';
+import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
 import { describeRollout, type RolloutStatus } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary } from '../records/read-records.ts';
+import { writeReports } from '../report/write-reports.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import { auditRepair, auditVerb } from './audit-verbs.ts';
-import { makeEventMatcher } from './event-filter.ts';
 import { explainCollector } from './explain-collector.ts';
 import { hold, listHolds, release } from './holds.ts';
 import { listPolicies } from './list-policies.ts';
-import type { Refused, RolloutOperations, VerbResult } from './operations.ts';
+import type { EventFilter, Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import { showRollback } from './preview-rollback.ts';
-import { repair } from './repair.ts';
-import { writeReports } from './report.ts';
+import { findRepairs, repair } from './repair.ts';
 import { searchUpgrades } from './search-upgrades.ts';
 import { makeShowCourse } from './show-course.ts';
 
@@ -86,6 +86,11 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       if (result === undefined || status === undefined) return { kind: 'unknownRollout' };
       return result === 'repaired' ? { kind: 'done', status } : refused(result.refusal);
     },
+    previewRepair: async (of) => {
+      const found = await findRepairs(parts, of);
+      if (found === undefined) return { kind: 'unknownRollout' };
+      return 'refusal' in found ? refused(found.refusal) : { kind: 'shown', preview: found };
+    },
     hold: (request) => hold(parts, request),
     release: (request) => release(parts, request),
     listHolds: () => listHolds(parts),
@@ -101,3 +106,20 @@ function refused(refusal: Refusal): Refused {
 
 // As many as a rollout keeps.
 const eventsReadMax = 10_000;
+
+/** Separates events that match a filter from the others. */
+export function makeEventMatcher({
+  since,
+  type,
+  collector,
+  by,
+}: EventFilter): (event: RolloutEvent) => boolean {
+  const name = collector?.toLowerCase();
+  return (event) =>
+    (since === undefined || event.at >= since) &&
+    (type === undefined || event.event === type || event.event.split('.').includes(type)) &&
+    (by === undefined || event.by === by) &&
+    (name === undefined ||
+      String(event.collectorId) === name ||
+      event.collectorName?.toLowerCase().includes(name) === true);
+}

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { ExplanationKind } from '../../base/vocabulary.ts';
 import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
@@ -9,7 +10,6 @@ import type { ReportFormat } from '../../rollout/report/write-report.ts';
 import type { AttemptStatus } from '../../rollout/status/attempt-status.ts';
 import type { RolloutCourse } from '../../rollout/status/course.ts';
 import type { UpgradeExplanation } from '../../rollout/status/explain.ts';
-import type { ExplanationKind } from '../../rollout/status/explain-unplanned.ts';
 import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
@@ -18,7 +18,7 @@ import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import type { AuditEntry, CollectorHold } from '../ports/fleet-register.ts';
 import type { RolloutsPage, UpgradePage } from '../ports/rollout-store.ts';
 import type { PolicyStatuses } from './list-policies.ts';
-import type { ReloadRequest, ReloadResult } from './reload.ts';
+import type { ReloadPreviewResult, ReloadRequest, ReloadResult } from './reload.ts';
 import type { FoundUpgrades, UpgradeSearch } from './search-upgrades.ts';
 import type { StartPreviewResult, StartRequest, StartResult } from './start-policy.ts';
 
@@ -55,6 +55,25 @@ export type RollbackPreviewResult =
   | { readonly kind: 'unknownRollout' }
   /** The service had to be asked, and did not answer. */
   | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** What a repair would settle. */
+export interface RepairPreview {
+  readonly rollout: string;
+  /** The rollout's own record is corrupt: a repair of all ends the rollout. */
+  readonly ownRecord: boolean;
+  /** Upgrades that have not ended, and whose record is corrupt. */
+  readonly upgrades: ReadonlyArray<{
+    readonly collectorId: number;
+    readonly collectorName: string;
+    /** Whether a task may be running. */
+    readonly mayRun: boolean;
+  }>;
+}
+
+export type RepairPreviewResult =
+  | { readonly kind: 'shown'; readonly preview: RepairPreview }
+  | Refused
+  | { readonly kind: 'unknownRollout' };
 
 export type VerbResult =
   | { readonly kind: 'done'; readonly status: RolloutStatus }
@@ -113,7 +132,7 @@ export interface Explanation extends UpgradeExplanation {
   readonly target: string | null;
   /** The label of its stratum; null: not known. */
   readonly stratum: string | null;
-  /** In the rollout that is on its way, oldest first. */
+  /** In the running rollout, oldest first. */
   readonly attempts: readonly AttemptStatus[];
   /** The rule of the policy's selection that leaves it out. */
   readonly rule: SelectionRule | null;
@@ -165,12 +184,12 @@ export interface EventFilter {
 
 /** What an operator can see and do with rollouts, from what the store knows. */
 export interface RolloutOperations {
-  /** What is current, newest first: those on their way, and each policy's last that has ended; with its rollback, or what it rolls back. */
+  /** What is current, newest first: those that are running, and each policy's last that has ended; with its rollback, or what it rolls back. */
   listRollouts(): Promise<readonly RolloutStatus[]>;
   /** A page of all that are kept, newest first; undefined: there is no rollout `before`. */
   pageRollouts(page: RolloutsPage): Promise<RolloutStatusPage | undefined>;
   rolloutStatus(rolloutId: string): Promise<RolloutStatus | undefined>;
-  /** When each policy looked for work last, and what came of it. */
+  /** When each policy scanned last, and what came of it. */
   listPolicies(): Promise<PolicyStatuses>;
   /** A page of the rollout's collectors in plan order. */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
@@ -190,6 +209,8 @@ export interface RolloutOperations {
   previewRollback(rolloutId: string): Promise<RollbackPreviewResult>;
   /** When it answers, the verb holds: after a `pause` or `abort` no create leaves from any daemon (P4). */
   apply(request: VerbRequest): Promise<VerbResult>;
+  /** What `repair` would settle now; refused where none is corrupt. */
+  previewRepair(of: Pick<RepairRequest, 'rolloutId' | 'collectorId'>): Promise<RepairPreviewResult>;
   /** Settles corrupt records; refused where none is corrupt. */
   repair(request: RepairRequest): Promise<VerbResult>;
   /** When it answers, no create of what is held leaves any more (P4). */
@@ -205,10 +226,12 @@ export interface RolloutOperations {
 /** What an operator can see and do, over HTTP or in the same process. */
 export interface Operations extends RolloutOperations {
   /**
-   * Reads the config anew, all of it or nothing of it. When it answers, the rollouts on their way follow its brakes: no
+   * Reads the config again, all of it or nothing of it. When it answers, the running rollouts follow its brakes: no
    * create leaves that only the former ones allowed (P2, P7).
    */
   reload(request: ReloadRequest): Promise<ReloadResult>;
+  /** What `reload` would change now; changes nothing. */
+  previewReload(): Promise<ReloadPreviewResult>;
   /** What `start` would begin now: reads the builds and the fleet. */
   previewStart(policy: string): Promise<StartPreviewResult>;
   /** Begins a rollout by the plan that the operator saw, also of a build whose last rollout was aborted (P15). */

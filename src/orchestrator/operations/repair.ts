@@ -4,6 +4,7 @@ import { runningStates } from '../../rollout/model/upgrade.ts';
 import {
   type CorruptUpgrade,
   describeRepair,
+  nameOfCorrupt,
   repairUpgrade,
   type Settlement,
 } from '../../rollout/upgrade/repair-upgrade.ts';
@@ -11,9 +12,9 @@ import type { VerbJudgement } from '../../rollout/verbs/verbs.ts';
 import { stopRollout } from '../records/change-rollout.ts';
 import { recordFacts } from '../records/change-upgrade.ts';
 import { describeRepairedUpgrade } from '../records/describe-change.ts';
-import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
+import { listAllUpgrades, loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 import type { ApplyVerbParts } from './apply-verb.ts';
-import type { RepairRequest } from './operations.ts';
+import type { RepairPreview, RepairRequest } from './operations.ts';
 
 /**
  * Settles corrupt records as a person says. A rollout whose own record is corrupt ends as aborted.
@@ -41,13 +42,37 @@ export async function repair(
     { rolloutId, settlement, ...(collectorId !== undefined && { collectorId }) },
     replace,
   );
-  for (const { event } of repaired) parts.sink.tell(event);
-  parts.wakeUps.ring();
+  for (const { event } of repaired) parts.sink.report(event);
+  parts.wakeUps.wake();
   if (isOwnMeant || repaired.length > 0) return 'repaired';
   return { kind: 'refused', refusal: { kind: 'nothingCorrupt', collectorId: collectorId ?? null } };
 }
 
-/** Ends a rollout whose own record is corrupt; the leader withdraws what waits. Without a watch, what runs is unconfirmed. */
+/** What `repair` would settle now; it writes nothing. @returns undefined when there is no such rollout */
+export async function findRepairs(
+  parts: ViewParts & Pick<ApplyVerbParts, 'clock'>,
+  { rolloutId, collectorId }: Pick<RepairRequest, 'rolloutId' | 'collectorId'>,
+): Promise<Extract<VerbJudgement, { kind: 'refused' }> | RepairPreview | undefined> {
+  const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
+  if (view === undefined) return undefined;
+  const { unreadable } = view.rollout;
+  if (unreadable?.kind === 'newer')
+    return { kind: 'refused', refusal: { kind: 'recordUnreadable', unreadable } };
+  const ownRecord = unreadable !== undefined && collectorId === undefined;
+  const corrupt = (await parts.store.findCorrupt(rolloutId)).filter(
+    (each) => collectorId === undefined || each.collectorId === collectorId,
+  );
+  if (!ownRecord && corrupt.length === 0)
+    return { kind: 'refused', refusal: { kind: 'nothingCorrupt', collectorId: collectorId ?? null } };
+  const upgrades = corrupt.map((each) => ({
+    collectorId: each.collectorId,
+    collectorName: nameOfCorrupt(each),
+    mayRun: each.mayRun,
+  }));
+  return { rollout: rolloutId, ownRecord, upgrades };
+}
+
+/** Ends a rollout whose own record is corrupt; the leader withdraws what waits. Without a watch, what is running is unconfirmed. */
 async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: RepairRequest): Promise<void> {
   const { rolloutId, settlement, by } = request;
   const reason = { kind: 'repaired', by, words: request.reason } as const;
@@ -60,10 +85,10 @@ async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: Rep
   for (const state of runningStates) {
     const upgrades = await listAllUpgrades(parts.store, rolloutId, { state });
     const at = parts.clock.now();
-    const news = upgrades.map((upgrade) => ({
+    const findings = upgrades.map((upgrade) => ({
       upgrade,
       fact: { kind: 'abandoned', at, reason } as const,
     }));
-    await recordFacts(parts, view.rollout, news, {});
+    await recordFacts(parts, view.rollout, findings, {});
   }
 }

@@ -4,9 +4,9 @@ import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 
 /** As many as the store keeps. */
 const eventsReadMax = 10_000;
-/** 10,000 events take 60 ms of this process: however many people look, they are read once in this time. */
+/** 10,000 events take 60 ms of this process: however many people ask, they are read once in this time. */
 const keptForMs: DurationMs = 5_000;
-/** Rollouts that are looked at within that time. */
+/** Rollouts that are asked for within that time. */
 const coursesKeptMax = 20;
 
 /** Shows how a rollout went so far; undefined: there is no such rollout. */
@@ -32,7 +32,7 @@ export function makeShowCourse(
     if (oldest !== undefined) kept.delete(oldest);
     const course = read(rolloutId);
     kept.set(rolloutId, { at: now, course });
-    // A failure is the asker's; the next one asks anew.
+    // A failure is the asker's; the next one asks again.
     course.catch(() => kept.delete(rolloutId));
     return course;
   };

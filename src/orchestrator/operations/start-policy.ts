@@ -1,14 +1,14 @@
-import { nearestText } from '../../base/names.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { assessCalendar } from '../../rollout/calendar/calendar.ts';
+import { closedWords } from '../../rollout/messages/blockers.ts';
 import { type ShownLeftOut, showLeftOut } from '../../rollout/messages/exclusions.ts';
-import { closedWords } from '../../rollout/messages/windows.ts';
+import { otherPlanWords, unknownPolicyWords } from '../../rollout/messages/plans.ts';
+import { type ScanResult, scanWords } from '../../rollout/messages/scans.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import type { ScanResult } from '../ports/scan-book.ts';
-import { describeScan, previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
+import { previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
 
 /** What `start` would start now. */
 export interface StartPreview {
@@ -47,7 +47,7 @@ export interface StartPolicyParts extends ScanParts {
   readonly rolloutStatus: (rolloutId: string) => Promise<RolloutStatus | undefined>;
 }
 
-/** What begins a rollout at an operator's word, through the daemon: first what it would be, then by the plan that was shown. */
+/** What begins a rollout at an operator's request, through the daemon: first what it would be, then by the plan that was shown. */
 export function makeStartPolicy(parts: StartPolicyParts): {
   readonly previewStart: (policy: string) => Promise<StartPreviewResult>;
   readonly start: (request: StartRequest) => Promise<StartResult>;
@@ -66,8 +66,8 @@ export function makeStartPolicy(parts: StartPolicyParts): {
       if (policy === undefined) return unknownPolicy(name, rollouts);
       const result = await startRollout(parts, policy, request);
       if (result.kind === 'drifted') {
-        const now = planWords(previewOf(policy, result.plan, clock.now()));
-        return { kind: 'refused', reason: `the plan is not ${request.planHash} any more; now it is ${now}` };
+        const now = previewOf(policy, result.plan, clock.now());
+        return { kind: 'refused', reason: otherPlanWords(request.planHash, now) };
       }
       if (result.kind !== 'started') return notStarted(result);
       const { by, reason } = request;
@@ -78,13 +78,6 @@ export function makeStartPolicy(parts: StartPolicyParts): {
       return { kind: 'started', status };
     },
   };
-}
-
-/** `plan 7f3a: 12 collectors to 19.455-2 (canary 3, rest 9)`. */
-export function planWords({ planHash, planned, targetBuild, waves }: StartPreview): string {
-  const sizes = waves.map(({ name, size }) => `${name} ${size}`).join(', ');
-  const collectors = `${planned} ${planned === 1 ? 'collector' : 'collectors'}`;
-  return `plan ${planHash}: ${collectors} to ${targetBuild} (${sizes})`;
 }
 
 function previewOf(policy: Policy, plan: Plan, now: EpochMs): StartPreview {
@@ -107,13 +100,11 @@ function startWindowOf(policy: Policy, now: EpochMs): StartPreview['window'] {
 }
 
 function notStarted(result: ScanResult): NotStarted {
-  const kind = result.kind === 'failed' && result.cause !== 'implausible' ? 'unavailable' : 'refused';
-  return { kind, reason: describeScan(result) };
+  const isAnswered = result.kind !== 'failed' || result.why.kind === 'shortInventory';
+  return { kind: isAnswered ? 'refused' : 'unavailable', reason: scanWords(result) };
 }
 
 function unknownPolicy(name: string, rollouts: readonly Policy[]): NotStarted {
-  const names = rollouts.map((policy) => policy.name);
-  const nearest = nearestText(name, names);
-  const offer = nearest === undefined ? `there are ${names.join(', ')}` : `did you mean ${nearest}?`;
-  return { kind: 'unknownPolicy', reason: `no policy is called ${name}; ${offer}` };
+  const known = rollouts.map((policy) => policy.name);
+  return { kind: 'unknownPolicy', reason: unknownPolicyWords(name, known) };
 }

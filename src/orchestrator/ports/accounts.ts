@@ -6,10 +6,10 @@ export interface Accounts {
   /** The mark of this daemon's account, for a rollout that it begins. */
   mark(): Promise<AccountMark>;
   /** What is known by now; where that is to be found out, a background task begins to. */
-  standingOf(rollout: Rollout): Promise<AccountStatus>;
+  statusOf(rollout: Rollout): Promise<AccountStatus>;
   /** The same, after the service was asked where that is needed. */
   settle(rollout: Rollout, signal?: AbortSignal): Promise<AccountStatus>;
-  /** Rollouts on their way that this daemon leaves alone until a person acts. */
+  /** Running rollouts that this daemon leaves alone until a person acts. */
   foreign(): readonly ForeignRollout[];
   /** Forgets those of them that are over by now, whoever ended them. */
   forgetEnded(): Promise<void>;

@@ -2,7 +2,7 @@ import type { DurationMs } from '../../base/time.ts';
 import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
 
 /** Who goes first when requests wait for the budget (DESIGN §3, The API budget). */
-export type BudgetClass = 'operator' | 'verify' | 'create' | 'look' | 'page';
+export type BudgetClass = 'operator' | 'verify' | 'create' | 'poll' | 'page';
 
 /**
  * One budget per access key, shared by all daemons (P8). A grant is a place in the request rate and one of the
@@ -12,7 +12,7 @@ export interface ApiBudget {
   /**
    * Waits for a grant.
    * @throws the signal's reason when it is aborted first
-   * @throws PausedTooLong when all calls stand still, and this one has waited for as long as one may
+   * @throws PausedTooLong when all calls wait, and this one has waited for as long as one may
    */
   take(budgetClass: BudgetClass, signal?: AbortSignal): Promise<BudgetGrant>;
   /**
@@ -22,19 +22,19 @@ export interface ApiBudget {
    */
   pause(pause: { readonly forMs: DurationMs; readonly single: boolean }): Promise<DurationMs>;
   /**
-   * Tells that request after request brought no usable answer: all daemons wait, and one request at a time tries, after
+   * Reports that request after request brought no usable answer: all daemons wait, and one request at a time tries, after
    * waits that grow, until `serviceUp`. `reason` is shown to people: no secrets in it.
    */
   serviceDown(reason: string): Promise<void>;
-  /** Tells that the service answers, if only to refuse: ends what `serviceDown` began. */
+  /** Reports that the service answers, if only to refuse: ends what `serviceDown` began. */
   serviceUp(): Promise<void>;
-  /** Tells that the service answers normally: ends a `single` phase, and resets the growth of pauses. */
+  /** Reports that the service answers normally: ends a `single` phase, and resets the growth of pauses. */
   succeeded(): Promise<void>;
 }
 
 /**
  * How the budget stands, as all its daemons made it; costs no request, and changes nothing.
- * @throws when it can't be read
+ * @throws when it is unreadable
  */
 export type ReadApiBudgetStatus = () => Promise<ApiBudgetStatus>;
 
@@ -42,8 +42,8 @@ export type ReadApiBudgetStatus = () => Promise<ApiBudgetStatus>;
 export type ServiceStatus = { readonly isUp: true } | { readonly isUp: false; readonly reason: string };
 
 /**
- * No request waits longer than this while all stand still: it occupies a worker, a person, or the scan, and its owner
- * decides anew what to do.
+ * No request waits longer than this while all wait: it occupies a worker, a person, or the scan, and its owner
+ * decides again what to do.
  */
 export const outageWaitMaxMs: DurationMs = 30_000;
 
@@ -55,14 +55,14 @@ export class PausedTooLong extends Error {
 /** Remembers over restarts that an access key has worked, so that its first 401 is known for a throttled sign-in. */
 export interface KeyMemory {
   hasWorked(): Promise<boolean>;
-  /** Tells that it works now; cheap to repeat. */
+  /** Reports that it works now; cheap to repeat. */
   worked(): Promise<void>;
 }
 
 export interface BudgetGrant {
   /** How long it was waited for. */
   readonly waitedMs: DurationMs;
-  /** Given in a `single` phase, which another daemon may have begun: a success must be told with `succeeded`. */
+  /** Given in a `single` phase, which another daemon may have started: a success must be told with `succeeded`. */
   readonly single?: boolean;
   /** Given while the service is down, to the one request that tries for all daemons. */
   readonly isProbe?: boolean;

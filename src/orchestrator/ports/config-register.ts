@@ -20,7 +20,7 @@ export interface ConfigRegister {
   beat(): Promise<LivingDaemons>;
   /**
    * From the next beat on these are its policies. Those that say something else than before get a new generation, also
-   * where the same was in use before: whoever reads a config anew means what it says now.
+   * where the same was in use before: whoever reads a config again means what it says now.
    */
   replace(own: readonly NamedConfig[]): void;
   /** Says that this daemon ends. */

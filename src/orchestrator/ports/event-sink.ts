@@ -2,9 +2,9 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { HoldEntry } from './fleet-register.ts';
 
-/** Where things that happened are told to: log, metrics, notifications. Never throws. */
+/** Takes what happened: log, metrics, notifications. Never throws. */
 export interface EventSink {
-  tell(event: RolloutEvent): void;
+  report(event: RolloutEvent): void;
   /** Things that belong to no rollout. */
   note(note: DaemonNote): void;
 }
@@ -19,7 +19,7 @@ export type DaemonNote =
       readonly reason: string;
       readonly error?: unknown;
     }
-  /** Something of ours in Redis can't be read, and is left out where it is one of many; told once by each daemon. */
+  /** Something of ours in Redis is unreadable, and is left out where it is one of many; reported once by each daemon. */
   | { readonly event: 'record.broken'; readonly reason: string }
   /** A newer upwave has written it, so this daemon leaves its rollout alone; reported once by each daemon. */
   | { readonly event: 'record.newer'; readonly reason: string }
@@ -29,30 +29,30 @@ export type DaemonNote =
   | { readonly event: 'metrics.complete' }
   | { readonly event: 'redis.unreachable' | 'redis.reachable'; readonly reason: string }
   /**
-   * It is there, and refuses writes: no memory, no disk, a replica, a Cluster that is not whole. Told once, by each daemon,
+   * It is there, and refuses writes: no memory, no disk, a replica, a Cluster that is not whole. Reported once, by each daemon,
    * when it learns of it.
    */
   | { readonly event: 'redis.unwritable' | 'redis.writable'; readonly reason: string }
   /**
-   * It is there, and something of ours fails at it, which no waiting mends: a key of another type, a bug. Told when it
+   * It is there, and something of ours fails at it, which no waiting repairs: a key of another type, a bug. Reported when it
    * begins, and when it works again.
    */
   | { readonly event: 'redis.fault' | 'redis.faultOver'; readonly reason: string }
   /**
-   * It is there, and refuses to our user what no work is done without. Told by each daemon when that changes. `rights`: as
+   * It is there, and refuses to our user what no work is done without. Reported by each daemon when that changes. `rights`: as
    * `ACL SETUSER` takes them.
    */
   | { readonly event: 'redis.forbidden'; readonly rights: readonly string[]; readonly reason: string }
   | { readonly event: 'redis.allowed'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
-  /** Told at start, for each rollout on its way whose policy is not in the config. */
+  /** Reported at start, for each running rollout whose policy is not in the config. */
   | {
       readonly event: 'policy.orphaned';
       readonly policy: string;
       readonly rollout: string;
       readonly reason: string;
     }
-  /** A rollout on its way is left alone, since it belongs to another account; told once for each finding. */
+  /** A running rollout is left alone, since it belongs to another account; reported once for each finding. */
   | {
       readonly event: 'rollout.foreign';
       readonly policy: string;
@@ -65,18 +65,18 @@ export type DaemonNote =
       readonly policy: string;
       readonly reason: string;
     }
-  /** The config was read anew: what differs. Or it has mistakes, and nothing was changed. */
+  /** The config was read again: what differs. Or it has mistakes, and nothing was changed. */
   | { readonly event: 'config.reloaded'; readonly by: string; readonly at: EpochMs; readonly reason: string }
   | { readonly event: 'config.refused'; readonly by: string; readonly reason: string }
-  /** It holds nothing of what it held. Told once, by each daemon that knew it before. */
+  /** It holds nothing of what it held. Reported once, by each daemon that knew it before. */
   | { readonly event: 'redis.emptied'; readonly reason: string }
-  /** Told once, by each daemon, when it learns of it. */
+  /** Reported once, by each daemon, when it learns of it. */
   | { readonly event: 'service.down' | 'service.up'; readonly reason: string }
-  /** A redirect to an allowed host was followed; told once for each address, which carries no credentials. */
+  /** A redirect to an allowed host was followed; reported once for each address, which carries no credentials. */
   | { readonly event: 'service.moved'; readonly baseUrl: string }
-  /** Collectors that no plan takes in, since who they are can't be read; told when their number changes. */
+  /** Collectors that no plan adds, because their identity is unreadable; reported when their number changes. */
   | { readonly event: 'inventory.incomplete'; readonly reason: string }
-  /** Found at a daemon's start: all wait for a pause that was begun before it. */
+  /** Found at a daemon's start: all wait for a pause that was started before it. */
   | { readonly event: 'service.paused'; readonly reason: string; readonly pauseMs: DurationMs }
   | { readonly event: 'service.throttled'; readonly reason: '429' | '401'; readonly pauseMs: DurationMs }
   | {
@@ -114,6 +114,22 @@ export type DaemonNote =
     }
   /** Too many wait: the oldest had to go. */
   | { readonly event: 'notification.pushedOut'; readonly messages: number }
-  /** This process gets to its work late again and again: too little CPU, or a slow Redis. Told now and then. */
+  /** The report of an ended rollout is in its directory; `reason`: its path. */
+  | {
+      readonly event: 'report.written';
+      readonly policy: string;
+      readonly rollout: string;
+      readonly reason: string;
+    }
+  /** It is tried again. `failures`: in a row. */
+  | {
+      readonly event: 'report.failed';
+      readonly policy: string;
+      readonly rollout: string;
+      readonly reason: string;
+      readonly failures: number;
+    }
+  | { readonly event: 'report.recovered'; readonly reason: string }
+  /** This process gets to its work late again and again: too little CPU, or a slow Redis. Reported now and then. */
   | { readonly event: 'daemon.starved'; readonly reason: string }
   | { readonly event: 'daemon.started' | 'daemon.stopping' | 'daemon.stopped'; readonly detail: string };

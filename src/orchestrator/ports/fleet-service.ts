@@ -14,7 +14,7 @@ export interface Build {
   readonly latest: boolean;
 }
 
-/** A task as one look shows it. `serviceAt`: the service's own clock at the answer, where it told. */
+/** A task as one poll shows it. `serviceAt`: the service's own clock at the answer, where it told. */
 export interface TaskSighting {
   readonly status: number;
   readonly message: string;
@@ -67,7 +67,7 @@ export interface FleetService {
    * it would have at any instant since will do.
    */
   pollCollector(
-    look: {
+    poll: {
       readonly collectorId: number;
       readonly upgradableTo: string | null;
       readonly urgent: boolean;

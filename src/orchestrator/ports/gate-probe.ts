@@ -1,13 +1,5 @@
+import type { GateAnswer } from '../../rollout/decision/assess-gate.ts';
 import type { GateRule } from '../../rollout/model/policy.ts';
-
-/** What a gate answered; the core decides what it means. */
-export type GateAnswer =
-  /** A query's value. */
-  | { readonly kind: 'value'; readonly value: number; readonly detail: string }
-  /** A webhook's word. */
-  | { readonly kind: 'verdict'; readonly verdict: 'pass' | 'hold'; readonly detail: string }
-  /** No usable answer: no data, no connection, an answer nobody can read (P14). */
-  | { readonly kind: 'error'; readonly detail: string };
 
 /** Asks a gate's question outside. Never throws; bounded in time. */
 export interface GateProbe {

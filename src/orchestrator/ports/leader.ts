@@ -1,4 +1,4 @@
-import type { DurationMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 
 /** The leader's fence: a write under an older one is refused, so a leader that slept past its lease changes nothing. */
 export type Fence = number;
@@ -17,6 +17,25 @@ export interface LeaderLease {
  * (`again`) not at once again.
  */
 export interface BackgroundTasks {
-  /** Begins the work unless that key's is still on its way; it may have ended when this returns. */
+  /** Begins the work unless that key's is still running; it may have ended when this returns. */
   run(key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>): Promise<void>;
 }
+
+/** Wakes the reconcilers of all daemons soon; may be lost. */
+export interface WakeUps {
+  wake(): void;
+}
+
+/** Delivers steps. Losing or doubling a delivery is harmless: the record is the truth. */
+export interface StepQueue {
+  /** Makes sure that a job exists for each of these; one that exists already is left alone. */
+  deliver(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
+  /**
+   * For steps that are due by now: a job that waits for a later instant runs now; one that is missing, or in no list
+   * from which it could be taken, is made again; any other is left alone.
+   */
+  bringForward(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
+}
+
+/** What a step job does next: come back at an instant, or end. */
+export type StepOutcome = { readonly job: 'comeBack'; readonly at: EpochMs } | { readonly job: 'end' };

@@ -1,12 +1,12 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Notice } from '../../rollout/model/notice.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
-import type { ToldRollout } from '../../rollout/notices/due-notices.ts';
-import type { ToldPolicy } from '../../rollout/notices/due-of-policy.ts';
+import type { AnnouncedRollout } from '../../rollout/notices/due-notices.ts';
+import type { AnnouncedPolicy } from '../../rollout/notices/due-of-policy.ts';
 
 /** What was announced of a rollout or a policy. `mark` names this very memory: a write that follows it names it. */
-export interface Remembered<Told> {
-  readonly told: Told;
+export interface Remembered<State> {
+  readonly announced: State;
   readonly mark: string;
 }
 
@@ -14,14 +14,14 @@ export interface Announced {
   /** Since when this installation announces. */
   readonly since: EpochMs;
   /** By id. */
-  readonly rollouts: ReadonlyMap<string, Remembered<ToldRollout>>;
+  readonly rollouts: ReadonlyMap<string, Remembered<AnnouncedRollout>>;
   /** By name. */
-  readonly policies: ReadonlyMap<string, Remembered<ToldPolicy>>;
+  readonly policies: ReadonlyMap<string, Remembered<AnnouncedPolicy>>;
 }
 
-export type ToldOf =
-  | { readonly rollout: string; readonly told: ToldRollout }
-  | { readonly policy: string; readonly told: ToldPolicy };
+export type AnnouncedOf =
+  | { readonly rollout: string; readonly announced: AnnouncedRollout }
+  | { readonly policy: string; readonly announced: AnnouncedPolicy };
 
 /** A message that waits for its receiver. */
 export interface WaitingNotice {
@@ -48,7 +48,7 @@ export interface Outbox {
    * @returns `stale`: another daemon was faster, and nothing was written; else how many messages had to go for lack of room
    */
   write(
-    of: ToldOf,
+    of: AnnouncedOf,
     mark: string | null,
     messages: ReadonlyArray<{ readonly receiver: string; readonly notice: Notice }>,
   ): Promise<'stale' | { readonly pushedOut: number }>;

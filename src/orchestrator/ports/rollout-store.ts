@@ -13,7 +13,7 @@ export interface UpgradeChange {
   readonly events: readonly RolloutEvent[];
 }
 
-/** When many changes are saved: only as long as this holds; nothing of what is left out is asked. */
+/** When many changes are saved: only as long as this holds; nothing of what is omitted is asked. */
 export interface SaveGuard {
   /** The rollout is still at the rev at which they were found to be right. */
   readonly rolloutRev?: number;
@@ -44,7 +44,7 @@ export interface MissedPage {
 
 export interface LoadedUpgrades {
   readonly upgrades: readonly Upgrade[];
-  /** Collectors whose record can't be read: nobody may take them for strangers (P1). */
+  /** Collectors whose record is unreadable: nobody may take them for strangers (P1). */
   readonly unreadable: readonly number[];
 }
 
@@ -69,7 +69,7 @@ export interface RolloutStore {
   activeRolloutIds(policies: readonly string[]): Promise<readonly string[]>;
   /**
    * The upgrades of one collector in all active rollouts of these policies, in one reading. `upgrade` is undefined where
-   * its record can't be read.
+   * its record is unreadable.
    */
   findUpgradesOf(
     policies: readonly string[],
@@ -90,7 +90,7 @@ export interface RolloutStore {
   ): Promise<{ readonly rollouts: readonly Rollout[]; readonly next: string | null } | undefined>;
   /** All kept rollouts of these policies, newest first: 1,000 at most. */
   listRollouts(policies: readonly string[]): Promise<readonly Rollout[]>;
-  /** One whose own record can't be read is `unreadable`; the same in `loadView`. */
+  /** One whose own record is unreadable is `unreadable`; the same in `loadView`. */
   loadRollout(rolloutId: string): Promise<Rollout | undefined>;
   /** The next free `n` of `<policy>-<yyyymmdd>-<n>`. */
   nextRolloutNumber(policy: string, yyyymmdd: string): Promise<number>;
@@ -111,7 +111,7 @@ export interface RolloutStore {
   join(frozen: FrozenPlan, expectedRev: number, fence: Fence | null): Promise<SaveResult>;
   /**
    * Saves changes that open a rollout's work again, all made at `rolloutRev`, and raises it, so that whoever was about
-   * to end the rollout judges anew. Nothing is saved when it has moved on; a record that has changed is left out.
+   * to end the rollout judges again. Nothing is saved when it has moved on; a record that has changed is left out.
    * @returns the collectors saved
    */
   rejoin(
@@ -119,10 +119,10 @@ export interface RolloutStore {
     changes: readonly UpgradeChange[],
     rolloutRev: number,
   ): Promise<readonly number[]>;
-  /** The groups of its plan; undefined also when they can't be read. */
+  /** The groups of its plan; undefined also when they are unreadable. */
   loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
   /**
-   * What the store knows of what `decide` sees. Candidates are those of waves that have begun (their state is not
+   * What the store knows of what `decide` sees. Candidates are those of waves that have started (their state is not
    * `waiting` or `awaitingApproval`), by lane. `pageSize` bounds each list; `overdueBefore`: steps due before it count as overdue.
    */
   loadView(
@@ -150,7 +150,7 @@ export interface RolloutStore {
   listMemberIds(rolloutId: string): Promise<readonly number[]>;
   /**
    * A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. One that
-   * can't be read is left out, so a page may be short, also where others follow. A page may be as large as the plan; of
+   * is unreadable is left out, so a page may be short, also where others follow. A page may be as large as the plan; of
    * one state or wave, each page costs a walk from the plan's beginning.
    */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
@@ -189,7 +189,7 @@ export interface RolloutStore {
     guard: SaveGuard,
   ): Promise<readonly number[]>;
   /**
-   * Puts other records in the place of corrupt ones that are on their way, and counts anew what they had counted; one that
+   * Puts other records in the place of corrupt ones that are still running, and counts again what they had counted; one that
    * is over stays as it is: nothing waits for it. Nothing is done when one of them changed meanwhile.
    * @param of without a collector: all of the rollout
    * @param replace what takes the place of one, as it is settled
@@ -199,6 +199,8 @@ export interface RolloutStore {
     of: { readonly rolloutId: string; readonly collectorId?: number; readonly settlement: Settlement },
     replace: (corrupt: CorruptUpgrade, groups: PlanGroups, as: Settlement) => RepairedUpgrade,
   ): Promise<readonly RepairedUpgrade[]>;
+  /** What `repair` would settle now: corrupt records of upgrades that have not ended. Reads the whole plan. */
+  findCorrupt(rolloutId: string): Promise<readonly CorruptUpgrade[]>;
   /**
    * The intent before a create: saved only while the rollout runs and is not braked (P4), and is still at the
    * `rolloutRev` at which the create was found to be right: what was held since then must not leave.

@@ -18,7 +18,7 @@ import type { BackgroundTasks } from '../ports/leader.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 
 export interface AccountsParts extends Omit<ChangeRolloutParts, 'accounts'> {
-  /** Origin and hashed access id of the config; read anew each time, since Redis may have been emptied. */
+  /** Origin and hashed access id of the config; read again each time, since Redis may have been emptied. */
   readonly readMark: () => Promise<AccountMark>;
   readonly fleet: Pick<FleetService, 'findCollector'>;
   readonly backgroundTasks: BackgroundTasks;
@@ -27,8 +27,8 @@ export interface AccountsParts extends Omit<ChangeRolloutParts, 'accounts'> {
 
 interface Judged {
   readonly policy: string;
-  readonly standing: AccountStatus;
-  /** When it is judged anew. */
+  readonly status: AccountStatus;
+  /** When it is judged again. */
   readonly againAt: EpochMs;
 }
 
@@ -59,7 +59,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
   const tieOf = async ({ accountMarks, rollbackOf }: Rollout) => {
     const tie = compareMarks(accountMarks, ownMark ?? (await mark()));
     if (tie !== 'other') return tie;
-    // The key of the hash is another one once Redis was emptied: read anew before anything is compared.
+    // The key of the hash is another one once Redis was emptied: read again before anything is compared.
     const tieNow = compareMarks(accountMarks, await mark());
     if (tieNow !== 'other' || rollbackOf === null) return tieNow;
     // A rollback of few collectors has too few to compare, and belongs to the account of what it takes back.
@@ -68,34 +68,34 @@ export function makeAccounts(parts: AccountsParts): Accounts {
     return 'own';
   };
   const isDue = (rolloutId: string): boolean => (judged.get(rolloutId)?.againAt ?? 0) <= clock.now();
-  const known = ({ id }: Rollout): AccountStatus => judged.get(id)?.standing ?? notCompared;
+  const known = ({ id }: Rollout): AccountStatus => judged.get(id)?.status ?? notCompared;
 
   const judge = async (
     rollout: Rollout,
     tie: 'other' | 'untied',
     signal?: AbortSignal,
   ): Promise<AccountStatus> => {
-    const standing = await compareWithService(parts, rollout, tie, signal);
-    const before = judged.get(rollout.id)?.standing.kind;
-    const againAt = clock.now() + againAfterMs[standing.kind];
-    judged.set(rollout.id, { policy: rollout.policy.name, standing, againAt });
-    if (standing.kind === 'own') await tieTo(parts, rollout, await mark());
-    if (needsPerson(standing) && before !== standing.kind) {
+    const status = await compareWithService(parts, rollout, tie, signal);
+    const before = judged.get(rollout.id)?.status.kind;
+    const againAt = clock.now() + againAfterMs[status.kind];
+    judged.set(rollout.id, { policy: rollout.policy.name, status, againAt });
+    if (status.kind === 'own') await tieTo(parts, rollout, await mark());
+    if (needsPerson(status) && before !== status.kind) {
       const { id, policy } = rollout;
       parts.sink.note({
         event: 'rollout.foreign',
         policy: policy.name,
         rollout: id,
-        reason: accountWords(standing),
+        reason: accountWords(status),
       });
     }
-    parts.wakeUps.ring();
-    return standing;
+    parts.wakeUps.wake();
+    return status;
   };
 
   return {
     mark,
-    standingOf: async (rollout) => {
+    statusOf: async (rollout) => {
       const tie = await tieOf(rollout);
       const isOver = rollout.endedAt !== null;
       if (tie === 'own' || isOver) judged.delete(rollout.id);
@@ -117,11 +117,11 @@ export function makeAccounts(parts: AccountsParts): Accounts {
       return isDue(rollout.id) ? judge(rollout, tie, signal) : known(rollout);
     },
     foreign: () =>
-      [...judged].flatMap(([rolloutId, { policy, standing }]) =>
-        needsPerson(standing) ? [{ rolloutId, policy, reason: accountWords(standing) }] : [],
+      [...judged].flatMap(([rolloutId, { policy, status }]) =>
+        needsPerson(status) ? [{ rolloutId, policy, reason: accountWords(status) }] : [],
       ),
     forgetEnded: async () => {
-      const foreign = [...judged].filter(([, { standing }]) => needsPerson(standing));
+      const foreign = [...judged].filter(([, { status }]) => needsPerson(status));
       if (foreign.length === 0) return;
       const policies = new Set(foreign.map(([, { policy }]) => policy));
       const active = new Set(await parts.store.activeRolloutIds([...policies]));

@@ -5,9 +5,8 @@ import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import { sendWithinMs } from '../ports/fleet-service.ts';
-import type { Fence } from '../ports/leader.ts';
+import type { Fence, WakeUps } from '../ports/leader.ts';
 import type { SaveResult } from '../ports/rollout-store.ts';
-import type { WakeUps } from '../ports/wake-ups.ts';
 import { describeRolloutChange } from './describe-change.ts';
 import { loadRolloutSummary, type ViewParts } from './read-records.ts';
 
@@ -85,8 +84,8 @@ export async function saveRolloutFact(
   const change = { rollout: after, expectedRev: before.rev, events, brake: brakeFor(after, fact) };
   const result = await parts.store.saveRollout(change, fence);
   if (result === 'saved') {
-    for (const event of events) parts.sink.tell(event);
-    parts.wakeUps.ring();
+    for (const event of events) parts.sink.report(event);
+    parts.wakeUps.wake();
   }
   return result;
 }

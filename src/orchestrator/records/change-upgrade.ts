@@ -18,7 +18,7 @@ export interface ChangeUpgradeParts {
 type RecordParts = ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'wakeUps'>;
 
 /** What was learned of one collector's upgrade, as it was when that was learned. */
-export interface UpgradeNews {
+export interface UpgradeFinding {
   readonly upgrade: Upgrade;
   readonly fact: UpgradeFact;
 }
@@ -30,8 +30,8 @@ const changesPerWrite = 500;
 const rivalsMax = 5;
 
 /**
- * Stores what a fact makes of the record. When someone else changed it meanwhile, the fact is weighed anew, if it can
- * still be about this record: what a look showed before that change may be true no more, and is looked for again.
+ * Stores what a fact makes of the record. When someone else changed it meanwhile, the fact is weighed again, if it can
+ * still be about this record: what a poll showed before that change may be true no more, and is polled again.
  */
 export async function recordFact(
   parts: RecordParts,
@@ -45,7 +45,7 @@ export async function recordFact(
     if (change.after === current) return current;
     const result = await parts.store.saveUpgrade(change, tripAboveOf(rollout, current));
     if (result === 'saved') {
-      tellOf(parts, [change]);
+      reportAll(parts, [change]);
       return change.after;
     }
     const fresh = await parts.store.loadUpgrade(rollout.id, upgrade.identity.collectorId);
@@ -58,19 +58,19 @@ export async function recordFact(
 
 /**
  * The same for many collectors of a rollout, each once, with one write for every few hundred of them. It ends early
- * when the signal is aborted, or the guard does not hold any more: what is left is found again by whoever asked.
+ * when the signal is aborted, or the guard does not hold any more: what remains is found again by whoever asked.
  * @returns those whose record has changed, as it is now
  */
 export async function recordFacts(
   parts: RecordParts,
   rollout: Rollout,
-  news: readonly UpgradeNews[],
+  findings: readonly UpgradeFinding[],
   guard: SaveGuard,
   signal?: AbortSignal,
 ): Promise<readonly Upgrade[]> {
   const changed: Upgrade[] = [];
-  for (let from = 0; from < news.length && signal?.aborted !== true; from += changesPerWrite) {
-    const saved = await recordSome(parts, rollout, news.slice(from, from + changesPerWrite), guard);
+  for (let from = 0; from < findings.length && signal?.aborted !== true; from += changesPerWrite) {
+    const saved = await recordSome(parts, rollout, findings.slice(from, from + changesPerWrite), guard);
     if (saved === 'refused') break;
     changed.push(...saved);
   }
@@ -80,11 +80,11 @@ export async function recordFacts(
 async function recordSome(
   parts: RecordParts,
   rollout: Rollout,
-  news: readonly UpgradeNews[],
+  findings: readonly UpgradeFinding[],
   guard: SaveGuard,
 ): Promise<readonly Upgrade[] | 'refused'> {
   const done: UpgradeChange[] = [];
-  let open = news;
+  let open = findings;
   for (let rival = 0; rival < rivalsMax && open.length > 0; rival += 1) {
     const changes = open.flatMap(({ upgrade, fact }) => {
       const change = changeOf(parts, rollout, upgrade, fact);
@@ -107,7 +107,7 @@ async function recordSome(
     const isRefused = saved.size === 0 && changes.every(({ before }) => isAsItWas(before, fresh));
     if (isRefused && done.length === 0) return 'refused';
   }
-  tellOf(parts, done);
+  reportAll(parts, done);
   return done.map(({ after }) => after);
 }
 
@@ -118,11 +118,11 @@ function isAsItWas(
   return fresh.get(collectorId)?.rev === rev;
 }
 
-function tellOf({ sink, wakeUps }: RecordParts, changes: readonly UpgradeChange[]): void {
-  for (const { events } of changes) for (const event of events) sink.tell(event);
-  const isNews = ({ before, after, events }: UpgradeChange) =>
+function reportAll({ sink, wakeUps }: RecordParts, changes: readonly UpgradeChange[]): void {
+  for (const { events } of changes) for (const event of events) sink.report(event);
+  const isWorthWaking = ({ before, after, events }: UpgradeChange) =>
     holdsSlot(before.progress.state) !== holdsSlot(after.progress.state) || events.length > 0;
-  if (changes.some(isNews)) wakeUps.ring();
+  if (changes.some(isWorthWaking)) wakeUps.wake();
 }
 
 function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boolean {

@@ -1,16 +1,21 @@
 import { assertNever } from '../../base/assert.ts';
-import { cutText } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import { tiedWords } from '../../rollout/messages/accounts.ts';
-import { implausibleWords } from '../../rollout/messages/inventory.ts';
-import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
+import { differenceWords } from '../../rollout/messages/configs.ts';
+import {
+  gateChangeWords,
+  inventoryTrustedWords,
+  releasedWords,
+  replacedRecordWords,
+  wordsBesideBy,
+} from '../../rollout/messages/events.ts';
+import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
 import { heldWords } from '../../rollout/messages/stratum-reasons.ts';
 import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
 import type { RolloutEvent, RolloutEventName } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
-import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { isEnd, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { classifyCreateFailure, classifyTaskMessage } from '../../rollout/upgrade/failure-classes.ts';
 
@@ -31,13 +36,14 @@ export function describeUpgradeChange(
       event: `upgrade.${after.progress.state}`,
       policy: rollout.policy.name,
       rollout: rollout.id,
-      reason: causeOf(after),
+      ...causeOf(after),
       by: 'daemon',
       ...(waveName === undefined ? {} : { wave: waveName }),
       collectorId: after.identity.collectorId,
       collectorName: after.identity.collectorName,
       ...(taskId === undefined ? {} : { taskId }),
       attempt: after.tally.attempts,
+      ...(after.progress.state === 'succeeded' ? { fromBuild: after.identity.fromBuild } : {}),
       ...failureClassOf(rollout, before, fact),
       ...seenDelayOf(before, after, fact),
       ...(ended && after.tally.firstStartedAt !== null
@@ -47,10 +53,10 @@ export function describeUpgradeChange(
   ];
 }
 
-function causeOf(upgrade: Upgrade): string {
-  return upgrade.progress.state === 'queued'
-    ? (upgrade.progress.refused?.detail ?? '')
-    : upgradeWords(upgrade);
+function causeOf(upgrade: Upgrade): Pick<RolloutEvent, 'reason' | 'reasonKind'> {
+  if (upgrade.progress.state === 'queued') return { reason: upgrade.progress.refused?.detail ?? '' };
+  const reason = reasonOf(upgrade);
+  return { reason: upgradeWords(upgrade), ...(reason === undefined ? {} : { reasonKind: reason.kind }) };
 }
 
 /** The event of an upgrade that took the place of a corrupt record. */
@@ -66,6 +72,7 @@ export function describeRepairedUpgrade(
     policy: rollout.policy.name,
     rollout: rollout.id,
     reason,
+    reasonKind: 'repaired',
     by,
     ...(waveName === undefined ? {} : { wave: waveName }),
     collectorId: upgrade.identity.collectorId,
@@ -85,7 +92,7 @@ function seenDelayOf(before: Upgrade, after: Upgrade, fact: UpgradeFact): { seen
   if (before.progress.state !== 'upgrading') return {};
   if (before.progress.ending?.kind === 'failed') return { seenDelayMs: before.progress.ending.seenDelayMs };
   const isSuccessSeen = fact.kind === 'taskSeen' && after.progress.state === 'verifying';
-  // A collector that the inventory showed unchanged had not begun the restart that ends a success.
+  // A collector that the inventory showed unchanged had not started the restart that ends a success.
   const lastSeenAt = Math.max(before.progress.polledAt, before.progress.unchangedAt ?? 0);
   return isSuccessSeen ? { seenDelayMs: fact.at - lastSeenAt } : {};
 }
@@ -97,48 +104,46 @@ export function describeRolloutChange(
   fact: RolloutFact,
   by: string,
 ): readonly RolloutEvent[] {
-  const told =
-    before.unreadable?.kind === 'corrupt'
-      ? tellLost(before.unreadable.text, after)
-      : tellOf(before, after, fact);
-  if (told === undefined) return [];
+  const { unreadable } = before;
+  const change =
+    unreadable?.kind === 'corrupt'
+      ? replacedEventOf(unreadable.text, after)
+      : changeEventOf(before, after, fact);
+  if (change === undefined) return [];
   const wave = 'wave' in fact ? before.waves[fact.wave]?.name : undefined;
+  const given =
+    'reason' in fact ? { reason: wordsBesideBy(fact.reason), ...kindOf(fact.reason) } : { reason: '' };
   return [
     {
       at: fact.at,
-      event: told.event,
       policy: after.policy.name,
       rollout: after.id,
-      reason: told.reason ?? ('reason' in fact ? rolloutReasonWords(fact.reason) : ''),
       by,
+      ...given,
+      ...change,
       ...(wave === undefined ? {} : { wave }),
     },
   ];
 }
 
-interface Told {
+/** Its own reason, where the fact has none or another one. */
+interface ChangeEvent extends Partial<Pick<RolloutEvent, 'reason' | 'reasonKind'>> {
   readonly event: RolloutEventName;
-  readonly reason?: string;
 }
 
-// Of the old text: all of a usual one.
-const textKeptMax = 4_000;
-
-/** Whoever released it stands beside it. */
-function releasedWords(label: string, reason: RolloutReason): string {
-  const why = reason.kind === 'asked' ? reason.words : rolloutReasonWords(reason);
-  return why === '' ? label : `${label}: ${why}`;
+function kindOf(reason: { readonly kind: string } | undefined): Pick<RolloutEvent, 'reasonKind'> {
+  return reason === undefined ? {} : { reasonKind: reason.kind };
 }
 
-/** A record takes the place of one that can't be read: the bytes themselves are gone then. */
-function tellLost(text: string, { state, reason }: Rollout): Told {
+function replacedEventOf(unreadable: string, { state, reason }: Rollout): ChangeEvent {
   return {
     event: `rollout.${state}`,
-    reason: `${rolloutReasonWords(reason)}; it was: ${cutText(text, textKeptMax)}`,
+    reason: replacedRecordWords(reason, unreadable),
+    reasonKind: reason.kind,
   };
 }
 
-function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | undefined {
+function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): ChangeEvent | undefined {
   switch (fact.kind) {
     case 'approved':
       return { event: 'rollout.approved' };
@@ -155,11 +160,15 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
     case 'wavePassed':
       return { event: 'wave.passed' };
     case 'gateAnswered':
-      return tellGate(before, fact);
+      return gateEventOf(before, fact);
     case 'strataHeld':
-      return { event: 'stratum.held', reason: heldWords(fact.strata) };
+      return { event: 'stratum.held', reason: heldWords(fact.strata), ...kindOf(fact.strata[0]?.reason) };
     case 'stratumReleased':
-      return { event: 'stratum.released', reason: releasedWords(fact.label, fact.reason) };
+      return {
+        event: 'stratum.released',
+        reason: releasedWords(fact.label, fact.reason),
+        reasonKind: fact.reason.kind,
+      };
     case 'resumed':
     case 'holdEnded':
       return { event: 'rollout.resumed' };
@@ -168,18 +177,22 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
     case 'accountTied':
       return { event: 'rollout.tied', reason: tiedWords(fact) };
     case 'policyChanged':
-      return { event: 'rollout.policyChanged', reason: fact.words };
+      return { event: 'rollout.policyChanged', reason: differenceWords(fact.differences) };
     case 'windowsLifted':
       return { event: 'rollout.windowsLifted' };
     case 'inventoryImplausible':
-      // Other figures of the same trouble are no news.
+      // Other figures of the same finding are no event of their own.
       return before.doubt === undefined
-        ? { event: 'inventory.doubted', reason: implausibleWords(fact.doubt.why) }
+        ? {
+            event: 'inventory.doubted',
+            reason: implausibleWords(fact.doubt.why),
+            reasonKind: fact.doubt.why.kind,
+          }
         : undefined;
     case 'inventoryTrusted':
       return before.doubt === undefined
         ? undefined
-        : { event: 'inventory.trusted', reason: 'the inventory is plausible again' };
+        : { event: 'inventory.trusted', reason: inventoryTrustedWords };
     case 'held':
     case 'paused':
     case 'aborted':
@@ -201,12 +214,15 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
   }
 }
 
-/** A gate is asked every minute; only another verdict than before is news. */
-function tellGate(before: Rollout, fact: Extract<RolloutFact, { kind: 'gateAnswered' }>): Told | undefined {
-  const standing = before.waves[fact.wave]?.gates[fact.gate];
-  if (standing?.verdict === fact.standing.verdict) return undefined;
-  const name = before.policy.waves[fact.wave]?.gates[fact.gate]?.name ?? '';
-  return { event: 'gate.changed', reason: `${name} ${fact.standing.verdict}: ${fact.standing.detail}` };
+/** A gate is asked every minute; only another verdict than before is an event. */
+function gateEventOf(
+  before: Rollout,
+  { wave, gate, answers }: Extract<RolloutFact, { kind: 'gateAnswered' }>,
+): ChangeEvent | undefined {
+  const { verdict, detail } = answers;
+  if (before.waves[wave]?.gates[gate]?.verdict === verdict) return undefined;
+  const name = before.policy.waves[wave]?.gates[gate]?.name ?? '';
+  return { event: 'gate.changed', reason: gateChangeWords(name, verdict, detail), reasonKind: verdict };
 }
 
 function taskIdOf(upgrade: Upgrade): string | undefined {

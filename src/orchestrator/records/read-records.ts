@@ -12,7 +12,7 @@ export interface ViewParts {
   readonly store: RolloutStore;
   readonly register: FleetRegister;
   /** Every rollout is ours, where left out. */
-  readonly accounts?: Pick<Accounts, 'standingOf'>;
+  readonly accounts?: Pick<Accounts, 'statusOf'>;
 }
 
 /** Reads all that `decide` sees of a rollout; undefined when there is none. */
@@ -24,7 +24,7 @@ export async function loadRolloutView(
   const stored = await store.loadView(rolloutId, at);
   if (stored === undefined) return undefined;
   const { kind, targetBuild, rollbackId, endedAt } = stored.rollout;
-  // What was held while it was on its way does not matter once it is over; a rollback goes to builds that were fine.
+  // What was held while it was running does not matter once it is over; a rollback goes to builds that were fine.
   const builds = endedAt === null && kind === 'upgrade' ? await register.heldBuilds() : [];
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
   const view = {
@@ -34,7 +34,7 @@ export async function loadRolloutView(
     rollback: rollback ?? null,
     ...(accounts === undefined || stored.rollout.unreadable?.kind === 'newer'
       ? {}
-      : { account: await accounts.standingOf(stored.rollout) }),
+      : { account: await accounts.statusOf(stored.rollout) }),
   };
   if (!awaitsDeferredAlone(view)) return view;
   const due = await store.listDue(rolloutId, deferredSeenMax);

@@ -5,9 +5,8 @@ import { wasStopped } from '../../rollout/decision/after-data-loss.ts';
 import { dataLossWords, needsStartWords } from '../../rollout/messages/data-loss.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { EventSink } from '../ports/event-sink.ts';
-import type { FleetRegister } from '../ports/fleet-register.ts';
+import type { FleetRegister, StoreInstance } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
-import type { StoreInstance } from '../ports/store-instance.ts';
 
 /** What a daemon knows of the store, for when the store has lost it (P11). */
 export interface StoreMemory {

@@ -1,12 +1,10 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
-import { accountWords } from '../../rollout/messages/accounts.ts';
+import type { Unread } from '../../rollout/messages/scans.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../rollout/model/rollout.ts';
 import { chooseTarget, isOffered } from '../../rollout/planning/target.ts';
-import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { Build } from '../ports/fleet-service.ts';
-import type { Unread } from '../ports/scan-book.ts';
 import { changeRollout, holdRollout } from '../records/change-rollout.ts';
 import { type AddLateJoinersParts, acceptsLateJoiners, addLateJoiners } from './late-joiners.ts';
 import type { PlanMemory } from './read-plan.ts';
@@ -17,10 +15,9 @@ export interface CheckActiveParts extends AddLateJoinersParts {
 }
 
 /**
- * Looks after a rollout that is on its way, at each tick of the schedule: it keeps its pinned build and holds when that
- * is withdrawn (P6), ends for a newer one only where the policy says so, and takes in late joiners.
- * @returns why it could not be looked after: what could not be read, or that it is another account's; undefined when it
- *   was, or it was called off
+ * Checks a running rollout, at each tick of the schedule. It keeps its pinned build and holds when that is withdrawn (P6).
+ * It ends for a newer build only where the policy wants that, and adds late joiners.
+ * @returns what could not be read of it; undefined: all was read, or the scan was called off
  */
 export async function checkActive(
   parts: CheckActiveParts,
@@ -35,11 +32,10 @@ export async function checkActive(
   // What it is pinned to, and whom it has, is known only as far as it goes.
   if (rollout.unreadable !== undefined) return undefined;
   const account = await parts.accounts?.settle(rollout, signal);
-  if (account !== undefined && account.kind !== 'own') return { reason: accountWords(account) };
+  if (account !== undefined && account.kind !== 'own') return { of: 'account', account };
   const builds = await parts.fleet.listBuilds(signal);
-  const unread = (what: string, why: Unread): Unread | undefined =>
-    signal?.aborted === true ? undefined : { ...why, reason: `${what}: ${why.reason}` };
-  if (!builds.ok) return unread('the builds on offer', { reason: describeFailure(builds.failure) });
+  const isCalledOff = () => signal?.aborted === true;
+  if (!builds.ok) return isCalledOff() ? undefined : { of: 'builds', why: builds.failure };
   if (await supersede(parts, policy, rollout, builds.value, memory)) return undefined;
   if (!isOffered(rollout.targetBuild, builds.value)) {
     await holdRollout(parts, rolloutId, { kind: 'buildNotOffered', build: rollout.targetBuild });
@@ -47,7 +43,7 @@ export async function checkActive(
   }
   if (!acceptsLateJoiners(rollout)) return undefined;
   const why = await addLateJoiners(parts, policy, rollout, memory, signal);
-  return why === undefined ? undefined : unread('the fleet, for late joiners', why);
+  return why === undefined || isCalledOff() ? undefined : { of: 'fleet', why };
 }
 
 /** Ends a rollout for a newer build, where the policy wants that. */
@@ -72,7 +68,7 @@ async function supersede(
   return did;
 }
 
-/** One that a person or a breach has stopped waits for a word (P4), and a way back is finished first. */
+/** One that a person or a breach has stopped waits for an operator (P4), and a way back is finished first. */
 function isSupersedable({ kind, state }: Rollout): boolean {
   return kind === 'upgrade' && (state === 'running' || state === 'awaitingApproval');
 }

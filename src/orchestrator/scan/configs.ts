@@ -1,10 +1,10 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
-import type { Policy } from '../../rollout/model/policy.ts';
+import { configWords } from '../../rollout/messages/configs.ts';
+import type { Policy, PolicyDifference } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { type ConfigWord, followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
-import { type ConfigStatus, configWords, judgeConfig } from '../../rollout/reload/newest-config.ts';
-import type { PolicyDifference } from '../../rollout/reload/policy-difference.ts';
+import { type ConfigStatus, judgeConfig } from '../../rollout/reload/newest-config.ts';
 import type { ConfigRegister, LivingDaemons, NamedConfig } from '../ports/config-register.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import { type ChangeRolloutParts, stopRollout } from '../records/change-rollout.ts';
@@ -14,18 +14,18 @@ export interface Configs {
   /** As it is at this instant. */
   check(policy: string): Promise<ConfigStatus>;
   /** As it was at the last check or beat; nothing where all agreed. */
-  standings(): ReadonlyMap<string, ConfigStatus>;
+  statuses(): ReadonlyMap<string, ConfigStatus>;
   /**
-   * What this daemon's config may say about the brakes of a rollout that is on its way, by the last check or beat; undefined
+   * What this daemon's config may say about the brakes of a running rollout, by the last check or beat; undefined
    * where another daemon has a newer config, where this one scans only once beside others, or where that beat is too old to
    * know: a daemon that was suspended must not put back what was changed meanwhile (P4, P7).
    */
   word(policy: string): ConfigWord | undefined;
-  /** The config was read anew: policies that it says differently are the newest from the next beat on. */
+  /** The config was read again: policies that it says differently are the newest from the next beat on. */
   replace(own: readonly NamedConfig[]): void;
   /** Who lived at the last check or beat. */
   living(): Pick<LivingDaemons, 'account' | 'others'>;
-  /** Says that this daemon lives, and judges all its policies anew. */
+  /** Says that this daemon lives, and judges all its policies again. */
   beat(): Promise<void>;
 }
 
@@ -40,10 +40,10 @@ export interface ConfigsParts {
 // Two beats and a half.
 const wordHoldsMs: DurationMs = 5_000;
 
-/** Judges the config of this daemon by what living daemons say, and tells when that has changed. */
+/** Judges the config of this daemon by what living daemons say, and shows when that has changed. */
 export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts): Configs {
   let living: LivingDaemons = { own: [], account: '', beatAt: 0, others: [] };
-  let standings: ReadonlyMap<string, ConfigStatus> = new Map();
+  let statuses: ReadonlyMap<string, ConfigStatus> = new Map();
   let hashes: ReadonlyMap<string, string> = new Map();
   let askedAt: EpochMs = 0;
   /** Since when this daemon says its config of a policy, by the clock of Redis. */
@@ -70,8 +70,8 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     const { own, others, beatAt } = living;
     takeUp(own);
     const judged = own.map((config) => [config.policy, judgeConfig(config, others)] as const);
-    const before = standings;
-    standings = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));
+    const before = statuses;
+    statuses = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));
     for (const config of own) {
       // A daemon that was killed is taken for living ten seconds longer: it may be this one, started again with an older
       // config. It says nothing any more, and whoever does is another one. The clock may be another Redis's, which is behind.
@@ -80,25 +80,25 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
       const speaking = others.filter((other) => other.beatAt > since);
       if (judgeConfig(config, speaking).kind === 'outdated') overtaken.add(config.policy);
     }
-    for (const [policy, standing] of judged) {
+    for (const [policy, status] of judged) {
       const was = before.get(policy)?.kind ?? 'agreed';
-      if (was === standing.kind) continue;
-      const reason = configWords(policy, standing) ?? `all daemons have the same config of ${policy} again`;
-      sink.note({ event: `config.${eventOf[standing.kind]}`, policy, reason });
+      if (was === status.kind) continue;
+      const reason = configWords(policy, status) ?? `all daemons have the same config of ${policy} again`;
+      sink.note({ event: `config.${eventOf[status.kind]}`, policy, reason });
     }
   };
   return {
     beat,
     check: async (policy) => {
       await beat();
-      return standings.get(policy) ?? agreed;
+      return statuses.get(policy) ?? agreed;
     },
-    standings: () => standings,
+    statuses: () => statuses,
     word: (policy) => {
       if (Math.abs(clock.now() - askedAt) > wordHoldsMs) return undefined;
-      const { kind } = standings.get(policy) ?? agreed;
+      const { kind } = statuses.get(policy) ?? agreed;
       const own = living.own.find((config) => config.policy === policy);
-      // Read anew since the last beat: how it stands to the others is not known yet.
+      // Read again since the last beat: how it stands to the others is not known yet.
       if (own === undefined || own.hash !== hashes.get(policy)) return undefined;
       if (kind === 'outdated' || (!followsSchedule && kind !== 'agreed')) return undefined;
       return { generation: own.generation, isTakenUp: !overtaken.has(policy) };
@@ -141,7 +141,7 @@ export async function keepBeating(
       await configs.beat();
       await afterBeat();
     } catch (error) {
-      // Redis away, or refusing: what was judged last stands, and each scan asks anew.
+      // Redis away, or refusing: what was judged last stands, and each scan asks again.
       if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });
     }
     await sleep(beatEveryMs, signal);
@@ -158,7 +158,7 @@ export interface FollowConfigsParts extends ChangeRolloutParts {
   readonly rollouts: readonly Policy[];
 }
 
-/** How a rollout on its way stands to the present config. */
+/** How a running rollout stands to the present config. */
 export interface FollowedConfig {
   readonly rollout: string;
   /** Changed by this call, and in force when it returns. */
@@ -168,7 +168,7 @@ export interface FollowedConfig {
 }
 
 /**
- * Brings the brakes of the present config to the rollouts on their way: after a reload, at start, and with each beat, so
+ * Brings the brakes of the present config to the running rollouts: after a reload, at start, and with each beat, so
  * that a daemon which was away brings them, too. The record keeps them, so that every daemon acts alike. When it returns, no
  * create leaves any more that only the former brakes allowed.
  */
@@ -187,7 +187,7 @@ export async function followConfigs(
 }
 
 /**
- * The same for one rollout, which may be over and about to be on its way again.
+ * The same for one rollout, which may be over and about to run again.
  * @returns undefined where this daemon's config says nothing about it
  */
 export async function followRollout(
@@ -201,13 +201,13 @@ export async function followRollout(
     const config = parts.rollouts.find(({ name }) => name === policy);
     if (before === undefined || config === undefined) return undefined;
     // Of another account, its policy is another one that has the same name (P5).
-    const account = await parts.accounts?.standingOf(before);
+    const account = await parts.accounts?.statusOf(before);
     if (account !== undefined && account.kind !== 'own') return undefined;
     const present = withPresentBrakes(before, config);
     // Asked once more now that the record is read: a daemon says that it has a newer config before it writes by it.
     if (present.followed.length > 0) await parts.configs.beat();
     if (parts.configs.word(policy) === undefined) return undefined;
-    // Asked anew for each reading of the record and with the present config, which may have changed meanwhile.
+    // Asked again for each reading of the record and with the present config, which may have changed meanwhile.
     const judge = (rollout: Rollout) => {
       const word = parts.configs.word(policy);
       const now = parts.rollouts.find(({ name }) => name === policy);

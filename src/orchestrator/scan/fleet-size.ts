@@ -1,5 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import type { ScanFailure } from '../../rollout/messages/scans.ts';
 import { isMuchShorter } from '../../rollout/model/assess-inventory.ts';
 import type { FleetMemory, ScanEntry } from '../ports/scan-book.ts';
 
@@ -16,19 +16,17 @@ export function recallFleet(entries: readonly ScanEntry[], policy: string): Flee
  * Judges the size of the fleet that a scan has read by that of the last good one: no plan is made from half a fleet
  * (P14). A list that stays short is taken for the whole fleet after a while.
  * @param size without ephemeral collectors
- * @returns what the next scan remembers, and why no plan is made, in words
+ * @returns what the next scan remembers, and why no plan is made
  */
 export function judgeFleetSize(
   before: FleetMemory | undefined,
   size: number,
   at: EpochMs,
-): { readonly fleet: FleetMemory; readonly refusal: string | undefined } {
+): { readonly fleet: FleetMemory; readonly refusal: ScanFailure | undefined } {
   const known = before?.size ?? 0;
   const isShort = isMuchShorter(size, known) || (size === 0 && known > 0);
   const shortSince = before?.shortSince ?? at;
   if (!isShort || at - shortSince >= shortForMs) return { fleet: { size }, refusal: undefined };
-  const refusal =
-    `the inventory lists ${size} collectors, ${known} at the last good scan: no plan is made from it; ` +
-    `if it stays so for ${formatDuration(shortForMs)}, it is taken for the whole fleet`;
+  const refusal = { kind: 'shortInventory', size, before: known, believedAfterMs: shortForMs } as const;
   return { fleet: { size: known, shortSince }, refusal };
 }

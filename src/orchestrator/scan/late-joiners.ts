@@ -1,5 +1,5 @@
-import { someNames } from '../../base/names.ts';
-import { implausibleWords } from '../../rollout/messages/inventory.ts';
+import { joinedWords } from '../../rollout/messages/events.ts';
+import type { Unread } from '../../rollout/messages/scans.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../rollout/model/rollout.ts';
@@ -7,10 +7,8 @@ import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { FrozenRollout } from '../../rollout/planning/freeze-plan.ts';
 import type { PlanOptions } from '../../rollout/planning/plan.ts';
 import { makeJoinerJudge, planJoiners } from '../../rollout/planning/plan-joiners.ts';
-import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { UpgradeChange } from '../ports/rollout-store.ts';
-import type { Unread } from '../ports/scan-book.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf } from '../records/change-upgrade.ts';
 import { judgeInventory } from '../watch/judge-inventory.ts';
@@ -23,6 +21,8 @@ export interface AddLateJoinersParts extends ChangeRolloutParts, ChangeUpgradePa
   readonly configs?: Pick<Configs, 'check' | 'word'>;
 }
 
+type FleetUnread = Extract<Unread, { of: 'fleet' }>['why'];
+
 /**
  * Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners).
  * @returns why nothing could be learned from the fleet, where it could not
@@ -33,16 +33,13 @@ export async function addLateJoiners(
   before: Rollout,
   memory: PlanMemory,
   signal?: AbortSignal,
-): Promise<Unread | undefined> {
+): Promise<FleetUnread | undefined> {
   const { id, targetBuild } = before;
   const fleet = await parts.fleet.readFleet(targetBuild, signal);
-  if (!fleet.ok) return { reason: describeFailure(fleet.failure) };
+  if (!fleet.ok) return fleet.failure;
   // A list that lacks half of them shows a fleet that is not there (P14).
   const verdict = await judgeInventory(parts, before, fleet.value);
-  if (verdict.kind === 'implausible') {
-    const reason = implausibleWords(verdict.why);
-    return verdict.why.kind === 'empty' ? { reason, isFleetEmpty: true } : { reason };
-  }
+  if (verdict.kind === 'implausible') return verdict.why;
   const options = await memory.recallCollectors(targetBuild, fleet.value);
   // Reading a fleet takes long, and the rollout goes on meanwhile.
   const rollout = await parts.store.loadRollout(id);
@@ -62,7 +59,7 @@ export async function addLateJoiners(
   return undefined;
 }
 
-/** Whether a rollout takes anybody in now; a plan that waits for approval is made anew when it is approved. */
+/** Whether a rollout takes anybody in now; a plan that waits for approval is made again when it is approved. */
 export function acceptsLateJoiners({ state, unreadable }: Rollout): boolean {
   if (unreadable !== undefined) return false;
   return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
@@ -71,7 +68,7 @@ export function acceptsLateJoiners({ state, unreadable }: Rollout): boolean {
 const changesPerWrite = 1_000;
 
 interface KnownCollectors {
-  /** Also those whose record can't be read. */
+  /** Also those whose record is unreadable. */
   readonly ids: ReadonlySet<number>;
   readonly upgrades: ReadonlyMap<number, Upgrade>;
 }
@@ -100,12 +97,12 @@ async function join(
     event: 'rollout.joined',
     policy: policy.name,
     rollout: joined.rollout.id,
-    reason: `${joined.upgrades.length} late joiners: ${someNames(names)}`,
+    reason: joinedWords(names),
     by: 'daemon',
   } as const;
   if ((await parts.store.join({ ...joined, events: [event] }, expectedRev, null)) !== 'saved') return false;
-  parts.sink.tell(event);
-  parts.wakeUps.ring();
+  parts.sink.report(event);
+  parts.wakeUps.wake();
   return true;
 }
 
@@ -135,7 +132,7 @@ async function bringBack(
     if (saved.size === 0) continue;
     rev += 1;
     for (const { after, events } of some)
-      if (saved.has(after.identity.collectorId)) for (const event of events) parts.sink.tell(event);
-    parts.wakeUps.ring();
+      if (saved.has(after.identity.collectorId)) for (const event of events) parts.sink.report(event);
+    parts.wakeUps.wake();
   }
 }

@@ -105,7 +105,7 @@ async function failedBefore(
   return failed;
 }
 
-/** Collectors that have their turn, or failed, in another policy's rollout that is on its way (P1). */
+/** Collectors that have their turn, or failed, in another policy's rollout that is still running (P1). */
 export async function claimedByOthers(
   store: RolloutStore,
   { policy, policies }: { readonly policy: string; readonly policies: readonly string[] },

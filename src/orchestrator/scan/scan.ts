@@ -1,22 +1,13 @@
-import { leftOutLine, noTargetWords, showLeftOut } from '../../rollout/messages/exclusions.ts';
+import { plannedWords } from '../../rollout/messages/events.ts';
+import { type NothingToDo, type ScanResult, scanWords, type Unread } from '../../rollout/messages/scans.ts';
 import { countSteady } from '../../rollout/model/assess-inventory.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
-import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { freezePlan } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import { configWords } from '../../rollout/reload/newest-config.ts';
 import { isStopped } from '../../rollout/status/explain-unplanned.ts';
-import { describeFailure, isUnreached } from '../../rollout/upgrade/failure-classes.ts';
-import type {
-  FleetMemory,
-  ScanBook,
-  ScanForecast,
-  ScanOutcome,
-  ScanResult,
-  Unread,
-} from '../ports/scan-book.ts';
+import type { FleetMemory, ScanBook, ScanForecast, ScanOutcome } from '../ports/scan-book.ts';
 import { nextRolloutId } from '../records/read-records.ts';
 import type { StoreMemory } from '../recovery/data-loss.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
@@ -31,10 +22,10 @@ export interface ScanParts extends CheckActiveParts {
   readonly memory: StoreMemory;
 }
 
-/** `operator`: someone asked for it now, so failures and aborts of the past do not speak against it. */
+/** `operator`: someone asked for it now, so failures and aborts of the past do not block it. */
 export type ScanOrigin = 'schedule' | 'start' | 'operator';
 
-/** Looks for work for one policy: builds, upgradable collectors and inventory in, a frozen rollout out. */
+/** Discovers work for one policy: builds, upgradable collectors and inventory in, a frozen rollout out. */
 export async function scan(
   parts: ScanParts,
   policy: Policy,
@@ -43,12 +34,12 @@ export async function scan(
 ): Promise<ScanResult> {
   const before = recallFleet(await parts.scans.read(), policy.name);
   const { fleet = before, ...result } = await discoverWork(parts, policy, { origin, before }, signal);
-  // Told once, when it began; what the policy's last scan came to, the daemon with the newest config writes down.
+  // Reported once, when it began; what the policy's last scan came to, the daemon with the newest config writes down.
   if (result.kind === 'outdated') return result;
   parts.sink.note(
     outcomeOf(result) === 'failed'
-      ? { event: 'scan.failed', policy: policy.name, reason: describeScan(result) }
-      : { event: 'scan.finished', policy: policy.name, result: describeScan(result) },
+      ? { event: 'scan.failed', policy: policy.name, reason: scanWords(result) }
+      : { event: 'scan.finished', policy: policy.name, result: scanWords(result) },
   );
   // One that was called off says nothing about the policy.
   if (signal?.aborted !== true) await writeDown(parts, policy.name, result, fleet);
@@ -71,29 +62,15 @@ async function writeDown(
     policy,
     outcome: outcomeOf(result),
     at,
-    reason: describeScan(result),
+    reason: scanWords(result),
     overdueAt: Math.max(tick, at + overdueAfterMs),
     ...(fleet === undefined ? {} : { fleet }),
   });
 }
 
-/** A rollout on its way is no excuse: whoever waits for a newer build, or to join it, would wait unseen. */
+/** A running rollout is no excuse: whoever waits for a newer build, or to join it, would wait unseen. */
 function outcomeOf(result: Exclude<ScanResult, { kind: 'outdated' }>): ScanOutcome {
   return result.kind === 'busy' && result.unread !== undefined ? 'failed' : result.kind;
-}
-
-/** A scan's result in words. */
-export function describeScan(result: ScanResult): string {
-  switch (result.kind) {
-    case 'started':
-      return `started ${result.rolloutId} with ${result.planned} collectors`;
-    case 'busy':
-      return result.unread === undefined
-        ? `${result.rolloutId} is still on its way`
-        : `${result.rolloutId} is still on its way, and could not be looked after: ${result.unread.reason}`;
-    default:
-      return result.reason;
-  }
 }
 
 /** A plan as it would begin now. */
@@ -143,13 +120,11 @@ export async function previewRollout(
   const whileBusy = async () => undefined;
   const ready = await prepare(parts, policy, { origin: 'operator', before, whileBusy }, signal);
   if (ready.kind !== 'ready') return ready;
-  const refusal = ready.plan.waves.every(({ members }) => members.length === 0)
-    ? nobodyWords(ready.plan)
-    : undefined;
-  return refusal === undefined ? ready : { kind: 'nothing', reason: refusal };
+  const { plan } = ready;
+  return plan.waves.every(({ members }) => members.length === 0) ? nothing(nobodyIn(plan)) : ready;
 }
 
-/** `drifted`: the plan is another one than the operator saw (P15); nothing has begun. */
+/** `drifted`: the plan is another one than the operator saw (P15); nothing has started. */
 export type StartedRollout = ScanResult | { readonly kind: 'drifted'; readonly plan: Plan };
 
 /** Begins a rollout that an operator asked for, also of a build whose last rollout was aborted or taken back. */
@@ -168,7 +143,7 @@ export async function startRollout(
   if (plan.hash !== planHash) return { kind: 'drifted', plan };
   const result = await begin(parts, policy, { ...ready, origin: 'operator', by, reason });
   if (result.kind !== 'started') return result;
-  parts.sink.note({ event: 'scan.finished', policy: policy.name, result: describeScan(result) });
+  parts.sink.note({ event: 'scan.finished', policy: policy.name, result: scanWords(result) });
   await writeDown(parts, policy.name, result, remembered);
   return result;
 }
@@ -179,7 +154,7 @@ async function prepare(
   of: {
     readonly origin: ScanOrigin;
     readonly before: FleetMemory | undefined;
-    /** What is done with the rollout that is on its way. @returns what could not be read of it */
+    /** What is done with the running rollout. @returns what could not be read of it */
     readonly whileBusy: (active: string, memory: PlanMemory) => Promise<Unread | undefined>;
   },
   signal?: AbortSignal,
@@ -204,27 +179,16 @@ async function prepare(
   }
   const id = await nextRolloutId(parts.store, policy.name, at);
   const reading = await readPlan(parts.fleet, policy, id, memory, signal);
-  if (!reading.ok) {
-    const { failure } = reading;
-    const reason = describeFailure(failure);
-    return { kind: 'failed', cause: failure.kind, isUnreached: isUnreached(failure), reason };
-  }
-  if (reading.value.kind === 'noTarget') return { kind: 'nothing', reason: noTargetWords(reading.value.why) };
+  if (!reading.ok) return { kind: 'failed', why: reading.failure };
+  if (reading.value.kind === 'noTarget') return nothing(reading.value);
   const { fleet } = reading.value;
   const judged = judgeFleetSize(of.before, countSteady(fleet.collectors), at);
-  if (judged.refusal !== undefined)
-    return {
-      kind: 'failed',
-      cause: 'implausible',
-      isUnreached: false,
-      reason: judged.refusal,
-      fleet: judged.fleet,
-    };
+  if (judged.refusal !== undefined) return { kind: 'failed', why: judged.refusal, fleet: judged.fleet };
   const { plan } = reading.value;
   return { kind: 'ready', id, plan, fleet, history, madeFrom, remembered: judged.fleet };
 }
 
-/** Begins a rollout with this plan, unless something speaks against it. */
+/** Begins a rollout with this plan, unless something blocks it. */
 async function begin(
   parts: ScanParts,
   policy: Policy,
@@ -238,19 +202,15 @@ async function begin(
   const last = history.find(
     ({ kind, targetBuild }) => kind === 'upgrade' && targetBuild === plan.targetBuild,
   );
-  if (origin !== 'operator' && last !== undefined && isStopped(last)) {
-    const words = last.state === 'aborted' ? 'was aborted' : 'was rolled back';
-    return {
-      kind: 'nothing',
-      reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again: upwave start ${policy.name}`,
-    };
+  if (origin !== 'operator') {
+    if (last !== undefined && isStopped(last)) return nothing({ kind: 'stopped', policy: policy.name, last });
+    const lost = parts.memory.refusal(policy.name, plan.targetBuild);
+    if (lost !== undefined) return nothing({ kind: 'lost', detail: lost });
   }
-  const refusal = parts.memory.refusal(policy.name, plan.targetBuild);
-  if (origin !== 'operator' && refusal !== undefined) return { kind: 'nothing', reason: refusal };
   const planned = plan.waves.reduce((sum, wave) => sum + wave.members.length, 0);
-  if (planned === 0) return { kind: 'nothing', reason: nobodyWords(plan) };
+  if (planned === 0) return nothing(nobodyIn(plan));
   // The holds of the plan may have been read from a store that had just lost its data (P5).
-  if ((await parts.memory.check()) !== madeFrom) return { kind: 'nothing', reason: lostMeanwhile };
+  if ((await parts.memory.check()) !== madeFrom) return nothing({ kind: 'lostMeanwhile' });
   // Reading a fleet takes long: a daemon with a newer config may have come meanwhile.
   const outdatedNow = await findNewerConfig(parts, policy);
   if (outdatedNow !== undefined) return outdatedNow;
@@ -268,13 +228,13 @@ async function begin(
     event: 'rollout.planned',
     policy: policy.name,
     rollout: id,
-    reason: `${planned} collectors to ${plan.targetBuild}, plan ${plan.hash}${reason === '' ? '' : `; ${reason}`}`,
+    reason: plannedWords({ planned, targetBuild: plan.targetBuild, planHash: plan.hash, reason }),
     by,
   } as const;
   if ((await parts.store.freeze({ ...frozen, events: [event] })) === 'busy')
     return { kind: 'busy', rolloutId: id };
-  parts.sink.tell(event);
-  parts.wakeUps.ring();
+  parts.sink.report(event);
+  parts.wakeUps.wake();
   return { kind: 'started', rolloutId: id, planned };
 }
 
@@ -283,16 +243,14 @@ async function findNewerConfig(
   { configs }: ScanParts,
   { name }: Policy,
 ): Promise<Extract<ScanResult, { kind: 'outdated' }> | undefined> {
-  const standing = await configs?.check(name);
-  if (standing?.kind !== 'outdated') return undefined;
-  return { kind: 'outdated', reason: configWords(name, standing) ?? '' };
+  const config = await configs?.check(name);
+  return config?.kind === 'outdated' ? { kind: 'outdated', policy: name, config } : undefined;
 }
 
-const lostMeanwhile = 'Redis lost its data while the plan was made; the next scan makes it again';
+function nobodyIn({ targetBuild, leftOut }: Plan): NothingToDo {
+  return { kind: 'nobody', targetBuild, leftOut: leftOut.map(({ kind }) => ({ kind })) };
+}
 
-function nobodyWords({ targetBuild, leftOut }: Plan): string {
-  if (leftOut.length === 0)
-    return 'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
-  const reasons = showLeftOut(countLeftOut(leftOut.map(({ kind }) => kind)));
-  return `no collector needs build ${targetBuild} (${leftOutLine(reasons)})`;
+function nothing(why: NothingToDo): ScanResult {
+  return { kind: 'nothing', why };
 }

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { isUnderWay, type Upgrade } from '../../rollout/model/upgrade.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import { isQuestionable, nextStep } from '../../rollout/upgrade/evolve.ts';
@@ -12,13 +12,13 @@ import {
   type ServiceFailure,
 } from '../../rollout/upgrade/failure-classes.ts';
 import type { Step } from '../../rollout/upgrade/step.ts';
-import type { CollectorHold } from '../ports/fleet-register.ts';
 import { type Answer, type FleetService, sendWithinMs } from '../ports/fleet-service.ts';
-import type { StepOutcome } from '../ports/wake-ups.ts';
+import type { StepOutcome } from '../ports/leader.ts';
 import { type ChangeRolloutParts, holdRollout } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf, recordFact } from '../records/change-upgrade.ts';
 import { isGone } from '../watch/judge-inventory.ts';
 import type { Observations } from '../watch/observations.ts';
+import { findHold, findRival } from './find-claims.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
@@ -33,10 +33,10 @@ export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly policies: readonly string[];
 }
 
-// Most runs make one call; a look that clears the way for a create makes two.
+// Most runs make one call; a poll that clears the way for a create makes two.
 const callsPerRunMax = 4;
 
-// Until a record that can't be read is repaired, by a person or by the leader, there is nothing to be done for it.
+// Until an unreadable record is repaired, by a person or by the leader, there is nothing to be done for it.
 const unreadableAgainMs: DurationMs = 10_000;
 
 // A daemon of the version that wrote it may run beside us, and take it then.
@@ -67,7 +67,7 @@ type Executors = {
 /**
  * Runs one upgrade's due step: `nextStep` names the call, its executor makes it, the fact goes through `evolve`, and
  * the record is stored before anything else happens. Safe to repeat and to kill between any two lines: a create's
- * intent is stored before it leaves, and an intent without an answer is settled by looking (P1).
+ * intent is stored before it leaves, and an intent without an answer is settled by polls (P1).
  * @throws when the store can't be reached; the job is then run again
  */
 export async function runStep(
@@ -87,7 +87,7 @@ export async function runStep(
     const outcome = outcomeOf(step);
     if (outcome !== undefined) return outcome;
     // A job goes to any daemon: one of another account leaves it to those whose collectors these are (P5).
-    const account = (await parts.accounts?.standingOf(rollout)) ?? ours;
+    const account = (await parts.accounts?.statusOf(rollout)) ?? ours;
     if (account.kind !== 'own') {
       const againMs = account.kind === 'unknown' ? unknownAgainMs : foreignAgainMs;
       return { job: 'comeBack', at: parts.clock.now() + againMs };
@@ -123,16 +123,16 @@ const executors: Executors = {
     return record(run, upgrade, { kind: 'taskSeen', at, ...answer.value });
   },
   pollCollector: async (run, upgrade, step) => {
-    const look = {
+    const poll = {
       collectorId: upgrade.identity.collectorId,
       upgradableTo: step.askUpgradable ? upgrade.identity.toBuild : null,
       urgent: step.why !== 'deferred' && step.why !== 'watchBuild',
-      // Creates that Redis may have forgotten were sent before, and have arrived by then, or never will.
+      // Creates that Redis may have lost were sent before, and have arrived by then, or never will.
       ...(step.why === 'recheck'
         ? { listedSince: (run.parts.trustedSince?.() ?? 0) + run.parts.answerWithinMs }
         : {}),
     };
-    const answer = await run.parts.fleet.pollCollector(look, run.signal);
+    const answer = await run.parts.fleet.pollCollector(poll, run.signal);
     const at = run.parts.clock.now();
     if (!answer.ok) return pollFailed(run, upgrade, 'collector', answer.failure);
     return record(run, upgrade, { kind: 'collectorSeen', at, ...answer.value });
@@ -187,7 +187,7 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
 }
 
 /**
- * Its place in the budget may have come late: somebody else may have begun meanwhile, its window may be closing (P7), and
+ * Its place in the budget may have come late: somebody else may have started meanwhile, its window may be closing (P7), and
  * what was seen of the collector may be old (P1). `nextStep` says what is to be done instead.
  * @returns the upgrade in `starting` where its create may leave now
  */
@@ -201,9 +201,9 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const result = await parts.store.saveIntent(change, rollout.rev);
   if (result === 'braked') return putBack(run, upgrade, { kind: 'braked' });
   if (result !== 'saved') return upgrade;
-  for (const event of change.events) parts.sink.tell(event);
+  for (const event of change.events) parts.sink.report(event);
   if (parts.clock.now() - fact.at <= sendWithinMs) return change.after;
-  tellLate(parts);
+  reportLate(parts);
   return record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
 }
 
@@ -216,7 +216,7 @@ async function recordAnswer(
   const at = parts.clock.now();
   if (answer.ok) return record(run, upgrade, { kind: 'created', at, taskId: answer.value.taskId });
   if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
-    if (!signal.aborted) tellLate(parts);
+    if (!signal.aborted) reportLate(parts);
     return record(run, upgrade, { kind: 'createNotSent', at });
   }
   const next = await record(run, upgrade, { kind: 'createFailed', at, failure: answer.failure });
@@ -228,32 +228,10 @@ async function recordAnswer(
   return next;
 }
 
-/** Creates that are given back again and again look like a rollout that stands still for no reason. */
-function tellLate({ sink }: StepParts): void {
+/** Creates that are given back again and again look like a rollout that waits for no reason. */
+function reportLate({ sink }: StepParts): void {
   const reason = `a create could not leave within ${sendWithinMs} ms of its intent, and goes back to wait for its turn`;
   sink.note({ event: 'daemon.starved', reason });
-}
-
-/** An operator may have held it since it was admitted: while its create was in doubt, say (P5). */
-async function findHold({ register }: StepParts, collectorId: number): Promise<CollectorHold | undefined> {
-  const [hold] = await register.holdsOf([collectorId]);
-  return hold;
-}
-
-/**
- * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
- * of each other. While it restarts it still shows its old build, and a look alone would not tell (P1).
- */
-async function findRival(
-  { store, policies }: StepParts,
-  rollout: Rollout,
-  collectorId: number,
-): Promise<string | undefined> {
-  const others = policies.filter((name) => name !== rollout.policy.name);
-  if (others.length === 0) return undefined;
-  const found = await store.findUpgradesOf(others, collectorId);
-  // One that can't be read may be under way.
-  return found.find(({ upgrade }) => upgrade === undefined || isUnderWay(upgrade.progress.state))?.rolloutId;
 }
 
 function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {

@@ -4,7 +4,7 @@ import {
   judgeInventoryReading,
   recheckInventoryMs,
 } from '../../rollout/decision/implausible-inventory.ts';
-import { implausibleWords } from '../../rollout/messages/inventory.ts';
+import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
 import {
   countSteady,
   type InventoryCount,
@@ -45,7 +45,7 @@ export async function judgeInventory(
 
 /**
  * Whether a collector that the service does not know by its id is gone. A 404 is a claim: it is believed when a
- * plausible inventory, read after it, lacks the collector too. False also when that can't be told now: while there is a
+ * plausible inventory, read after it, lacks the collector too. False also when that is not known now: while there is a
  * doubt, the leader reads the inventory again, and polls of hundreds of collectors must not each do so (P8). Nor is it read
  * again for a collector that it listed within the last minute.
  */
@@ -84,7 +84,7 @@ export async function checkInventory(
 }
 
 /** Why a reading can't be used, in words; undefined where it can. */
-export function refusalOf(verdict: InventoryVerdict): string | undefined {
+export function implausibleReason(verdict: InventoryVerdict): string | undefined {
   return verdict.kind === 'plausible' ? undefined : implausibleWords(verdict.why);
 }
 

@@ -3,7 +3,7 @@ import type { RowObservation } from '../../rollout/upgrade/facts.ts';
 import { freshForMs } from '../../rollout/upgrade/step.ts';
 import type { InventoryPage } from '../ports/fleet-service.ts';
 
-/** What pages of the inventory showed last of each collector: who is admitted right after that needs no look of its own. */
+/** What pages of the inventory showed last of each collector: a collector that is admitted right after that needs no poll of its own. */
 export interface Observations {
   note(page: InventoryPage, at: EpochMs): void;
   /** Of the last minute; undefined when no page was read then, or it was on none. */
@@ -17,7 +17,7 @@ const rowsMax = 100_000;
 
 /** One row for each collector that was seen in the last minute. */
 export function makeObservations(): Observations & { size(): number } {
-  // In the order in which they were seen, so that those to be forgotten come first.
+  // In the order in which they were seen, so that those to be dropped come first.
   const rows = new Map<number, RowObservation>();
   const isOld = (row: RowObservation, now: EpochMs) => Math.abs(now - row.at) > keptMs;
   const forgetOld = (now: EpochMs) => {

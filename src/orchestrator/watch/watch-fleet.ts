@@ -8,9 +8,9 @@ import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { readingPeriod, type WatchedRollout } from '../../rollout/upgrade/reading-period.ts';
 import type { RowVerdict } from '../../rollout/upgrade/state-rules.ts';
 import type { FleetService, InventoryPage } from '../ports/fleet-service.ts';
-import type { StepQueue } from '../ports/wake-ups.ts';
+import type { StepQueue } from '../ports/leader.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
-import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from '../records/change-upgrade.ts';
+import { type ChangeUpgradeParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
 import { judgeInventory } from './judge-inventory.ts';
 import type { Observations } from './observations.ts';
 
@@ -36,25 +36,25 @@ interface Watch {
   readonly loads: readonly WatchedRollout[];
 }
 
-// Those that are due first; what is beyond them is looked at one by one.
+// Those that are due first; those beyond them are polled one by one.
 const upgradesMax = 5_000;
 
 // Nothing to watch is found by asking the store, which is cheap, but not free.
 const idleMs: DurationMs = 500;
 
-// Looks come back after this many periods without a page.
+// Single polls come back after this many periods without a page.
 const unchangedPeriods = 2;
 
-// Of a service that gives so few collectors a page that single looks cost less, pages are tried again after this.
-const dearMs: DurationMs = 10 * 60_000;
+// Of a service that gives so few collectors a page that single polls cost less, pages are tried again after this.
+const pagesAgainMs: DurationMs = 10 * 60_000;
 
-// After readings that failed: 2, 4, 8 … periods, so that a service which can't page is left to single looks.
-const missesMax = 4;
+// After readings that failed: 2, 4, 8 … periods, so that a service which can't page is left to single polls.
+const failedPollsMax = 4;
 
 /**
- * Reads the inventory, page by page, as long as that tells more than single looks, and writes down what each row tells
- * of the upgrades that were on their way before the page was asked for. Level-triggered: a crash between two lines costs
- * a page, and without any pages the looks come back by themselves. Ends when there is nothing to watch.
+ * Reads the inventory, page by page, as long as that shows more than single polls, and records what each row shows
+ * of the upgrades that were running before the page was asked for. Level-triggered: a crash between two lines costs
+ * a page, and without any pages the polls come back by themselves. Ends when there is nothing to watch.
  */
 export async function watch(
   parts: WatchParts,
@@ -68,8 +68,8 @@ export async function watch(
     const { rollouts, byCollector, loads } = await listWatched(parts);
     const periodMs = readingPeriod(loads, parts.requestsPerSecond, pagesRead);
     if (periodMs === null) {
-      const isDear = readingPeriod(loads, parts.requestsPerSecond) !== null;
-      if (isDear) await parts.sleep(dearMs, signal);
+      const arePagesDear = readingPeriod(loads, parts.requestsPerSecond) !== null;
+      if (arePagesDear) await parts.sleep(pagesAgainMs, signal);
       break;
     }
     let pages = 0;
@@ -84,7 +84,7 @@ export async function watch(
       // A row counts as it is. What a missing row means is judged from the whole list.
       for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
     } else {
-      failedPolls = Math.min(missesMax, failedPolls + 1);
+      failedPolls = Math.min(failedPollsMax, failedPolls + 1);
       // Reported once: polls take over, which costs requests and nothing else.
       if (failedPolls === 1) {
         const reason = `inventory poll failed: ${describeFailure(answer.failure)}`;
@@ -106,7 +106,7 @@ async function listWatched({ store, policies, accounts }: WatchParts): Promise<W
     const rollout = await store.loadRollout(rolloutId);
     if (rollout === undefined || rollout.unreadable?.kind === 'newer') continue;
     // Their ids mean other collectors here.
-    if (accounts !== undefined && (await accounts.standingOf(rollout)).kind !== 'own') continue;
+    if (accounts !== undefined && (await accounts.statusOf(rollout)).kind !== 'own') continue;
     rollouts.push(rollout);
     const upgrades = await store.listDue(rolloutId, upgradesMax);
     for (const upgrade of upgrades) {
@@ -128,7 +128,7 @@ async function readPage(
   { collectors, serviceAt }: InventoryPage,
   periodMs: DurationMs,
 ): Promise<void> {
-  const news = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeNews[] }>();
+  const findings = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeFinding[] }>();
   const at = parts.clock.now();
   const trustedSince = parts.trustedSince?.() ?? 0;
   parts.observations.note({ collectors, serviceAt }, at);
@@ -138,12 +138,12 @@ async function readPage(
       const verdict = judgeRow(upgrade, row, { at, periodMs, policy: rollout.policy, trustedSince });
       const fact = factOf(verdict, row, { at, until: at + unchangedPeriods * periodMs });
       if (fact === undefined) continue;
-      const of = news.get(rollout.id) ?? { rollout, rows: [] };
+      const of = findings.get(rollout.id) ?? { rollout, rows: [] };
       of.rows.push({ upgrade, fact });
-      news.set(rollout.id, of);
+      findings.set(rollout.id, of);
     }
   }
-  for (const { rollout, rows } of news.values()) await write(parts, rollout, rows);
+  for (const { rollout, rows } of findings.values()) await write(parts, rollout, rows);
 }
 
 function factOf(
@@ -165,13 +165,13 @@ function factOf(
   }
 }
 
-async function write(parts: WatchParts, rollout: Rollout, rows: readonly UpgradeNews[]): Promise<void> {
+async function write(parts: WatchParts, rollout: Rollout, rows: readonly UpgradeFinding[]): Promise<void> {
   const changed = await recordFacts(parts, rollout, rows, {});
   const later = new Set(
     rows.flatMap(({ upgrade, fact }) => (fact.kind === 'unchanged' ? [upgrade.identity.collectorId] : [])),
   );
   const sooner = changed.map(({ identity: { collectorId } }) => collectorId).filter((id) => !later.has(id));
   // Their jobs wait for the instants that were due before. A crash before this line leaves the steps overdue, and the
-  // reconciler hastens them.
+  // reconciler brings them forward.
   if (sooner.length > 0) await parts.queue.bringForward(rollout.id, sooner);
 }

@@ -37,7 +37,7 @@ export async function dispatchWhileWaiting(parts: DispatchParts): Promise<void> 
   }
 }
 
-/** However long Redis takes to answer, no request waits longer for it than for any other standstill. */
+/** However long Redis takes to answer, no request waits longer for it than for any other outage. */
 async function reserve({ ledger, requests }: DispatchParts, slackMs: DurationMs): Promise<Reservation> {
   const refuse = (): void => {
     timer = setTimeout(refuse, requests.refuseLate(budgetIsAway));
@@ -52,9 +52,9 @@ async function reserve({ ledger, requests }: DispatchParts, slackMs: DurationMs)
 
 async function waitOut(
   { requests, nap }: DispatchParts,
-  { kind, retryInMs, standstill }: Exclude<Reservation, { kind: 'granted' }>,
+  { kind, retryInMs, outage }: Exclude<Reservation, { kind: 'granted' }>,
 ): Promise<void> {
-  const refuseInMs = standstill === null ? retryInMs : requests.refuseLate(standstill);
+  const refuseInMs = outage === null ? retryInMs : requests.refuseLate(outage);
   if (requests.size > 0) await nap.sleep(Math.min(retryInMs, refuseInMs), kind === 'full');
 }
 

@@ -3,7 +3,7 @@ import { hashHex } from '../../base/hash.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { type RedisFaults, untoldFaults } from '../connection/faults.ts';
+import { type RedisFaults, unreportedFaults } from '../connection/faults.ts';
 import { isRedisOutage } from '../connection/redis-errors.ts';
 import { runScript } from '../connection/script.ts';
 import { makePermits } from './permits.ts';
@@ -25,7 +25,7 @@ export interface ApiBudgetLedgerParts {
   /** How pauses grow, those after a 429 too: each is twice as long as the one before, or as long as the service asked. */
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
   /** Called when this daemon learns that the service is down, or answers again, whichever daemon found it. */
-  readonly onStatus?: (standing: ServiceStatus) => void;
+  readonly onStatus?: (status: ServiceStatus) => void;
   /** Receives faults of Redis which waiting does not repair. */
   readonly faults?: RedisFaults;
 }
@@ -46,12 +46,12 @@ export type Reservation =
     }
   /**
    * `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. `away`: Redis is
-   * away, or can't do it. `standstill`: why no request is sent; null while requests are sent.
+   * away, or can't do it. `outage`: why no request is sent; null while requests are sent.
    */
   | {
       readonly kind: 'full' | 'far' | 'paused' | 'away';
       readonly retryInMs: DurationMs;
-      readonly standstill: string | null;
+      readonly outage: string | null;
     };
 
 export type Pause =
@@ -97,7 +97,7 @@ const horizonMs = 100;
 // One call takes several slots only when they follow each other at once, which saves calls at high rates.
 const moreHorizonMs = 10;
 
-// How soon to look again when all permits are out: about as often as slots come.
+// How soon to check again when all permits are out: about as often as slots come.
 const fullRetryMs = { min: 5, max: 100 };
 
 // A pause may be made longer meanwhile, never shorter; but Redis may lose it.
@@ -126,11 +126,11 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   const terms = termsOf(parts);
-  const faults = parts.faults ?? untoldFaults;
+  const faults = parts.faults ?? unreportedFaults;
   const onFailed = (error: unknown) => faults.met(faultName, error);
   const permits = makePermits((given) => commands.zrem(keys.permits, ...given), onFailed);
   let reportSuccess = false;
-  const standing = makeStatusWatch({
+  const statusWatch = makeStatusWatch({
     readDown: async () => (await commands.hget(keys.state, 'down')) ?? '',
     onStatus: parts.onStatus,
     onFailed,
@@ -142,7 +142,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     run: (args) => runScript(commands, reserveScript, { keys, args }),
     learn: (report, down) => {
       reportSuccess = report;
-      standing.learn(down);
+      statusWatch.learn(down);
       faults.over(faultName);
     },
     onFailed,
@@ -157,7 +157,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       const args = { forMs: 0, reason: '', ...pause, firstMs, maxMs, ...extraMargin };
       const lastsMs = await runScript(commands, pauseScript, { keys, args });
       reportSuccess = true;
-      if (pause.kind === 'down') standing.learn(pause.reason);
+      if (pause.kind === 'down') statusWatch.learn(pause.reason);
       return lastsMs;
     },
 
@@ -165,17 +165,17 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       // Nearly every request succeeds, and nearly never does that change anything.
       if (!reportSuccess) return;
       reportSuccess = false;
-      if (await runScript(commands, succeededScript, { keys, args: {} })) standing.learn('');
+      if (await runScript(commands, succeededScript, { keys, args: {} })) statusWatch.learn('');
     },
 
     serviceUp: async () => {
-      if (await runScript(commands, serviceUpScript, { keys, args: {} })) standing.learn('');
+      if (await runScript(commands, serviceUpScript, { keys, args: {} })) statusWatch.learn('');
     },
 
-    learnStatus: () => standing.look(),
+    learnStatus: () => statusWatch.poll(),
 
     close: async () => {
-      standing.close();
+      statusWatch.close();
       const late = new Promise((resolve) => setTimeout(resolve, awayRetryMs).unref());
       await Promise.race([permits.giveBackAll(), late]);
     },
@@ -202,7 +202,7 @@ function makeReserve(parts: {
     learn(single, down);
     if (kind !== 'granted') {
       const spacingMs = terms.spacingUs / 1_000;
-      return refusalOf(kind, { waitMs: waitUs / 1_000, down, spacingMs, single });
+      return refusedTake(kind, { waitMs: waitUs / 1_000, down, spacingMs, single });
     }
     const slots = slotsUs.map((us, index) => {
       const permit = args.wanted[index] ?? '';
@@ -223,8 +223,8 @@ function makeReserve(parts: {
       // Of an outage the connection tells why.
       onFailed(error);
       permits.keep(given);
-      const standstill = isRedisOutage(error) ? budgetIsAway : budgetFails;
-      return { kind: 'away', retryInMs: awayRetryMs, standstill };
+      const outage = isRedisOutage(error) ? budgetIsAway : budgetFails;
+      return { kind: 'away', retryInMs: awayRetryMs, outage };
     }
   };
 }
@@ -258,28 +258,28 @@ function termsOf({
   };
 }
 
-function refusalOf(
+function refusedTake(
   kind: 'full' | 'far' | 'paused',
   of: {
     readonly waitMs: DurationMs;
     readonly down: string;
     readonly spacingMs: DurationMs;
-    /** One request at a time may go: a full house is a standstill, too. */
+    /** One request at a time may go, so that a budget without a free place is an outage, too. */
     readonly single: boolean;
   },
 ): Reservation {
-  const standstill = of.down === '' ? 'The service asked for a pause.' : serviceIsDown(of.down);
+  const outage = of.down === '' ? 'The service asked for a pause.' : serviceIsDown(of.down);
   switch (kind) {
     case 'full': {
       const retryInMs = Math.min(Math.max(of.spacingMs, fullRetryMs.min), fullRetryMs.max);
-      return { kind, retryInMs, standstill: of.single ? standstill : null };
+      return { kind, retryInMs, outage: of.single ? outage : null };
     }
     case 'paused':
-      return { kind, retryInMs: Math.min(of.waitMs + 1, pausedRetryMaxMs), standstill };
+      return { kind, retryInMs: Math.min(of.waitMs + 1, pausedRetryMaxMs), outage };
     case 'far': {
       // Spread, so that of several daemons not always the same one asks first.
       const retryInMs = of.waitMs - horizonMs * (0.5 + Math.random() * 0.25);
-      return { kind, retryInMs, standstill: null };
+      return { kind, retryInMs, outage: null };
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/time.ts';
 import type { ReadApiBudgetStatus } from '../../orchestrator/ports/api-budget.ts';
-import { outageReasons, type Standstill } from '../../rollout/status/api-budget-status.ts';
+import { type Outage, outageReasons } from '../../rollout/status/api-budget-status.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { apiBudgetKeys } from './ledger.ts';
@@ -22,13 +22,13 @@ export function makeReadApiBudgetStatus(parts: ReadApiBudgetStatusParts): ReadAp
   return async () => {
     const reply = await runScript(parts.commands, statusScript, { keys, args: {} });
     const [used, rateLimited, kind, leftMs, down, downForMs] = reply;
-    // Redis tells how long, and not when, so that its clock and ours need not agree.
+    // Redis shows how long, and not when, so that its clock and ours need not agree.
     const now = parts.clock.now();
     return {
       requestsPerSecond: Number(used),
       requestsPerSecondMax: parts.requestsPerSecond,
       rateLimited,
-      standstill: standstillOf(kind, {
+      outage: outageOf(kind, {
         down,
         since: downForMs < 0 ? null : now - downForMs,
         until: leftMs === 0 ? null : now + leftMs,
@@ -37,16 +37,16 @@ export function makeReadApiBudgetStatus(parts: ReadApiBudgetStatusParts): ReadAp
   };
 }
 
-const kinds: Readonly<Record<string, Standstill['kind']>> = {
+const kinds: Readonly<Record<string, Outage['kind']>> = {
   rate: 'rateLimited',
   single: 'signInThrottled',
   down: 'serviceDown',
 };
 
-function standstillOf(
+function outageOf(
   pausedFor: string,
-  { down, since, until }: Pick<Standstill, 'since' | 'until'> & { readonly down: string },
-): Standstill | null {
+  { down, since, until }: Pick<Outage, 'since' | 'until'> & { readonly down: string },
+): Outage | null {
   if (pausedFor === '') return null;
   // A daemon newer than this one may know of more kinds (P13).
   const kind = kinds[pausedFor] ?? 'rateLimited';

@@ -11,7 +11,7 @@ export interface RedisTime {
 /**
  * Each exchange says that Redis's clock is ahead of ours by something between two bounds, and a quick exchange says it
  * precisely. The bounds are narrowed with each one; one that contradicts them means that a clock was set or drifted,
- * and starts them anew.
+ * and starts them again.
  */
 export function makeRedisTime(): RedisTime {
   let aheadMin = Number.NEGATIVE_INFINITY;

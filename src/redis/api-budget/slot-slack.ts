@@ -24,13 +24,13 @@ const decay = 0.8;
 export interface SlotSlackParts {
   /** What lateness needs no slack. */
   readonly lateMaxMs: DurationMs;
-  /** Told when places come too late again and again, and by how much. */
+  /** Reported when places come too late again and again, and by how much. */
   readonly onStarved?: ((lateMs: DurationMs) => void) | undefined;
 }
 
 /**
  * Learns the slack from what comes late. Without it a process whose every turn takes longer than a place holds would
- * reserve one after the other, use none, and stand still for ever (P11).
+ * reserve one after the other, use none, and wait for ever (P11).
  */
 export function makeSlotSlack({ lateMaxMs, onStarved }: SlotSlackParts): SlotSlack {
   let slackMs = 0;

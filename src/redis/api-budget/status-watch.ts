@@ -6,28 +6,28 @@ export interface StatusWatch {
   /** `down`: why the service is down; empty when it is not. Tells only what is new. */
   learn(down: string): void;
   /** Asks now, for a daemon that has not heard of it yet. Never throws. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   close(): void;
 }
 
 export interface StatusWatchParts {
   /** As `learn` takes it. */
   readonly readDown: () => Promise<string>;
-  readonly onStatus: ((standing: ServiceStatus) => void) | undefined;
-  /** Told when it could not be read; the next look repeats it. */
+  readonly onStatus: ((status: ServiceStatus) => void) | undefined;
+  /** Reported when it could not be read; the next poll repeats it. */
   readonly onFailed: (error: unknown) => void;
   readonly everyMs?: DurationMs;
 }
 
 // A daemon that asks for nothing learns by this that another one found the service up again.
-const lookEveryMs: DurationMs = 5_000;
+const checkEveryMs: DurationMs = 5_000;
 
 export function makeStatusWatch(parts: StatusWatchParts): StatusWatch {
-  const { readDown, onStatus, onFailed, everyMs = lookEveryMs } = parts;
+  const { readDown, onStatus, onFailed, everyMs = checkEveryMs } = parts;
   let isUp = true;
   let timer: NodeJS.Timeout | undefined;
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     try {
       learn(await readDown());
     } catch (error) {
@@ -39,11 +39,11 @@ export function makeStatusWatch(parts: StatusWatchParts): StatusWatch {
     if ((down === '') === isUp) return;
     isUp = down === '';
     clearInterval(timer);
-    timer = isUp ? undefined : setInterval(() => void look(), everyMs).unref();
+    timer = isUp ? undefined : setInterval(() => void poll(), everyMs).unref();
     onStatus?.(isUp ? { isUp } : { isUp: false, reason: down });
   }
 
-  return { learn, look, close: () => clearInterval(timer) };
+  return { learn, poll, close: () => clearInterval(timer) };
 }
 
 /** In a person's words. */

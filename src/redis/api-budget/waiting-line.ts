@@ -11,45 +11,45 @@ export interface WaitingLine<T> {
   takeNext(): T | undefined;
 }
 
-// Looks free the slots that creates fill: without their share, creates would run into a full house and wait there.
-const turnsBeforeLook = 3;
+// Polls free the slots that creates fill: without their share, creates would run into a full house and wait there.
+const turnsBeforePoll = 3;
 
 /**
- * Operators first, then proofs, then creates; but after three turns of those the oldest look or page goes, so that
+ * Operators first, then verifications, then creates; but after three turns of those the oldest poll or page goes, so that
  * none starves.
  */
 export function makeWaitingLine<T>(): WaitingLine<T> {
-  // A look and a page are one queue: the oldest of either goes.
-  const looks = new Set<T>();
+  // Polls and pages are one queue: the oldest of either goes.
+  const polls = new Set<T>();
   const queues: Readonly<Record<BudgetClass, Set<T>>> = {
     operator: new Set(),
     verify: new Set(),
     create: new Set(),
-    look: looks,
-    page: looks,
+    poll: polls,
+    page: polls,
   };
   const urgentFirst = [queues.operator, queues.verify, queues.create];
   let turnsSincePoll = 0;
 
   return {
     get size() {
-      return urgentFirst.reduce((sum, queue) => sum + queue.size, looks.size);
+      return urgentFirst.reduce((sum, queue) => sum + queue.size, polls.size);
     },
     add: (budgetClass, waiter) => {
       queues[budgetClass].add(waiter);
     },
     remove: (waiter) => {
-      for (const queue of [...urgentFirst, looks]) queue.delete(waiter);
+      for (const queue of [...urgentFirst, polls]) queue.delete(waiter);
     },
-    all: () => [...urgentFirst, looks].flatMap((queue) => [...queue]),
+    all: () => [...urgentFirst, polls].flatMap((queue) => [...queue]),
     takeNext: () => {
-      const isLooksTurn = turnsSincePoll >= turnsBeforeLook;
-      const order = isLooksTurn ? [looks, ...urgentFirst] : [...urgentFirst, looks];
+      const isPollsTurn = turnsSincePoll >= turnsBeforePoll;
+      const order = isPollsTurn ? [polls, ...urgentFirst] : [...urgentFirst, polls];
       for (const queue of order) {
         const [waiter] = queue;
         if (waiter === undefined) continue;
         queue.delete(waiter);
-        turnsSincePoll = queue === looks ? 0 : turnsSincePoll + 1;
+        turnsSincePoll = queue === polls ? 0 : turnsSincePoll + 1;
         return waiter;
       }
       return undefined;

@@ -10,7 +10,7 @@ export interface WaitingRequests {
   /** Takes the request that is first now out of the line. */
   takeNext(): WaitingRequest | undefined;
   /** Refuses the requests that have waited long enough. @returns after how long the next one will have */
-  refuseLate(standstill: string): DurationMs;
+  refuseLate(outage: string): DurationMs;
   refuseAll(reason: Error): void;
 }
 
@@ -48,12 +48,12 @@ export function makeWaitingRequests(waitMaxMs: DurationMs): WaitingRequests {
         line.add(budgetClass, request);
       }),
     takeNext: () => line.takeNext(),
-    refuseLate: (standstill) => {
+    refuseLate: (outage) => {
       const now = performance.now();
       let nextMs = waitMaxMs;
       for (const request of line.all()) {
         const leftMs = request.since + waitMaxMs - now;
-        if (leftMs <= 0) request.refuse(new PausedTooLong(standstill));
+        if (leftMs <= 0) request.refuse(new PausedTooLong(outage));
         else nextMs = Math.min(nextMs, leftMs);
       }
       return nextMs;

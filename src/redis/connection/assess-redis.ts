@@ -1,7 +1,7 @@
 import type { RedisCommands } from './connection.ts';
 
 /**
- * Looks at the settings that the promises lean on (DESIGN §3, BullMQ and Redis).
+ * Checks the settings that the promises lean on (DESIGN §3, BullMQ and Redis).
  * @returns one sentence per risk, for the operator; empty when all is well
  */
 export async function assessRedis(commands: RedisCommands): Promise<readonly string[]> {

@@ -25,18 +25,18 @@ export interface RedisConnection {
  */
 export type ConnectionKind = 'worker' | 'handler';
 
-/** Told once per change, with a reason free of credentials (P12). */
+/** Reported once per change, with a reason free of credentials (P12). */
 export interface ReachabilityNotes {
   onReachable(): void;
   onUnreachable(reason: string): void;
   /**
-   * Told each time a connection to a server was made anew, or a cluster's nodes changed: what was written right before
+   * Reported each time a connection to a server was made again, or a cluster's nodes changed: what was written right before
    * may be lost, since a replica that took over may lack it.
    */
   onRejoined?(): void;
-  /** Told each time: commands wait while this server, or its cluster, passes its trouble by itself, e.g. as a replica. */
+  /** Reported each time: commands wait while this server, or its cluster, passes its fault by itself, e.g. as a replica. */
   onTransient?(error: Error): void;
-  /** Told each time Redis refuses a command, a key or a channel to our user, to whichever library asked. */
+  /** Reported each time Redis refuses a command, a key or a channel to our user, to whichever library asked. */
   onRightsRefused?(error: Error): void;
 }
 
@@ -56,7 +56,7 @@ const quitWithinMs: DurationMs = 500;
 
 const connectionWasClosed = 'the connection was closed';
 
-// What a server's end looks like depends on whether anything was on its way; to a reader it is the same.
+// What a server's end looks like depends on whether anything was running; to a reader it is the same.
 const saysClosed = new Set(['ECONNRESET', 'EPIPE']);
 
 const allSentinelsFailed = /^All sentinels are unreachable/;
@@ -170,7 +170,7 @@ function optionsFor(kind: ConnectionKind, { reconnectOnError }: TransientErrors)
   ) satisfies CommonRedisOptions;
 }
 
-/** Waits a little longer each time, but never long: a fail-over takes seconds, and the work stands still meanwhile. */
+/** Waits a little longer each time, but never long: a fail-over takes seconds, and the work waits meanwhile. */
 function retryStrategy(attempt: number): DurationMs {
   return Math.min(100 * attempt, 2_000);
 }

@@ -12,7 +12,7 @@ export interface RedisFaults {
 }
 
 export interface RedisFaultsParts {
-  /** Told once for each, until it was done again or fails otherwise. */
+  /** Reported once for each, until it was done again or fails otherwise. */
   readonly onFault: (reason: string) => void;
   readonly onOver: (what: string) => void;
 }
@@ -39,4 +39,8 @@ export function makeRedisFaults({ onFault, onOver }: RedisFaultsParts): RedisFau
 }
 
 /** For who has nobody to tell. */
-export const untoldFaults: RedisFaults = { met: () => undefined, over: () => undefined, reason: () => null };
+export const unreportedFaults: RedisFaults = {
+  met: () => undefined,
+  over: () => undefined,
+  reason: () => null,
+};

@@ -5,7 +5,7 @@ import { checkRedisRights, isOptionalRight, type RedisRightsParts, rightOf } fro
 
 /** Knows which rights Redis refuses to our user, from a check, and from what everybody who uses Redis has met. */
 export interface RightsWatch {
-  /** Tries them all, and tells what has changed. Never throws: without an answer nothing is known. */
+  /** Tries them all, and shows what has changed. Never throws: without an answer nothing is known. */
   check(): Promise<void>;
   /** @returns true when the error is a refusal of rights: it is told then, once for all */
   learn(error: unknown): boolean;
@@ -15,7 +15,7 @@ export interface RightsWatch {
 }
 
 export interface RightsWatchParts extends RedisRightsParts {
-  /** Told each time these change, while there are any. */
+  /** Reported each time these change, while there are any. */
   readonly onRefused: (rights: readonly string[]) => void;
   readonly onGranted: () => void;
   /** Rights that work goes on without. */
@@ -31,7 +31,7 @@ const checkEveryMs: DurationMs = 5_000;
 // stands until it was not met for so long.
 const quietMsDefault: DurationMs = 30_000;
 
-/** Looks when it is asked to, when somebody was refused, and as long as anything needed is refused. */
+/** Checks when it is asked to, when a command was refused, and as long as anything needed is refused. */
 export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
   const { everyMs = checkEveryMs, quietMs = quietMsDefault } = parts;
   const ended = new AbortController();
@@ -41,17 +41,17 @@ export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
   let checking: Promise<void> | undefined;
   let isWatching = false;
 
-  async function look(): Promise<void> {
+  async function checkOnce(): Promise<void> {
     const since = performance.now();
     const rights = await checkRedisRights(parts).catch(() => undefined);
     // Without an answer Redis is away, which its connection tells.
     if (rights === undefined || ended.signal.aborted) return;
     for (const [right, at] of metAt) if (since - at > quietMs) metAt.delete(right);
-    tell([...new Set([...rights.needed, ...metAt.keys()])].sort(), rights.optional);
+    report([...new Set([...rights.needed, ...metAt.keys()])].sort(), rights.optional);
     if (refused.length > 0) void watch();
   }
 
-  function tell(needed: readonly string[], optional: readonly string[]): void {
+  function report(needed: readonly string[], optional: readonly string[]): void {
     const before = refused;
     refused = needed;
     if (needed.length > 0 && needed.join() !== before.join()) parts.onRefused(needed);
@@ -62,7 +62,7 @@ export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
   }
 
   function check(): Promise<void> {
-    checking ??= look().finally(() => {
+    checking ??= checkOnce().finally(() => {
       checking = undefined;
     });
     return checking;

@@ -16,7 +16,7 @@ const passingErrors = /^(READONLY|LOADING|MASTERDOWN)\b/;
 // A cluster of which a node is away. Its other nodes are well, and the client asks them again by itself.
 const clusterIsDown = /^CLUSTERDOWN\b/;
 
-// Met again within this time, it is still the same trouble.
+// Met again within this time, it is still the same fault.
 const forgetAfterMs: DurationMs = 10_000;
 
 // A close follows the error that asked for it at once.
@@ -41,8 +41,8 @@ export function makeTransientErrors(onTransient: ((error: Error) => void) | unde
       return 2;
     },
     /**
-     * Waits a little longer each time, but never long: a fail-over takes seconds, and the work stands still meanwhile.
-     * A server that takes the connection and refuses the command starts the count of attempts anew; ours goes on.
+     * Waits a little longer each time, but never long: a fail-over takes seconds, and the work waits meanwhile.
+     * A server that takes the connection and refuses the command starts the count of attempts again; ours goes on.
      */
     retryStrategy: (attempt) => {
       // Many commands may meet the same error on one connection.

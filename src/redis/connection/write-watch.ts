@@ -30,7 +30,7 @@ const quietMsDefault: DurationMs = 3_000;
 
 const triedKeptMs: DurationMs = 10_000;
 
-/** Begins to look when somebody was refused, with a small write each second, and ends when that is taken. */
+/** Begins to check when a write was refused, with a small write each second, and ends when that is taken. */
 export function makeWriteWatch(parts: WriteWatchParts): WriteWatch {
   const { commands, everyMs = tryEveryMs, quietMs = quietMsDefault } = parts;
   const key = `${parts.keyPrefix}:{leader}:tried`;

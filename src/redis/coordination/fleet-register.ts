@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { auditEvents } from '../../base/vocabulary.ts';
 import type { AuditEntry, CollectorHold, FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
-import { verbEvents } from '../../orchestrator/ports/fleet-register.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 import { makeWriteMarks, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
@@ -36,15 +36,7 @@ const collectorHold = z.object({
   ...word,
 }) satisfies z.ZodType<CollectorHold>;
 const auditEntry = z.object({
-  event: z.enum([
-    'build.held',
-    'build.released',
-    'collector.held',
-    'collector.released',
-    'record.lost',
-    'config.reloaded',
-    ...verbEvents,
-  ]),
+  event: z.enum(auditEvents),
   subject: z.string(),
   ...word,
 }) satisfies z.ZodType<AuditEntry>;
@@ -58,7 +50,7 @@ export function makeRedisFleetRegister(redis: {
   readonly keyPrefix: string;
   /** How long a build that is no longer on offer is remembered. */
   readonly historyMs?: DurationMs;
-  /** Who is told of what can't be read. */
+  /** Takes reports of what is unreadable. */
   readonly broken?: BrokenRecords;
 }): FleetRegister {
   const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;

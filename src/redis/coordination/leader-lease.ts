@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
 import type { Fence, LeaderLease } from '../../orchestrator/ports/leader.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { type RedisFaults, untoldFaults } from '../connection/faults.ts';
+import { type RedisFaults, unreportedFaults } from '../connection/faults.ts';
 import { runScript } from '../connection/script.ts';
 import { acquireLeaseScript, releaseLeaseScript } from './scripts.ts';
 
@@ -13,9 +13,9 @@ export interface LeaderLeaseParts {
   readonly leaseMs?: DurationMs;
   /** Milliseconds that never jump; the machine's monotonic clock unless a test brings its own. */
   readonly monotonicNow?: () => number;
-  /** Told when what we held ran out without a renewal: Redis is away, and whoever leads may hang in a pass until it is back. */
+  /** Reported when what we held ran out without a renewal: Redis is away, and whoever leads may hang in a pass until it is back. */
   readonly onLapsed?: () => void;
-  /** Told of what no waiting for Redis mends. */
+  /** Reported of what no waiting for Redis repairs. */
   readonly faults?: RedisFaults;
 }
 
@@ -35,7 +35,7 @@ const safetyShare = 1 / 6;
 export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   const { commands, keyPrefix, leaseMs = defaultLeaseMs } = parts;
   const monotonicNow = parts.monotonicNow ?? (() => performance.now());
-  const faults = parts.faults ?? untoldFaults;
+  const faults = parts.faults ?? unreportedFaults;
   const keys = { lease: `${keyPrefix}:{leader}:lease`, epoch: `${keyPrefix}:{leader}:epoch` };
   const owner = randomUUID();
   const beatMs = leaseMs / 3;

@@ -16,7 +16,7 @@ const scanEntry = z.object({
   fleet: z.object({ size: z.number(), shortSince: z.number().optional() }).optional(),
 }) satisfies z.ZodType<ScanEntry>;
 
-/** The looks for work in one hash that all daemons share: `<outcome>:<policy>` → the last one that came to it. */
+/** The scans in one hash that all daemons share: `<outcome>:<policy>` → the last one that came to it. */
 export function makeRedisScanBook(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;

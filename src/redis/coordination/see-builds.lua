@@ -1,4 +1,4 @@
--- Notes builds on offer, and forgets those that have not been on offer for long.
+-- Notes builds on offer, and drops those that have not been on offer for long.
 --
 -- Keys: builds, a hash of when each was first on offer; offered, a sorted set of builds by when they were last on offer.
 -- Arguments: at, now by the clock of a daemon; forgetBefore, an instant; onOffer, the builds.

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
-import type { StoreInstance } from '../../orchestrator/ports/store-instance.ts';
+import type { StoreInstance } from '../../orchestrator/ports/fleet-register.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { numberKeptMs } from '../rollout-store/freeze-plan.ts';

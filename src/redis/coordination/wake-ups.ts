@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
-import type { WakeUps } from '../../orchestrator/ports/wake-ups.ts';
+import type { WakeUps } from '../../orchestrator/ports/leader.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 
 export interface RedisWakeUps extends WakeUps {
@@ -29,18 +29,18 @@ export function makeRedisWakeUps(parts: {
   let quiet: NodeJS.Timeout | undefined;
   let isAskedMeanwhile = false;
 
-  const tellListeners = () => {
+  const callListeners = () => {
     for (const listener of listeners) listener();
   };
   const onMessage = (from: string, sender: string) => {
-    if (from === channel && sender !== self) tellListeners();
+    if (from === channel && sender !== self) callListeners();
   };
   subscriber.client.on('message', onMessage);
   // Kept over reconnects by the client; when it fails now, it is tried again with the next connection.
   subscriber.client.subscribe(channel).catch(noop);
 
   function wakeNow(): void {
-    tellListeners();
+    callListeners();
     // Published into an offline queue it would arrive much later, when nothing has happened.
     if (publisher.isReady()) publisher.commands.publish(channel, self).catch(noop);
     quiet = setTimeout(afterQuiet, quietMs);
@@ -55,7 +55,7 @@ export function makeRedisWakeUps(parts: {
   }
 
   return {
-    ring: () => {
+    wake: () => {
       if (quiet === undefined) wakeNow();
       else isAskedMeanwhile = true;
     },

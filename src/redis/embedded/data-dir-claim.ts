@@ -5,7 +5,7 @@ import { exchangeLine } from './inline-commands.ts';
 
 // A server whose daemon was killed goes within milliseconds.
 const goneWithinMs = 2_000;
-const lookEveryMs = 50;
+const checkEveryMs = 50;
 
 /**
  * Waits until no server uses this data directory: two on one append-only file would destroy it. The last server's port
@@ -15,11 +15,11 @@ const lookEveryMs = 50;
 export async function waitForDataDir(dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const last = Number(await readFile(portFile(dataDir), 'utf8').catch(() => ''));
-  for (let waitedMs = 0; last > 0 && (await isRedisAt(last)); waitedMs += lookEveryMs) {
+  for (let waitedMs = 0; last > 0 && (await isRedisAt(last)); waitedMs += checkEveryMs) {
     if (waitedMs >= goneWithinMs) {
       throw new Error(`another upwave uses ${dataDir}: its Redis answers on port ${last}`);
     }
-    await wait(lookEveryMs);
+    await wait(checkEveryMs);
   }
 }
 

@@ -9,7 +9,7 @@ import { childEnvironment, type ServerProcess, startWithinMs } from './server-pr
 // A server with an append-only file that is written on every change has nothing left to write.
 const stopWithinMs = 5_000;
 
-const lookEveryMs = 20;
+const checkEveryMs = 20;
 
 /**
  * `$1` becomes the shell itself, reading its configuration from pipe 3, so that the password is in no process list and
@@ -38,7 +38,7 @@ export async function startNativeServer(options: {
     child.once('error', () => resolve());
   });
   const lifeline = child.stdio[4] as Writable;
-  // Its reader may be gone first; that is not news.
+  // Its reader may be gone first; that is no fault.
   for (const pipe of [child.stdio[3] as Writable, lifeline]) pipe.on('error', ignore);
   void exited.then(() => lifeline.destroy());
   (child.stdio[3] as Writable).end(configText(options));
@@ -90,12 +90,12 @@ async function answers(server: {
   void server.exited.then(() => {
     ended = true;
   });
-  for (let waitedMs = 0; waitedMs < startWithinMs; waitedMs += lookEveryMs) {
+  for (let waitedMs = 0; waitedMs < startWithinMs; waitedMs += checkEveryMs) {
     if (ended) throw new Error('it ended at once');
     const line = await exchangeLine(server.port, `AUTH ${server.password}`, 1_000);
     // It may still be reading its file; the connections know LOADING and wait for it.
     if (line === '+OK') return;
-    await wait(lookEveryMs);
+    await wait(checkEveryMs);
   }
   throw new Error(`it did not answer within ${startWithinMs} ms`);
 }

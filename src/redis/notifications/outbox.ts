@@ -7,8 +7,8 @@ import type {
   Remembered,
 } from '../../orchestrator/ports/notifications.ts';
 import { type Notice, noticeEvents } from '../../rollout/model/notice.ts';
-import type { ToldRollout } from '../../rollout/notices/due-notices.ts';
-import type { ToldPolicy } from '../../rollout/notices/due-of-policy.ts';
+import type { AnnouncedRollout } from '../../rollout/notices/due-notices.ts';
+import type { AnnouncedPolicy } from '../../rollout/notices/due-of-policy.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { BrokenRecordError, type BrokenRecords } from '../schema/unreadable-records.ts';
@@ -22,14 +22,14 @@ const incident = z.looseObject({
   incident: z.string(),
   news: z.looseObject({ event: z.enum(noticeEvents) }),
 });
-const toldRollout = z.looseObject({
+const announcedRollout = z.looseObject({
   started: z.boolean(),
   passed: z.array(z.string()),
   open: z.array(incident),
   endedAt: z.number().nullable(),
   progress: z.object({ mark: z.string(), at: z.number() }),
 });
-const toldPolicy = z.looseObject({ failingSince: z.number().nullable(), open: incident.nullable() });
+const announcedPolicy = z.looseObject({ failingSince: z.number().nullable(), open: incident.nullable() });
 const message = z.object({
   receiver: z.string(),
   notice: z.looseObject({
@@ -61,7 +61,7 @@ export function makeRedisOutbox(redis: {
 }): Outbox {
   const { commands, keyPrefix, broken } = redis;
   const base = `${keyPrefix}:{notify}`;
-  const keys = { told: `${base}:told`, outbox: `${base}:outbox` };
+  const keys = { announced: `${base}:announced`, outbox: `${base}:outbox` };
   const failuresKey = `${base}:failures`;
   const readMessages = async () =>
     (await commands.lrange(keys.outbox, 0, -1)).flatMap((entry) => {
@@ -71,8 +71,8 @@ export function makeRedisOutbox(redis: {
 
   return {
     readAnnounced: async (now) => {
-      const fields = await commands.hgetall(keys.told);
-      if (fields[sinceField] === undefined) await commands.hsetnx(keys.told, sinceField, String(now));
+      const fields = await commands.hgetall(keys.announced);
+      if (fields[sinceField] === undefined) await commands.hsetnx(keys.announced, sinceField, String(now));
       return announcedOf(fields, now, broken);
     },
     write: async (of, mark, messages) => {
@@ -81,7 +81,7 @@ export function makeRedisOutbox(redis: {
         args: {
           subject: 'rollout' in of ? of.rollout : `${ofPolicy}${of.policy}`,
           before: mark,
-          after: JSON.stringify(of.told),
+          after: JSON.stringify(of.announced),
           messages: messages.map((each) => JSON.stringify(each)),
           messagesMax,
         },
@@ -89,7 +89,7 @@ export function makeRedisOutbox(redis: {
       return pushedOut < 0 ? 'stale' : { pushedOut };
     },
     forget: async (rolloutIds) => {
-      if (rolloutIds.length > 0) await commands.hdel(keys.told, ...rolloutIds);
+      if (rolloutIds.length > 0) await commands.hdel(keys.announced, ...rolloutIds);
     },
     read: async (receiver) =>
       (await readMessages())
@@ -121,17 +121,21 @@ function announcedOf(
   now: EpochMs,
   broken: BrokenRecords,
 ): Announced {
-  const rollouts = new Map<string, Remembered<ToldRollout>>();
-  const policies = new Map<string, Remembered<ToldPolicy>>();
+  const rollouts = new Map<string, Remembered<AnnouncedRollout>>();
+  const policies = new Map<string, Remembered<AnnouncedPolicy>>();
   for (const [field, mark] of Object.entries(fields)) {
     const what = `what was announced of ${field}`;
     if (field.startsWith(ofPolicy)) {
-      const told = broken.read(() => decode(toldPolicy, mark, what));
-      if (told !== undefined)
-        policies.set(field.slice(ofPolicy.length), { told: told as unknown as ToldPolicy, mark });
+      const announced = broken.read(() => decode(announcedPolicy, mark, what));
+      if (announced !== undefined)
+        policies.set(field.slice(ofPolicy.length), {
+          announced: announced as unknown as AnnouncedPolicy,
+          mark,
+        });
     } else {
-      const told = broken.read(() => decode(toldRollout, mark, what));
-      if (told !== undefined) rollouts.set(field, { told: told as unknown as ToldRollout, mark });
+      const announced = broken.read(() => decode(announcedRollout, mark, what));
+      if (announced !== undefined)
+        rollouts.set(field, { announced: announced as unknown as AnnouncedRollout, mark });
     }
   }
   return { since: Number(since ?? now), rollouts, policies };

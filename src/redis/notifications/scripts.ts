@@ -3,7 +3,7 @@ import { defineScript } from '../connection/script.ts';
 
 export const writeNoticesScript = defineScript({
   file: new URL('./write-notices.lua', import.meta.url),
-  keys: ['told', 'outbox'],
+  keys: ['announced', 'outbox'],
   args: { subject: 'text', before: 'text?', after: 'text', messages: 'json', messagesMax: 'number' },
   result: z.number(),
 });

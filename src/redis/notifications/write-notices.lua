@@ -1,13 +1,13 @@
 -- Writes messages for receivers, and what was announced with them, unless somebody else has announced meanwhile.
 -- Answers -1 then; else how many of the oldest messages had to go.
 --
--- Keys: told, a hash of what was announced; outbox, a list of messages.
+-- Keys: announced, a hash of what was announced; outbox, a list of messages.
 -- Arguments: subject, its field; before, what was announced until now; after; messages; messagesMax.
 
-if (redis.call('HGET', toldKey, subject) or '') ~= (before or '') then
+if (redis.call('HGET', announcedKey, subject) or '') ~= (before or '') then
   return -1
 end
-redis.call('HSET', toldKey, subject, after)
+redis.call('HSET', announcedKey, subject, after)
 for _, message in ipairs(messages) do
   redis.call('RPUSH', outboxKey, message)
 end

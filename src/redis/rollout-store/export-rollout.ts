@@ -23,7 +23,7 @@ const pageSize = 1_000;
 
 /**
  * Everything that is kept of a rollout: itself with its policy and its waves, the groups of its plan, each collector in
- * plan order, and its events, oldest first. Nothing when there is no such rollout. While it is on its way, each
+ * plan order, and its events, oldest first. Nothing when there is no such rollout. While it is still running, each
  * line is as it was when it was read.
  */
 export async function* exportRollout(
@@ -52,7 +52,7 @@ export async function* exportRollout(
       if (record !== null) yield readLine(record, (text) => ({ kind: 'upgrade', upgrade: decode(text) }));
     }
   }
-  // Up to the last one that is there now: a rollout on its way adds more all the time.
+  // Up to the last one that is there now: a running rollout adds more all the time.
   const [last] = await commands.xrevrange(keys.events, '+', '-', 'COUNT', 1);
   let from = '-';
   while (last !== undefined) {

@@ -17,7 +17,7 @@ export const numberKeptMs: DurationMs = 2 * 86_400_000;
  * nobody ever sees half a plan.
  * @returns `busy` when the policy has an active rollout of this kind, or this id is taken
  */
-export async function freezePlan(
+export async function storePlan(
   redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
   frozen: FrozenPlan,
   mark: WriteMark,

@@ -14,18 +14,18 @@ import { packRecords, packsDone } from './packed-records.ts';
 export interface KeptRollouts {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
-  /** Who is told of what can't be read. */
+  /** Takes reports of what is unreadable. */
   readonly broken: BrokenRecords;
   /** The newest version of records that can be read. */
   readonly version: number;
-  /** Of the config: for a rollout whose own record can't be read. */
+  /** Of the config: for a rollout whose own record is unreadable. */
   readonly policies: readonly Policy[];
 }
 
-// A policy looked at every 15 minutes that found work each time would make this many in ten days.
+// A policy that is scanned every 15 minutes, and starts a rollout each time, makes this many in ten days.
 export const rolloutsListedMax = 1_000;
 
-/** One whose own record can't be read is what is known beside it. */
+/** One whose own record is unreadable is what is known beside it. */
 export async function loadRollout(kept: KeptRollouts, rolloutId: string): Promise<Rollout | undefined> {
   const key = rolloutKeys(kept.keyPrefix, rolloutId).rollout;
   const [json, rev, v] = await kept.commands.hmget(key, 'json', 'rev', 'v');
@@ -65,7 +65,7 @@ export async function listKept(kept: KeptRollouts, policy: string): Promise<read
   return rollouts.filter((rollout) => rollout !== undefined);
 }
 
-// Two may be on their way, and a few of the others have expired and are still named.
+// Two may be running, and a few of the others have expired and are still named.
 const newestRead = 8;
 
 /** The active ones of a policy, its last that has ended, and what belongs to these by a rollback. */

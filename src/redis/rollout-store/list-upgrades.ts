@@ -18,13 +18,13 @@ interface StoredRollout {
   readonly keys: RolloutKeys;
   /** The newest version of records that can be read. */
   readonly version: number;
-  /** Who is told of what can't be read, and is left out; undefined: nothing is, and it throws. */
+  /** Takes reports of what is unreadable, and is left out; undefined: nothing is, and it throws. */
   readonly broken?: BrokenRecords;
 }
 
 /**
  * A page of records in plan order. With a state or a wave, the plan is read in pieces until the page is full.
- * @throws BrokenRecordError where nobody is told of them
+ * @throws BrokenRecordError where nobody takes the report
  */
 export async function listUpgrades(
   commands: RedisCommands,
@@ -100,7 +100,7 @@ export async function readUpgrades(
   return (await loadUpgrades(commands, rollout, collectorIds)).upgrades;
 }
 
-/** The same, with those whose record can't be read. @throws BrokenRecordError where nobody is told of them */
+/** The same, with those whose record is unreadable. @throws BrokenRecordError where nobody takes the report */
 export async function loadUpgrades(
   commands: RedisCommands,
   { id, keys, version, broken }: StoredRollout,

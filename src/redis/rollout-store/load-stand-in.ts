@@ -5,7 +5,7 @@ import { parseCounters, waveCountOf, waveSummaryOf } from '../schema/counter-fie
 import { parseRolloutId, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 
 /**
- * Reads what is kept beside a rollout's own record, which can't be read. Not of one instant: it is shown, and what is
+ * Reads what is kept beside a rollout's own record, which is unreadable. Not of one instant: it is shown, and what is
  * saved from it is refused when the rollout has changed meanwhile.
  * @returns undefined when the rollout is gone
  */

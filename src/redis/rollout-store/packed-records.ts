@@ -26,7 +26,7 @@ export const packsDone = 'done';
 
 /**
  * The texts of records, in this order; null for one that is not there. Those of an ended rollout may be packed, which
- * nobody who reads them sees. @throws BrokenRecordError for a pack that can't be read, where nobody is told of it
+ * nobody who reads them sees. @throws BrokenRecordError for an unreadable pack, where nobody takes the report
  */
 export async function readRecords(
   commands: RedisCommands,
@@ -62,22 +62,22 @@ async function readPacked(
   for (const pack of packs) {
     const body = await commands.hget(keys.packed, String(pack));
     if (body === null || body === '') continue;
-    const records = await openToldPack(body, `pack ${pack} of records in ${keys.packed}`, broken);
+    const records = await openReportedPack(body, `pack ${pack} of records in ${keys.packed}`, broken);
     for (const [id, text] of records) if (wanted.has(id)) found.set(id, text);
   }
   return found;
 }
 
-/** One that can't be read is left out where somebody is told of it. @throws BrokenRecordError where nobody is */
-async function openToldPack(body: string, what: string, broken: BrokenRecords | undefined) {
+/** An unreadable one is left out where somebody takes the report. @throws BrokenRecordError where nobody is */
+async function openReportedPack(body: string, what: string, broken: BrokenRecords | undefined) {
   try {
     return await openPack(body, what);
   } catch (error) {
     if (broken === undefined) throw error;
-    const told = broken.read((): ReadonlyMap<string, string> => {
+    const read = broken.read((): ReadonlyMap<string, string> => {
       throw error;
     });
-    return told ?? new Map<string, string>();
+    return read ?? new Map<string, string>();
   }
 }
 
@@ -174,7 +174,7 @@ export async function unpackRecords(commands: RedisCommands, keys: RolloutKeys):
   }
 }
 
-/** One that can't be read stays where it is seen. A text with a line break would not come out as it went in. */
+/** An unreadable one stays where it is seen. A text with a line break would not come out as it went in. */
 function isPackable(text: string): boolean {
   if (text.includes('\n')) return false;
   try {

@@ -36,9 +36,9 @@ interface Snapshot {
 }
 
 /**
- * Puts records in the place of corrupt ones, and counts the rollout anew. The difference between the counters and the
+ * Puts records in the place of corrupt ones, and counts the rollout again. The difference between the counters and the
  * records stays the same while other records change, so it is taken from one instant and added in the next. Corrupt
- * records that are left count as if they may run. It reads the whole plan, for which Redis stands still 0.5 s for 100,000
+ * records that are left count as if they may run. It reads the whole plan, which blocks Redis for 0.5 s for 100,000
  * collectors.
  */
 export async function repairUpgrades(
@@ -82,7 +82,18 @@ export async function repairUpgrades(
   return repaired.map(({ to }) => to);
 }
 
-/** Of upgrades that could not be read before, those that still can't be, and are on their way. */
+/** What `repairUpgrades` would settle now. */
+export async function findCorruptUpgrades(
+  commands: RedisCommands,
+  { id, keys }: StoredRollout,
+  version: number,
+): Promise<readonly CorruptUpgrade[]> {
+  const { corrupt } = await takeSnapshot(commands, keys, { rolloutId: id, version });
+  const found = await Promise.all(corrupt.map((each) => findCorrupt(commands, keys, each)));
+  return found.filter((each) => each !== undefined);
+}
+
+/** Of upgrades that could not be read before, those that still can't be, and are still running. */
 export async function listCorrupt(
   commands: RedisCommands,
   rollout: StoredRollout & { readonly version: number },
@@ -181,7 +192,7 @@ function changesBy(
   return { counts: encodeCounts(counts), changed: encodeCounts(changed) };
 }
 
-/** Whether a counter counts upgrades that are on their way: a corrupt record that is over stays counted as it is. */
+/** Whether a counter counts running upgrades: a corrupt record that is over stays counted as it is. */
 function isOnTheWay(field: string): boolean {
   const [kind = '', second, third, fourth] = field.split(':');
   if (kind === 's') return fourth === 'waiting' || fourth === 'active';

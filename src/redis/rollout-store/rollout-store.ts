@@ -2,7 +2,7 @@ import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { runScript } from '../connection/script.ts';
 import { parseRolloutId } from '../schema/rollout-keys.ts';
 import { rolloutFields } from '../schema/stored-rollout.ts';
-import { freezePlan, replacePlan } from './freeze-plan.ts';
+import { replacePlan, storePlan } from './freeze-plan.ts';
 import { joinPlan } from './join-plan.ts';
 import { forgetExpired, packEnded } from './kept-rollouts.ts';
 import { unpackRecords } from './packed-records.ts';
@@ -34,7 +34,7 @@ function makeRolloutWrites(store: StoreContext): RolloutWrites {
   return {
     freeze: async (frozen) => {
       await forgetExpired(store, parseRolloutId(frozen.rollout.id).policy);
-      return freezePlan(store, frozen, nextMark());
+      return storePlan(store, frozen, nextMark());
     },
 
     replan: (frozen, expectedRev) => replacePlan(store, frozen, { expectedRev, mark: nextMark() }),

@@ -19,7 +19,7 @@ export function countNew(upgrade: Upgrade): CounterChanges {
   return withoutZeros(changes);
 }
 
-/** What all records of a plan come to: one rebuilt from the service may have begun already (P11). */
+/** What all records of a plan come to: one rebuilt from the service may have started already (P11). */
 export function countPlan(upgrades: readonly Upgrade[]): CounterChanges {
   const counters = new Map<string, number>();
   for (const upgrade of upgrades) {
@@ -45,13 +45,13 @@ export function countChange(before: Upgrade, after: Upgrade): CounterChanges {
   return withoutZeros(changes);
 }
 
-/** From the last create to the proof: what waited between two attempts says nothing about an upgrade's length. */
+/** From the last create to the verification: what waited between two attempts says nothing about an upgrade's length. */
 function durationOf(before: Upgrade, after: Upgrade): number | undefined {
   if (before.progress.state !== 'verifying' || after.progress.state !== 'succeeded') return undefined;
   return Math.max(0, Math.round(after.progress.endedAt - before.progress.startedAt));
 }
 
-/** Under which figure of its stratum a state is counted; left out: neither waits, nor runs, nor tells how the build does. */
+/** Under which figure of its stratum a state is counted; left out: neither waits, nor runs, nor shows how the build does. */
 function stratumFigureOf(state: UpgradeState): 'waiting' | 'active' | 'succeeded' | 'failed' | undefined {
   switch (state) {
     case 'pending':

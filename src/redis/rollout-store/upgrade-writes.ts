@@ -3,14 +3,21 @@ import type { RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollo
 import type { CapDomain } from '../../rollout/model/plan-groups.ts';
 import { runScript } from '../connection/script.ts';
 import { parseRolloutId, rolloutKeys } from '../schema/rollout-keys.ts';
-import { repairUpgrades } from './repair-upgrades.ts';
+import { findCorruptUpgrades, repairUpgrades } from './repair-upgrades.ts';
 import { countFreshIntentsScript, writeUpgradesScript } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 import { encodeChange } from './upgrade-index.ts';
 
 type UpgradeWrites = Pick<
   RolloutStore,
-  'rejoin' | 'admit' | 'saveUpgrade' | 'saveUpgrades' | 'repair' | 'saveIntent' | 'countFreshIntents'
+  | 'rejoin'
+  | 'admit'
+  | 'saveUpgrade'
+  | 'saveUpgrades'
+  | 'repair'
+  | 'findCorrupt'
+  | 'saveIntent'
+  | 'countFreshIntents'
 >;
 
 /** Changes upgrades: each write is one script, with the guard of its kind. */
@@ -39,6 +46,8 @@ export function makeUpgradeWrites(store: StoreContext): UpgradeWrites {
     },
 
     repair: (of, replace) => repairUpgrades(commands, readable(of.rolloutId), of, replace, nextMark()),
+
+    findCorrupt: (rolloutId) => findCorruptUpgrades(commands, readable(rolloutId), version),
 
     saveIntent: async (change, rolloutRev) => {
       const guard = { mode: 'intent', rolloutRev } as const;

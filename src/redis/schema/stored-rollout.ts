@@ -33,7 +33,7 @@ function asLeftOut(counts: Readonly<Record<string, number>>): readonly LeftOutCo
 }
 
 /**
- * What decisions must rely on, so that a record that lacks it is one that can't be read, and not a pass that fails for
+ * What decisions must rely on, so that a record that lacks it is an unreadable one, and not a pass that fails for
  * ever; the rest was written by us, and is passed through as it is.
  */
 const storedRollout = z.looseObject({
@@ -48,7 +48,8 @@ const storedRollout = z.looseObject({
       name: z.string(),
       size: z.number(),
       state: z.string(),
-      gates: z.array(z.looseObject({})),
+      // Records of earlier versions have no samples.
+      gates: z.array(z.looseObject({ samples: z.array(z.looseObject({})).default([]) })),
     }),
   ),
   heldStrata: z.array(z.looseObject({ reason: storedReason })),
@@ -89,7 +90,7 @@ export function decodeRollout({ json, rev, v }: StoredRollout, rolloutId: string
   }
 }
 
-/** What a rollout's own record is called when it can't be read. */
+/** What a rollout's own record is called when it is unreadable. */
 export function rolloutName(rolloutId: string): string {
   return `rollout ${rolloutId}`;
 }
@@ -125,7 +126,7 @@ export function plannedFields(rollout: Rollout, groups: PlanGroups, mark: WriteM
   ];
 }
 
-/** The last wave that has begun: candidates are taken up to it (P3). -1: none has. */
+/** The last wave that has started: candidates are taken up to it (P3). -1: none has. */
 function frontierOf({ waves }: Rollout): number {
   return waves.findLastIndex(({ state }) => state !== 'waiting' && state !== 'awaitingApproval');
 }

@@ -46,7 +46,7 @@ export function recordJson(text: string): string {
   return text.slice(text.indexOf(' ') + 1);
 }
 
-/** What a record is called when it can't be read. */
+/** What a record is called when it is unreadable. */
 export function upgradeName(rolloutId: string, collectorId: string | number): string {
   return `the record of collector ${collectorId} of rollout ${rolloutId}`;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TextReason } from '../../rollout/model/text-reason.ts';
+import type { TextReason } from '../../rollout/model/upgrade-reason.ts';
 
 // Version 1 of the records has sentences where there are kinds now. They are read as texts.
 

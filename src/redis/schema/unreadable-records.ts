@@ -7,9 +7,9 @@ import type { DurationMs } from '../../base/time.ts';
  */
 export const recordVersion = 2;
 
-/** What of ours can't be read: left out where it is one of many, so that it stops nothing else. */
+/** What of ours is unreadable: left out where it is one of many, so that it stops nothing else. */
 export interface BrokenRecords {
-  /** What `read` gives; undefined when it can't be read, which is told once. @throws whatever is no BrokenRecordError */
+  /** What `read` gives; undefined when it is unreadable, which is reported once. @throws whatever is no BrokenRecordError */
   read<T>(read: () => T): T | undefined;
   /** True for a while after this could not be read: there is no use in asking for it again before. */
   isKnown(what: string): boolean;
@@ -32,10 +32,10 @@ const knownForMs: DurationMs = 60_000;
 // Each daemon reads its active rollouts every second or two.
 const newerKnownForMs: DurationMs = 10_000;
 
-// Many more is no broken record but a broken Redis; the eldest are told again then.
-const toldMax = 10_000;
+// Many more is no broken record but a broken Redis; the eldest are reported again then.
+const reportedMax = 10_000;
 
-/** @param onBroken is told of each once */
+/** @param onBroken is called once for each */
 export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void): BrokenRecords {
   const met = new Map<string, Met>();
   return {
@@ -48,7 +48,7 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
         const lastAt = performance.now();
         met.set(error.what, { lastAt, error });
         const [eldest] = met.keys();
-        if (met.size > toldMax && eldest !== undefined) met.delete(eldest);
+        if (met.size > reportedMax && eldest !== undefined) met.delete(eldest);
         if (isNew) onBroken(error);
         return undefined;
       }
@@ -70,7 +70,7 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
   };
 }
 
-/** Something in Redis that we wrote can't be read any more: another program, another version, or a bug. */
+/** Something in Redis that we wrote is no longer readable: another program, another version, or a bug. */
 export class BrokenRecordError extends Error {
   override readonly name = 'BrokenRecordError';
   /** What it is, and of whom. */

@@ -93,10 +93,6 @@ export class ServiceRecord {
     }));
   }
 
-  createsOf(collectorId: number): number {
-    return this.#createsPerCollector.get(collectorId) ?? 0;
-  }
-
   get tasksInFlightMax(): number {
     return this.#tasksInFlightMax;
   }

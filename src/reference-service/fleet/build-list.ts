@@ -59,7 +59,7 @@ export class BuildList {
     known.withdrawnAt = Infinity;
   }
 
-  /** The builds between two, exclusive, in the order of their release: what an upgrade may pass on its way. */
+  /** The builds between two, exclusive, in the order of their release: what an upgrade may pass in between. */
   between(from: string, to: string): readonly string[] {
     return this.versions.filter(
       (version) =>

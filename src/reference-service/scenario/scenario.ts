@@ -64,7 +64,7 @@ const Fleet = z.strictObject({
       aboveLatest: Share.default(0.01),
       latestOrOneBehind: Share.default(0.25),
       withinOneYear: Share.default(0.33),
-      /** What is left runs still older builds. */
+      /** What remains runs still older builds. */
       oneToThreeYears: Share.default(0.25),
     })
     .prefault({}),

@@ -41,7 +41,7 @@ export interface ReferenceServiceParts {
   readonly clock?: Clock;
   /** A file that keeps fleet, sources, tasks and builds over restarts; nothing is kept where left out. */
   readonly state?: string;
-  /** Told of each write of the state that failed. */
+  /** Reported of each write of the state that failed. */
   readonly onStateFailure?: (error: Error) => void;
   /** Waits for real milliseconds; a timer where left out. */
   readonly waitReal?: (durationMs: DurationMs, signal: AbortSignal) => Promise<void>;
@@ -69,7 +69,7 @@ const prefixes = [versionPath, `/api${versionPath}`];
 
 /**
  * Plays the Collector Management Service over HTTP.
- * @throws StateFileError when the state can't be read or written; it is never overwritten then
+ * @throws StateFileError when the state is unreadable or unwritable; it is never overwritten then
  * @throws when the address can't be listened on
  */
 export async function startReferenceService(parts: ReferenceServiceParts): Promise<ReferenceService> {

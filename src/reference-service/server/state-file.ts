@@ -26,7 +26,7 @@ export const stateFormat = { format: 'upwave-reference-service', version: 1 } as
 /**
  * Reads a state file.
  * @returns undefined when there is none yet
- * @throws StateFileError when it can't be read, is no state, or was written for another fleet
+ * @throws StateFileError when it is unreadable, is no state, or was written for another fleet
  */
 export async function readStateFile(path: string, seed: string): Promise<ServiceState | undefined> {
   let text: string;
@@ -97,7 +97,7 @@ export class StateKeeper {
     readonly state: () => ServiceState;
     /** Waits in real time; returns at once when the service closes. */
     readonly wait: (durationMs: DurationMs) => Promise<void>;
-    /** Told of each write that failed; the next one is tried after the next change, and at the end. */
+    /** Reported of each write that failed; the next one is tried after the next change, and at the end. */
     readonly onFailure: (error: StateFileError) => void;
   }) {
     this.#path = parts.path;

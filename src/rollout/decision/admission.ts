@@ -82,7 +82,7 @@ const isWindowWait: Readonly<Record<LaneBlocker['kind'], boolean>> = {
   cap: false,
 };
 
-/** Why collectors of this lane must wait, if they must. Evaluated in order: what an operator must mend comes first. */
+/** Why collectors of this lane must wait, if they must. Evaluated in order: what an operator must repair comes first. */
 export function judgeLane(view: RolloutView, laneIndex: number, now: EpochMs): LaneVerdict {
   const lane = view.groups.lanes[laneIndex];
   if (lane === undefined) return { kind: 'free', startBy: null };

@@ -11,6 +11,8 @@ export interface WaveAssessment {
   /** Weighted failures that no longer count. */
   readonly acknowledged: number;
   readonly tripped: boolean;
+  /** Collectors that did not come back; those of held strata are set aside with their weight. */
+  readonly lost: number;
   readonly pending: number;
   readonly active: number;
   readonly deferred: number;
@@ -19,7 +21,7 @@ export interface WaveAssessment {
   readonly soaking: number;
   /** Members of held strata that wait. */
   readonly setAside: number;
-  /** Nothing of the wave waits for its turn or is on its way; deferred ones do not hold a wave up. */
+  /** Nothing of the wave waits for its turn or is still running; deferred ones do not hold a wave up. */
   readonly settled: boolean;
   readonly evidence: Evidence;
 }
@@ -47,10 +49,9 @@ const nothing: SetAside = { waiting: 0, failed: 0, weight: 0, acknowledged: 0 };
  * operator has acknowledged no longer count, and the limit stays.
  */
 function assessWave(
-  wave: Wave,
-  rule: WaveRule,
-  summary: WaveSummary,
-  aside: SetAside = nothing,
+  { wave, rule, summary }: Pick<AssessedWave, 'wave' | 'rule' | 'summary'>,
+  lostWeight: number,
+  aside: SetAside,
 ): WaveAssessment {
   const allowed = failuresAllowed(rule.maxFailures, wave.size);
   const weight = Math.max(0, summary.weight - aside.weight);
@@ -68,6 +69,7 @@ function assessWave(
     failuresAllowed: allowed,
     acknowledged,
     tripped: failures > allowed,
+    lost: Math.max(0, summary.lost - lostOf(aside, lostWeight)),
     pending,
     active: running + retrying,
     deferred,
@@ -77,6 +79,11 @@ function assessWave(
     settled,
     evidence: isShown ? 'shown' : settled && deferred === 0 ? 'none' : 'awaited',
   };
+}
+
+/** A failure weighs 1, and one that did not come back `lostWeight`. */
+function lostOf({ failed, weight }: SetAside, lostWeight: number): number {
+  return lostWeight > 1 ? Math.round((weight - failed) / (lostWeight - 1)) : 0;
 }
 
 /** What these strata have in one wave; without a list, those that are held. */
@@ -139,7 +146,8 @@ export function assessWaves(view: RolloutView, strata: ReadonlySet<number>): rea
     const rule = view.rollout.policy.waves[index];
     const summary = view.waves[index];
     if (rule === undefined || summary === undefined) return [];
-    const assessment = assessWave(wave, rule, summary, setAsideIn(view, index, strata));
+    const { lostWeight } = view.rollout.policy;
+    const assessment = assessWave({ wave, rule, summary }, lostWeight, setAsideIn(view, index, strata));
     return [{ index, wave, rule, summary, assessment }];
   });
 }

@@ -5,8 +5,7 @@ import type { Implausible } from '../model/assess-inventory.ts';
 import type { Rollout, RolloutState } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import type { JudgedGate, StopCause, WaveFailures } from '../model/stop-cause.ts';
-import type { StratumReason } from '../model/stratum-reason.ts';
-import type { UpgradeReason } from '../model/upgrade-reason.ts';
+import type { StratumReason, UpgradeReason } from '../model/upgrade-reason.ts';
 
 /**
  * Why something does not start now: a kind with its figures, and when it may end by itself (null: not known, or a person
@@ -20,7 +19,6 @@ export type Blocker = { readonly until: EpochMs | null } & (
   /** It is about to be held, aborted or rolled back for this. */
   | StopCause
 );
-export type BlockerKind = Blocker['kind'];
 
 /** The rollout as a whole starts nothing. */
 type RolloutBlocker =
@@ -90,7 +88,7 @@ export type LaneBlocker =
   | { readonly kind: 'windowTooShort'; readonly timeZone: string; readonly expectMs: DurationMs }
   | { readonly kind: 'cap'; readonly label: string; readonly cap: number };
 
-/** What a wave that has not begun waits for. `gateOf`: the wave before it. */
+/** What a wave that has not started waits for. `gateOf`: the wave before it. */
 export interface WaveWaits {
   readonly gateOf: string | null;
   readonly approval: boolean;

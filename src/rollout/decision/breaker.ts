@@ -1,7 +1,7 @@
 import type { WaveFailures } from '../model/stop-cause.ts';
 import { type AssessedView, type AssessedWave, assessWaves, hasBegun, heldStrataOf } from './assess.ts';
 import type { Action } from './decision.ts';
-import { findOutlierCauses, findOutliers, mayFindCulprits } from './outlier-strata.ts';
+import { findOutlierCauses, findOutliers, mayFindOutliers } from './outlier-strata.ts';
 
 /** What the failures so far ask for; undefined: nothing. */
 export type Alarm =
@@ -10,7 +10,7 @@ export type Alarm =
   | { readonly kind: 'wait'; readonly failures: WaveFailures };
 
 /**
- * The breaker: any wave that has begun may trip, also one that has passed and whose late ones fail. When a few strata
+ * The breaker: any wave that has started may trip, also one that has passed and whose late ones fail. When a few strata
  * explain the failures, they alone are held (DESIGN §4, Failures and Strata).
  */
 export function raiseAlarm(view: AssessedView): Alarm | undefined {
@@ -23,18 +23,18 @@ export function raiseAlarm(view: AssessedView): Alarm | undefined {
     triesEachStratum: tripped.rule.size.kind === 'perStratum',
     isWithinBoundsWithout: (strata: ReadonlySet<number>) => isWithinBounds(view, strata),
   };
-  const culprits = findOutlierCauses(view, trip);
-  if (culprits !== undefined) return { kind: 'act', action: { do: 'isolate', strata: culprits } };
+  const outliers = findOutlierCauses(view, trip);
+  if (outliers !== undefined) return { kind: 'act', action: { do: 'isolate', strata: outliers } };
   const failures = failuresOf(view, tripped);
-  if (mayFindCulprits(view, trip)) return { kind: 'wait', failures };
+  if (mayFindOutliers(view, trip)) return { kind: 'wait', failures };
   const holdsBuild = isCanary(view, tripped.index);
   return { kind: 'act', action: { do: 'breach', cause: { kind: 'failures', failures }, holdsBuild } };
 }
 
-function failuresOf({ rollout }: AssessedView, { wave, summary, assessment }: AssessedWave): WaveFailures {
-  const { failures, failuresAllowed, acknowledged } = assessment;
+function failuresOf({ rollout }: AssessedView, { wave, assessment }: AssessedWave): WaveFailures {
+  const { failures, failuresAllowed, acknowledged, lost } = assessment;
   const { lostWeight } = rollout.policy;
-  return { wave: wave.name, failures, failuresAllowed, acknowledged, lost: summary.lost, lostWeight };
+  return { wave: wave.name, failures, failuresAllowed, acknowledged, lost, lostWeight };
 }
 
 /** A build that fails in the first of several waves is refused for every policy (DESIGN §4, Quarantine). */

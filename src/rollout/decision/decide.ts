@@ -80,7 +80,7 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (alarm?.kind === 'wait') {
     const { doubt } = view.rollout;
-    // One on its way may have been deleted, which is seen only once the inventory can be believed again.
+    // A running one may have been deleted, which is seen only once the inventory can be believed again.
     const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
     const unclear = { kind: 'outliersUnclear', failures: alarm.failures, until: null } as const;
     const blockers = [unclear, ...(doubt === undefined ? [] : [implausibleBlocker(doubt, now)])];
@@ -106,7 +106,7 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
 }
 
 /**
- * Held for something that may come by itself: then the rollout continues, unless something else speaks against it by now,
+ * Held for something that may come by itself: then the rollout continues, unless something else blocks it by now,
  * which takes the place of this hold.
  */
 function decideHeldFor(
@@ -132,7 +132,7 @@ function holdForBuild({ build, reason }: BuildHold): Action {
   return { do: 'hold', cause: { kind: 'buildHeld', build, reason } };
 }
 
-/** Stopped by a person or a hold; what the inventory shows is kept up to date, so that what is told is true. */
+/** Stopped by a person or a hold; what the inventory shows is kept up to date, so that what is shown is true (P16). */
 function rests(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
   const { doubt } = view.rollout;
   const lower: Action[] = hasExcessAcknowledged(view) ? [{ do: 'lowerAcknowledged' }] : [];
@@ -164,7 +164,7 @@ function setBrake(view: AssessedView): readonly Action[] {
   return view.braked ? [] : [{ do: 'setBrake' }];
 }
 
-/** Ended before its time: what waits is withdrawn, what runs is watched to its end. */
+/** Ended before its time: what waits is withdrawn, what is running is watched to its end. */
 function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
   const { waiting, open } = countOpen(view);
   const actions: Action[] = [...deliver];

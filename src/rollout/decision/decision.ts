@@ -12,7 +12,7 @@ export type Action =
   | { readonly do: 'awaitApproval'; readonly wave: number }
   | { readonly do: 'openWave'; readonly wave: number }
   | { readonly do: 'beginSoak'; readonly wave: number; readonly endsAt: EpochMs }
-  /** Look whether the wave's upgraded collectors are still alive and on the build. */
+  /** Check whether the wave's upgraded collectors are still alive and on the build. */
   | { readonly do: 'checkSoak'; readonly wave: number }
   | { readonly do: 'askGate'; readonly wave: number; readonly gate: number }
   | { readonly do: 'passWave'; readonly wave: number }
@@ -36,7 +36,7 @@ export type Action =
   | { readonly do: 'deliver'; readonly collectorIds: readonly number[] }
   /** What has not started never will. */
   | { readonly do: 'withdrawWaiting'; readonly reason: UpgradeReason }
-  /** What may have run in another account is over by now, and nobody can look at it. */
+  /** What may have run in another account is over by now, and nobody can poll it. */
   | { readonly do: 'abandon'; readonly reason: UpgradeReason }
   | { readonly do: 'finish'; readonly state: 'succeeded' | 'finishedWithFailures' }
   /** Everything of the rollout has ended: its upgraded collectors are taken back by a rollout of their own. */

@@ -5,7 +5,7 @@ import { type AccountMark, withMark } from '../model/account.ts';
 import type { InventoryBaseline } from '../model/assess-inventory.ts';
 import { type ImplausibleReading, isImplausibleTooLong } from '../model/assess-inventory.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
-import type { Policy } from '../model/policy.ts';
+import type { Policy, PolicyDifference } from '../model/policy.ts';
 import type {
   GateAnswers,
   HeldFor,
@@ -18,7 +18,7 @@ import type {
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { acknowledge, lowerAcknowledged } from './acknowledged-failures.ts';
 import { assess } from './assess.ts';
-import { freshStatus } from './gate-probe.ts';
+import { freshStatus } from './assess-gate.ts';
 
 /** What happened to a rollout as a whole. Only `evolveRollout` turns these into state. */
 export type RolloutFact = { readonly at: EpochMs } & (
@@ -33,7 +33,7 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly kind: 'gateAnswered';
       readonly wave: number;
       readonly gate: number;
-      readonly standing: GateAnswers;
+      readonly answers: GateAnswers;
     }
   | { readonly kind: 'wavePassed'; readonly wave: number }
   | { readonly kind: 'strataHeld'; readonly strata: readonly HeldStratum[] }
@@ -89,7 +89,7 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly policy: Policy;
       readonly generation: number;
       /** For the event: what changed. */
-      readonly words: string;
+      readonly differences: readonly PolicyDifference[];
     }
   /** Nothing to say about the rollout itself: the store's brake was set or lifted. */
   | { readonly kind: 'brakeSet' | 'brakeLifted' }
@@ -137,8 +137,8 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'soakSkipped':
       return { ...next, waves: withWave(rollout, fact.wave, { soakSkippedAt: fact.at }) };
     case 'gateAnswered': {
-      const gates = (rollout.waves[fact.wave]?.gates ?? []).map((standing, index) =>
-        index === fact.gate ? fact.standing : standing,
+      const gates = (rollout.waves[fact.wave]?.gates ?? []).map((answers, index) =>
+        index === fact.gate ? fact.answers : answers,
       );
       return { ...next, waves: withWave(rollout, fact.wave, { gates }) };
     }
@@ -238,12 +238,12 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
 /** What was observed and asked before a hold is no evidence after it. */
 function soakAnew(wave: Wave): Wave {
   if (wave.state !== 'soaking') return wave;
-  return { ...wave, soakCheck: null, gates: wave.gates.map(() => freshStatus()) };
+  return { ...wave, soakCheck: null, gates: wave.gates.map(({ samples }) => freshStatus(samples)) };
 }
 
 /**
  * Who resumes after the hold for the doubt has read its reason: what the inventory lacks was removed on purpose. After a
- * pause or another hold nobody has read that, so the rollout waits anew. An empty inventory is never taken for the fleet.
+ * pause or another hold nobody has read that, so the rollout waits again. An empty inventory is never taken for the fleet.
  */
 function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
   const { doubt } = next;

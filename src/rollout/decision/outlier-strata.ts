@@ -1,6 +1,6 @@
 import type { RolloutView, StratumSummary } from '../model/rollout.ts';
 
-/** A stratum whose failures stand out from the rest, with the figures (DESIGN §4, Strata). */
+/** A stratum whose failures are outliers from the rest, with the figures (DESIGN §4, Strata). */
 export interface OutlierStratum {
   readonly stratum: number;
   readonly label: string;
@@ -24,13 +24,13 @@ const chanceWhenTripped = 0.05;
 
 // In a wave that tries each stratum, a stratum may also be held on less, once all that ran elsewhere has ended well:
 // so many for each stratum that failed.
-const wellPerCulprit = 4;
+const wellPerOutlier = 4;
 
 // One failure is in some stratum always, and says nothing about it, unless the wave was made to try each stratum.
 const failuresWhenTripped = 2;
 
 // While nothing is about to stop, a stratum is held only when chance can hardly explain it, and not for one failure.
-// Shared among the strata: looking at many for one that stands out finds one by chance.
+// All strata share this chance: among many, one is an outlier by chance alone.
 const chanceAtAnyTime = 0.001;
 const failuresAtAnyTime = 2;
 
@@ -45,34 +45,34 @@ export function findOutliers(view: RolloutView): readonly OutlierStratum[] {
   const found: Tally[] = [];
   for (const suspect of suspectsOf(tallies)) {
     if (suspect.failed < failuresAtAnyTime) continue;
-    const culprits = [...found, suspect];
-    if (!standsOut(suspect, restOf(tallies, culprits), chanceMax)) continue;
+    const outliers = [...found, suspect];
+    if (!standsOut(suspect, restOf(tallies, outliers), chanceMax)) continue;
     // Too many of them: it is the build, and the breaker's turn.
-    if (!areFew(view, tallies, culprits)) return [];
+    if (!areFew(view, tallies, outliers)) return [];
     found.push(suspect);
   }
-  return found.map((culprit) => describe(view, culprit, restOf(tallies, found)));
+  return found.map((outlier) => describe(view, outlier, restOf(tallies, found)));
 }
 
 /** Why a wave is about to stop the rollout. */
 export interface Trip {
-  /** The wave tries each stratum with so many of its own: then one failure speaks against its stratum. */
+  /** The wave tries each stratum with so many of its own: then one failure blocks its stratum. */
   readonly triesEachStratum: boolean;
   /** Whether it would be within bounds with these strata set aside. */
   isWithinBoundsWithout(strata: ReadonlySet<number>): boolean;
 }
 
 /**
- * The fewest strata that explain why the failures exceed what is allowed: each stands out from the rest, and without
+ * The fewest strata that explain why the failures exceed what is allowed: each is an outlier from the rest, and without
  * them the failures would be within bounds.
  * @returns undefined when no few strata explain it: then it is the build
  */
 export function findOutlierCauses(view: RolloutView, trip: Trip): readonly OutlierStratum[] | undefined {
-  return findCulpritsIn(view, tallyStrata(view, view.strata), trip);
+  return findOutliersIn(view, tallyStrata(view, view.strata), trip);
 }
 
 /** Whether strata could still turn out to explain it, if all that run elsewhere now end well. */
-export function mayFindCulprits(view: RolloutView, trip: Trip): boolean {
+export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
   const suspects = new Set(view.strata.flatMap(({ failed, stratum }) => (failed > 0 ? [stratum] : [])));
   const hopeful = view.strata.map((each) => ({
     ...each,
@@ -80,10 +80,10 @@ export function mayFindCulprits(view: RolloutView, trip: Trip): boolean {
     succeeded: each.succeeded + (suspects.has(each.stratum) ? 0 : each.active),
   }));
   const isRunning = view.strata.some(({ active }) => active > 0);
-  return isRunning && findCulpritsIn(view, tallyStrata(view, hopeful), trip) !== undefined;
+  return isRunning && findOutliersIn(view, tallyStrata(view, hopeful), trip) !== undefined;
 }
 
-function findCulpritsIn(
+function findOutliersIn(
   view: RolloutView,
   tallies: readonly Tally[],
   trip: Trip,
@@ -92,17 +92,17 @@ function findCulpritsIn(
     ? chanceWhenTripped
     : chanceWhenTripped / Math.max(1, tallies.length);
   const failuresMin = trip.triesEachStratum ? 1 : failuresWhenTripped;
-  const culprits: Tally[] = [];
+  const outliers: Tally[] = [];
   for (const suspect of suspectsOf(tallies)) {
     if (suspect.failed < failuresMin) continue;
-    culprits.push(suspect);
-    if (!areFew(view, tallies, culprits)) return undefined;
-    if (!trip.isWithinBoundsWithout(new Set(culprits.map(({ stratum }) => stratum)))) continue;
-    const rest = restOf(tallies, culprits);
+    outliers.push(suspect);
+    if (!areFew(view, tallies, outliers)) return undefined;
+    if (!trip.isWithinBoundsWithout(new Set(outliers.map(({ stratum }) => stratum)))) continue;
+    const rest = restOf(tallies, outliers);
     const isRestWell =
-      trip.triesEachStratum && didAllWell(rest, culprits.length) && culprits.every(failedMostly);
-    if (isRestWell || culprits.every((each) => standsOut(each, rest, chanceMax))) {
-      return culprits.map((each) => describe(view, each, rest));
+      trip.triesEachStratum && didAllWell(rest, outliers.length) && outliers.every(failedMostly);
+    if (isRestWell || outliers.every((each) => standsOut(each, rest, chanceMax))) {
+      return outliers.map((each) => describe(view, each, rest));
     }
   }
   return undefined;
@@ -162,23 +162,23 @@ function failedMostly({ failed, tried }: Tally): boolean {
   return failed * 2 >= tried;
 }
 
-function didAllWell({ failed, tried, active }: Rest, culprits: number): boolean {
-  return failed === 0 && active === 0 && tried >= wellPerCulprit * culprits;
+function didAllWell({ failed, tried, active }: Rest, outliers: number): boolean {
+  return failed === 0 && active === 0 && tried >= wellPerOutlier * outliers;
 }
 
 /** Few enough to be exceptions, together with what is held already. */
-function areFew(view: RolloutView, tallies: readonly Tally[], culprits: readonly Tally[]): boolean {
+function areFew(view: RolloutView, tallies: readonly Tally[], outliers: readonly Tally[]): boolean {
   const { strata } = view.groups;
   const sizeOf = (index: number) => (strata[index]?.sizes ?? []).reduce((sum, size) => sum + size, 0);
   const held = view.rollout.heldStrata;
   const members =
-    culprits.reduce((sum, { stratum }) => sum + sizeOf(stratum), 0) +
+    outliers.reduce((sum, { stratum }) => sum + sizeOf(stratum), 0) +
     held.reduce((sum, { stratum }) => sum + sizeOf(stratum), 0);
   const planned = strata.reduce((sum, _stratum, index) => sum + sizeOf(index), 0);
   const tried = tallies.filter((each) => each.tried > 0).length + held.length;
   return (
     members <= planned * membersShareMax &&
-    culprits.length + held.length <= Math.max(1, Math.floor(tried * strataShareMax))
+    outliers.length + held.length <= Math.max(1, Math.floor(tried * strataShareMax))
   );
 }
 
@@ -200,8 +200,8 @@ function chanceOfAtLeast(failed: number, tried: number, chance: number): number 
   return Math.max(0, 1 - below);
 }
 
-function describe(view: RolloutView, culprit: Tally, rest: Rest): OutlierStratum {
-  const label = view.groups.strata[culprit.stratum]?.label ?? '';
-  const { failed, tried, stratum } = culprit;
+function describe(view: RolloutView, outlier: Tally, rest: Rest): OutlierStratum {
+  const label = view.groups.strata[outlier.stratum]?.label ?? '';
+  const { failed, tried, stratum } = outlier;
   return { stratum, label, failed, tried, elsewhere: { failed: rest.failed, tried: rest.tried } };
 }

@@ -50,7 +50,7 @@ export function soakEndIfBegun({ rule, summary }: AssessedWave, now: EpochMs): E
   return (summary.lastChangeAt ?? now) + rule.soakMs;
 }
 
-/** When the soak of a wave ends: skipped, or later for those that came late; null when it has not begun. */
+/** When the soak of a wave ends: skipped, or later for those that came late; null when it has not started. */
 export function soakEndsAtOf({ wave, rule, summary }: AssessedWave): EpochMs | null {
   if (wave.soakEndsAt === null) return null;
   if (wave.soakSkippedAt !== null) return wave.soakSkippedAt;

@@ -52,7 +52,7 @@ export function noEvidence({ wave, summary }: AssessedWave): HoldCause {
   return { kind: 'noEvidence', wave: wave.name, ended: ended.filter(({ upgrades }) => upgrades > 0) };
 }
 
-/** What a wave that has not begun waits for; null when it has begun, or nothing stands before it. */
+/** What a wave that has not started waits for; null when it has started, or nothing stands before it. */
 export function waveWaits({ rollout }: RolloutView, { index, wave, rule }: AssessedWave): WaveWaits | null {
   if (wave.state !== 'waiting' && wave.state !== 'awaitingApproval') return null;
   const before = rollout.waves.slice(0, index).find(({ state }) => state !== 'passed');

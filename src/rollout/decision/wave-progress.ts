@@ -6,10 +6,10 @@ import type { HoldCause } from '../model/stop-cause.ts';
 import { isEnd, isFailed } from '../model/upgrade.ts';
 import { earliest } from './admission.ts';
 import { type AssessedView, type AssessedWave, total } from './assess.ts';
+import { assessGate, isWatchedLongerThan } from './assess-gate.ts';
 import type { Blocker } from './blocker.ts';
 import { isCanary } from './breaker.ts';
 import type { Action } from './decision.ts';
-import { assessGate, isWatchedLongerThan } from './gate-probe.ts';
 import { soakEndIfBegun, soakEndsAtOf } from './soak.ts';
 import { deferredBlocker, lastDeferredUntil, noEvidence } from './wave-blockers.ts';
 
@@ -22,12 +22,12 @@ export interface Progress {
   readonly stops: boolean;
 }
 
-// A soak is looked at a few times, so that a wave that dies is noticed before its end, and not every moment.
+// A soak is checked a few times, so that a wave that dies is noticed before its end, and not every moment.
 const soakChecksWanted = 4;
 const soakCheckEveryMin: DurationMs = 60_000;
 const soakCheckEveryMax: DurationMs = 15 * 60_000;
 
-// A collector that is silent at the end of the soak is looked at again, until it is back or counted as dead.
+// A collector that is silent at the end of the soak is polled again, until it is back or counted as dead.
 const soakRecheckMin: DurationMs = 1_000;
 const soakRecheckMax: DurationMs = 30_000;
 
@@ -103,13 +103,13 @@ interface SoakTimes {
   readonly now: EpochMs;
 }
 
-/** The soak is over when its time is up and a look begun after that saw every upgraded collector alive on the build. */
+/** The soak is over when its time is up and a poll started after that saw every upgraded collector alive on the build. */
 function watchSoak({ index, wave, rule, assessment }: AssessedWave, { endsAt, now }: SoakTimes): Progress {
-  const isLooked = rule.soakMs > 0 && assessment.soaking > 0;
+  const isPolled = rule.soakMs > 0 && assessment.soaking > 0;
   const check = wave.soakCheck;
   const isOver = now >= endsAt;
   const isSeenWell = check !== null && check.at >= endsAt && check.silent === 0 && check.failedPolls === 0;
-  if (isOver && (!isLooked || isSeenWell)) return acts();
+  if (isOver && (!isPolled || isSeenWell)) return acts();
   const blockers: Blocker[] = [
     isOver
       ? {
@@ -121,14 +121,14 @@ function watchSoak({ index, wave, rule, assessment }: AssessedWave, { endsAt, no
         }
       : { kind: 'soak', wave: wave.name, until: endsAt },
   ];
-  if (!isLooked) return { actions: [], blockers, wakeAt: endsAt, stops: false };
-  const dueAt = soakLookDueAt(wave, rule, endsAt);
+  if (!isPolled) return { actions: [], blockers, wakeAt: endsAt, stops: false };
+  const dueAt = soakPollDueAt(wave, rule, endsAt);
   if (now >= dueAt)
     return { actions: [{ do: 'checkSoak', wave: index }], blockers, wakeAt: null, stops: false };
   return { actions: [], blockers, wakeAt: dueAt, stops: false };
 }
 
-function soakLookDueAt(wave: Wave, rule: WaveRule, endsAt: EpochMs): EpochMs {
+function soakPollDueAt(wave: Wave, rule: WaveRule, endsAt: EpochMs): EpochMs {
   const begunAt = Math.min(endsAt, (wave.soakEndsAt ?? endsAt) - rule.soakMs);
   const everyMs = Math.min(
     soakCheckEveryMax,
@@ -153,7 +153,7 @@ function askGates(
     const answers = wave.gates[gateIndex];
     if (answers === undefined) return stops({ kind: 'gateUnknown', wave: wave.name, gate: gate.name });
     const assessment = assessGate(gate, answers, now);
-    // A webhook speaks about the wave as a whole: what it said before that was over was about another one.
+    // A webhook is about the wave as a whole: what it said before that was over was about another one.
     const isEarly = gate.kind === 'webhook' && (answers.askedAt ?? 0) < endsAt;
     const verdict = isEarly && assessment.verdict === 'pass' ? 'waiting' : assessment.verdict;
     const of = { wave: wave.name, gate: assessment };

@@ -1,21 +1,21 @@
 import { type AccountMark, type AccountStatus, matchesMin, type SampleFigures } from '../model/account.ts';
 
 /** Why this daemon leaves a rollout alone, and what to do about it. */
-export function accountWords(standing: Exclude<AccountStatus, { kind: 'own' }>): string {
-  switch (standing.kind) {
+export function accountWords(status: Exclude<AccountStatus, { kind: 'own' }>): string {
+  switch (status.kind) {
     case 'unknown': {
-      const why = standing.reason === '' ? '' : ` (${standing.reason})`;
+      const why = status.reason === '' ? '' : ` (${status.reason})`;
       return `it is compared with what the service shows, to see whether it belongs to this account${why}; nothing of it starts until then`;
     }
     case 'another':
-      return `it belongs to another account: ${figureWords(standing)}. Set service.baseUrl and the access key back to that account, or abort it`;
+      return `it belongs to another account: ${figureWords(status)}. Set service.baseUrl and the access key back to that account, or abort it`;
     case 'unclear': {
-      const { compared, matched } = standing;
+      const { compared, matched } = status;
       const isOnlyFew = compared > 0 && matched === compared;
       const rotated = isOnlyFew
         ? `; if only the access key was rotated, fewer than ${matchesMin} collectors can't show that: abort it, and start the policy again`
         : ', or abort it';
-      return `it may belong to another account: ${figureWords(standing)}. Set service.baseUrl and the access key back to those it began with${rotated}`;
+      return `it may belong to another account: ${figureWords(status)}. Set service.baseUrl and the access key back to those it began with${rotated}`;
     }
   }
 }

@@ -1,40 +1,21 @@
 import { someNames } from '../../base/names.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
-import type { Blocker, BlockerKind, WaveWaits } from '../decision/blocker.ts';
+import type { BlockerKind } from '../../base/vocabulary.ts';
+import type { ClosedBy } from '../calendar/calendar.ts';
+import type { Blocker, WaveWaits } from '../decision/blocker.ts';
 import { implausibleHoldAfterMs } from '../model/assess-inventory.ts';
 import { accountWords } from './accounts.ts';
-import { waveFailuresWords } from './failures.ts';
 import { gateWords } from './gates.ts';
-import { implausibleWords } from './inventory.ts';
 import { rolloutReasonWords, unreadableWords } from './rollout-reasons.ts';
-import { stopSentences } from './stop-causes.ts';
+import { makeWords } from './sentences.ts';
+import { implausibleWords, stopSentences, waveFailuresWords } from './stop-causes.ts';
 import { stratumReasonWords } from './stratum-reasons.ts';
 import { upgradeReasonWords } from './upgrade-reasons.ts';
-import { closedWords } from './windows.ts';
 
 const holdAfter = formatDuration(implausibleHoldAfterMs);
 
 /** What stands in the way, as a sentence without its `until`. */
-export function blockerWords(blocker: Blocker): string {
-  // The table is exhaustive by type; TypeScript can't see that the row and the blocker belong together.
-  const words = sentences[blocker.kind] as (blocker: Blocker) => string;
-  return words(blocker);
-}
-
-/** A blocker as it is shown: its kind for programs, its reason for people. */
-export interface ShownBlocker {
-  readonly kind: BlockerKind;
-  readonly reason: string;
-  readonly until: EpochMs | null;
-}
-
-export function showBlocker(blocker: Blocker): ShownBlocker {
-  return { kind: blocker.kind, reason: blockerWords(blocker), until: blocker.until };
-}
-
-const sentences: {
-  readonly [Kind in BlockerKind]: (blocker: Extract<Blocker, { kind: Kind }>) => string;
-} = {
+export const blockerWords: (blocker: Blocker) => string = makeWords<BlockerKind, Blocker>({
   ...stopSentences,
   planApproval: () => 'the plan waits for approval',
   held: ({ reason }) => `the rollout is held: ${rolloutReasonWords(reason)}`,
@@ -86,9 +67,20 @@ const sentences: {
   windowTooShort: ({ timeZone, expectMs }) =>
     `the window${inZone(timeZone)} closes sooner than an upgrade is expected to take (${formatDuration(expectMs)})`,
   cap: ({ label, cap }) => `${label}: ${cap} at a time are allowed, and in flight`,
-};
+});
 
-/** What a wave that has not begun waits for: `gate of canary, approval`. */
+/** A blocker as it is shown: its kind for programs, its reason for people. */
+export interface ShownBlocker {
+  readonly kind: BlockerKind;
+  readonly reason: string;
+  readonly until: EpochMs | null;
+}
+
+export function showBlocker(blocker: Blocker): ShownBlocker {
+  return { kind: blocker.kind, reason: blockerWords(blocker), until: blocker.until };
+}
+
+/** What a wave that has not started waits for: `gate of canary, approval`. */
 export function waveWaitsWords({ gateOf, approval }: WaveWaits): string {
   return [...(gateOf === null ? [] : [`gate of ${gateOf}`]), ...(approval ? ['approval'] : [])].join(', ');
 }
@@ -108,4 +100,11 @@ function upgradeCount(count: number): string {
 
 function inZone(timeZone: string): string {
   return timeZone === '' ? '' : ` in ${timeZone}`;
+}
+
+/** Why upgrades may not start now; empty while they may. */
+export function closedWords(closedBy: ClosedBy | null): string {
+  if (closedBy === null) return '';
+  if (closedBy.kind === 'window') return 'outside the window';
+  return closedBy.reason === '' ? 'frozen' : `frozen: ${closedBy.reason}`;
 }

@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import { formatDuration } from '../../base/time.ts';
+import type { LeftBehindKind } from '../../base/vocabulary.ts';
 import type { LeftBehind, LeftBehindCollector, LeftBehindReason } from '../model/left-behind.ts';
 import type { LeftOutCount, LeftOutKind, NoTarget } from '../model/left-out.ts';
 import { upgradeReasonWords } from './upgrade-reasons.ts';
@@ -38,6 +39,21 @@ export function leftOutLine(shown: readonly ShownLeftOut[]): string {
   return shown.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
 }
 
+/** A plan without anybody: nothing is there, nothing is selected, or nothing can go to the build now. */
+export function nobodyPlannedWords({
+  targetBuild,
+  leftOut,
+}: {
+  readonly targetBuild: string;
+  readonly leftOut: ReadonlyArray<{ readonly kind: LeftOutKind }>;
+}): string {
+  if (leftOut.length === 0)
+    return 'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
+  if (leftOut.every(({ kind }) => kind === 'notSelected' || kind === 'excluded'))
+    return `it matches nothing: none of the ${leftOut.length} installed collectors is selected; check select in the policy`;
+  return `no collector can be upgraded to ${targetBuild} now`;
+}
+
 /** Why a policy has no build to go to. */
 export function noTargetWords(why: NoTarget): string {
   switch (why.kind) {
@@ -59,7 +75,7 @@ export function noTargetWords(why: NoTarget): string {
 
 /** Collectors that a rollback does not take back, as they are shown. */
 export interface ShownLeftBehind {
-  readonly kind: LeftBehindReason['kind'];
+  readonly kind: LeftBehindKind;
   readonly reason: string;
   readonly count: number;
   /** Of some: `web-1 (had 19.441-2)`. */

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import { formatDuration } from '../../base/time.ts';
-import { evaluateExpectation } from '../decision/gate-probe.ts';
+import { evaluateExpectation } from '../decision/assess-gate.ts';
 import type { Expectation } from '../model/policy.ts';
 import type { GateFinding, GateSilence, JudgedGate } from '../model/stop-cause.ts';
 

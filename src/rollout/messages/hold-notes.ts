@@ -33,3 +33,8 @@ export function holdNoteWords(note: HoldNote): string {
 export function didYouMean(nearest: readonly string[]): string {
   return nearest.length === 0 ? '' : `; did you mean ${nearest.map((name) => `"${name}"`).join(', ')}?`;
 }
+
+/** What an operator wants to hold or release is not known. */
+export function unknownSubjectWords(subject: string): string {
+  return `nothing is called ${subject}`;
+}

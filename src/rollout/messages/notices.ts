@@ -1,6 +1,7 @@
 import { formatDuration } from '../../base/time.ts';
 import type { IncidentNews, Notice, NoticeFigures } from '../model/notice.ts';
-import { stateWords } from '../model/upgrade.ts';
+import { stateWords } from './sentences.ts';
+import { sharedAttributeWords } from './shared-attribute.ts';
 
 /** A notification in words: a line that says what it is, and what a person should know and do. */
 export interface NoticeText {
@@ -22,7 +23,10 @@ export function noticeWords(notice: Notice): NoticeText {
     title: `${subject}: ${title}`,
     cause,
     numbers: figures === null ? '' : numbersWords(figures),
-    causes: figures?.causes.map(({ text, count }) => `${count} failed: ${text}`) ?? [],
+    causes: [
+      ...(figures?.shared === undefined ? [] : [sharedAttributeWords(figures.shared)]),
+      ...(figures?.causes.map(({ text, count }) => `${count} failed: ${text}`) ?? []),
+    ],
     commands,
   };
 }
@@ -46,8 +50,14 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
     case 'held':
       return { title: 'held', cause: news.reason };
     case 'stratumHeld': {
-      const waiting = `${count(news.waiting, 'collector')} of it wait until it is released.`;
-      return { title: `stratum ${news.label} held`, cause: `${news.reason}. ${waiting}` };
+      const { label, reason, waiting, others } = news;
+      if (others !== undefined)
+        return {
+          title: 'more strata held',
+          cause: `${label}: ${reason}. This message stands for all further strata of the rollout.`,
+        };
+      const words = `${count(waiting, 'collector')} of it wait until it is released.`;
+      return { title: `stratum ${label} held`, cause: `${reason}. ${words}` };
     }
     case 'finished':
       return { title: stateWords(news.state), cause: news.reason };
@@ -78,7 +88,9 @@ function overWords(news: IncidentNews): string {
     case 'held':
       return 'no longer held';
     case 'stratumHeld':
-      return `stratum ${news.label} is no longer held`;
+      return news.others === undefined
+        ? `stratum ${news.label} is no longer held`
+        : 'no more than three strata are held';
     case 'noProgress':
       return 'no longer without progress';
     case 'discoveryFailing':

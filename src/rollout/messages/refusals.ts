@@ -1,20 +1,12 @@
-import { stateWords } from '../model/upgrade.ts';
 import type { Awaited, FailedSummary, Refusal, ShownRollback } from '../verbs/refusal.ts';
 import { accountWords } from './accounts.ts';
 import { noTargetWords } from './exclusions.ts';
-import { implausibleWords } from './inventory.ts';
 import { rolloutReasonWords, unreadableWords } from './rollout-reasons.ts';
+import { makeWords, stateWords } from './sentences.ts';
+import { implausibleWords } from './stop-causes.ts';
 
 /** Why a verb is refused, and what to do instead. */
-export function refusalWords(refusal: Refusal): string {
-  // The table is exhaustive by type; TypeScript can't see that the row and the refusal belong together.
-  const words = sentences[refusal.kind] as (refusal: Refusal) => string;
-  return words(refusal);
-}
-
-const sentences: {
-  readonly [Kind in Refusal['kind']]: (refusal: Extract<Refusal, { kind: Kind }>) => string;
-} = {
+export const refusalWords: (refusal: Refusal) => string = makeWords<Refusal['kind'], Refusal>({
   foreign: ({ account }) => accountWords(account),
   nothingCorrupt: ({ collectorId }) =>
     `nothing to repair: ${collectorId === null ? 'no active record of it is corrupt' : `it has no active record of collector ${collectorId} that is corrupt`}`,
@@ -56,7 +48,7 @@ const sentences: {
     shown === null
       ? `the rollback was not confirmed: ${shownWords(now)}; repeat it with these numbers`
       : `the rollback has changed since it was shown (${shownWords(shown)}): now ${shownWords(now)}; look at it again`,
-};
+});
 
 function awaitedWords(awaited: Awaited | null): string {
   if (awaited === null) return 'nothing of it waits for approval';

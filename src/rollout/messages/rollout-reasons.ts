@@ -3,21 +3,16 @@ import type { RolloutReasonKind } from '../../base/vocabulary.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import type { UnreadableRecord } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
-import { stateWords } from '../model/upgrade.ts';
 import { leftBehindWords } from './exclusions.ts';
+import { makeWords, stateWords } from './sentences.ts';
 import { stopSentences } from './stop-causes.ts';
 import { byWords } from './stratum-reasons.ts';
 
 /** Why a rollout is in its state, with what a person can do about it. */
-export function rolloutReasonWords(reason: RolloutReason): string {
-  // The table is exhaustive by type; TypeScript can't see that the row and the reason belong together.
-  const words = sentences[reason.kind] as (reason: RolloutReason) => string;
-  return words(reason);
-}
-
-const sentences: {
-  readonly [Kind in RolloutReasonKind]: (reason: Extract<RolloutReason, { kind: Kind }>) => string;
-} = {
+export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
+  RolloutReasonKind,
+  RolloutReason
+>({
   ...stopSentences,
   serviceRefuses: ({ detail }) => `${detail} Then resume.`,
   buildNotOffered: ({ build }) => `build ${build} is no longer offered by the service`,
@@ -36,14 +31,14 @@ const sentences: {
   recordNewer: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   endedUnread: ({ by }) => `${rolloutReasonWords(by)}; its record in Redis could not be read`,
   text: ({ text }) => text,
-};
+});
 
 /** `; 3 can't be: an operator holds them`; empty where all can be taken back. */
 export function notTakenBackWords(left: ReadonlyArray<Pick<LeftBehind, 'count' | 'why'>>): string {
   return left.map(({ count, why }) => `; ${count} can't be: ${leftBehindWords(why)}`).join('');
 }
 
-/** Why nothing of a rollout starts whose own record can't be read, and what to do about it. */
+/** Why nothing of a rollout starts whose own record is unreadable, and what to do about it. */
 export function unreadableWords(
   record: { readonly kind: 'corrupt' } | Extract<UnreadableRecord, { kind: 'newer' }>,
 ): string {

@@ -1,21 +1,13 @@
+import { assertNever } from '../../base/assert.ts';
 import { formatDuration } from '../../base/time.ts';
 import { type Implausible, implausibleHoldAfterMs } from '../model/assess-inventory.ts';
-import type { HoldCause, StopCause } from '../model/stop-cause.ts';
-import { stateWords } from '../model/upgrade.ts';
-import { waveFailuresWords } from './failures.ts';
+import type { FailureFigures, HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import { gateWords } from './gates.ts';
-import { implausibleWords } from './inventory.ts';
+import type { Sentences } from './sentences.ts';
+import { stateWords } from './sentences.ts';
 
 /** Why a rollout stops by itself: the reason of its hold, abort or rollback, with what a person can do. */
-export function stopWords(cause: StopCause): string {
-  // The table is exhaustive by type; TypeScript can't see that the row and the cause belong together.
-  const words = stopSentences[cause.kind] as (cause: StopCause) => string;
-  return words(cause);
-}
-
-export const stopSentences: {
-  readonly [Kind in StopCause['kind']]: (cause: Extract<StopCause, { kind: Kind }>) => string;
-} = {
+export const stopSentences: Sentences<StopCause> = {
   planUnreadable: () =>
     'the groups of its plan in Redis are unreadable: abort it; running upgrades are watched to their end',
   buildHeld: ({ build, reason }) => `build ${build} is held: ${reason}`,
@@ -43,4 +35,35 @@ function noEvidenceWords({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence
   const ends = ended.map(({ state, upgrades }) => `${upgrades} ${stateWords(state)}`);
   const of = ends.length === 0 ? '' : ` (${ends.join(', ')})`;
   return `wave ${wave} brought no evidence: no collector of it was upgraded${of}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
+}
+
+/** `wave canary: failures 3, allowed 2`. */
+export function waveFailuresWords(failures: WaveFailures): string {
+  return `wave ${failures.wave}: failures ${failureLimitWords(failures, `, allowed ${failures.failuresAllowed}`)}`;
+}
+
+/**
+ * A wave's failures against its limit: `3 (1 lost x 3), allowed 2`, or `3, allowed 2, not counting 7 acknowledged`.
+ * Which of the acknowledged ones were lost is not known, so the weight is explained only where there are none.
+ */
+function failureLimitWords(
+  { failures, acknowledged, lost, lostWeight }: Omit<FailureFigures, 'failuresAllowed'>,
+  allowed: string,
+): string {
+  if (acknowledged > 0) return `${failures}${allowed}, not counting ${acknowledged} acknowledged`;
+  return lost === 0 ? `${failures}${allowed}` : `${failures} (${lost} lost x ${lostWeight})${allowed}`;
+}
+
+/** What is wrong with a reading of the inventory. */
+export function implausibleWords(why: Implausible): string {
+  switch (why.kind) {
+    case 'empty':
+      return `the inventory is not plausible: it is empty, ${why.expected} collectors are expected`;
+    case 'manyGone':
+      return `the inventory is not plausible: it lacks ${why.missing} of ${why.members} collectors of the rollout`;
+    case 'short':
+      return `the inventory is not plausible: it lists ${why.size} collectors, ${why.before} before`;
+    default:
+      return assertNever(why);
+  }
 }

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import type { StratumReason } from '../model/stratum-reason.ts';
+import type { StratumReason } from '../model/upgrade-reason.ts';
 
 /** Why a stratum is held alone: `3 of 4 failed, 1 of 80 elsewhere`. */
 export function stratumReasonWords(reason: StratumReason): string {

@@ -1,9 +1,10 @@
 import { formatDuration } from '../../base/time.ts';
 import type { UpgradeReasonKind } from '../../base/vocabulary.ts';
 import type { Upgrade } from '../model/upgrade.ts';
-import { reasonOf, stateWords } from '../model/upgrade.ts';
+import { reasonOf } from '../model/upgrade.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
-import { implausibleWords } from './inventory.ts';
+import { makeWords, stateWords } from './sentences.ts';
+import { implausibleWords } from './stop-causes.ts';
 import { byWords, stratumReasonWords } from './stratum-reasons.ts';
 
 /** Why an upgrade is in its state; empty where there is nothing to say. */
@@ -12,15 +13,10 @@ export function upgradeWords(upgrade: Upgrade): string {
   return reason === undefined ? '' : upgradeReasonWords(reason);
 }
 
-export function upgradeReasonWords(reason: UpgradeReason): string {
-  // The table is exhaustive by type; TypeScript can't see that the row and the reason belong together.
-  const words = sentences[reason.kind] as (reason: UpgradeReason) => string;
-  return words(reason);
-}
-
-const sentences: {
-  readonly [Kind in UpgradeReasonKind]: (reason: Extract<UpgradeReason, { kind: Kind }>) => string;
-} = {
+export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
+  UpgradeReasonKind,
+  UpgradeReason
+>({
   rolloutStopped: ({ state }) => `the rollout is ${stateWords(state)}`,
   braked: () => 'the rollout stopped before it could start',
   inventory: ({ why }) => implausibleWords(why),
@@ -82,4 +78,4 @@ const sentences: {
   waited: ({ before }) => `was waiting: ${upgradeReasonWords(before)}`,
   rejoined: ({ before }) => `is back: ${upgradeReasonWords(before)}`,
   text: ({ text }) => text,
-};
+});

@@ -42,7 +42,7 @@ export const matchesMin = 3;
 // A collector that is gone was deleted, which happens in every fleet; one in four is no longer the same fleet.
 const matchesPerGone = 3;
 
-// One account has hundreds of keys at most, and few are used one after another while a rollout is on its way.
+// One account has hundreds of keys at most, and few are used one after another while a rollout is still running.
 const marksMax = 8;
 
 /** Whether one of the rollout's marks is this one; `untied`: the rollout has none, from an earlier version. */
@@ -69,7 +69,7 @@ export function withMark(
  * Judges by a sample of its collectors whether a rollout belongs to the account that was asked. Two accounts with the same
  * ids and names can't be told apart.
  * @param tie `other`: another access id, or another address, began it. `untied`: an earlier version began it, and nothing
- *   speaks against this account, so one match is enough
+ *   blocks this account, so one match is enough
  */
 export function judgeAccount(
   sample: readonly SampledCollector[],
@@ -88,7 +88,7 @@ export function judgeAccount(
 
 /** True where nothing may be done for the rollout until a person has acted. */
 export function needsPerson(
-  standing: AccountStatus,
-): standing is Extract<AccountStatus, { kind: 'another' | 'unclear' }> {
-  return standing.kind === 'another' || standing.kind === 'unclear';
+  status: AccountStatus,
+): status is Extract<AccountStatus, { kind: 'another' | 'unclear' }> {
+  return status.kind === 'another' || status.kind === 'unclear';
 }

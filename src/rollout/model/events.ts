@@ -34,6 +34,8 @@ export interface RolloutEvent {
   readonly policy: string;
   readonly rollout: string;
   readonly reason: string;
+  /** The same for programs: the kind of the reason, or the verdict of a gate; absent where there is nothing to say. */
+  readonly reasonKind?: string;
   /** Who asked for it: `daemon`, `schedule`, or an operator. */
   readonly by: string;
   readonly wave?: string;
@@ -43,8 +45,10 @@ export interface RolloutEvent {
   readonly attempt?: number;
   /** For an end: from the first create to here. */
   readonly durationMs?: number;
-  /** Where the end of a task became known: how long ago it was last seen on its way, so at most this late. */
+  /** Where the end of a task became known: how long ago it was last seen running, so at most this late. */
   readonly seenDelayMs?: number;
+  /** For a success: the build that it replaced. */
+  readonly fromBuild?: string;
   /** For a retry or an end: the class that led to it. */
   readonly failureClass?: string;
 }

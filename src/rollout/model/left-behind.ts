@@ -1,6 +1,5 @@
-import type { TextReason } from './text-reason.ts';
 import { reasonOf, type Upgrade } from './upgrade.ts';
-import type { UpgradeReason } from './upgrade-reason.ts';
+import type { TextReason, UpgradeReason } from './upgrade-reason.ts';
 
 /** Why a rollback does not take a collector back; `messages/exclusions.ts` makes the sentence. */
 export type LeftBehindReason =

@@ -1,27 +1,12 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { TextReason } from './text-reason.ts';
+import type { PlanExclusion } from '../../base/vocabulary.ts';
+import type { TextReason } from './upgrade-reason.ts';
 
 /** Why a plan leaves a collector out; `messages/exclusions.ts` makes the sentences. */
 export type LeftOutKind =
   | PlanExclusion
   /** Of a rollback: the inventory has it no more. */
   | 'leftFleet';
-
-/** Why the rules of a plan leave a collector out. */
-export type PlanExclusion =
-  | 'notSelected'
-  | 'excluded'
-  /** Others were asked for by name. */
-  | 'notAsked'
-  | 'atTarget'
-  /** It runs a newer build, and the policy allows no downgrade. */
-  | 'newer'
-  | 'held'
-  /** It is in the rollout of another policy. */
-  | 'claimed'
-  | 'failedBefore'
-  | 'notAlive'
-  | 'notOffered';
 
 /** How many collectors a plan leaves out for one reason. */
 export type LeftOutCount = { readonly count: number } & ({ readonly kind: LeftOutKind } | TextReason);

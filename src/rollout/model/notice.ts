@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutState } from './rollout.ts';
+import type { SharedAttribute } from './shared-attribute.ts';
 
 /** What a notification can be about, in the words of the config. */
 export const noticeEvents = [
@@ -35,6 +36,8 @@ export type IncidentNews =
       readonly reason: string;
       /** Its collectors that wait until it is released. */
       readonly waiting: number;
+      /** Further strata which this incident stands for; absent: none. */
+      readonly others?: number;
     }
   | { readonly event: 'noProgress'; readonly since: EpochMs }
   | { readonly event: 'discoveryFailing'; readonly since: EpochMs; readonly reason: string };
@@ -60,6 +63,8 @@ export interface NoticeFigures {
   readonly remaining: number;
   /** The most frequent causes of failures. */
   readonly causes: ReadonlyArray<{ readonly text: string; readonly count: number }>;
+  /** What the failures have in common; absent in notices of earlier versions, and where nothing is known. */
+  readonly shared?: SharedAttribute;
 }
 
 /** One notification, before anyone has words for it. */

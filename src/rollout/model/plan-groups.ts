@@ -8,7 +8,7 @@ export interface PlanGroups {
   readonly domains: readonly CapDomain[];
 }
 
-/** In the place of groups that can't be read: nobody starts by them, and no cap has room. */
+/** In the place of unreadable groups: nobody starts by them, and no cap has room. */
 export const noGroups: PlanGroups = { strata: [], lanes: [], domains: [] };
 
 /** Collectors alike in `spreadBy`. */

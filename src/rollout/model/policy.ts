@@ -15,7 +15,7 @@ export interface Policy {
   readonly maxInFlightPer: readonly CapRule[];
   /** Collectors alike in these form a stratum; empty: one stratum. */
   readonly spreadBy: readonly CollectorKey[];
-  /** A stratum whose failures stand out is held alone, and the rest goes on. */
+  /** A stratum whose failures are outliers is held alone, and the rest goes on. */
   readonly isolateStrata: boolean;
   /** Show the plan, and wait for `approve` before anything starts. */
   readonly approval: boolean;
@@ -33,7 +33,7 @@ export interface Policy {
     readonly deadlineMs: DurationMs;
     /** From the task's end: how long the collector may take to show the build and a fresh heartbeat. */
     readonly verifyWithinMs: DurationMs;
-    /** How long an upgrade usually takes; looks and closing windows are reckoned by it until durations are learned. */
+    /** How long an upgrade usually takes; polls and closing windows are reckoned by it until durations are learned. */
     readonly expectMs: DurationMs;
   };
   readonly retry: RetryRule;
@@ -67,7 +67,7 @@ export interface TargetRule {
   readonly allowDowngrade: boolean;
   /** A latest build is taken only when the daemon saw it first at least this long ago. */
   readonly minimumAgeMs: DurationMs;
-  /** A newer latest build ends a rollout that is on its way, and the next one takes it up. */
+  /** A newer latest build ends a running rollout, and the next one takes it up. */
   readonly supersede: boolean;
 }
 
@@ -213,4 +213,15 @@ export function formatAmount(amount: WaveSize): string {
 // 0.57 % of 10,000 is 57 to a person and 56.99999999999999 to a float; no plan needs a twelfth digit.
 function shareOf(count: number, percent: number): number {
   return Number(((count * percent) / 100).toPrecision(12));
+}
+
+/** One key of a policy that two configs say differently. The texts hold no secret: a gate's content is not among them. */
+export interface PolicyDifference {
+  /** As in the file: `concurrency`, `waves.canary.maxFailures`, `maxInFlightPer.fields.cluster`. */
+  readonly key: string;
+  /** Empty: not there. */
+  readonly from: string;
+  readonly to: string;
+  /** `now`: a running rollout follows it at once. `nextRollout`: it defines the plan, which is frozen. */
+  readonly takesEffect: 'now' | 'nextRollout';
 }

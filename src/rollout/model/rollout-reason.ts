@@ -1,7 +1,7 @@
 import type { RolloutState } from '../../base/vocabulary.ts';
 import type { LeftBehindReason } from './left-behind.ts';
 import type { StopCause } from './stop-cause.ts';
-import type { TextReason } from './text-reason.ts';
+import type { TextReason } from './upgrade-reason.ts';
 
 /** Why a rollout is in its state, with the figures; `messages/rollout-reasons.ts` makes the sentence. */
 export type RolloutReason =

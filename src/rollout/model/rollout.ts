@@ -7,8 +7,8 @@ import type { LeftOutCount } from './left-out.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { RolloutReason } from './rollout-reason.ts';
-import type { StratumReason } from './stratum-reason.ts';
 import type { UpgradeIn, UpgradeState } from './upgrade.ts';
+import type { StratumReason } from './upgrade-reason.ts';
 
 export { type RolloutState, rolloutStates, type WaveState, waveStates };
 
@@ -20,7 +20,7 @@ export interface Rollout {
   readonly kind: 'upgrade' | 'rollback';
   /** For a rollback: the rollout it takes back. */
   readonly rollbackOf: string | null;
-  /** The rollback of this rollout, once it was begun. */
+  /** The rollback of this rollout, once it was started. */
   readonly rollbackId: string | null;
   /** The policy as it was when the plan was frozen, with the brakes of the present config (`follow-config.ts`). */
   readonly policy: Policy;
@@ -33,6 +33,8 @@ export interface Rollout {
   readonly leftBehind: readonly LeftBehind[];
   /** The builds it started from, most frequent first, at most five. */
   readonly fromBuilds: readonly string[];
+  /** Members of the plan on each of them; absent in rollbacks and in records of earlier versions. */
+  readonly fromCounts?: readonly number[];
   readonly planHash: string;
   /** Counts the versions of the plan's groups: late joiners may add to them. */
   readonly groupsRev: number;
@@ -55,7 +57,7 @@ export interface Rollout {
   readonly waves: readonly Wave[];
   /** Strata of which nothing more starts until an operator releases them. */
   readonly heldStrata: readonly HeldStratum[];
-  /** Failures of strata that an operator has seen, and which speak against them no more. */
+  /** Failures of strata that an operator has seen, and which block them no more. */
   readonly acknowledgedStrata: readonly AcknowledgedStratum[];
   /** An operator said that it may end without what is held. */
   readonly endsWithoutHeld: boolean;
@@ -65,12 +67,12 @@ export interface Rollout {
   readonly anyTime?: true;
   /** How many collectors the plan left out, for each reason. */
   readonly leftOut: readonly LeftOutCount[];
-  /** When the last of its upgrades had ended; until then what runs is watched, whatever the state. */
+  /** When the last of its upgrades had ended; until then what is running is watched, whatever the state. */
   readonly endedAt: EpochMs | null;
   readonly rev: number;
   /** The account of the service that it belongs to, by each access id that is known to belong to it. */
   readonly accountMarks?: readonly AccountMark[];
-  /** While its own record can't be read: all else is what is known beside it (`stand-in-rollout.ts`). */
+  /** While its own record is unreadable: all else is what is known beside it (`stand-in-rollout.ts`). */
   readonly unreadable?: UnreadableRecord;
 }
 
@@ -177,6 +179,16 @@ export interface GateAnswers {
   /** The last answer in words. */
   readonly detail: string;
   readonly errorsInRow: number;
+  /** Its answers over time, oldest first, for a person who judges a trend. */
+  readonly samples: readonly GateSample[];
+}
+
+/** One answer of a gate. */
+export interface GateSample {
+  readonly at: EpochMs;
+  readonly verdict: Exclude<GateAnswers['verdict'], 'unasked'>;
+  /** Of a query; null where it had none. */
+  readonly value: number | null;
 }
 
 /** Counters of one wave, kept with the records. */
@@ -214,14 +226,14 @@ export interface Candidate {
   readonly order: number;
 }
 
-/** The next candidates of one lane, in waves that have begun; both lists are bounded. */
+/** The next candidates of one lane, in waves that have started; both lists are bounded. */
 export interface LaneQueue {
   readonly lane: number;
   readonly retries: readonly Candidate[];
   readonly pending: readonly Candidate[];
 }
 
-/** How long upgrades of one stratum took, from their last create to the proof. */
+/** How long upgrades of one stratum took, from their last create to the verification. */
 export interface DurationSummary {
   readonly count: number;
   readonly p95Ms: number;
@@ -242,7 +254,7 @@ export interface RolloutView {
   readonly groups: PlanGroups;
   readonly strata: readonly StratumSummary[];
   readonly slotsTaken: number;
-  /** Slots taken in each domain of `maxInFlightPer`; what is not named has none. */
+  /** Slots used in each domain of `maxInFlightPer`; what is not named has none. */
   readonly domainsTaken: ReadonlyMap<number, number>;
   /** Who could start now if nothing stood in the way. */
   readonly candidates: readonly LaneQueue[];
@@ -252,28 +264,28 @@ export interface RolloutView {
   readonly deferred?: ReadonlyArray<UpgradeIn<'deferred'>>;
   /** Upgrades whose step is overdue: their job may be lost; a bounded page. */
   readonly overdue: readonly number[];
-  /** Present while the plan's groups can't be read: they are empty then. */
+  /** Present while the plan's groups are unreadable: they are empty then. */
   readonly groupsUnreadable?: true;
-  /** Upgrades on their way whose record is corrupt; absent while there is none. */
+  /** Running upgrades whose record is corrupt; absent while there is none. */
   readonly corruptUpgrades?: readonly number[];
   /** The store's own brake: set in the same write as the failure that tripped a wave. */
   readonly braked: boolean;
-  /** Mean time from create to proof of the upgrades that succeeded, and how many that is over. */
+  /** Mean time from create to verification of the upgrades that succeeded, and how many that is over. */
   readonly learned: { readonly count: number; readonly meanMs: number };
   /** What was learned of each stratum; those without any are not named. */
   readonly durations: ReadonlyMap<number, DurationSummary>;
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
-  /** Whether it belongs to the account of the daemon that looks; absent: it does. */
+  /** Whether it belongs to the account of the daemon that asks; absent: it does. */
   readonly account?: AccountStatus;
   /** The rollback of this rollout, once there is one. */
   readonly rollback: Pick<Rollout, 'id' | 'state' | 'reason' | 'endedAt'> | null;
 }
 
-/** What the store tells of a view; holds of builds, the rollback and the account are read beside it. */
+/** What the store has of a view; holds of builds, the rollback and the account are read beside it. */
 export type StoredView = Omit<RolloutView, 'buildHold' | 'rollback' | 'account'>;
 
-/** True for states that a rollout never leaves (what runs is still watched until `endedAt`). */
+/** True for states that a rollout never leaves (what is running is still watched until `endedAt`). */
 export function isRolloutEnd(state: RolloutState): boolean {
   return (
     state === 'succeeded' ||

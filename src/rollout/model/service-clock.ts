@@ -94,7 +94,7 @@ function isOnLine(line: ClockLine, { sentAt, answeredAt, dateAt }: TimeReading):
   return dateAt >= earliest && dateAt <= latest;
 }
 
-/** How far the service's clock moved while the answer was on its way, and within its second. */
+/** How far the service's clock moved while the answer was running, and within its second. */
 function uncertaintyOf({ sentAt, answeredAt }: TimeReading, rate: number): DurationMs {
   return rate * Math.abs(answeredAt - sentAt) + dateStepMs;
 }

@@ -1,8 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { RolloutState } from '../../base/vocabulary.ts';
 import type { Implausible } from './assess-inventory.ts';
-import type { StratumReason } from './stratum-reason.ts';
-import type { TextReason } from './text-reason.ts';
 
 /** Why an upgrade is in its state, with the figures; `messages/upgrade-reasons.ts` makes the sentence. */
 export type UpgradeReason =
@@ -93,3 +91,21 @@ type PersonReason =
   | { readonly kind: 'collectorHeld'; readonly by: string; readonly words: string }
   | { readonly kind: 'retryAsked'; readonly by: string; readonly words: string }
   | { readonly kind: 'repaired'; readonly by: string; readonly words: string };
+
+/** A reason that is known as a text alone: earlier versions of records had sentences in the place of kinds. */
+export interface TextReason {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+/** Why a stratum is held alone; `messages/stratum-reasons.ts` makes the sentence. */
+export type StratumReason =
+  /** It fails, and the others do not. */
+  | {
+      readonly kind: 'outlier';
+      readonly failed: number;
+      readonly tried: number;
+      readonly elsewhere: { readonly failed: number; readonly tried: number };
+    }
+  | { readonly kind: 'asked'; readonly by: string; readonly words: string }
+  | TextReason;

@@ -1,5 +1,8 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { type UpgradeFailureClass, type UpgradeState, upgradeStates } from '../../base/vocabulary.ts';
 import type { UpgradeReason } from './upgrade-reason.ts';
+
+export { type UpgradeState, upgradeStates };
 
 /**
  * One collector's passage through a rollout.
@@ -27,9 +30,8 @@ import type { UpgradeReason } from './upgrade-reason.ts';
  *   failed, timedOut, unconfirmed  → retrying  an operator asked → rolledBack
  *   withdrawn   → pending     rejoined
  *
- * `queued`, `starting` and `upgrading` hold a slot: the service may be running a task of ours (P2). A create whose
- * answer is missing stays in `starting`, keeps its slot, and is settled by polls (P1). What happens in a state is in its
- * file in `rollout/upgrade/`.
+ * `queued`, `starting` and `upgrading` hold a slot: the service may be running a task of ours (P2). A create in doubt stays
+ * in `starting`, keeps its slot, and is settled by polls (P1). Each state has its file in `rollout/upgrade/`.
  */
 export interface Upgrade<Progress extends UpgradeProgress = UpgradeProgress> {
   readonly identity: UpgradeIdentity;
@@ -171,10 +173,6 @@ export interface RefusedCreate {
 /** The states in which an upgrade is polled when it is due. */
 export type PolledState = 'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred';
 
-export const upgradeFailureClasses = ['permanent', 'retry', 'timedOut', 'unconfirmed'] as const;
-/** `permanent`: waiting would not have helped; `retry`: its attempts were spent. */
-export type UpgradeFailureClass = (typeof upgradeFailureClasses)[number];
-
 export interface UpgradingProgress {
   readonly state: 'upgrading';
   /** null: adopted. A create in doubt was found running, its task id is not known, so the build is watched. */
@@ -221,12 +219,12 @@ type Trait =
   | 'build'
   /** No create of it can be under way: it may still be taken out of the rollout. */
   | 'notStarted'
-  /** Left only by an operator's word (`retry`, `release`, `rollback`), or when its collector goes bad in the soak. */
+  /** Left only by an operator's request (`retry`, `release`, `rollback`), or when its collector goes bad in the soak. */
   | 'end'
   /** An end that counts as a failure (DESIGN §4, Failures). */
   | 'failed';
 
-/** Every state, in the order in which they are shown, with all that is true in it. */
+/** Every state, with all that is true in it. */
 const traits = {
   pending: ['waiting', 'notStarted'],
   queued: ['running', 'slot', 'build', 'notStarted'],
@@ -241,9 +239,8 @@ const traits = {
   unconfirmed: ['end', 'failed', 'build'],
   withdrawn: ['end'],
   rolledBack: ['end'],
-} as const satisfies Readonly<Record<string, readonly Trait[]>>;
+} as const satisfies Readonly<Record<UpgradeState, readonly Trait[]>>;
 
-export type UpgradeState = keyof typeof traits;
 type StateWith<Wanted extends Trait> = {
   [State in UpgradeState]: Wanted extends (typeof traits)[State][number] ? State : never;
 }[UpgradeState];
@@ -264,7 +261,6 @@ export const isUnderWay = (state: UpgradeState): boolean => isRunning(state) && 
 export const isEnd = (state: UpgradeState): state is EndState => has(state, 'end');
 export const isFailed = (state: UpgradeState): state is FailedState => has(state, 'failed');
 
-export const upgradeStates = Object.keys(traits) as readonly UpgradeState[];
 export const waitingStates = upgradeStates.filter(isWaiting);
 export const runningStates = upgradeStates.filter(isRunning);
 export const endStates = upgradeStates.filter(isEnd);
@@ -301,9 +297,4 @@ export function isLost(upgrade: Upgrade): boolean {
 /** True when someone else upgraded the collector: it shows how the build does, and is no success of the rollout. */
 export function isOnBuild({ progress }: Upgrade): boolean {
   return progress.state === 'withdrawn' && progress.onBuild === true;
-}
-
-/** The name of a state for a person: `finishedWithFailures` becomes `finished with failures`. */
-export function stateWords(state: string): string {
-  return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -12,7 +12,7 @@ export interface OpenIncident {
 }
 
 /** What of a rollout was announced; the memory between two readings of it. */
-export interface ToldRollout {
+export interface AnnouncedRollout {
   readonly started: boolean;
   /** Names of waves. */
   readonly passed: readonly string[];
@@ -22,32 +22,32 @@ export interface ToldRollout {
   readonly progress: { readonly mark: string; readonly at: EpochMs };
 }
 
-export interface NoticesOf<Told> {
+export interface NoticesOf<State> {
   readonly notices: readonly Notice[];
-  readonly told: Told;
+  readonly announced: State;
 }
 
 /**
  * What has to be announced of a rollout, from what was announced and what is. Level-triggered: it does not matter how
  * often, or how late, a rollout is read.
- * @param told undefined: nothing of it was announced yet
+ * @param announced undefined: nothing of it was announced yet
  */
 export function dueOfRollout(
-  told: ToldRollout | undefined,
+  announced: AnnouncedRollout | undefined,
   status: RolloutStatus,
   at: {
     readonly now: EpochMs;
     /** Since when this installation announces: of older rollouts only what still needs a person. */
     readonly since: EpochMs;
     /** A rollout that could move and has not for so long makes no progress. */
-    readonly patienceMs: DurationMs;
+    readonly gracePeriodMs: DurationMs;
   },
-): NoticesOf<ToldRollout> {
+): NoticesOf<AnnouncedRollout> {
   const { now } = at;
   const { id, policy, endedAt } = status;
-  const isOld = told === undefined && status.createdAt < at.since;
+  const isOld = announced === undefined && status.createdAt < at.since;
   const passed = status.waves.filter(({ state, size }) => state === 'passed' && size > 0);
-  const before = told ?? {
+  const before = announced ?? {
     started: isOld,
     passed: isOld ? passed.map(({ name }) => name) : [],
     open: [],
@@ -86,7 +86,7 @@ export function dueOfRollout(
     endedAt,
     progress,
   };
-  return { notices, told: after };
+  return { notices, announced: after };
 }
 
 /** Those of a list whose incidents another one lacks. */
@@ -107,7 +107,11 @@ function waveAfter({ waves }: RolloutStatus, name: string): string | null {
 /** What needs a person now. A rollout that a person paused waits for that person, who knows. */
 function openOf(
   status: RolloutStatus,
-  at: { readonly now: EpochMs; readonly patienceMs: DurationMs; readonly progress: ToldRollout['progress'] },
+  at: {
+    readonly now: EpochMs;
+    readonly gracePeriodMs: DurationMs;
+    readonly progress: AnnouncedRollout['progress'];
+  },
 ): readonly OpenIncident[] {
   const { id, headline, state, hold, reason } = status;
   if (status.endedAt !== null) return [];
@@ -117,21 +121,38 @@ function openOf(
     const incident = `${id}/approval/${wave ?? 'plan'}`;
     open.push({ incident, news: { event: 'approvalNeeded', wave } });
   } else if (headline.needsPerson && headline.kind !== 'paused' && headline.kind !== 'rollingBack') {
-    // What stands still for an account or a newer version says so in its blockers.
+    // What waits for an account or a newer version says so in its blockers.
     const why = headline.kind === 'held' ? reason : (status.blockers[0]?.reason ?? reason);
     const incident = `${id}/${headline.kind}/${hold ?? 0}`;
     open.push({ incident, news: { event: 'held', reason: why } });
   }
-  for (const { label, reason: why, by, at: heldAt, waiting } of status.strata.held) {
-    // One that a person held is no news to people.
-    if (by !== 'daemon') continue;
-    const news = { event: 'stratumHeld', label, reason: why, waiting } as const;
-    open.push({ incident: `${id}/stratum/${label}/${heldAt}`, news });
-  }
+  open.push(...heldStrataOf(status));
   const { mark, at: since } = at.progress;
-  if (mark !== waits && at.now - since >= at.patienceMs)
+  if (mark !== waits && at.now - since >= at.gracePeriodMs)
     open.push({ incident: `${id}/noProgress/${since}`, news: { event: 'noProgress', since } });
   return open;
+}
+
+// A build that is bad for an operating system holds a stratum for each of its versions, one after the other.
+const strataAnnouncedMax = 3;
+
+/** One incident for each stratum that the daemon held, up to a few; one for all further ones together. */
+function heldStrataOf({ id, strata }: RolloutStatus): readonly OpenIncident[] {
+  // What a person held is known to people.
+  const held = strata.held.filter(({ by }) => by === 'daemon').toSorted((a, b) => a.at - b.at);
+  const further = held.slice(strataAnnouncedMax);
+  const incidents = held.slice(0, strataAnnouncedMax).map(({ label, reason, at, waiting }): OpenIncident => {
+    return {
+      incident: `${id}/stratum/${label}/${at}`,
+      news: { event: 'stratumHeld', label, reason, waiting },
+    };
+  });
+  const [first] = further;
+  if (first === undefined) return incidents;
+  const { label, reason, at } = first;
+  const waiting = further.reduce((sum, each) => sum + each.waiting, 0);
+  const news = { event: 'stratumHeld', label, reason, waiting, others: further.length - 1 } as const;
+  return [...incidents, { incident: `${id}/strata/${at}`, news }];
 }
 
 function waveThatWaits({ waves }: RolloutStatus): string | null {
@@ -143,10 +164,10 @@ const waits = 'waits';
 
 /** Ends and waves are progress; what is tried again and again is not. */
 function progressOf(
-  before: ToldRollout['progress'],
+  before: AnnouncedRollout['progress'],
   status: RolloutStatus,
   now: EpochMs,
-): ToldRollout['progress'] {
+): AnnouncedRollout['progress'] {
   const { headline, blockers, waves, counts } = status;
   const moves = status.endedAt === null && (headline.kind === 'running' || headline.kind === 'rollingBack');
   const isAwaited = blockers.some(({ until }) => until !== null && until > now);
@@ -174,6 +195,7 @@ function figuresOf(status: RolloutStatus): NoticeFigures {
     inFlight: status.inFlight,
     remaining: sum(upgradeStates.filter((state) => !isEnd(state))),
     causes: (failures?.causes ?? []).slice(0, causesMax).map(({ text, count }) => ({ text, count })),
+    ...(status.sharedAttribute === null ? {} : { shared: status.sharedAttribute }),
   };
 }
 
@@ -188,7 +210,7 @@ function commandsFor(status: RolloutStatus, news: IncidentNews): readonly string
     case 'held':
       return verbs('resume', 'abort', 'rollback');
     case 'stratumHeld':
-      return [`upwave release ${quoteArgument(news.label)}`];
+      return news.others === undefined ? [`upwave release ${quoteArgument(news.label)}`] : ['upwave holds'];
     case 'noProgress':
     case 'discoveryFailing':
       return [statusCommand(status)];

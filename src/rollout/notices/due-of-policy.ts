@@ -13,7 +13,7 @@ export interface ScanReading {
 }
 
 /** What of a policy's scans was announced. */
-export interface ToldPolicy {
+export interface AnnouncedPolicy {
   /** null while scans are well. */
   readonly failingSince: EpochMs | null;
   readonly open: OpenIncident | null;
@@ -24,13 +24,13 @@ const failingForMs: DurationMs = 10 * 60_000;
 
 /** What has to be announced of a policy's scans, from what was announced and what is. */
 export function dueOfPolicy(
-  told: ToldPolicy | undefined,
+  announced: AnnouncedPolicy | undefined,
   { policy, failure, overdueAt }: ScanReading,
   now: EpochMs,
-): NoticesOf<ToldPolicy> {
+): NoticesOf<AnnouncedPolicy> {
   const isFailing = overdueAt === null ? failure !== null : overdueAt <= now;
-  const since = isFailing ? (told?.failingSince ?? now) : null;
-  const before = told?.open ?? null;
+  const since = isFailing ? (announced?.failingSince ?? now) : null;
+  const before = announced?.open ?? null;
   const notice = (phase: 'raised' | 'over', { incident, news }: OpenIncident): Notice => ({
     ...{ id: `${incident}/${phase}`, incident, phase, at: now, policy, news, figures: null },
     commands: phase === 'over' ? [] : [`upwave plan ${quoteArgument(policy)}`],
@@ -38,12 +38,12 @@ export function dueOfPolicy(
   if (since === null)
     return {
       notices: before === null ? [] : [notice('over', before)],
-      told: { failingSince: null, open: null },
+      announced: { failingSince: null, open: null },
     };
   if (before !== null || now - since < failingForMs)
-    return { notices: [], told: { failingSince: since, open: before } };
+    return { notices: [], announced: { failingSince: since, open: before } };
   const reason = failure?.reason ?? '';
   const incident = `${policy}/discovery/${since}`;
   const raised = { incident, news: { event: 'discoveryFailing', since, reason } } as const;
-  return { notices: [notice('raised', raised)], told: { failingSince: since, open: raised } };
+  return { notices: [notice('raised', raised)], announced: { failingSince: since, open: raised } };
 }

@@ -4,7 +4,7 @@ import { assessCalendar } from '../calendar/calendar.ts';
 import type { Notice } from '../model/notice.ts';
 import type { Receiver } from '../model/receiver.ts';
 
-/** Those who are told of it. Who hears that an incident began hears that it is over. */
+/** Those who are announced of it. Who hears that an incident began hears that it is over. */
 export function receiversOf(notice: Notice, receivers: readonly Receiver[]): readonly Receiver[] {
   return receivers.filter(
     ({ events, policies }) =>

@@ -6,7 +6,7 @@ import type { Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import type { PlannedMember } from './arrange-plan.ts';
-import { frequentBuilds, fromBuildsMax, newRollout, type RolloutOrigin } from './new-rollout.ts';
+import { countBuilds, fromBuildsMax, newRollout, type RolloutOrigin } from './new-rollout.ts';
 import type { Plan } from './plan.ts';
 
 /** A rollout at its beginning, with one record for each planned collector. */
@@ -23,13 +23,15 @@ export function freezePlan(
 ): FrozenRollout {
   const { policy, fleet } = origin;
   const builds = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.build));
+  const from = countBuilds(builds).slice(0, fromBuildsMax);
   const rollout = newRollout(origin, policy, {
     kind: 'upgrade',
     rollbackOf: null,
     backTo: [],
     leftBehind: [],
     targetBuild: plan.targetBuild,
-    fromBuilds: frequentBuilds(builds, fromBuildsMax),
+    fromBuilds: from.map(({ build }) => build),
+    fromCounts: from.map(({ count }) => count),
     planHash: plan.hash,
     state: policy.approval ? 'awaitingApproval' : 'running',
     reason: policy.approval ? { kind: 'awaitsApproval' } : { kind: 'asked', by: origin.startedBy, words: '' },

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import { freshStatus } from '../decision/gate-probe.ts';
+import { freshStatus } from '../decision/assess-gate.ts';
 import type { AccountMark } from '../model/account.ts';
 import { countSteady } from '../model/assess-inventory.ts';
 import type { FleetSnapshot } from '../model/collector.ts';
@@ -21,7 +21,7 @@ export interface RolloutOrigin {
   readonly generation?: number | undefined;
 }
 
-/** A rollout before anything of it has begun. */
+/** A rollout before anything of it has started. */
 export function newRollout(
   { id, startedBy, createdAt, fleet, accountMarks, generation }: RolloutOrigin,
   policy: Policy,
@@ -33,6 +33,7 @@ export function newRollout(
     | 'backTo'
     | 'leftBehind'
     | 'fromBuilds'
+    | 'fromCounts'
     | 'planHash'
     | 'state'
     | 'reason'

@@ -1,6 +1,6 @@
+import type { PlanExclusion } from '../../base/vocabulary.ts';
 import { knowsZones } from '../calendar/calendar.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
-import type { PlanExclusion } from '../model/left-out.ts';
 import type { CapDomain, PlanGroups, Stratum } from '../model/plan-groups.ts';
 import { indexOfStratum } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';

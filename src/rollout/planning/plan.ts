@@ -1,7 +1,7 @@
 import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 import { hashHex } from '../../base/hash.ts';
+import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
-import type { PlanExclusion } from '../model/left-out.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
 import { arrangePlan, type PlannedWave } from './arrange-plan.ts';

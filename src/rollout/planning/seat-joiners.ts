@@ -10,7 +10,7 @@ import { shareSeats } from './take-seats.ts';
 /**
  * Gives late joiners their waves (DESIGN §4, Late joiners): the last wave that has passed or is open takes as many as
  * its own rule has seats for in the plan that has grown, and everyone else waits in the last wave. So a fleet that
- * returns from an outage does not flood an open canary, and nobody puts off the end of a soak that has begun.
+ * returns from an outage does not flood an open canary, and nobody puts off the end of a soak that has started.
  * @param joiners in the order in which they choose
  * @returns the wave of each, by its id
  */

@@ -60,19 +60,6 @@ function partsOf(include: Selector): SelectionRule[] {
   ];
 }
 
-/** A rule as it stands in the config: `select.exclude[1] {name: "db-primary-*"}`. */
-export function ruleWords({ path, rule }: SelectionRule): string {
-  return `${path} ${valueWords(rule)}`;
-}
-
-function valueWords(value: unknown): string {
-  if (Array.isArray(value))
-    return value.length === 1 ? valueWords(value[0]) : `[${value.map(valueWords).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value).map(([key, each]) => `${key}: ${valueWords(each)}`);
-  return `{${entries.join(', ')}}`;
-}
-
 /** Makes the test for a wave's `match`; none takes everybody, and one that is refused today nobody. */
 export function compileMatch(match: Selector | undefined): CollectorTest {
   return match === undefined ? () => true : compiledOrNobody(() => compileSelector(match));

@@ -13,17 +13,17 @@ import { upgradeStates } from '../model/upgrade.ts';
 import { rollbackPolicy } from './freeze-rollback.ts';
 import { unopenedWave } from './new-rollout.ts';
 
-/** What is known of a rollout whose own record can't be read: what the store keeps beside it. */
+/** What is known of a rollout whose own record is unreadable: what the store keeps beside it. */
 export interface RolloutRemains {
   readonly id: string;
   readonly kind: Rollout['kind'];
   readonly rev: number;
-  /** undefined: that can't be read, either. */
+  /** undefined: that is unreadable, too. */
   readonly state: RolloutState | undefined;
   /** The last of its upgrades had ended. */
   readonly isOver: boolean;
   readonly createdAt: EpochMs;
-  /** The last wave that has begun; -1: none. */
+  /** The last wave that has started; -1: none. */
   readonly frontier: number;
   /** All waves up to the last that has members. */
   readonly waves: readonly WaveSummary[];
@@ -32,10 +32,10 @@ export interface RolloutRemains {
 }
 
 /**
- * The rollout as it is shown while its own record can't be read. A corrupt one is held, so that nothing starts by what is
- * guessed (P5, P14), unless it was ended before its time: then only what runs is waited for. It is stored only when a
+ * The rollout as it is shown while its own record is unreadable. A corrupt one is held, so that nothing starts by what is
+ * guessed (P5, P14), unless it was ended before its time: then only what is running is waited for. It is stored only when a
  * person repairs the rollout.
- * @param policy as the config has it now: how long what runs may take, and what a failure means
+ * @param policy as the config has it now: how long what is running may take, and what a failure means
  */
 export function makeStandIn(remains: RolloutRemains, policy: Policy): Rollout {
   const { id, kind, rev, isOver, createdAt, frontier, targetBuild, problem } = remains;
@@ -89,7 +89,7 @@ function stateOf({ state, isOver, problem }: RolloutRemains): RolloutState {
   return isOver ? 'aborted' : 'held';
 }
 
-/** No wave has begun before the gate of the one before it had passed (P3). */
+/** No wave has started before the gate of the one before it had passed (P3). */
 function waveStateAt(index: number, frontier: number): WaveState {
   if (index > frontier) return 'waiting';
   return index === frontier ? 'open' : 'passed';

@@ -17,7 +17,7 @@ interface Seating {
 }
 
 /**
- * Gives every collector its wave (DESIGN §4, Waves): each rule takes its seats from what is left, spread over the strata;
+ * Gives every collector its wave (DESIGN §4, Waves): each rule takes its seats from what remains, spread over the strata;
  * the last one takes the rest. No cap domain is wholly inside the waves before the last one, so a seat that only the
  * last member of a domain could take stays empty.
  * @returns the members of each wave
@@ -107,7 +107,7 @@ export interface SeatClaim {
 
 /**
  * Shares the seats of a wave among the strata, which come largest first: one for each that no earlier wave covers, one
- * for each of the others, and what remains in proportion to what is left of each (DESIGN §4, Waves).
+ * for each of the others, and what remains in proportion to the remainder of each (DESIGN §4, Waves).
  * @returns seats of each stratum, never more than are left of it
  */
 export function shareSeats(seats: number, claims: readonly SeatClaim[]): number[] {

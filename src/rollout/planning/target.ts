@@ -15,7 +15,7 @@ export interface BuildAges {
 
 /**
  * Pins the one build of a rollout (P6): the one marked latest, not the highest number, or the build the policy names.
- * @param seen without it, the age of a latest build is not checked; a build it does not know is as old as this look
+ * @param seen without it, the age of a latest build is not checked; a build it does not know was first seen now
  * @param heldBuilds builds that may not be installed, with the reason (DESIGN §4, Quarantine)
  */
 export function chooseTarget(

@@ -3,10 +3,10 @@ import { dayMs } from '../../base/time-zone.ts';
 import { knowsZones } from '../calendar/calendar.ts';
 import type { RolloutFact } from '../decision/evolve-rollout.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
-import { collectorZone, type FreezeRule, type Policy } from '../model/policy.ts';
+import { collectorZone, type FreezeRule, type Policy, type PolicyDifference } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
-import { comparePolicies, differenceWords, type PolicyDifference } from './policy-difference.ts';
+import { comparePolicies } from './policy-difference.ts';
 
 /** What the config of a daemon may say about a rollout's brakes. */
 export interface ConfigWord {
@@ -69,7 +69,7 @@ export function followConfig(
   const { policy, followed } = withPresentBrakes(rollout, config);
   if (followed.length === 0) return undefined;
   const { generation } = word;
-  return { kind: 'policyChanged', at, policy, generation, words: differenceWords(followed) };
+  return { kind: 'policyChanged', at, policy, generation, differences: followed };
 }
 
 /** The groups of a plan with the caps of its policy, which may have changed since the plan was frozen. */

@@ -53,21 +53,3 @@ export function judgeConfig(own: PolicyConfig, others: readonly LivingDaemon[]):
     ? { kind: 'outdated', others: newer.length }
     : { kind: 'newest', others: differing.length };
 }
-
-/** What a person should know of it; undefined where all agree. */
-export function configWords(policy: string, standing: ShownConfigStatus): string | undefined {
-  switch (standing.kind) {
-    case 'agreed':
-      return undefined;
-    case 'newest':
-      return `${daemons(standing.others)} another config of ${policy}. This daemon scans the policy. Give all daemons the same config`;
-    case 'outdated':
-      return `${daemons(standing.others)} a newer config of ${policy}. This daemon leaves scans and plans of the policy to the newest config. Give it the new config, then run upwave reload, or restart it`;
-    case 'superseded':
-      return `The limits of the running rollout of ${policy} come from a newer config, which no running daemon has. Restart the daemons to apply their config, or give them the newer one`;
-  }
-}
-
-function daemons(count: number): string {
-  return count === 1 ? '1 daemon has' : `${count} daemons have`;
-}

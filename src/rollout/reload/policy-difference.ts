@@ -1,16 +1,39 @@
 import { formatDuration } from '../../base/time.ts';
-import type { FreezeRule, GateRule, Policy, Selector, WaveRule, WindowRule } from '../model/policy.ts';
+import type {
+  FreezeRule,
+  GateRule,
+  Policy,
+  PolicyDifference,
+  Selector,
+  WaveRule,
+  WindowRule,
+} from '../model/policy.ts';
 import { formatAmount } from '../model/policy.ts';
 
-/** One key of a policy that two configs say differently. The texts hold no secret: a gate's content is not among them. */
-export interface PolicyDifference {
-  /** As in the file: `concurrency`, `waves.canary.maxFailures`, `maxInFlightPer.fields.cluster`. */
-  readonly key: string;
-  /** Empty: not there. */
-  readonly from: string;
-  readonly to: string;
-  /** `now`: a running rollout follows it at once. `nextRollout`: it defines the plan, which is frozen. */
-  readonly takesEffect: 'now' | 'nextRollout';
+/** What a policy says otherwise than before; `added` and `removed` for a whole policy. */
+export interface PolicyChange {
+  readonly policy: string;
+  readonly kind: 'added' | 'removed' | 'changed';
+  readonly differences: readonly PolicyDifference[];
+}
+
+/** What differs between two configs, in the order of the file. */
+export function compareConfigs(before: readonly Policy[], after: readonly Policy[]): readonly PolicyChange[] {
+  const present = new Map(after.map((policy) => [policy.name, policy]));
+  const old = new Set(before.map(({ name }) => name));
+  const whole = { differences: [] };
+  return [
+    ...before.flatMap((policy): readonly PolicyChange[] => {
+      const { name } = policy;
+      const next = present.get(name);
+      if (next === undefined) return [{ policy: name, kind: 'removed', ...whole }];
+      const differences = comparePolicies(policy, next);
+      return differences.length === 0 ? [] : [{ policy: name, kind: 'changed', differences }];
+    }),
+    ...after.flatMap(({ name }): readonly PolicyChange[] =>
+      old.has(name) ? [] : [{ policy: name, kind: 'added', ...whole }],
+    ),
+  ];
 }
 
 /** What differs between two versions of one policy, in the order of the file. */
@@ -24,13 +47,6 @@ export function comparePolicies(before: Policy, after: Policy): readonly PolicyD
     const takesEffect = isBrake(key) ? 'now' : 'nextRollout';
     return [{ key, from: old?.shown ?? '', to: present?.shown ?? '', takesEffect } as const];
   });
-}
-
-/** `concurrency 50 → 5, freezes none → 2026-12-20T00:00–2027-01-04T00:00 UTC`. */
-export function differenceWords(differences: readonly PolicyDifference[]): string {
-  return differences
-    .map(({ key, from, to }) => `${key} ${from === '' ? 'none' : from} → ${to === '' ? 'none' : to}`)
-    .join(', ');
 }
 
 const brakeKeys: ReadonlySet<string> = new Set([

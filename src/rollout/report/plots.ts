@@ -1,4 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
+import { writeExpectation } from '../messages/gates.ts';
+import type { GateCourse } from '../status/course.ts';
 import type { RolloutStatus } from '../status/status.ts';
 
 /** Shapes on a plane of `width` × `height`; whoever writes it down escapes its texts. */
@@ -22,7 +24,7 @@ export type Shape =
     }
   | {
       readonly kind: 'line';
-      readonly stroke: 'succeeded' | 'failed';
+      readonly stroke: 'succeeded' | 'failed' | 'value' | 'limit';
       readonly points: ReadonlyArray<readonly [number, number]>;
     }
   | {
@@ -117,6 +119,41 @@ export function progressPlot(
     width,
     height: progressHeight,
     shapes: [top, lineOf(false), lineOf(true), ...axisTexts(from, to, progressHeight)],
+  };
+}
+
+const gateHeight = 110;
+
+/** The values of a query over time, with a line for what they must meet; undefined: it gave fewer than two. */
+export function gatePlot({ wave, name, expect, samples }: GateCourse): Plot | undefined {
+  const valued = samples.flatMap(({ at, value }) => (value === null ? [] : [{ at, value }]));
+  const [first, last] = [valued[0], valued.at(-1)];
+  if (expect === null || first === undefined || last === undefined || valued.length < 2) return undefined;
+  const values = valued.map(({ value }) => value);
+  const [low, high] = [Math.min(expect.value, ...values), Math.max(expect.value, ...values)];
+  const base = gateHeight - 24;
+  const y = (value: number) =>
+    round(high === low ? base / 2 : base - ((value - low) / (high - low)) * (base - 20));
+  const axis = axisOf(first.at, last.at);
+  const limit = y(expect.value);
+  return {
+    title: `Gate ${name} of wave ${wave} over time`,
+    width,
+    height: gateHeight,
+    shapes: [
+      { kind: 'text', x: 0, y: 14, text: `${wave}: ${name} ${writeExpectation(expect)}`, anchor: 'start' },
+      { kind: 'text', x: 0, y: limit + 4, text: String(expect.value), anchor: 'start' },
+      {
+        kind: 'line',
+        stroke: 'limit',
+        points: [
+          [labelWidth, limit],
+          [width, limit],
+        ],
+      },
+      { kind: 'line', stroke: 'value', points: valued.map(({ at, value }) => [axis(at), y(value)] as const) },
+      ...axisTexts(first.at, last.at, gateHeight),
+    ],
   };
 }
 

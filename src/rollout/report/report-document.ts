@@ -1,9 +1,12 @@
 import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import { stateWords } from '../messages/sentences.ts';
+import { sharedAttributeWords } from '../messages/shared-attribute.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
-import { failedStates, stateWords } from '../model/upgrade.ts';
+import { failedStates } from '../model/upgrade.ts';
+import type { GateCourse } from '../status/course.ts';
 import type { RolloutStatus, WaveStatus } from '../status/status.ts';
-import { type Plot, progressPlot, wavesPlot } from './plots.ts';
+import { gatePlot, type Plot, progressPlot, wavesPlot } from './plots.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
 /** Everything that a report is made of. */
@@ -13,6 +16,7 @@ export interface ReportInput {
   readonly figures: ReportFigures;
   /** Oldest first, as far as they are kept. */
   readonly events: readonly RolloutEvent[];
+  readonly gates: readonly GateCourse[];
   readonly madeAt: EpochMs;
   readonly installation: string | undefined;
 }
@@ -33,7 +37,7 @@ export interface ReportDocument {
   readonly blocks: readonly Block[];
 }
 
-/** What went where and when, what failed and why, who did what, and what is left behind: fit for a change ticket. */
+/** What went where and when, what failed and why, who did what, and what stays behind: for a change ticket. */
 export function reportDocument(input: ReportInput): ReportDocument {
   const { status } = input;
   const what = status.kind === 'rollback' ? 'Rollback' : 'Rollout';
@@ -72,7 +76,7 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
   return [table(['', ''], facts)];
 }
 
-function waves({ status, figures, madeAt, events }: ReportInput): readonly Block[] {
+function waves({ status, figures, madeAt, events, gates: courses }: ReportInput): readonly Block[] {
   const soaking = new Map(
     events.flatMap(({ event, wave, at }) =>
       event === 'wave.soaking' && wave !== undefined ? [[wave, at] as const] : [],
@@ -99,7 +103,11 @@ function waves({ status, figures, madeAt, events }: ReportInput): readonly Block
     plot(progressPlot(figures.ends, { from: status.createdAt, to: until, planned: status.planned })),
     ...(gates.length === 0
       ? []
-      : [heading('Gates'), table(['wave', 'probe', 'verdict', 'value', 'answer'], gates)]),
+      : [
+          heading('Gates'),
+          table(['wave', 'probe', 'verdict', 'value', 'answer'], gates),
+          ...courses.flatMap((course) => gatePlot(course) ?? []).map(plot),
+        ]),
   ];
 }
 
@@ -123,7 +131,12 @@ function failures({ status }: ReportInput): readonly Block[] {
     ...(group.others.count === 0 ? [] : [[group.of, String(group.others.count), 'other causes', '', '']]),
   ]);
   if (rows.length === 0) return [heading('Failures'), text('No upgrade failed, and none was withdrawn.')];
-  return [heading('Failures by cause'), table(['', 'collectors', 'cause', 'strata', 'such as'], rows)];
+  const { sharedAttribute: shared } = status;
+  return [
+    heading('Failures by cause'),
+    ...(shared === null ? [] : [text(`In common: ${sharedAttributeWords(shared)}.`)]),
+    table(['', 'collectors', 'cause', 'strata', 'such as'], rows),
+  ];
 }
 
 function strata({ figures, groups, status }: ReportInput): readonly Block[] {

@@ -7,14 +7,14 @@ export interface ApiBudgetStatus {
   readonly requestsPerSecondMax: number;
   /** 429s in the last hour; those that came at once are one. */
   readonly rateLimited: number;
-  readonly standstill: Standstill | null;
+  readonly outage: Outage | null;
 }
 
 /**
  * Why no requests are being sent. `since`: when it was found down; null for a pause. `until`: when the pause ends,
  * or a request tries again; null: one tries it right now.
  */
-export interface Standstill {
+export interface Outage {
   readonly kind: 'rateLimited' | 'signInThrottled' | 'serviceDown';
   /** For a person. */
   readonly reason: string;
@@ -24,14 +24,14 @@ export interface Standstill {
   readonly until: EpochMs | null;
 }
 
-export const outageReasons: Readonly<Record<Standstill['kind'], string>> = {
+export const outageReasons: Readonly<Record<Outage['kind'], string>> = {
   rateLimited: 'the service asked for a pause',
   signInThrottled:
     'the service answers 401: it throttles sign-ins, or the access key was revoked (check accessKey)',
   serviceDown: 'the service does not answer',
 };
 
-/** What is left of a pause, or until a service that is down is tried; 0: nobody waits for that. */
-export function outageLeftMs({ standstill }: ApiBudgetStatus, now: EpochMs): DurationMs {
-  return Math.max(0, (standstill?.until ?? now) - now);
+/** The remainder of a pause, or until a service that is down is tried; 0: nobody waits for that. */
+export function outageLeftMs({ outage }: ApiBudgetStatus, now: EpochMs): DurationMs {
+  return Math.max(0, (outage?.until ?? now) - now);
 }

@@ -1,14 +1,8 @@
+import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import { total } from '../decision/assess.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import {
-  type failedStates,
-  isFailed,
-  reasonOf,
-  type Upgrade,
-  type UpgradeFailureClass,
-  type UpgradeState,
-} from '../model/upgrade.ts';
+import { type failedStates, isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 
 /** The groups, in the order in which they are shown. */
 export const causeGroupNames = ['failed', 'retrying', 'deferred', 'withdrawn'] as const;

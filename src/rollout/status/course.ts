@@ -2,12 +2,15 @@ import type { EpochMs } from '../../base/time.ts';
 import { assessCalendar, type CalendarRules, calendarOf } from '../calendar/calendar.ts';
 import { total } from '../decision/assess.ts';
 import type { RolloutEvent } from '../model/events.ts';
-import type { RolloutView } from '../model/rollout.ts';
+import type { Expectation } from '../model/policy.ts';
+import type { GateSample, Rollout, RolloutView } from '../model/rollout.ts';
 import { isFailed, isUnderWay, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 
 /** How a rollout went so far: what a person wants to see drawn. */
 export interface RolloutCourse {
   readonly burnUp: BurnUp;
+  /** The builds of the planned collectors over time; null: not known. */
+  readonly builds: BuildCourse | null;
   /** How often each kind of event was kept, the most frequent first. */
   readonly eventCounts: ReadonlyArray<{ readonly event: string; readonly count: number }>;
   /** Those with the most failures first; `strataShownMax` at most. */
@@ -15,6 +18,18 @@ export interface RolloutCourse {
   readonly strataTotal: number;
   /** When no upgrade may start, from the beginning on, by the policy's own time zone. */
   readonly closed: readonly ClosedStretch[];
+  /** The gates that have been asked, in the order of waves. */
+  readonly gates: readonly GateCourse[];
+}
+
+/** What one gate answered over time. */
+export interface GateCourse {
+  readonly wave: string;
+  readonly name: string;
+  /** What the values of a query must meet; null: it answers without a value. */
+  readonly expect: Expectation | null;
+  /** Oldest first. */
+  readonly samples: readonly GateSample[];
 }
 
 export interface BurnUp {
@@ -22,6 +37,14 @@ export interface BurnUp {
   readonly points: readonly BurnUpPoint[];
   /** The events reach back to the beginning. */
   readonly isWhole: boolean;
+}
+
+/** How many planned collectors ran which build, over time. */
+export interface BuildCourse {
+  /** The target first, then the builds that it replaces, the most frequent first, the others as one. */
+  readonly builds: readonly string[];
+  /** One count for each build; oldest first. */
+  readonly points: ReadonlyArray<{ readonly at: EpochMs; readonly counts: readonly number[] }>;
 }
 
 export interface BurnUpPoint {
@@ -63,11 +86,24 @@ export function describeCourse(
   const strata = describeStrata(view);
   return {
     burnUp: burnUpOf(view, read, endedAt ?? now),
+    builds: buildsOf(view, read, endedAt ?? now),
     eventCounts: countEvents(read.events),
     strata: strata.slice(0, strataShownMax),
     strataTotal: strata.length,
     closed: closedStretches(calendarOf(view.rollout), createdAt, (endedAt ?? now) + dayMs),
+    gates: describeGates(view.rollout),
   };
+}
+
+/** What the gates of a rollout have answered; those that were not asked yet are left out. */
+export function describeGates({ policy, waves }: Rollout): readonly GateCourse[] {
+  return waves.flatMap(({ name: wave, gates }, waveIndex) =>
+    gates.flatMap(({ samples }, index) => {
+      const rule = policy.waves[waveIndex]?.gates[index];
+      if (rule === undefined || samples.length === 0) return [];
+      return [{ wave, name: rule.name, expect: rule.kind === 'prometheus' ? rule.expect : null, samples }];
+    }),
+  );
 }
 
 type Level = 'succeeded' | 'failed' | 'inFlight';
@@ -133,6 +169,36 @@ function changesOf(events: readonly RolloutEvent[], isWhole: boolean): readonly 
     if (from !== to) changes.push({ at, from, to });
   }
   return changes;
+}
+
+/** Each success moves one collector from its build to the target: known only where no event is lost. */
+function buildsOf(
+  { rollout, waves }: RolloutView,
+  { events, isWhole }: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
+  until: EpochMs,
+): BuildCourse | null {
+  const { targetBuild, fromBuilds, fromCounts, createdAt } = rollout;
+  if (fromCounts === undefined || !isWhole || until <= createdAt) return null;
+  const planned = total({ waves }, () => true);
+  const others = Math.max(0, planned - fromCounts.reduce((sum, count) => sum + count, 0));
+  const builds = [targetBuild, ...fromBuilds, ...(others > 0 ? ['other builds'] : [])];
+  const counts = [0, ...fromCounts, ...(others > 0 ? [others] : [])];
+  const successes = events.filter(({ event }) => event === 'upgrade.succeeded').reverse();
+  const points: Array<BuildCourse['points'][number]> = [];
+  let next = 0;
+  for (let step = 0; step < pointsMax; step += 1) {
+    const at = Math.round(createdAt + ((until - createdAt) * step) / (pointsMax - 1));
+    for (let one = successes[next]; one !== undefined && one.at <= at; one = successes[next]) {
+      const known = fromBuilds.indexOf(one.fromBuild ?? '') + 1;
+      const from = known > 0 ? known : builds.length - 1;
+      // A late joiner came with a build that the plan had not counted.
+      counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
+      counts[0] = (counts[0] ?? 0) + 1;
+      next += 1;
+    }
+    points.push({ at, counts: [...counts] });
+  }
+  return { builds, points };
 }
 
 function countEvents(events: readonly RolloutEvent[]): RolloutCourse['eventCounts'] {

@@ -2,7 +2,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { openTimeFrom } from '../calendar/calendar.ts';
 import type { Policy } from '../model/policy.ts';
 
-/** What is left of a wave, for an estimate. */
+/** The remainder of a wave, for an estimate. */
 export interface WaveRemainder {
   readonly upgrades: number;
   readonly soakMs: DurationMs;
@@ -18,10 +18,10 @@ export interface Estimate {
   readonly requests: number;
 }
 
-// A create, four to six looks at the task spaced by its age, and one or two at the collector.
+// A create, four to six polls of the task spaced by its age, and one or two at the collector.
 const requestsPerUpgrade = 8;
 
-// Where the rate binds, looks wait for their turn, and an upgrade takes its create, one look and one proof.
+// Where the rate binds, polls wait for their turn, and an upgrade takes its create, one poll and one verification.
 const requestsPerUpgradeMin = 3;
 
 // A wave ends with its slowest upgrade: 95 % of log-normal durations end within four medians (field-facts.md).
@@ -37,7 +37,7 @@ const learnedMin = 5;
  * When these waves will have ended, one after the other, and with how many requests: each is bound by its slots, by its
  * longest chain under a cap, or by the request rate, has the tail of its slowest upgrade, works only while a window is
  * open, and soaks by the clock on the wall.
- * @param learned mean time from create to proof, over how many upgrades
+ * @param learned mean time from create to verification, over how many upgrades
  */
 export function estimateRemainder(
   remainders: readonly WaveRemainder[],

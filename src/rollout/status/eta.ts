@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { EtaUnknownReason } from '../../base/vocabulary.ts';
 import { calendarOf } from '../calendar/calendar.ts';
 import { nextOpening } from '../decision/admission.ts';
 import { type AssessedView, type AssessedWave, total } from '../decision/assess.ts';
@@ -8,7 +9,6 @@ import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd, isRunning } from '../model/upgrade.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
-import type { EtaUnknownReason } from './eta-unknown-words.ts';
 
 /** When a rollout is expected to end, as far as that can be known (P16). */
 export type Eta =
@@ -47,14 +47,14 @@ function unknownReasonOf(
   if (isRolloutEnd(state)) return 'ending';
   if (account !== undefined && account.kind !== 'own') return 'account';
   if (state === 'held' || state === 'paused' || state === 'rollingBack') return state;
-  if (api.standstill?.kind === 'serviceDown') return 'serviceDown';
+  if (api.outage?.kind === 'serviceDown') return 'serviceDown';
   return doubt === undefined ? undefined : 'inventory';
 }
 
 function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
   const { rollout, learned } = view;
   // Upgrades in flight are not seen to end before a pause is over, either.
-  const from = Math.max(now, api.standstill?.until ?? now, nothingBefore(view) ?? now);
+  const from = Math.max(now, api.outage?.until ?? now, nothingBefore(view) ?? now);
   const remainders = remaindersOf(view, from);
   const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
     estimateRemainder(

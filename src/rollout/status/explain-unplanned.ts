@@ -1,33 +1,13 @@
-import { leftOutWords, noTargetWords } from '../messages/exclusions.ts';
-import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import type { ExplanationKind } from '../../base/vocabulary.ts';
+import { type UnplannedReason, unplannedWords } from '../messages/explanations.ts';
 import type { FleetCollector } from '../model/collector.ts';
-import type { PlanExclusion } from '../model/left-out.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout, RolloutState } from '../model/rollout.ts';
-import { isFailed, stateWords, type Upgrade } from '../model/upgrade.ts';
+import { isFailed, type Upgrade } from '../model/upgrade.ts';
 import { makeJudge } from '../planning/plan.ts';
-import { compileSelection, findSelectionRule, ruleWords, type SelectionRule } from '../planning/selector.ts';
+import { compileSelection, findSelectionRule, type SelectionRule } from '../planning/selector.ts';
 import type { TargetChoice } from '../planning/target.ts';
 import type { UpgradeExplanation } from './explain.ts';
-
-/** Why a collector is where it is, for programs. */
-export type ExplanationKind =
-  /** It has its place in the rollout that is on its way: its state says more. */
-  | 'planned'
-  /** Its record can't be read. */
-  | 'unreadable'
-  | PlanExclusion
-  /** The policy has no build to go to. */
-  | 'noTarget'
-  /** The rollout to this build was rolled back or aborted: a person starts the next one. */
-  | 'rolledBack'
-  | 'aborted'
-  /** Nothing speaks against it. */
-  | 'eligible'
-  /** The service has it no more. */
-  | 'gone'
-  /** The service can't be asked now. */
-  | 'unknown';
 
 export interface Unplanned extends UpgradeExplanation {
   readonly kind: ExplanationKind;
@@ -40,7 +20,7 @@ export interface UnplannedContext {
   readonly target: TargetChoice | null;
   /** Its upgrade rollouts that are kept, newest first, with the collector's record in each. */
   readonly past: readonly PastRecord[];
-  /** An operator's word about the collector. */
+  /** An operator's request about the collector. */
   readonly held: { readonly by: string; readonly reason: string } | undefined;
 }
 
@@ -60,17 +40,15 @@ export function explainUnplanned(
 ): Unplanned {
   const rule = findSelectionRule(policy.select, collector) ?? null;
   const unselected = compileSelection(policy.select)(collector);
-  if (unselected !== undefined) return { ...because(unselected, selectionWords(unselected, rule)), rule };
-  if (target === null) return because('unknown', 'not planned; the builds on offer are not known now');
+  if (unselected !== undefined) return { ...unplanned({ kind: unselected, rule }), rule };
+  if (target === null) return unplanned({ kind: 'unknown' });
   const upgrades = past.filter(({ rollout }) => rollout.kind === 'upgrade');
+  const { name } = policy;
   if (target.kind === 'none') {
-    const stopped = stoppedWords(policy, upgrades[0]?.rollout);
-    const words = noTargetWords(target.why);
-    const reason = stopped === undefined ? words : `${words}; ${stopped}`;
-    return {
-      ...because('noTarget', reason),
-      until: target.why.kind === 'tooNew' ? target.why.notBefore : null,
-    };
+    const { why } = target;
+    const stopped = stoppedOf(upgrades[0]);
+    const until = why.kind === 'tooNew' ? why.notBefore : null;
+    return { ...unplanned({ kind: 'noTarget', why, stopped, policy: name }), until };
   }
   const toTarget = upgrades.filter(({ rollout }) => rollout.targetBuild === target.build);
   const failed = toTarget.find(({ rollout, upgrade }) => hasFailed(upgrade) && rollout.state !== 'succeeded');
@@ -81,18 +59,24 @@ export function explainUnplanned(
     failedBefore: new Set(failed === undefined ? [] : [collector.id]),
   });
   const reason = judge(collector);
-  if (reason === 'held') return because('held', `held by ${held?.by ?? ''}: ${held?.reason ?? ''}`);
+  if (reason === 'held')
+    return unplanned({
+      kind: 'held',
+      by: held?.by ?? '',
+      words: held?.reason ?? '',
+      collectorId: collector.id,
+    });
   if (reason !== undefined && reason !== 'failedBefore' && reason !== 'notAlive')
-    return because(reason, leftOutWords[reason]);
-  const last = toTarget[0]?.rollout;
-  const stopped = stoppedWords(policy, last);
-  if (stopped !== undefined) return because(last?.state === 'aborted' ? 'aborted' : 'rolledBack', stopped);
-  if (reason === 'failedBefore') return because(reason, failedWords(failed));
-  if (reason !== undefined) return because(reason, leftOutWords[reason]);
-  return because('eligible', 'eligible: the next scan plans it, if the service offers it the upgrade');
+    return unplanned({ kind: reason });
+  const stopped = stoppedOf(toTarget[0]);
+  if (stopped !== undefined)
+    return unplanned({ kind: stopped.state === 'aborted' ? 'aborted' : 'rolledBack', stopped, policy: name });
+  if (reason === 'failedBefore')
+    return unplanned({ kind: reason, rollout: failed?.rollout.id ?? '', upgrade: failed?.upgrade });
+  return unplanned({ kind: reason ?? 'eligible' });
 }
 
-// What an operator, or the breaker, ended on purpose is not begun again by a schedule.
+// What an operator, or the breaker, ended on purpose is not started again by a schedule.
 const stoppedStates: ReadonlySet<RolloutState> = new Set(['aborted', 'rollingBack', 'rolledBack']);
 
 /** True for a rollout after which only an operator starts another one to the same build. */
@@ -100,27 +84,15 @@ export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
   return stoppedStates.has(state);
 }
 
-function stoppedWords(policy: Policy, last: PastRecord['rollout'] | undefined): string | undefined {
-  if (last === undefined || !isStopped(last)) return undefined;
-  const was = last.state === 'aborted' ? 'aborted' : 'rolled back';
-  return `${last.id} to ${last.targetBuild} was ${was}; start it with \`upwave start ${policy.name}\``;
-}
-
-function selectionWords(reason: 'notSelected' | 'excluded', rule: SelectionRule | null): string {
-  if (rule === null) return leftOutWords[reason];
-  return reason === 'excluded' ? `excluded by ${ruleWords(rule)}` : `not selected by ${ruleWords(rule)}`;
+function stoppedOf(last: PastRecord | undefined): PastRecord['rollout'] | undefined {
+  return last !== undefined && isStopped(last.rollout) ? last.rollout : undefined;
 }
 
 function hasFailed(upgrade: Upgrade | undefined): boolean {
   return upgrade !== undefined && isFailed(upgrade.progress.state);
 }
 
-function failedWords(failed: PastRecord | undefined): string {
-  const { rollout, upgrade } = failed ?? {};
-  const why = upgrade === undefined ? '' : `: ${upgradeWords(upgrade)}`;
-  return `${stateWords(upgrade?.progress.state ?? 'failed')} in ${rollout?.id ?? ''}${why}; \`upwave retry ${rollout?.id ?? ''}\` tries it again`;
-}
-
-function because(kind: ExplanationKind, reason: string): Unplanned {
-  return { kind, reason, until: null, rule: null };
+/** An explanation without the selection's rule. */
+export function unplanned(reason: UnplannedReason): Unplanned {
+  return { kind: reason.kind, reason: unplannedWords(reason), until: null, rule: null };
 }

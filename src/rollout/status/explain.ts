@@ -1,3 +1,4 @@
+import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { judgeLane } from '../decision/admission.ts';
 import { assess, hasBegun } from '../decision/assess.ts';
@@ -6,10 +7,9 @@ import { decideAssessed } from '../decision/decide.ts';
 import type { Action } from '../decision/decision.ts';
 import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
 import { blockerWords } from '../messages/blockers.ts';
-import { upgradeReasonWords, upgradeWords } from '../messages/upgrade-reasons.ts';
+import { progressWords, waitingRetryWords, withdrawnByHoldWords } from '../messages/explanations.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import type { ProgressIn, Upgrade } from '../model/upgrade.ts';
-import { stateWords } from '../model/upgrade.ts';
+import { dueAtOf, type Upgrade } from '../model/upgrade.ts';
 
 /** Where a collector stands, and until when where that is known. */
 export interface UpgradeExplanation {
@@ -19,51 +19,59 @@ export interface UpgradeExplanation {
 
 /**
  * Why one collector is where it is, and when that changes, from the very rules that the daemon acts on (DESIGN §3).
- * An end says how it ended; a collector on its way, what is looked at next.
+ * An end says how it ended. A running upgrade says what is polled next.
  */
 export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs): UpgradeExplanation {
-  switch (upgrade.progress.state) {
+  const { progress } = upgrade;
+  switch (progress.state) {
     case 'pending':
       return explainWaiting(view, upgrade, now);
     case 'retrying':
-      return upgrade.progress.dueAt > now && mayStart(view, upgrade)
-        ? { reason: `is tried again: ${upgradeWords(upgrade)}`, until: upgrade.progress.dueAt }
-        : asRetry(explainWaiting(view, upgrade, now), upgrade.progress, now);
-    case 'deferred':
-      return {
-        reason: `deferred: ${upgradeWords(upgrade)}; looked at again`,
-        until: upgrade.progress.dueAt,
-      };
+      if (progress.dueAt > now && mayStart(view, upgrade)) break;
+      return asRetry(explainWaiting(view, upgrade, now), upgrade, progress.dueAt <= now);
     case 'queued':
-      if (upgrade.progress.refused !== undefined)
-        return {
-          reason: `the service refused its upgrade, and the collector is polled for the cause: ${upgrade.progress.refused.detail}`,
-          until: upgrade.progress.dueAt,
-        };
-      if (upgrade.progress.heartbeatAfter !== undefined)
-        return {
-          reason: 'has a slot, and starts when a new heartbeat shows that it is not restarting',
-          until: upgrade.progress.dueAt,
-        };
-      return { reason: 'has a slot, and starts as soon as the request rate allows', until: null };
-    case 'starting':
-      return { reason: 'its upgrade was asked for, and the answer is awaited or looked for', until: null };
+      if (progress.refused === undefined && progress.heartbeatAfter === undefined)
+        return { reason: progressWords(upgrade), until: null };
+      break;
     case 'upgrading':
-      return {
-        reason: `is being upgraded; its ${upgrade.progress.taskId === null ? 'build' : `task ${upgrade.progress.taskId}`} is looked at`,
-        until: upgrade.progress.dueAt,
-      };
+    case 'deferred':
+      break;
     case 'verifying':
-      return {
-        reason: 'has been upgraded, and has to show the build and a heartbeat',
-        until: upgrade.progress.verifyBy,
-      };
+      return { reason: progressWords(upgrade), until: progress.verifyBy };
+    case 'starting':
+    case 'succeeded':
+    case 'failed':
+    case 'timedOut':
+    case 'unconfirmed':
+    case 'withdrawn':
+    case 'rolledBack':
+      return { reason: progressWords(upgrade), until: null };
     default:
-      return { reason: `${stateWords(upgrade.progress.state)}: ${upgradeWords(upgrade)}`, until: null };
+      return assertNever(progress);
   }
+  return { reason: progressWords(upgrade), until: dueAtOf(upgrade) ?? null };
 }
 
-/** The same of one whose record can't be read. */
+/**
+ * The same of a collector that was withdrawn because a person held it: also what brings it back.
+ * @returns undefined for any other collector
+ */
+export function explainWithdrawnByHold(
+  { progress, ...upgrade }: Upgrade,
+  after: {
+    readonly isHeld: boolean;
+    /** The rollout takes collectors back. */
+    readonly acceptsJoiners: boolean;
+    readonly nextScanAt: EpochMs | null;
+  },
+): UpgradeExplanation | undefined {
+  if (progress.state !== 'withdrawn' || progress.reason.kind !== 'collectorHeld') return undefined;
+  const next = after.isHeld ? 'release' : after.acceptsJoiners ? 'nextScan' : 'nextRollout';
+  const reason = withdrawnByHoldWords({ ...upgrade, progress }, next);
+  return { reason, until: next === 'nextScan' ? after.nextScanAt : null };
+}
+
+/** The same of one whose record is unreadable. */
 export function explainUnreadable(collectorId: number): UpgradeExplanation {
   return explained({ kind: 'recordsUnreadable', collectorIds: [collectorId], until: null });
 }
@@ -104,13 +112,8 @@ function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonl
 }
 
 /** A retry that waits for something else says all the same why it is one. */
-function asRetry(
-  explanation: UpgradeExplanation,
-  { dueAt, reason }: ProgressIn<'retrying'>,
-  now: EpochMs,
-): UpgradeExplanation {
-  const words = `${explanation.reason}; it is ${dueAt <= now ? 'due for' : 'waiting for'} a retry: ${upgradeReasonWords(reason)}`;
-  return { reason: words, until: explanation.until };
+function asRetry(explanation: UpgradeExplanation, upgrade: Upgrade, isDue: boolean): UpgradeExplanation {
+  return { ...explanation, reason: waitingRetryWords(explanation.reason, { isDue, upgrade }) };
 }
 
 /** What stops everybody; any other action leaves others a way. */

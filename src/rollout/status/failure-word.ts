@@ -1,5 +1,7 @@
+import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
+import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
-import { isFailed, type Upgrade, type UpgradeFailureClass, upgradeFailureClasses } from '../model/upgrade.ts';
+import { isFailed, type Upgrade } from '../model/upgrade.ts';
 import type { FailedSummary } from '../verbs/refusal.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { indexOfStratum } from '../model/plan-groups.ts';
-import type { Upgrade, UpgradeState } from '../model/upgrade.ts';
+import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 
 /** Which upgrades of a rollout a person asks for. All given parts must match. */
 export interface UpgradeFilter {
@@ -11,28 +11,44 @@ export interface UpgradeFilter {
   readonly wave?: number;
   /** Label of a stratum. */
   readonly stratum?: string;
-  /** Words of its reason, in this order; `…` stands for anything, as in the text of a cause. */
+  /**
+   * Words of its reason, in this order; `…` stands for anything, as in the text of a cause. Or the kind of its reason, or its
+   * failure class, by name.
+   */
   readonly cause?: string;
   /** Words that its name, id, builds, stratum or caps contain, in any order. */
   readonly match?: string;
 }
 
-/** Tells upgrades that match a filter from the others. Letters match in either case. */
+/** Separates upgrades that match a filter from the others. Letters match in either case. */
 export function makeUpgradeMatcher(filter: UpgradeFilter, groups: PlanGroups): (upgrade: Upgrade) => boolean {
   const { states, wave } = filter;
   const stratum = filter.stratum === undefined ? undefined : indexOfStratum(groups.strata, filter.stratum);
   const cause = partsOf(filter.cause ?? '', /\s*…\s*/u);
+  const kind = spaced(filter.cause ?? '');
   const words = partsOf(filter.match ?? '', /\s+/u);
   return (upgrade) => {
     const { identity, progress } = upgrade;
     if (states !== undefined && !states.includes(progress.state)) return false;
     if (wave !== undefined && identity.wave !== wave) return false;
     if (stratum !== undefined && identity.stratum !== stratum) return false;
-    if (cause.length > 0 && !containsInOrder(spaced(upgradeWords(upgrade)), cause)) return false;
+    if (
+      cause.length > 0 &&
+      !isCalled(upgrade, kind) &&
+      !containsInOrder(spaced(upgradeWords(upgrade)), cause)
+    )
+      return false;
     if (words.length === 0) return true;
     const text = textOf(upgrade, groups);
     return words.every((word) => text.includes(word));
   };
+}
+
+/** Whether programs know its reason, or its class, by this name. */
+function isCalled(upgrade: Upgrade, name: string): boolean {
+  const { progress } = upgrade;
+  const failureClass = 'failureClass' in progress ? progress.failureClass : undefined;
+  return [reasonOf(upgrade)?.kind, failureClass].some((each) => each?.toLowerCase() === name);
 }
 
 /** True where only counted parts are asked for, so that the counters know how many there are. */

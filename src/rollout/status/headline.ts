@@ -1,28 +1,9 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { HeadlineKind } from '../../base/vocabulary.ts';
 import type { AccountStatus } from '../model/account.ts';
 import { isRolloutEnd, type RolloutState, type UnreadableRecord, type WaveState } from '../model/rollout.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import type { WaitsFor } from './eta.ts';
-
-export const headlineKinds = [
-  'newerVersion',
-  'otherAccount',
-  'held',
-  'paused',
-  'needsApproval',
-  'rollingBack',
-  'waitsForService',
-  'waitsForInventory',
-  'waitsForWindow',
-  'waitsForCollectors',
-  'running',
-  'succeeded',
-  'finishedWithFailures',
-  'aborted',
-  'rolledBack',
-  'superseded',
-] as const;
-export type HeadlineKind = (typeof headlineKinds)[number];
 
 /** What a person reads first of a rollout: what has to be done, rather than the state of its record (P16). */
 export interface Headline {
@@ -81,7 +62,7 @@ function kindOf(facts: HeadlineFacts): HeadlineKind {
 
 function runningKindOf(facts: HeadlineFacts): HeadlineKind {
   if (awaitsApproval(facts)) return 'needsApproval';
-  if (facts.api?.standstill?.kind === 'serviceDown') return 'waitsForService';
+  if (facts.api?.outage?.kind === 'serviceDown') return 'waitsForService';
   switch (facts.waitsFor?.kind) {
     case 'inventory':
       return 'waitsForInventory';

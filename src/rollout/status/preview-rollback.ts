@@ -65,7 +65,7 @@ export function previewRollback(
   };
 }
 
-/** Shows what is left of a rollback that runs: whoever lets it pass its windows starts these. */
+/** Shows the remainder of a rollback that runs: whoever lets it pass its windows starts these. */
 export function previewRest(view: RolloutView, open: readonly Upgrade[], now: EpochMs): RollbackPreview {
   const { rollout } = view;
   const waves = rollout.policy.waves.map((rule, index) => ({

@@ -1,9 +1,9 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { RolloutReasonKind } from '../../base/vocabulary.ts';
+import type { GateVerdict, RolloutReasonKind } from '../../base/vocabulary.ts';
 import { calendarOf } from '../calendar/calendar.ts';
 import { assess, emptyCounts } from '../decision/assess.ts';
+import { assessGate } from '../decision/assess-gate.ts';
 import { decideAssessed } from '../decision/decide.ts';
-import { assessGate } from '../decision/gate-probe.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { waveWaits } from '../decision/wave-blockers.ts';
 import { type ShownBlocker, showBlocker, waveWaitsWords } from '../messages/blockers.ts';
@@ -27,8 +27,9 @@ import {
   type UnreadableRecord,
   type WaveState,
 } from '../model/rollout.ts';
-import type { StratumReason } from '../model/stratum-reason.ts';
+import type { SharedAttribute } from '../model/shared-attribute.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import type { StratumReason } from '../model/upgrade-reason.ts';
 import { coverage } from '../planning/coverage.ts';
 import type { RolloutVerb } from '../verbs/verbs.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
@@ -36,6 +37,7 @@ import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
 import { type Eta, etaOf, type WaitsFor, waitsForOf } from './eta.ts';
 import { type Headline, headlineOf } from './headline.ts';
 import { legalVerbs } from './legal-verbs.ts';
+import { findSharedAttribute } from './shared-attribute.ts';
 import { type WindowStatus, windowOf } from './window.ts';
 
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
@@ -44,7 +46,7 @@ export interface RolloutStatus {
   readonly kind: 'upgrade' | 'rollback';
   /** For a rollback: the rollout it takes back. */
   readonly rollbackOf: string | null;
-  /** The rollback of this rollout, once it was begun. */
+  /** The rollback of this rollout, once it was started. */
   readonly rollbackId: string | null;
   readonly policy: string;
   /** What a person reads first: what has to be done. Badge, title, exit code and metric are made of it. */
@@ -56,7 +58,7 @@ export interface RolloutStatus {
   readonly hold: number | null;
   /** While it is held for something that may come by itself; the hold ends then. */
   readonly heldFor: HeldFor | null;
-  /** Why its own record can't be read: what is shown is what is known beside it; null while it can. */
+  /** Why its own record is unreadable: what is shown is what is known beside it; null while it is readable. */
   readonly recordUnreadable: UnreadableRecord['kind'] | null;
   readonly targetBuild: string;
   /** For a rollback: the builds it goes back to, most frequent first. */
@@ -74,6 +76,8 @@ export interface RolloutStatus {
   readonly counts: Readonly<Record<UpgradeState, number>>;
   /** Why upgrades failed, are retried, are deferred, or were withdrawn; without those of which there is none. */
   readonly causes: readonly CauseGroup[];
+  /** What the failures have in common; null: nothing that is more than chance. */
+  readonly sharedAttribute: SharedAttribute | null;
   readonly leftOut: readonly ShownLeftOut[];
   /** Slots taken, of `concurrency`. */
   readonly inFlight: number;
@@ -117,7 +121,7 @@ export interface StrataStatus {
 
 export interface GateStatus {
   readonly name: string;
-  readonly verdict: 'pass' | 'fail' | 'hold' | 'inconclusive' | 'waiting';
+  readonly verdict: GateVerdict;
   readonly words: string;
   readonly value: number | null;
   /** How often in a row it was asked and gave no answer. */
@@ -165,10 +169,10 @@ export function describeRollout(
   const { waves: covered, total, uncovered } = coverage(view.groups);
   const waves = view.assessed.map((each): WaveStatus => {
     const { index, wave, rule, summary, assessment } = each;
-    const { counts, lost } = summary;
+    const { counts } = summary;
     const waits = waveWaits(view, each);
     const { name, joined, state, openedAt, passedAt } = wave;
-    const { failures, failuresAllowed, acknowledged, setAside } = assessment;
+    const { failures, failuresAllowed, acknowledged, lost, setAside } = assessment;
     return {
       name,
       size: wave.size + joined,
@@ -227,6 +231,7 @@ export function describeRollout(
     planned: waves.reduce((sum, { size }) => sum + size, 0),
     counts: sumCounts(waves),
     causes: groupCauses(view, upgrades),
+    sharedAttribute: findSharedAttribute(view),
     leftOut: showLeftOut(rollout.leftOut),
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,

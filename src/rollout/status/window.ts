@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import { assessCalendar, type CalendarRules, needsCollectorZone } from '../calendar/calendar.ts';
-import { closedWords } from '../messages/windows.ts';
+import { closedWords } from '../messages/blockers.ts';
 
 export interface WindowStatus {
   readonly isOpen: boolean;

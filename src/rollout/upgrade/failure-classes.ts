@@ -3,7 +3,7 @@ import type { DurationMs } from '../../base/time.ts';
 import type { MessageRule } from '../model/policy.ts';
 import type { RefusedCreate } from '../model/upgrade.ts';
 
-/** What went wrong between us and the service, as the adapter that speaks to it understood it. */
+/** What went wrong between us and the service, as the adapter that asks it understood it. */
 export type ServiceFailure =
   /**
    * No usable answer: connection, time-out, 5xx, HTML, broken JSON. `sent`: the service may have acted on it.
@@ -28,16 +28,18 @@ export type ServiceFailure =
   /** We stopped waiting ourselves, because we are closing. */
   | { readonly kind: 'cancelled'; readonly sent: boolean };
 
+export const failureClasses = [
+  'retry',
+  'again',
+  'defer',
+  'adopt',
+  'inDoubt',
+  'observe',
+  'permanent',
+  'hold',
+] as const;
 /** What a failure means for the upgrade (DESIGN §4, What a failure means). */
-export type FailureClass =
-  | 'retry'
-  | 'again'
-  | 'defer'
-  | 'adopt'
-  | 'inDoubt'
-  | 'observe'
-  | 'permanent'
-  | 'hold';
+export type FailureClass = (typeof failureClasses)[number];
 
 // Documented names of the same refusals at other endpoints (collector-api.md §7.3), to which the wire's names are mapped.
 const unknownCollectorCodes = ['collector.invalid', 'InvalidCollector', 'BadRequestCollectorId'];

@@ -41,5 +41,6 @@ export function readingPeriod(
   const stretch = Math.max(1, (watchedPerPage * pages) / watched);
   if (!(stretch <= stretchMax)) return null;
   const periodMs = Math.min(...busy.map(({ expectMs }) => expectMs)) * periodShare * stretch;
-  return Math.max(periodMs, (pages / (requestsPerSecond * pageShareMax)) * 1_000);
+  // Polls are put off by it, and instants are whole milliseconds, in records and in JSON.
+  return Math.ceil(Math.max(periodMs, (pages / (requestsPerSecond * pageShareMax)) * 1_000));
 }

@@ -47,7 +47,7 @@ export function repairUpgrade(
     identity: {
       rolloutId: rollout.id,
       collectorId,
-      collectorName: textOf(text, 'collectorName') ?? `collector ${collectorId}`,
+      collectorName: nameOfCorrupt(corrupt),
       wave,
       order,
       fromBuild: textOf(text, 'fromBuild') ?? '',
@@ -70,6 +70,11 @@ export function repairUpgrade(
   };
   if (isWatched) return adopt(found, at, { policy, answerWithinMs: 0, jitter: 0 });
   return end(found, 'withdrawn', at, { kind: 'recordCorrupt' });
+}
+
+/** Its collector's name, as far as the text still has it. */
+export function nameOfCorrupt({ collectorId, text }: CorruptUpgrade): string {
+  return textOf(text, 'collectorName') ?? `collector ${collectorId}`;
 }
 
 /** For the event of a repair: the bytes themselves are gone then. */

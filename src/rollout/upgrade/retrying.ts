@@ -5,7 +5,7 @@ import { takeTurn, withdraw } from './transitions.ts';
 export const retrying: StateRules<'retrying'> = {
   nextStep: () => ({ do: 'rest' }),
   on: {
-    // Its collector has been through something since it was last polled, so it is polled anew (P1).
+    // Its collector has been through something since it was last polled, so it is polled again (P1).
     admitted: (upgrade, fact) => takeTurn(upgrade, fact, { dueAt: fact.at, freshAt: 0 }),
     withdrawn: withdraw,
     abandoned: withdraw,

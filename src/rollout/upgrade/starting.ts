@@ -54,7 +54,7 @@ export const starting: StateRules<'starting'> = {
   },
 };
 
-/** Back to the queue with its slot: by then the collector has to be polled anew (P1). */
+/** Back to the queue with its slot: by then the collector has to be polled again (P1). */
 function queueAgain(
   upgrade: Starting,
   waiting: Pick<UpgradeIn<'queued'>['progress'], 'dueAt' | 'refused'>,

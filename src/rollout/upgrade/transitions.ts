@@ -1,12 +1,12 @@
 import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import type { Policy } from '../model/policy.ts';
 import {
   isNotStarted,
   type PolledState,
   type ProgressIn,
   type Upgrade,
-  type UpgradeFailureClass,
   type UpgradeIn,
   type UpgradeProgress,
   type UpgradeTally,
@@ -201,7 +201,7 @@ export function retryOrFail(
   return to(upgrade, { state: 'retrying', dueAt, reason }, { failedPolls: 0 });
 }
 
-/** The same record with another count, on its way into another state. */
+/** The same record with another count, before it enters another state. */
 export function count<Of extends Upgrade>(upgrade: Of, changes: Partial<UpgradeTally>): Of {
   return { ...upgrade, tally: { ...upgrade.tally, ...changes } };
 }

@@ -1,21 +1,21 @@
+import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import type { AccountStatus } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { RolloutState, UnreadableRecord } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
-import type { UpgradeFailureClass } from '../model/upgrade.ts';
 
 /** Why a verb is refused, with its figures; `messages/refusals.ts` makes the sentence. */
 export type Refusal =
   | { readonly kind: 'foreign'; readonly account: Exclude<AccountStatus, { readonly kind: 'own' }> }
   | { readonly kind: 'recordUnreadable'; readonly unreadable: UnreadableRecord }
   | { readonly kind: 'over'; readonly state: RolloutState }
-  /** `rollback`: the rollout that takes this one back, once it has begun. */
+  /** `rollback`: the rollout that takes this one back, once it has started. */
   | { readonly kind: 'rollingBack'; readonly rollback: string | null }
   | { readonly kind: 'alreadyHeld' }
   | { readonly kind: 'notStarted' }
   | { readonly kind: 'notStopped'; readonly state: RolloutState }
-  /** Another hold or pause has begun since `asked`, for this reason. */
+  /** Another hold or pause has started since `asked`, for this reason. */
   | {
       readonly kind: 'otherHold';
       readonly state: RolloutState;

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import { type RolloutVerb, rolloutVerbs } from '../../base/vocabulary.ts';
 import { total } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/evolve-rollout.ts';
 import { holdNumber, isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
@@ -6,9 +7,7 @@ import type { RolloutReason } from '../model/rollout-reason.ts';
 import { isFailed, mayHaveBuild } from '../model/upgrade.ts';
 import type { Awaited, Refusal, ShownRollback } from './refusal.ts';
 
-export const rolloutVerbs = ['pause', 'resume', 'approve', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
-/** What an operator may ask of a rollout as a whole. */
-export type RolloutVerb = (typeof rolloutVerbs)[number];
+export { type RolloutVerb, rolloutVerbs };
 
 /** A verb, with what it is for as its operator saw it, where it starts or widens something (P15). */
 export type AskedVerb =
@@ -126,7 +125,7 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     if (state === 'aborted') return unchanged;
     // Of another account nobody here brings the rollback to its end, and the policy's place would stay taken.
     const isForeign = account !== undefined && account.kind !== 'own';
-    // Nor is one begun as long as the inventory is not plausible: the whole fleet may be gone.
+    // Nor is one started as long as the inventory is not plausible: the whole fleet may be gone.
     const isUnplanned = rollout.rollbackId === null && rollout.doubt !== undefined;
     const isRollingBack = state === 'rollingBack' && !isForeign && !isUnplanned;
     if (isRollingBack || isRolloutEnd(state)) return refuseState(rollout);

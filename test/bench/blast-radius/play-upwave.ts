@@ -69,7 +69,7 @@ export async function playUpwave(
     register,
     clock,
     sink: strictSink,
-    wakeUps: { ring: () => (isRung = true) },
+    wakeUps: { wake: () => (isRung = true) },
     sleep: async (forMs: DurationMs) => {
       now += forMs;
     },
@@ -145,7 +145,7 @@ function withShortPages(store: RolloutStore): RolloutStore {
 }
 
 const strictSink: EventSink = {
-  tell: () => undefined,
+  report: () => undefined,
   note: (note) => {
     if ('error' in note) throw note.error;
   },

@@ -4,27 +4,17 @@ import type { Operation } from '../../../src/contract/operation.ts';
 import { basicAuthorization } from './api.ts';
 import { bodyOf, bodyText } from './fuzz-bodies.ts';
 import { headerValue, oddText, segment } from './fuzz-texts.ts';
+import type { RawRequest } from './raw-http.ts';
 import { referenceCredentials } from './target.ts';
 
 /** A request whose frame is right, whatever is in it. */
-export interface FuzzRequest {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: ReadonlyArray<readonly [string, string]>;
-  readonly body: string | undefined;
-  /** The body is filled up with blanks to so many bytes; written out, an example of a failure could not be read. */
-  readonly paddedTo: number;
-  readonly framing: 'length' | 'chunked';
-}
+export type FuzzRequest = Pick<RawRequest, 'method' | 'target' | 'headers' | 'body'>;
 
 /** What the fleet of the service holds, so that some requests hit it. */
 export interface FuzzKnowledge {
   readonly collectorIds: readonly number[];
   readonly names: readonly string[];
 }
-
-/** Above 1 MiB, more than the service takes. */
-const bytesRefused = 1_100_000;
 
 const operations: readonly Operation[] = collectorManagementApi as readonly Operation[];
 
@@ -36,31 +26,9 @@ export function aFuzzRequest(knowledge: FuzzKnowledge): fc.Arbitrary<FuzzRequest
       target: target(operation, knowledge),
       headers: headers(),
       body: body(operation, knowledge),
-      paddedTo: fc.oneof({ weight: 500, arbitrary: fc.constant(0) }, fc.constant(bytesRefused)),
-      framing: fc.constantFrom('length', 'length', 'length', 'chunked'),
     }),
   );
 }
-
-/** The bytes of a request. */
-export function encodeRequest(request: FuzzRequest): Buffer {
-  const { method: verb, target: path, headers: given, body: text, framing } = request;
-  const plain = Buffer.from(text ?? '', 'utf8');
-  const bytes = Buffer.concat([plain, Buffer.alloc(Math.max(0, request.paddedTo - plain.length), ' ')]);
-  const lines = [`${verb} ${path} HTTP/1.1`, ...given.map(([name, value]) => `${name}: ${value}`)];
-  if (text === undefined) return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-  if (framing === 'length') {
-    return Buffer.concat([
-      Buffer.from(`${lines.join('\r\n')}\r\nContent-Length: ${bytes.length}\r\n\r\n`, 'latin1'),
-      bytes,
-    ]);
-  }
-  const head = Buffer.from(`${lines.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n`, 'latin1');
-  const chunk = bytes.length === 0 ? [] : [Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, crlf];
-  return Buffer.concat([head, ...chunk, Buffer.from('0\r\n\r\n')]);
-}
-
-const crlf = Buffer.from('\r\n');
 
 function method(operation: Operation): fc.Arbitrary<string> {
   return fc.oneof(
@@ -146,29 +114,13 @@ function query(operation: Operation): fc.Arbitrary<string> {
 }
 
 function headers(): fc.Arbitrary<FuzzRequest['headers']> {
-  const authorization = fc.oneof(
-    { weight: 30, arbitrary: fc.constant([['Authorization', basicAuthorization(referenceCredentials)]]) },
-    { weight: 1, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: headerValue.map((value) => [['Authorization', value]]) },
-    { weight: 1, arbitrary: headerValue.map((value) => [['Authorization', `Basic ${value}`]]) },
-  );
-  const type = fc.oneof(
-    { weight: 20, arbitrary: fc.constant([['Content-Type', 'application/json']]) },
-    { weight: 1, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: headerValue.map((value) => [['Content-Type', value]]) },
-    {
-      weight: 1,
-      arbitrary: fc
-        .constantFrom(
-          'text/plain',
-          'application/json; charset=utf-16',
-          'multipart/form-data',
-          'a/b;'.repeat(50),
-        )
-        .map((value) => [['Content-Type', value]]),
-    },
-  );
-  const names = [
+  const oddTypes = [
+    'text/plain',
+    'application/json; charset=utf-16',
+    'multipart/form-data',
+    'a/b;'.repeat(50),
+  ];
+  const extra = [
     'If-Match',
     'Cookie',
     'Accept',
@@ -177,10 +129,29 @@ function headers(): fc.Arbitrary<FuzzRequest['headers']> {
     'X-HTTP-Method-Override',
     'Via',
   ];
-  const extra = fc.array(fc.tuple(fc.constantFrom(...names), headerValue), { maxLength: 3 });
   return fc
-    .tuple(authorization, type, extra)
-    .map((lists) => [['Host', '127.0.0.1'], ...lists.flat()] as Array<readonly [string, string]>);
+    .tuple(
+      mostly('Authorization', fc.constant(basicAuthorization(referenceCredentials)), headerValue),
+      mostly(
+        'Content-Type',
+        fc.constant('application/json'),
+        fc.oneof(headerValue, fc.constantFrom(...oddTypes)),
+      ),
+      fc.dictionary(fc.constantFrom(...extra), headerValue, { maxKeys: 3 }),
+    )
+    .map((parts) => Object.assign({}, ...parts));
+}
+
+/** A header as it should be; now and then an odd one, or none. */
+function mostly(
+  name: string,
+  good: fc.Arbitrary<string>,
+  odd: fc.Arbitrary<string>,
+): fc.Arbitrary<FuzzRequest['headers']> {
+  const value = fc.oneof({ weight: 28, arbitrary: good }, { weight: 2, arbitrary: odd });
+  return fc
+    .option(value, { nil: undefined, freq: 30 })
+    .map((text) => (text === undefined ? {} : { [name]: text }));
 }
 
 function body(operation: Operation, { collectorIds }: FuzzKnowledge): fc.Arbitrary<string | undefined> {
@@ -191,9 +162,4 @@ function body(operation: Operation, { collectorIds }: FuzzKnowledge): fc.Arbitra
         { weight: 15, arbitrary: text },
         { weight: 1, arbitrary: fc.constant<string | undefined>(undefined) },
       );
-}
-
-/** Whether the service may close the connection before it has read the body: its refusal may then get lost. */
-export function isTooLarge({ body: text, paddedTo }: FuzzRequest): boolean {
-  return text !== undefined && paddedTo === bytesRefused;
 }

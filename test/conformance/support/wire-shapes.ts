@@ -103,7 +103,7 @@ export const DownloadList = z.strictObject({
 });
 
 /** `<major>.<minor>-<build>` (§9.3). */
-export const BuildVersionShape = z.string().regex(/^\d+\.\d+-\d+$/);
+const BuildVersionShape = z.string().regex(/^\d+\.\d+-\d+$/);
 
 export const OneUpgrade = z.strictObject({
   upgrade: z.looseObject({

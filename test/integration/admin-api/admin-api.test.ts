@@ -1,69 +1,41 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type AdminApiParts, type RunningAdminApi, startAdminApi } from '../../../src/admin-api/admin-api.ts';
-import { AdminErrorBody, adminApi } from '../../../src/contract/admin/api.ts';
-import { CollectorExplanationBody } from '../../../src/contract/admin/collector-explanation.ts';
-import { HeldThingsBody, HoldAnswerBody } from '../../../src/contract/admin/holds.ts';
+import type { AdminApiParts, RunningAdminApi } from '../../../src/admin-api/admin-api.ts';
+import { AdminErrorBody } from '../../../src/contract/admin/api.ts';
 import { RolloutStatusBody, UpgradeBody } from '../../../src/contract/admin/rollout-status.ts';
-import { makeMetrics } from '../../../src/observability/metrics.ts';
 import { isRedisSilence } from '../../../src/redis/connection/redis-errors.ts';
 import { anUpgrade, because, startedAt } from '../../support/builders.ts';
 import {
   anExplanation,
   aRolloutEvent,
   aRolloutStatus,
-  countsOf,
   makeFakeOperations,
 } from '../../support/fake-operations.ts';
 import { askRaw as ask } from '../../support/network/ask-raw.ts';
+import { startFakeAdminApi } from '../../support/start-fake-admin-api.ts';
 
 const running = 'production-20260302-1';
 const ended = 'production-20260201-1';
 /** Names come from machines: this one would leave its place in a path, were it not encoded. */
 const oddName = '../a//b c?%2F#ü';
 const word = { by: 'alice', reason: 'its disk is full', at: startedAt };
+const unavailable = { kind: 'unavailable', reason: 'the service does not answer' } as const;
 const token = 'correct-horse-battery-staple';
 
 function someOperations() {
+  const over = { endedAt: startedAt, weight: 1, lost: false, reason: because('no space left') };
+  const upgrading = { taskId: '99', startedAt, polledAt: startedAt, deadlineAt: startedAt + 1, ending: null };
   return makeFakeOperations({
-    rollouts: [
-      aRolloutStatus({ planned: 4, counts: countsOf({ succeeded: 1, upgrading: 1, pending: 1, failed: 1 }) }),
-      aRolloutStatus({ id: ended, state: 'succeeded', endedAt: startedAt }),
-    ],
+    rollouts: [aRolloutStatus(), aRolloutStatus({ id: ended, state: 'succeeded', endedAt: startedAt })],
     upgrades: [
-      anUpgrade({
-        state: 'succeeded',
-        endedAt: startedAt,
-        reason: because('on the build and alive'),
-        weight: 0,
-        lost: false,
-      }),
+      anUpgrade({ state: 'pending' }),
       anUpgrade(
-        {
-          state: 'upgrading',
-          taskId: '99',
-          startedAt,
-          polledAt: startedAt,
-          deadlineAt: startedAt + 1,
-          dueAt: startedAt + 30_000,
-          ending: null,
-        },
+        { state: 'upgrading', dueAt: startedAt + 30_000, ...upgrading },
         { collectorId: 2, collectorName: '<b>two</b>', order: 2, attempts: 1, firstStartedAt: startedAt },
       ),
       anUpgrade({ state: 'pending' }, { collectorId: 3, order: 3, wave: 1 }),
-      anUpgrade(
-        {
-          state: 'failed',
-          endedAt: startedAt,
-          reason: because('no space left'),
-          weight: 1,
-          lost: false,
-          failureClass: 'retry',
-        },
-        { collectorId: 4, order: 4, wave: 1 },
-      ),
+      anUpgrade({ state: 'failed', failureClass: 'retry', ...over }, { collectorId: 4, order: 4, wave: 1 }),
     ],
     events: [aRolloutEvent(), aRolloutEvent({ event: 'wave.opened', wave: 'canary' })],
     held: {
@@ -78,22 +50,14 @@ function someOperations() {
     holdResults: {
       '19.536-4': { kind: 'done', subject: { kind: 'build', build: '19.536-4' } },
       'web-7': { kind: 'unchanged', subject: { kind: 'collector', collectorId: 7, name: 'web-7' } },
-      'Linux / amd64': {
-        kind: 'done',
-        subject: { kind: 'stratum', label: 'Linux / amd64', rolloutId: running },
-      },
-      'web-8': { kind: 'unavailable', reason: 'the service does not answer' },
+      'web-8': unavailable,
     },
     explanations: {
       [oddName]: {
-        kind: 'explained',
-        collectorId: 7,
-        collectorName: oddName,
-        build: '19.441-2',
+        ...{ kind: 'explained', collectorId: 7, collectorName: oddName, build: '19.441-2', history: [] },
         explanations: [anExplanation({ rollout: running, reason: 'the window is closed', until: startedAt })],
-        history: [],
       },
-      'web-8': { kind: 'unavailable', reason: 'the service does not answer' },
+      'web-8': unavailable,
     },
   });
 }
@@ -104,24 +68,15 @@ describe('startAdminApi', () => {
   let api: RunningAdminApi | undefined;
   let now = startedAt;
   let operations = someOperations();
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
 
   const start = async (parts: Partial<AdminApiParts> = {}) => {
+    await api?.close();
     now = startedAt;
-    told.length = 0;
+    reported.length = 0;
     operations = someOperations();
-    api = await startAdminApi({
-      host: '127.0.0.1',
-      port: 0,
-      token: undefined,
-      operations,
-      metrics: makeMetrics({ version: '1', policies: ['production'], sharedState: async () => null }),
-      readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
-      version: '0.1.0',
-      clock: { now: () => now },
-      reportError: (error) => void told.push(error),
-      ...parts,
-    });
+    const reportError = (error: unknown) => void reported.push(error);
+    api = await startFakeAdminApi(operations, { clock: { now: () => now }, reportError, ...parts });
     const v1 = `${api.url}/api/v1`;
     const send = (method: string) => (path: string, body?: object | string) =>
       ask(`${v1}${path}`, {
@@ -130,7 +85,13 @@ describe('startAdminApi', () => {
       });
     return { url: api.url, v1, get: (path: string) => ask(`${v1}${path}`), post: send('POST'), send };
   };
+  type Answer = Awaited<ReturnType<typeof ask>>;
   const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
+  /** An answer of this status whose body is an error with this code and these words. */
+  const expectError = ({ status, json }: Answer, expected: number, code: string, words = '') => {
+    const body = AdminErrorBody.parse(json());
+    expect([status, body.code, body.message]).toEqual([expected, code, expect.stringContaining(words)]);
+  };
   const nothingDone = () => {
     expect(operations.requests).toEqual([]);
     expect(operations.holdRequests).toEqual([]);
@@ -159,61 +120,45 @@ describe('startAdminApi', () => {
     );
   });
 
-  describe('metrics', () => {
-    it('are served in the text format of Prometheus', async () => {
-      const { url } = await start();
-      const answer = await ask(`${url}/metrics`);
-      expect(answer.status).toBe(200);
-      expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
-      expect(answer.text).toMatch(/^upwave_leader 0$/m);
+  it('serves /metrics as they are exposed', async () => {
+    const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+    const { url } = await start({
+      metrics: { expose: async () => ({ contentType, body: 'upwave_leader 0\n' }) },
     });
+    const answer = await ask(`${url}/metrics`);
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, contentType]);
+    expect(answer.text).toBe('upwave_leader 0\n');
   });
 
   describe('reads', () => {
     it('pages through all rollouts that are kept, with what to ask for next', async () => {
       const { get } = await start();
       const pageOf = async (query: string) => {
-        const answer = await get(`/rollouts${query}`);
-        const { rollouts, next } = answer.json() as { rollouts: unknown[]; next: string | null };
-        return { ids: rollouts.map((rollout) => RolloutStatusBody.parse(rollout).id), next };
+        const { rollouts, next } = (await get(`/rollouts${query}`)).json() as Record<string, unknown> & {
+          rollouts: unknown[];
+        };
+        return [rollouts.map((rollout) => RolloutStatusBody.parse(rollout).id), next];
       };
-      expect(await pageOf('')).toEqual({ ids: [running, ended], next: running });
-      expect(await pageOf('?limit=1')).toEqual({ ids: [running], next: running });
-      expect(await pageOf(`?limit=1&before=${running}`)).toEqual({ ids: [ended], next: null });
-      expect(await pageOf(`?before=${ended}`)).toEqual({ ids: [], next: null });
-      expect((await get('/rollouts?before=unknown-20260101-1')).status).toBe(404);
-      expect((await get('/rollouts?limit=101')).status).toBe(400);
+      expect(await pageOf('')).toEqual([[running, ended], running]);
+      expect(await pageOf('?limit=1')).toEqual([[running], running]);
+      expect(await pageOf(`?limit=1&before=${running}`)).toEqual([[ended], null]);
+      expect(await pageOf(`?before=${ended}`)).toEqual([[], null]);
     });
 
-    it('shows one rollout, its legal verbs, its latest events, and its collectors by page and state', async () => {
+    it('shows one rollout, its legal verbs, its latest events, and its collectors by page, state, words and wave', async () => {
       const { get } = await start();
       const read = async (part: string) => (await get(`/rollouts/${running}${part}`)).json();
       expect(RolloutStatusBody.parse(await read(''))).toMatchObject({ id: running, state: 'running' });
       expect(await read('/verbs')).toEqual({ verbs: ['pause', 'abort', 'rollback'] });
       expect(await read('/events?limit=1')).toEqual({ events: [aRolloutEvent()] });
-      const { collectors, total, next } = (await read('/collectors?limit=2&after=1')) as Record<
-        string,
-        unknown
-      > & { collectors: unknown[] };
-      expect([total, next]).toEqual([4, '3']);
-      expect(collectors.map((collector) => UpgradeBody.parse(collector))).toEqual([
+      const page = (await read('/collectors?limit=2&after=1')) as { collectors: unknown[] };
+      expect(page).toMatchObject({ total: 4, next: '3' });
+      expect(page.collectors.map((collector) => UpgradeBody.parse(collector))).toEqual([
         {
-          collectorId: 2,
-          collectorName: '<b>two</b>',
-          wave: 'canary',
-          stratum: '',
-          order: 2,
-          state: 'upgrading',
-          reason: null,
-          reasonKind: null,
-          fromBuild: '19.441-2',
-          toBuild: '19.536-4',
-          attempts: 1,
-          taskId: '99',
-          startedAt,
-          dueAt: startedAt + 30_000,
-          endedAt: null,
-          failureClass: null,
+          ...{ collectorId: 2, collectorName: '<b>two</b>', wave: 'canary', stratum: '', order: 2 },
+          ...{ state: 'upgrading', reason: null, reasonKind: null, failureClass: null },
+          ...{ fromBuild: '19.441-2', toBuild: '19.536-4', attempts: 1, taskId: '99' },
+          ...{ startedAt, dueAt: startedAt + 30_000, endedAt: null },
         },
         expect.objectContaining({ collectorId: 3, wave: 'rest', state: 'pending' }),
       ]);
@@ -221,31 +166,27 @@ describe('startAdminApi', () => {
         collectors: [{ state: 'failed', failureClass: 'retry' }],
         total: 1,
       });
-    });
-
-    it('searches collectors by words and wave, and says of a wave that it does not know it', async () => {
-      const { get } = await start();
-      const found = await get(`/rollouts/${running}/collectors?match=TWO&wave=canary&state=queued,upgrading`);
-      expect(found.json()).toMatchObject({ collectors: [{ collectorId: 2 }], total: null, next: null });
-      expect((await get(`/rollouts/${running}/collectors?wave=nightly`)).status).toBe(404);
+      const found = await read('/collectors?match=TWO&wave=canary&state=queued,upgrading');
+      expect(found).toMatchObject({ collectors: [{ collectorId: 2 }], total: null, next: null });
     });
 
     it('answers 404 for what is not there, and 400 for a page that cannot be, naming what is wrong', async () => {
       const { get } = await start();
       const unknown = ['', '/collectors', '/events', '/verbs'].map((part) => `/rollouts/no-such${part}`);
-      for (const path of [...unknown, '/nothing/here']) {
-        const answer = await get(path);
-        expect([path, answer.status, AdminErrorBody.parse(answer.json()).code]).toEqual([
-          path,
-          404,
-          'notFound',
-        ]);
-      }
-      for (const query of ['limit=0', 'limit=100000', 'after=-1', 'limit=x', 'state=sleeping']) {
-        const answer = await get(`/rollouts/${running}/collectors?${query}`);
-        expect(answer.status).toBe(400);
-        expect(AdminErrorBody.parse(answer.json()).message).toContain(`query.${query.split('=')[0]}`);
-      }
+      const beyond = ['/rollouts?before=unknown-20260101-1', `/rollouts/${running}/collectors?wave=nightly`];
+      for (const path of [...unknown, ...beyond, '/nothing/here'])
+        expectError(await get(path), 404, 'notFound');
+      const collectors = `/rollouts/${running}/collectors`;
+      for (const [path, key] of [
+        ...['limit=0', 'limit=100000', 'limit=x'].map(
+          (query) => [`${collectors}?${query}`, 'limit'] as const,
+        ),
+        [`${collectors}?after=-1`, 'after'],
+        [`${collectors}?state=sleeping`, 'state'],
+        ['/rollouts?limit=101', 'limit'],
+        ['/audit?limit=1001', 'limit'],
+      ] as const)
+        expectError(await get(path), 400, 'invalid', `query.${key}`);
     });
   });
 
@@ -255,7 +196,7 @@ describe('startAdminApi', () => {
       resume: { hold: 17 },
       approve: { wave: 'rest' },
       'skip-soak': { wave: 'canary' },
-      retry: { failed: 3 },
+      retry: { failed: 3, failureClass: 'timedOut' },
     };
     const stated = (segment: string) => ({ reason: 'looks odd', by: 'alice', ...bodies[segment] });
 
@@ -271,11 +212,9 @@ describe('startAdminApi', () => {
       const { post, send } = await start();
       for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'])
         expect([404, 405]).toContain((await send(method)(`/rollouts/${running}/${segment}`)).status);
-      const unknown = await post(`/rollouts/no-such/${segment}`, stated(segment));
-      expect(unknown.status).toBe(404);
+      expectError(await post(`/rollouts/no-such/${segment}`, stated(segment)), 404, 'notFound');
       const refused = await post(`/rollouts/${ended}/${segment}`, stated(segment));
-      expect(refused.status).toBe(409);
-      expect(refused.json()).toEqual({ code: 'refused', message: 'it has ended: succeeded' });
+      expectError(refused, 409, 'refused', 'it has ended: succeeded');
       const answer = await post(`/rollouts/${running}/${segment}`, stated(segment));
       expect(answer.status).toBe(200);
       expect(RolloutStatusBody.parse(answer.json()).state).toBe(state);
@@ -283,61 +222,39 @@ describe('startAdminApi', () => {
     });
 
     it.each([
-      ['resume', 'name the hold that is meant: `hold` of GET /rollouts/{id}'],
-      ['approve', 'name what is approved: `wave`, or the `planHash` of a plan, and not both'],
-      ['skip-soak', 'name the `wave` that is meant'],
-      ['retry', 'state how many had `failed` when you decided'],
-    ])('%s that names nothing is refused, with what to name (P15)', async (segment, message) => {
+      ['resume', {}, 'name the hold that is meant: `hold` of GET /rollouts/{id}'],
+      ['approve', {}, 'name what is approved: `wave`, or the `planHash` of a plan, and not both'],
+      ['approve', { planHash: '7f3a', wave: 'rest' }, 'and not both'],
+      ['skip-soak', {}, 'name the `wave` that is meant'],
+      ['retry', {}, 'state how many had `failed` when you decided'],
+      ['approve', { planHash: '' }, 'planHash'],
+      ['approve', { planHash: 5 }, 'planHash'],
+      ['retry', { failed: 2, failureClass: 7 }, 'failureClass'],
+      ['retry', { failed: -1 }, 'failed'],
+      ['pause', '{"reason":', ''],
+      ['pause', { reason: 5 }, 'reason'],
+      // The daemon's own name.
+      ['pause', { by: 'daemon' }, 'by'],
+    ])('%s with %j is refused before it is done, with what to name (P15)', async (segment, body, words) => {
       const { post } = await start();
-      for (const body of [undefined, { reason: 'x' }]) {
-        const answer = await post(`/rollouts/${running}/${segment}`, body);
-        expect(answer.status).toBe(400);
-        expect(AdminErrorBody.parse(answer.json()).message).toContain(message);
-      }
+      expectError(await post(`/rollouts/${running}/${segment}`, body), 400, 'invalid', words);
       nothingDone();
     });
 
-    it('pause, abort and rollback need no body: the brake works in a hurry', async () => {
-      for (const segment of ['pause', 'abort', 'rollback']) {
+    it.each(['pause', 'abort', 'rollback'])(
+      '%s needs no body: the brake works in a hurry',
+      async (segment) => {
         const { post } = await start();
         expect((await post(`/rollouts/${running}/${segment}`)).status).toBe(200);
-        expect(operations.requests).toEqual([
-          { rolloutId: running, verb: expect.any(String), by: 'operator', reason: 'no reason given' },
-        ]);
-        await api?.close();
-      }
-    });
+        const unsaid = { by: 'operator', reason: 'no reason given' };
+        expect(operations.requests).toEqual([{ rolloutId: running, verb: segment, ...unsaid }]);
+      },
+    );
 
-    it('approve the plan that was seen, and retry only failures of the kind that is named', async () => {
+    it('approve the plan that was seen', async () => {
       const { post } = await start();
       await post(`/rollouts/${running}/approve`, { planHash: '7f3a' });
-      await post(`/rollouts/${running}/retry`, { failureClass: 'timedOut', failed: 2 });
-      expect(operations.requests).toMatchObject([
-        { verb: 'approve', planHash: '7f3a' },
-        { verb: 'retry', failureClass: 'timedOut' },
-      ]);
-    });
-
-    it('with a body that is not as described are refused before they are done', async () => {
-      const { post } = await start();
-      for (const [segment, body, status] of [
-        ['approve', { planHash: '' }, 400],
-        ['approve', { planHash: 5 }, 400],
-        ['approve', { planHash: '7f3a', wave: 'rest' }, 400],
-        ['retry', { failed: 2, failureClass: 7 }, 400],
-        ['retry', { failed: -1 }, 400],
-        ['pause', '{"reason":', 400],
-        ['pause', { reason: 5 }, 400],
-        // The daemon's own name.
-        ['pause', { by: 'daemon' }, 400],
-        ['pause', { reason: 'x'.repeat(501) }, 400],
-        ['pause', { reason: 'x'.repeat(20_000) }, 413],
-      ] as const) {
-        const answer = await post(`/rollouts/${running}/${segment}`, body);
-        expect([segment, body, answer.status]).toEqual([segment, body, status]);
-        AdminErrorBody.parse(answer.json());
-      }
-      nothingDone();
+      expect(operations.requests).toMatchObject([{ verb: 'approve', planHash: '7f3a' }]);
     });
 
     it('are done from our own page, and refused from a page of any other origin', async () => {
@@ -357,73 +274,39 @@ describe('startAdminApi', () => {
       ['releases', 'release'],
     ])('are changed by a POST to /%s, which says what the word was found to name', async (path, did) => {
       const { post } = await start();
-      const by = 'alice';
-      const reason = 'its disk is full';
-      const build = await post(`/${path}`, { subject: ' 19.536-4 ', by, reason });
-      expect(build.status).toBe(200);
-      expect(HoldAnswerBody.parse(build.json())).toEqual({
-        kind: 'done',
-        subject: { kind: 'build', build: '19.536-4' },
-      });
-      expect((await post(`/${path}`, { subject: 'web-7' })).json()).toEqual({
-        kind: 'unchanged',
-        subject: { kind: 'collector', collectorId: 7, name: 'web-7' },
-      });
-      expect((await post(`/${path}`, { subject: 'Linux / amd64' })).json()).toMatchObject({
-        subject: { kind: 'stratum', rolloutId: running },
-      });
+      const { at: _at, ...by } = word;
+      const build = await post(`/${path}`, { subject: ' 19.536-4 ', ...by });
+      expect([build.status, build.json()]).toEqual([
+        200,
+        { kind: 'done', subject: { kind: 'build', build: '19.536-4' } },
+      ]);
+      expect((await post(`/${path}`, { subject: 'web-7' })).json()).toMatchObject({ kind: 'unchanged' });
       expect(operations.holdRequests).toEqual([
-        { did, subject: '19.536-4', by, reason },
+        { did, subject: '19.536-4', ...by },
         { did, subject: 'web-7', by: 'operator', reason: 'no reason given' },
-        { did, subject: 'Linux / amd64', by: 'operator', reason: 'no reason given' },
       ]);
-    });
-
-    it.each(['/holds', '/releases'])('at %s are refused with the reason', async (path) => {
-      const { post } = await start();
-      const unknown = await post(path, { subject: 'no-such' });
-      expect([unknown.status, unknown.json()]).toEqual([
+      expectError(
+        await post(`/${path}`, { subject: 'no-such' }),
         404,
-        { code: 'notFound', message: 'nothing is called no-such' },
-      ]);
-      const unavailable = await post(path, { subject: 'web-8' });
-      expect([unavailable.status, unavailable.json()]).toEqual([
-        503,
-        { code: 'unavailable', message: 'the service does not answer' },
-      ]);
+        'notFound',
+        'nothing is called no-such',
+      );
+      expectError(await post(`/${path}`, { subject: 'web-8' }), 503, 'unavailable', unavailable.reason);
       const asked = [...operations.holdRequests];
-      const bad = [
-        '',
-        '{}',
-        '{"subject":""}',
-        '{"subject":7}',
-        '{"subject":"web-7","by":"daemon"}',
-        '{"subject":',
-      ];
-      for (const body of bad) {
-        const answer = await post(path, body);
-        expect([body, answer.status]).toEqual([body, 400]);
-        AdminErrorBody.parse(answer.json());
-      }
+      for (const body of ['', '{}', '{"subject":""}', '{"subject":7}', '{"subject":"a","by":"daemon"}', '{'])
+        expectError(await post(`/${path}`, body), 400, 'invalid');
       expect(operations.holdRequests).toEqual(asked);
     });
 
     it('are listed with who and why, and leave a trace that can be read back', async () => {
       const { get, send } = await start();
-      expect(HeldThingsBody.parse((await get('/holds')).json())).toEqual({
-        builds: [{ build: '19.536-4', ...word }],
-        collectors: [{ collectorId: 7, ...word }],
-        strata: [
-          { policy: 'production', isEnded: false, rolloutId: running, label: 'Linux / amd64', ...word },
-        ],
-      });
-      expect((await get('/audit?limit=1')).json()).toEqual({
-        entries: [{ event: 'collector.held', subject: '7', ...word }],
-      });
+      const held = await operations.listHolds();
+      expect((await get('/holds')).json()).toEqual(held);
+      expect((await get('/holds?subject=web-7')).json()).toEqual(held);
+      const entries = [{ event: 'collector.held', subject: '7', ...word }];
+      expect((await get('/audit?limit=1')).json()).toEqual({ entries });
       expect((await get('/audit')).json()).toMatchObject({ entries: [{}, {}] });
-      for (const limit of ['0', '1001', 'x']) expect((await get(`/audit?limit=${limit}`)).status).toBe(400);
       expect((await get('/releases')).status).toBe(405);
-      expect((await get('/holds?subject=web-7')).status).toBe(200);
       expect((await send('DELETE')('/holds')).status).toBe(405);
       nothingDone();
     });
@@ -434,31 +317,17 @@ describe('startAdminApi', () => {
       const { get } = await start();
       const explain = (name: string) => get(`/collectors/${encodeURIComponent(name)}/explanation`);
       const answer = await explain(oddName);
-      expect(answer.status).toBe(200);
-      expect(CollectorExplanationBody.parse(answer.json())).toEqual({
-        collectorId: 7,
-        collectorName: oddName,
-        build: '19.441-2',
-        explanations: [anExplanation({ rollout: running, reason: 'the window is closed', until: startedAt })],
-        history: [],
-      });
-      const unknown = await explain('no-such');
-      expect([unknown.status, unknown.json()]).toEqual([
-        404,
-        { code: 'notFound', message: 'no installed collector no-such; did you mean "web-7", "web-8"?' },
-      ]);
-      const unavailable = await explain('web-8');
-      expect([unavailable.status, unavailable.json()]).toEqual([
-        503,
-        { code: 'unavailable', message: 'the service does not answer' },
-      ]);
+      const { kind: _kind, ...explained } = await operations.explain(oddName);
+      expect([answer.status, answer.json()]).toEqual([200, explained]);
+      const nearest = 'no installed collector no-such; did you mean "web-7", "web-8"?';
+      expectError(await explain('no-such'), 404, 'notFound', nearest);
+      expectError(await explain('web-8'), 503, 'unavailable', unavailable.reason);
     });
   });
 
   describe('what takes long', () => {
     it('is waited for beyond the time of a read, but not for ever, and longest where the fleet is read', async () => {
-      const parts = { readWithinMs: 1, actWithinMs: 40, approveWithinMs: 80 };
-      const { get, post } = await start(parts);
+      const { get, post } = await start({ readWithinMs: 1, actWithinMs: 40, approveWithinMs: 80 });
       operations.hang();
       for (const [withinMs, answering] of [
         [40, post(`/rollouts/${running}/pause`)],
@@ -466,11 +335,8 @@ describe('startAdminApi', () => {
         [40, post('/releases', { subject: 'web-7' })],
         [40, get('/collectors/7/explanation')],
         [80, post(`/rollouts/${running}/approve`, { wave: 'rest' })],
-      ] as const) {
-        const answer = await answering;
-        expect(answer.status).toBe(503);
-        expect(AdminErrorBody.parse(answer.json()).message).toContain(`no end within ${withinMs}ms`);
-      }
+      ] as const)
+        expectError(await answering, 503, 'unavailable', `no end within ${withinMs}ms`);
       expect((await get('/rollouts')).status).toBe(503);
     });
   });
@@ -482,15 +348,9 @@ describe('startAdminApi', () => {
       const { get } = await start({ readiness: away });
       operations.breakWith(new Error('Connection is closed.'));
       const ofRollout = ['', '/events', '/verbs'].map((part) => `/rollouts/${running}${part}`);
-      for (const path of ['/rollouts', ...ofRollout, '/holds', '/audit', '/collectors/7/explanation']) {
-        const answer = await get(path);
-        expect([path, answer.status, AdminErrorBody.parse(answer.json()).code]).toEqual([
-          path,
-          503,
-          'unavailable',
-        ]);
-      }
-      expect(told).toEqual([]);
+      for (const path of ['/rollouts', ...ofRollout, '/holds', '/audit', '/collectors/7/explanation'])
+        expectError(await get(path), 503, 'unavailable');
+      expect(reported).toEqual([]);
     });
 
     it('answers 503 for a verb and a hold at once, without waiting for Redis to come back', async () => {
@@ -498,8 +358,7 @@ describe('startAdminApi', () => {
       operations.hang();
       for (const path of [`/rollouts/${running}/pause`, '/holds', '/releases']) {
         const answer = await post(path, path.startsWith('/rollouts') ? undefined : { subject: 'web-7' });
-        expect(answer.status).toBe(503);
-        expect(AdminErrorBody.parse(answer.json()).message).toContain('Redis does not answer');
+        expectError(answer, 503, 'unavailable', 'Redis does not answer');
       }
       nothingDone();
     });
@@ -507,27 +366,25 @@ describe('startAdminApi', () => {
     it('says that it is not known whether a verb holds that Redis did not answer', async () => {
       const { get, post } = await start({ isUnavailable: isRedisSilence });
       operations.breakWith(new Error('Command timed out'));
-      for (const verb of ['pause', 'approve']) {
-        const answer = await post(`/rollouts/${running}/${verb}`, { wave: 'rest' });
-        expect([answer.status, AdminErrorBody.parse(answer.json()).message]).toEqual([
+      const unknown = 'Redis does not answer; whether this was stored is unknown: repeat it';
+      for (const verb of ['pause', 'approve'])
+        expectError(
+          await post(`/rollouts/${running}/${verb}`, { wave: 'rest' }),
           503,
-          'Redis does not answer; whether this was stored is unknown: repeat it',
-        ]);
-      }
-      const read = await get('/rollouts');
-      expect([read.status, AdminErrorBody.parse(read.json()).message]).toEqual([
-        503,
-        expect.stringContaining('Redis does not answer, so the state is unknown'),
-      ]);
+          'unavailable',
+          unknown,
+        );
+      const words = 'Redis does not answer, so the state is unknown';
+      expectError(await get('/rollouts'), 503, 'unavailable', words);
     });
 
-    it('answers 500 for a bug, tells it to the log and not to the asker', async () => {
+    it('answers 500 for a bug, which the log gets and the asker does not', async () => {
       const { get } = await start();
       operations.breakWith(new Error('undefined is not a function'));
       const answer = await get('/rollouts');
       expect(answer.status).toBe(500);
       expect(answer.text).not.toContain('undefined is not');
-      expect(told).toEqual([new Error('undefined is not a function')]);
+      expect(reported).toEqual([new Error('undefined is not a function')]);
     });
   });
 
@@ -675,79 +532,20 @@ describe('startAdminApi', () => {
       if (url === '') return; // This machine has no IPv6.
       expect((await ask(`http://127.0.0.1:${new URL(url).port}/healthz`)).status).toBe(200);
     });
-
-    it('serves its own names, and refuses others, and what a proxy passed on', async () => {
-      const { v1 } = await start();
-      const status = async (headers: Record<string, string>, method = 'GET') =>
-        (
-          await ask(method === 'GET' ? `${v1}/rollouts` : `${v1}/rollouts/${running}/pause`, {
-            method,
-            headers,
-          })
-        ).status;
-      for (const host of ['localhost:9464', '127.0.0.1', '[::1]:9464', 'LOCALHOST'])
-        expect([host, await status({ host })]).toEqual([host, 200]);
-      // A stranger may have pointed its name here.
-      for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.nip.io:9464', ''])
-        expect([400, 403]).toContain(await status({ host, origin: `http://${host}` }, 'POST'));
-      for (const header of ['x-forwarded-for', 'forwarded'])
-        expect(await status({ [header]: '203.0.113.7' })).toBe(403);
-      nothingDone();
-    });
-  });
-
-  describe('the OpenAPI document', () => {
-    it('describes every operation of the contract, with nothing left dangling', async () => {
-      const { v1 } = await start();
-      const answer = await ask(`${v1}/openapi.json`);
-      expect(answer.headers['content-type']).toContain('application/json');
-      const document = answer.json() as {
-        openapi: string;
-        paths: Record<
-          string,
-          Record<string, { operationId: string; responses: object; requestBody?: object }>
-        >;
-        components: { schemas: Record<string, object> };
-      };
-      expect(document.openapi).toBe('3.1.0');
-      for (const { name, method, path } of adminApi) {
-        expect(document.paths[path]?.[method.toLowerCase()]?.operationId).toBe(name);
-      }
-      const described = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
-      expect(described).toHaveLength(adminApi.length);
-      const references = [...answer.text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target ?? '');
-      expect(references.length).toBeGreaterThan(5);
-      for (const target of references) {
-        expect(target).toMatch(/^#\/components\/schemas\//);
-        expect(document.components.schemas).toHaveProperty(target.split('/').at(-1) ?? '');
-      }
-      const pause = document.paths['/rollouts/{id}/pause']?.['post'];
-      expect(Object.keys(pause?.responses ?? {})).toEqual(['200', '404', '409', '503', 'default']);
-      expect(pause?.requestBody).toMatchObject({ required: false });
-      const holds = document.paths['/holds']?.['post'];
-      expect(Object.keys(holds?.responses ?? {})).toEqual(['200', '404', '503', 'default']);
-      expect(holds?.requestBody).toMatchObject({ required: true });
-    });
   });
 
   describe('the page', () => {
-    it('lets only its own style and script run', async () => {
+    it('lets only its own style and script run, by a nonce that is new each time', async () => {
       const { url } = await start();
-      const { headers, text } = await ask(`${url}/`);
-      expect(headers['content-type']).toBe('text/html; charset=utf-8');
-      const policy = String(headers['content-security-policy']);
+      const [first, second] = [await ask(`${url}/`), await ask(`${url}/`)];
+      expect(first.headers['content-type']).toBe('text/html; charset=utf-8');
+      const policy = String(first.headers['content-security-policy']);
       const nonce = /script-src 'nonce-([^']+)'/.exec(policy)?.[1] ?? 'none';
       expect(policy).toContain("default-src 'none'");
       expect(policy).not.toContain('unsafe');
-      expect(text.split(`nonce="${nonce}"`)).toHaveLength(3);
-      expect(text.match(/<(script|style)\b/g)).toHaveLength(2);
-    });
-
-    it('gets a new nonce each time', async () => {
-      const { url } = await start();
-      const policies = await Promise.all([ask(`${url}/`), ask(`${url}/`)]);
-      const [one, two] = policies.map(({ headers }) => headers['content-security-policy']);
-      expect(one).not.toBe(two);
+      expect(first.text.split(`nonce="${nonce}"`)).toHaveLength(3);
+      expect(first.text.match(/<(script|style)\b/g)).toHaveLength(2);
+      expect(second.headers['content-security-policy']).not.toBe(policy);
     });
 
     it('holds no inline handler, no markup made from data and nothing from elsewhere', async () => {
@@ -759,7 +557,7 @@ describe('startAdminApi', () => {
       // The framework could make markup of a text: the page never asks it to, and the browser would refuse it.
       expect(headers['content-security-policy']).toContain("require-trusted-types-for 'script'");
       const page = new URL('../../../src/admin-api/page/', import.meta.url);
-      const sources = (await readdir(page)).filter((name) => /\.tsx?$/.test(name));
+      const sources = (await readdir(page, { recursive: true })).filter((name) => /\.tsx?$/.test(name));
       expect(sources.length).toBeGreaterThan(10);
       for (const name of sources)
         expect(await readFile(new URL(name, page), 'utf8')).not.toMatch(
@@ -767,14 +565,6 @@ describe('startAdminApi', () => {
         );
       expect(text).not.toMatch(/outerHTML|insertAdjacentHTML|document\.write|\beval\(/);
       expect(text.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/(src|href)="?(https?:)?\/\//);
-    });
-
-    it('has a script that parses', async () => {
-      const { url } = await start();
-      const { text } = await ask(`${url}/`);
-      const script = /<script[^>]*>([\s\S]*)<\/script>/.exec(text)?.[1] ?? '';
-      expect(script.length).toBeGreaterThan(1_000);
-      expect(() => runInNewContext(`(function () {${script}})`)).not.toThrow();
     });
   });
 

@@ -1,106 +1,122 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
-  aDaemonNight,
   type NightDaemon,
-  type NightInput,
   nightPolicy,
   scan,
   statusOf,
+  untilEnded,
   untilWave,
   upgradesOf,
 } from '../../support/night/daemon-night.ts';
-import { useRedis } from '../../support/redis/redis.ts';
+import { useNights } from '../../support/night/nights.ts';
 import { until } from '../../support/until.ts';
 
-const redis = useRedis();
+const { aNight, aStartedNight } = useNights();
 
-const waves = [
-  { name: 'canary', size: 4, soak: '0s' },
-  { name: 'rest', approval: true },
-];
-const excludeLinux = { select: { exclude: [{ osName: 'Linux*' }] } };
-const excludeNobody = { select: { exclude: [] } };
-
-/** A night whose config excludes Linux; what excludes nobody is another config of the same policy. */
-function aNight(keyPrefixed: NightInput['redis'], more: Partial<NightInput> = {}): NightInput {
-  return { redis: keyPrefixed, rollout: { waves, ...excludeLinux }, ...more };
-}
-
-async function namesOf(daemon: NightDaemon, rolloutId: string): Promise<ReadonlySet<string>> {
-  return new Set(
-    (await upgradesOf(daemon, rolloutId)).map(({ identity: { collectorName } }) => collectorName),
-  );
-}
-
-describe.concurrent('two daemons with two configs of a policy (P5)', () => {
-  it('never take in a collector that the config excludes by which the rollout was planned', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const night = await aDaemonNight(aNight(redis.config()), onTestFinished);
-    const planner = await night.startDaemon();
-    const rolloutId = await scan(planner);
-    await untilWave(planner, rolloutId, { index: 1, state: 'awaitingApproval' });
-    await planner.close();
-    // Alone it has the newest config that lives.
-    const other = await night.startDaemon({ rollout: { waves, ...excludeNobody, concurrency: 3 } });
-    // The brakes that came with the restart reach the rollout, and its plan stays.
-    await until('the new limit', async () => (await statusOf(other, rolloutId)).concurrency === 3);
-    for (let made = 0; made < 12; made += 1) night.service.world.appear();
-    expect(await other.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
-    const names = await namesOf(other, rolloutId);
-    const linux = night.service.world.collectors().filter(({ facts }) => facts.osName?.startsWith('Linux'));
-    expect(linux.length).toBeGreaterThan(10);
-    expect(linux.filter(({ facts }) => names.has(facts.name))).toEqual([]);
+describe.concurrent('daemons with several configs', () => {
+  it('leave a rollout alone that is of another account: no create, nobody withdrawn, no end (P5)', async (test) => {
+    const otherKey = { accessId: 'other-account-id', accessKey: 'other-account-key' };
+    const {
+      night,
+      daemon: first,
+      rolloutId,
+    } = await aStartedNight(test, {
+      scenario: {
+        // Long enough to be stopped half-way.
+        fleet: { size: 12 },
+        durations: { median: '6m', p95: '8m', min: '5m', max: '9m' },
+        // One service with two accounts, which have no id in common.
+        accounts: { other: { fleet: 20 } },
+        keys: [{ ...otherKey, account: 'other' }],
+      },
+    });
+    await until('some to run', async () => (await statusOf(first, rolloutId)).counts.upgrading > 1);
+    await first.close();
+    const daemon = await night.startDaemon({ service: otherKey });
+    await until('it to say so', () => daemon.told('rollout.foreign').length > 0);
+    const reason = String(daemon.told('rollout.foreign')[0]?.reason);
+    expect(reason).toContain('it belongs to another account: of 8 of its collectors the service shows 0');
+    const recordsNow = async () => JSON.stringify(await upgradesOf(daemon, rolloutId));
+    const before = await recordsNow();
+    const creates = night.record().creates.length;
+    // It leads, scans, and would have delivered every step that is due.
+    const scanned = await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    expect(scanned).toMatchObject({ kind: 'busy', unread: { of: 'account', account: { kind: 'another' } } });
+    await until('its leadership', () => daemon.told('leader.acquired').length > 0);
+    await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    expect(await recordsNow()).toBe(before);
+    expect(night.record().creates.length).toBe(creates);
+    const eta = { kind: 'unknown', reason: 'account' };
+    const shown = { account: 'another', endedAt: null, eta, blockers: [{ reason }] };
+    expect(await statusOf(daemon, rolloutId)).toMatchObject(shown);
+    const ready = await daemon.get('/readyz');
+    expect([ready.status, ready.text]).toEqual([200, expect.stringContaining(`${rolloutId} is left alone`)]);
+    const resume = { rolloutId, verb: 'resume', by: 'ann', reason: '' } as const;
+    expect(await applyAsShown(daemon.operations, resume)).toMatchObject({ kind: 'refused', reason });
+    await daemon.close();
+    // Its own account goes on with it where it stood.
+    const back = await night.startDaemon();
+    expect(await untilEnded(back, rolloutId)).toMatchObject({ state: 'succeeded', account: 'own' });
+    expect(back.told('rollout.foreign')).toEqual([]);
   });
 
-  it('leave scans to the newest config: the older one takes in nobody that it excludes, and says so', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    // A daemon that scans only when it is asked would make no other one outdated.
-    const night = await aDaemonNight(aNight(redis.config(), { followsSchedule: true }), onTestFinished);
-    const old = await night.startDaemon({ rollout: { waves, ...excludeNobody } });
+  it('end a rollout together while the key of their account is changed, and write down once that it is theirs', async (test) => {
+    const nextKey = { accessId: 'rotated-access-id', accessKey: 'rotated-access-key' };
+    const night = await aNight(test, { scenario: { fleet: { size: 12 }, keys: [nextKey] } });
+    const rolloutId = await scan(await night.startDaemon());
+    const next = await night.startDaemon({ service: nextKey });
+    expect((await untilEnded(next, rolloutId)).state).toBe('succeeded');
+    const events = (await next.operations.readEvents(rolloutId, 1_000)) ?? [];
+    expect(events.filter(({ event }) => event === 'rollout.tied')).toHaveLength(1);
+  });
+
+  it('leave scans to the newest config: the older one adds nobody that it excludes, and says so (P5)', async (test) => {
+    const waves = [
+      { name: 'canary', size: 4, soak: '0s' },
+      { name: 'rest', approval: true },
+    ];
+    const night = await aNight(test, {
+      // A daemon that scans only when it is asked would make no other one outdated.
+      followsSchedule: true,
+      rollout: { waves, select: { exclude: [{ osName: 'Linux*' }] } },
+    });
+    const old = await night.startDaemon({ rollout: { select: { exclude: [] } } });
     const rolloutId = await until('its first scan', async () => (await old.operations.listRollouts())[0]?.id);
     await untilWave(old, rolloutId, { index: 1, state: 'awaitingApproval' });
-    const before = await namesOf(old, rolloutId);
+    const idsOf = async (daemon: NightDaemon) =>
+      (await upgradesOf(daemon, rolloutId)).map(({ identity }) => identity.collectorId);
+    const before = await idsOf(old);
     const next = await night.startDaemon();
     // From then on both know: who comes says so before it does anything else.
     await until('the newest to say so', () => next.told('config.differs').length > 0);
     for (let made = 0; made < 12; made += 1) night.service.world.appear();
     expect(await old.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({ kind: 'outdated' });
-    expect(await namesOf(old, rolloutId)).toEqual(before);
+    expect(await idsOf(old)).toEqual(before);
     expect(await next.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
-    const late = (await upgradesOf(next, rolloutId)).filter(
-      ({ identity: { collectorName } }) => !before.has(collectorName),
-    );
-    const linux = new Set(
-      night.service.world
-        .collectors()
-        .filter(({ facts }) => facts.osName?.startsWith('Linux'))
-        .map(({ facts }) => facts.id),
-    );
-    expect(late.filter(({ identity: { collectorId } }) => linux.has(collectorId))).toEqual([]);
+    const late = (await idsOf(next)).filter((id) => !before.includes(id));
+    const lateOn = late.map((id) => night.service.world.collector(id)?.facts.osName);
+    expect(lateOn.filter((osName) => osName?.startsWith('Linux'))).toEqual([]);
     // Both say so: in the log, to who asks whether they are ready, in the metrics, and in their standings.
-    expect(old.told('config.outdated')).toMatchObject([
-      { level: 'warn', policy: nightPolicy, reason: expect.stringContaining('1 daemon has a newer config') },
-    ]);
+    const isOutdated = async (daemon: NightDaemon) =>
+      /^upwave_config_outdated\{policy="night"\} (.)$/m.exec((await daemon.get('/metrics')).text)?.[1];
+    const reason = expect.stringContaining('1 daemon has a newer config');
+    expect(old.told('config.outdated')).toMatchObject([{ level: 'warn', policy: nightPolicy, reason }]);
     expect((await old.get('/readyz')).text).toContain('a newer config of night');
-    expect((await old.get('/metrics')).text).toContain('upwave_config_outdated{policy="night"} 1');
-    expect((await next.get('/metrics')).text).toContain('upwave_config_outdated{policy="night"} 0');
-    expect((await old.operations.listPolicies()).policies).toMatchObject([
-      { config: { kind: 'outdated', others: 1 } },
-    ]);
-    expect((await next.operations.listPolicies()).policies).toMatchObject([
-      { config: { kind: 'newest', others: 1 } },
-    ]);
+    expect([await isOutdated(old), await isOutdated(next)]).toEqual(['1', '0']);
+    for (const [daemon, kind] of [
+      [old, 'outdated'],
+      [next, 'newest'],
+    ] as const)
+      expect((await daemon.operations.listPolicies()).policies).toMatchObject([
+        { config: { kind, others: 1 } },
+      ]);
     // Rolled back everywhere: the old config serves the policy again.
     await next.close();
-    await until(
-      'the old config to count',
-      async () => (await old.daemon.scanNow(nightPolicy, 'schedule')).kind === 'busy',
-    );
+    await until('the old config to count', async () => {
+      return (await old.daemon.scanNow(nightPolicy, 'schedule')).kind === 'busy';
+    });
     await until('it to say so', () => old.told('config.agreed').length > 0);
-    expect((await old.get('/metrics')).text).toContain('upwave_config_outdated{policy="night"} 0');
+    expect(await isOutdated(old)).toBe('0');
   });
 });

@@ -43,7 +43,7 @@ describe('the way to the service', () => {
       },
       budget: makeLocalApiBudget(1_000),
       clock: { now: () => Date.now() },
-      sink: { tell: () => undefined, note: (note) => notes.push(note) },
+      sink: { report: () => undefined, note: (note) => notes.push(note) },
     });
     opened.push(() => access.close());
     return { access, notes };
@@ -94,13 +94,13 @@ describe('the way to the service', () => {
     const { access, notes } = anAccess(`${server.url}/api`);
     await access.fleet.listBuilds();
     expect(access.readiness()).toEqual({ ok: false, reason: 'last answer: 503' });
-    access.setStanding({ isUp: false, reason: 'listUpgradeTargets: answered 503.' });
+    access.setServiceStatus({ isUp: false, reason: 'listUpgradeTargets: answered 503.' });
     server.follow(answer);
     await access.fleet.listBuilds();
     expect(access.readiness()).toMatchObject({ ok: false, reason: expect.stringContaining('answered 503') });
     server.follow((_request, response) => sendJson(response, 503, {}));
     await access.fleet.listBuilds();
-    access.setStanding({ isUp: true });
+    access.setServiceStatus({ isUp: true });
     expect(access.readiness()).toEqual({ ok: true, reason: 'answers' });
     expect(notes.map(({ event }) => event)).toEqual(['service.down', 'service.up']);
   });

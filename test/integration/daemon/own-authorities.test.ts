@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
@@ -8,6 +8,7 @@ import { loadConfig } from '../../../src/config/load/load-config.ts';
 import { redisConfigOf } from '../../../src/daemon/redis-connections.ts';
 import type { RedisConfig } from '../../../src/redis/connection/config.ts';
 import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
+import { listenHere } from '../../support/network/listen-here.ts';
 import {
   hasOpenssl,
   makeCertificates,
@@ -48,26 +49,19 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
     });
 
     it.each([
-      ['without it', () => undefined],
-      ['with another one', () => other.ca],
-    ])('are refused %s, naming service.caFile, and nothing is sent', async (_how, ca) => {
-      const { answer, asked } = await ask(made, ca());
-      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
-      expect(JSON.stringify(answer)).toContain('Set service.caFile');
-      expect(asked).toBe(0);
-    });
-
-    it('are checked whatever the environment says', async () => {
-      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-      expect((await ask(made, undefined)).answer).toMatchObject({ failure: { kind: 'misconfigured' } });
-    });
-
-    it('for another host are refused, and that is said', async () => {
-      const { answer, asked } = await ask(other, other.ca);
-      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
-      expect(JSON.stringify(answer)).toContain('another host name');
-      expect(asked).toBe(0);
-    });
+      ['without it', () => made, () => undefined, 'Set service.caFile'],
+      ['with another one', () => made, () => other.ca, 'Set service.caFile'],
+      ['for another host', () => other, () => other.ca, 'another host name'],
+    ])(
+      'are refused %s, with what to do, whatever the environment says, and nothing is sent',
+      async (_how, server, ca, words) => {
+        vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+        const { answer, asked } = await ask(server(), ca());
+        expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+        expect(JSON.stringify(answer)).toContain(words);
+        expect(asked).toBe(0);
+      },
+    );
   });
 
   describe('of Redis', () => {
@@ -76,20 +70,16 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
       const { hostname, port } = new URL(redis.config().url);
       const target =
         targetPort === undefined ? { hostname, port } : { hostname: '127.0.0.1', port: targetPort };
-      const sockets = new Set<Socket>();
       const tls = createTlsServer(server.server, (socket) => {
         const behind = connect({ host: target.hostname, port: Number(target.port) });
-        sockets.add(behind);
         for (const each of [socket, behind]) each.on('error', () => socket.destroy());
+        socket.on('close', () => behind.destroy());
         socket.pipe(behind).pipe(socket);
       });
       tls.on('tlsClientError', () => undefined);
-      await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
-      opened.push(async () => {
-        for (const socket of sockets) socket.destroy();
-        await new Promise<void>((resolve) => tls.close(() => resolve()));
-      });
-      return (tls.address() as AddressInfo).port;
+      const listening = await listenHere(tls);
+      opened.push(listening.close);
+      return listening.port;
     }
 
     async function aSentinel(masterPort: number) {
@@ -147,17 +137,14 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
       expect(sentinel.asked).toEqual([]);
     });
 
-    it('are refused without it, naming redis.caFile, whatever the environment says', async () => {
+    it.each([
+      ['without it', () => made, () => ({}), 'set redis.caFile'],
+      ['for another host', () => other, () => ({ ca: other.ca }), 'another host name'],
+    ])('are refused %s, with what to do, whatever the environment says', async (_how, server, ca, words) => {
       vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-      const url = urlAt(await startTls(made));
-      const { reasons } = open({ url, keyPrefix: 'x' });
-      await expect.poll(() => reasons).toEqual([expect.stringContaining('set redis.caFile')]);
-    });
-
-    it('for another host are refused, and that is said', async () => {
-      const url = urlAt(await startTls(other));
-      const { reasons } = open({ url, keyPrefix: 'x', ca: other.ca });
-      await expect.poll(() => reasons).toEqual([expect.stringContaining('another host name')]);
+      const url = urlAt(await startTls(server()));
+      const { reasons } = open({ url, keyPrefix: 'x', ...ca() });
+      await expect.poll(() => reasons).toEqual([expect.stringContaining(words)]);
     });
   });
 
@@ -196,27 +183,19 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
     });
 
     it.each([
-      ['holds none', 'no certificate at all', 'can\'t take certificates from "own.pem": it holds none'],
-      [
-        'holds a broken one',
-        '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
-        'one in it is broken',
-      ],
-    ])('are told of with the line when the file %s', (_what, text, sentence) => {
+      ['no certificate at all', 'can\'t take certificates from "own.pem": it holds none'],
+      ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----', 'one in it is broken'],
+    ])('are refused with the line of the file that holds %j', (text, sentence) => {
       const read = () => load({ 'own.pem': text }, '{ url: "rediss://r:6380" }');
       expect(read).toThrow(sentence);
       expect(read).toThrow(/upwave\.yaml:1:\d+ service\.caFile: /);
     });
 
-    it('are told of when there is no such file', () => {
-      const read = () => load({ 'own.pem': made.ca }, '{ url: "rediss://r:6380", caFile: gone.pem }');
-      expect(read).toThrow(/redis\.caFile.*gone\.pem.*no such file/);
-    });
-
     it.each([
-      ['{ url: "redis://r:6379", caFile: own.pem }', 'write rediss:// in url'],
-      ['{ cluster: ["c:1"], caFile: own.pem }', 'set tls: true'],
-    ])('make no sense for a Redis without TLS: %s', (yaml, sentence) => {
+      ['{ url: "rediss://r:6380", caFile: gone.pem }', /redis\.caFile.*gone\.pem.*no such file/],
+      ['{ url: "redis://r:6379", caFile: own.pem }', /write rediss:\/\/ in url/],
+      ['{ cluster: ["c:1"], caFile: own.pem }', /set tls: true/],
+    ])('are refused without a file, or for a Redis without TLS: %s', (yaml, sentence) => {
       expect(() => load({ 'own.pem': made.ca }, yaml)).toThrow(sentence);
     });
   });

@@ -7,7 +7,7 @@ const hourMs = 3_600_000;
 
 async function connected() {
   let now = 1_000_000_000;
-  const sink = { tell: () => undefined, note: () => undefined };
+  const sink = { report: () => undefined, note: () => undefined };
   const connections = makeRedisConnections(redis.config(), { sink, clock: { now: () => now } });
   onTestFinished(() => connections.close());
   await connections.worker.commands.ping();

@@ -1,12 +1,12 @@
-import { describe, it } from 'vitest';
-import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
+import { describe, expect, it } from 'vitest';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
-import { aStartedNight, type Night, nightSpeed, untilState } from '../../support/night/daemon-night.ts';
+import { sendJson, startScriptedServer } from '../../support/network/scripted-server.ts';
+import { type Night, nightSpeed, untilState } from '../../support/night/daemon-night.ts';
 import { createsOf } from '../../support/night/judge-night.ts';
-import { useRedis } from '../../support/redis/redis.ts';
+import { useNights } from '../../support/night/nights.ts';
 import { until } from '../../support/until.ts';
 
-const redis = useRedis();
+const { redis, aStartedNight } = useNights();
 
 // Two clocks that are rounded and asked one after the other.
 const clockSlackMs = 10;
@@ -23,84 +23,86 @@ function gapsBeforeWaves(night: Night, upgrades: readonly Upgrade[]): readonly n
   });
 }
 
-describe.concurrent('a whole rollout, from the first look to the last proof', () => {
-  it('brings every collector to its right end in three waves, and keeps P1, P2, P3, P5, P8, P9', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const scenario: ScenarioInput = {
-      fleet: { size: 40 },
-      failures: [
-        {
-          match: { count: 1 },
-          attempts: [1],
-          outcome: 'failed',
-          message: 'permission denied: not run as root',
-        },
-        { match: { count: 3 }, attempts: [1], outcome: 'failed', message: 'download failed: reset' },
-      ],
-    };
-    const exclude = [{ osName: 'Mac*' }, { name: '*web*' }];
-    const config = redis.config();
-    const { night, daemon, rolloutId, end } = await aStartedNight(
-      { redis: config, scenario, daemons: 2, rollout: { select: { exclude } } },
-      onTestFinished,
-    );
+describe.concurrent('a whole rollout, from the first scan to the last verification', () => {
+  it('brings every collector to its right end in three waves, and keeps P1, P2, P3, P5, P8, P9, P10', async (test) => {
+    const text = 'permission denied: not run as root';
+    const { night, daemon, rolloutId, end } = await aStartedNight(test, {
+      daemons: 2,
+      scenario: {
+        failures: [
+          { match: { count: 1 }, attempts: [1], outcome: 'failed', message: text },
+          { match: { count: 3 }, attempts: [1], outcome: 'failed', message: 'download failed: reset' },
+        ],
+      },
+      rollout: { select: { exclude: [{ osName: 'Mac*' }, { name: '*web*' }] } },
+    });
     const { status, upgrades, broken } = await end();
     const creates = createsOf(night.record());
 
-    expect(status.state).toBe('finishedWithFailures');
-    expect(status.counts.failed).toBe(1);
-    const text = 'permission denied: not run as root';
+    expect(broken).toEqual([]);
+    // No job and no slot are left behind.
+    expect(status).toMatchObject({ state: 'finishedWithFailures', inFlight: 0, blockers: [] });
+    expect(status.counts).toMatchObject({ failed: 1, succeeded: status.planned - 1 });
     expect(status.causes).toMatchObject([
       { of: 'failed', total: 1, causes: [{ kind: 'failed', failureClass: 'permanent', text, count: 1 }] },
     ]);
-    expect(status.counts.succeeded).toBe(status.planned - 1);
     expect(status.waves.map(({ state }) => state)).toEqual(['passed', 'passed', 'passed']);
-    expect(broken).toEqual([]);
-    // No job and no slot are left behind.
-    expect(status).toMatchObject({ inFlight: 0, blockers: [] });
     const { commands } = redis.connect();
     await until('the last job to be gone', async () => {
-      const keys = await commands.keys(`${config.keyPrefix}:{queue:bull}:*`);
+      const keys = await commands.keys(`${night.redis.keyPrefix}:{queue:bull}:*`);
       return keys.every((key) => !key.includes(status.id));
     });
-    // One create each, and one more for each that failed for a passing reason.
-    const retried = upgrades.filter(({ identity: { collectorId } }) => creates.get(collectorId) === 2);
-    expect(
-      upgrades.filter(({ identity: { collectorId } }) => creates.get(collectorId) === undefined),
-    ).toEqual([]);
-    expect([...creates.values()].every((count) => count <= 2)).toBe(true);
-    expect(retried.length).toBeGreaterThan(0);
-    expect(
-      retried.every(
-        ({ progress: { state }, tally: { attempts } }) => state === 'succeeded' && attempts === 2,
-      ),
-    ).toBe(true);
-    for (const gapMs of gapsBeforeWaves(night, upgrades)) {
-      expect(gapMs).toBeGreaterThanOrEqual((300 - clockSlackMs) * nightSpeed);
+    // P10, by the service's own truth; one create each, and one more for each that failed for a passing reason.
+    for (const { identity, progress, tally } of upgrades) {
+      const shown = night.service.world.collector(identity.collectorId)?.life.version;
+      const isUpgraded = progress.state === 'succeeded';
+      expect([progress.state, shown === status.targetBuild]).toEqual([progress.state, isUpgraded]);
+      expect(creates.get(identity.collectorId)).toBe(tally.attempts);
+      expect(tally.attempts).toBeLessThanOrEqual(2);
     }
+    expect(upgrades.filter(({ tally: { attempts } }) => attempts === 2).length).toBeGreaterThan(0);
+    for (const gapMs of gapsBeforeWaves(night, upgrades))
+      expect(gapMs).toBeGreaterThanOrEqual((300 - clockSlackMs) * nightSpeed);
     // P5: the ones excluded by name, and Macs, are as they were.
     const spared = night.service.world
       .collectors()
       .filter(({ facts }) => facts.name.includes('web') || facts.osName?.startsWith('Mac') === true);
     expect(spared.length).toBeGreaterThan(2);
     expect(spared.filter(({ facts }) => creates.has(facts.id))).toEqual([]);
-    // P10, by the service's own truth.
-    for (const {
-      progress: { state },
-      identity: { collectorId },
-    } of upgrades) {
-      const shown = night.service.world.collector(collectorId)?.life.version;
-      expect([state, shown === status.targetBuild]).toEqual(
-        state === 'succeeded' ? ['succeeded', true] : ['failed', false],
-      );
-    }
     // The failed one is tried again when an operator says so, also when all is over.
     const retry = { rolloutId, verb: 'retry', failed: 1, by: 'test', reason: '' } as const;
     const { operations } = daemon;
     expect(await operations.apply({ ...retry, failureClass: 'timedOut' })).toMatchObject({ kind: 'refused' });
     expect(await operations.apply({ ...retry, failureClass: 'permanent' })).toMatchObject({ kind: 'done' });
     await untilState(daemon, rolloutId, 'succeeded');
+  });
+
+  it('goes on where a query is met and a webhook agrees, which gets the figures of the wave', async (test) => {
+    const result = [{ metric: {}, value: [0, '0.998'] }];
+    const vector = { status: 'success', data: { resultType: 'vector', result } };
+    const server = await startScriptedServer(({ method }, r) =>
+      method === 'GET' ? sendJson(r, 200, vector) : sendJson(r, 204, undefined),
+    );
+    test.onTestFinished(server.close);
+    const gates = [
+      { prometheus: { url: server.url, query: 'up', expect: '>= 0.99' } },
+      { prometheus: { url: server.url, query: 'down', expect: '< 0.1' }, name: 'watched', dryRun: true },
+      { webhook: { url: `${server.url}/go` } },
+    ];
+    const canary = { name: 'canary', size: 4, soak: '300ms', maxFailures: 0, gates };
+    const { rolloutId, end } = await aStartedNight(test, {
+      scenario: { fleet: { size: 12 } },
+      rollout: { waves: [canary, { name: 'rest', maxFailures: '20%' }] },
+    });
+    const { status } = await end();
+    expect(status.state).toBe('succeeded');
+    expect(status.waves[0]?.gates.map(({ name, value }) => [name, value])).toEqual([
+      ['prometheus', 0.998],
+      ['watched', 0.998],
+      ['webhook', null],
+    ]);
+    const posted = server.requests.find(({ method }) => method === 'POST');
+    const figures = { rollout: rolloutId, wave: 'canary', size: 4, succeeded: 4, failed: 0 };
+    expect(JSON.parse(posted?.text ?? '')).toMatchObject(figures);
   });
 });

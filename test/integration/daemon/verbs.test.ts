@@ -1,238 +1,220 @@
-import { describe, it } from 'vitest';
-import { settleCollector } from '../../../src/reference-service/fleet/simulated-collector.ts';
+import { describe, expect, it } from 'vitest';
 import { lossless } from '../../support/lossless.ts';
 import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
-  activeOf,
-  aDaemonNight,
-  aStartedNight,
-  type Night,
-  type NightDaemon,
+  createsReach,
   nightPolicy,
   rollBack,
   scan,
   statusOf,
   untilEnded,
+  untilIdle,
   untilState,
   untilWave,
   upgradesOf,
 } from '../../support/night/daemon-night.ts';
-import { useRedis } from '../../support/redis/redis.ts';
+import { createdTwice, createsOf } from '../../support/night/judge-night.ts';
+import { useNights } from '../../support/night/nights.ts';
 import { until } from '../../support/until.ts';
 
-const redis = useRedis();
+const { aNight, aStartedNight } = useNights();
 const by = { by: 'test', reason: 'a test' };
 const oneWave = [{ name: 'all', maxFailures: '20%' }];
-const fleet = { size: 12 };
 
-function buildsOf({ service }: Night): ReadonlyMap<number, string> {
-  const world = service.world;
-  return new Map(
-    world.collectors().map((each) => [each.facts.id, settleCollector(each, world.now()).version]),
-  );
-}
-
-async function eventsOf({ operations }: NightDaemon, rolloutId: string) {
-  return (await operations.readEvents(rolloutId, 1_000)) ?? [];
-}
-
-describe.concurrent('what has not the shape of a rollout id', () => {
-  it('such as the name of a policy, is a rollout that nobody knows, and no error of ours', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const night = await aDaemonNight({ redis: redis.config() }, onTestFinished);
-    const { url, operations } = await night.startDaemon();
-    for (const rolloutId of [nightPolicy, 'x', '..%2f..', '%00', '__proto__', '-20261121-', '20261121-1']) {
+describe.concurrent('an operator', () => {
+  it('gets no rollout for what has not the shape of an id, such as a name, and causes no error', async (test) => {
+    const { url, operations } = await (await aNight(test)).startDaemon();
+    for (const rolloutId of [nightPolicy, '..%2f..', '%00', '__proto__', '-20261121-', '20261121-1']) {
       const path = `${url}/api/v1/rollouts/${rolloutId}`;
-      expect([rolloutId, (await fetch(path)).status]).toEqual([rolloutId, 404]);
-      for (const part of ['collectors', 'events', 'verbs'])
-        expect((await fetch(`${path}/${part}`)).status).toBe(404);
+      for (const part of ['', '/collectors', '/events', '/verbs'])
+        expect([rolloutId, part, (await fetch(`${path}${part}`)).status]).toEqual([rolloutId, part, 404]);
       expect((await fetch(`${path}/pause`, { method: 'POST' })).status).toBe(404);
     }
-    expect(await operations.apply({ rolloutId: nightPolicy, verb: 'pause', ...by })).toEqual({
-      kind: 'unknownRollout',
-    });
+    const pause = { rolloutId: nightPolicy, verb: 'pause', ...by } as const;
+    expect(await operations.apply(pause)).toEqual({ kind: 'unknownRollout' });
   });
-});
 
-describe.concurrent('a rollout that waits for a person', () => {
-  it('starts, opens a wave and goes without a held collector as it is told (P4, P14, P15)', async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it('pauses: once it is acknowledged no daemon sends a create, what runs ends, and a resume goes on (P4)', async (test) => {
+    const { night, daemon, rolloutId, end } = await aStartedNight(test, {
+      scenario: { fleet: { size: 25 } },
+      rollout: { waves: oneWave, concurrency: 4 },
+      // Creates are long on their way, so that some have left and not arrived whenever a pause comes.
+      behave: ({ method }) => ({ kind: 'pass', delayMs: method === 'POST' ? 200 : 0 }),
+    });
+    const other = await night.startDaemon();
+    const pause = { rolloutId, verb: 'pause', ...by } as const;
+    for (const wanted of [4, 12]) {
+      await createsReach(night, wanted);
+      const paused = await other.operations.apply(pause);
+      const pausedAt = night.service.clock.now();
+      expect(paused).toMatchObject({ kind: 'done', status: { state: 'paused' } });
+      expect(await daemon.operations.apply(pause)).toMatchObject({ kind: 'unchanged' });
+      const idle = await untilIdle(other, rolloutId);
+      expect(night.record().creates.filter(({ at }) => at > pausedAt)).toEqual([]);
+      expect(idle).toMatchObject({ state: 'paused', reason: 'by test: a test' });
+      expect(night.record().tasksInFlight).toBe(0);
+      const resumed = await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
+      expect(resumed).toMatchObject({ kind: 'done' });
+    }
+    const { status, broken } = await end();
+    expect([status.state, createdTwice(night.record()), broken]).toEqual(['succeeded', [], []]);
+  });
+
+  it('aborts: nothing more starts, what runs is watched to its end, the rest is withdrawn (P4, P9)', async (test) => {
+    const { night, daemon, rolloutId, end } = await aStartedNight(test, {
+      daemons: 2,
+      scenario: { fleet: { size: 20 } },
+      rollout: { waves: oneWave, concurrency: 4 },
+    });
+    const { operations } = daemon;
+    const stratum = { subject: 'AIX / power / 19.1-1', ...by };
+    expect(await operations.hold(stratum)).toMatchObject({ note: { kind: 'stratumEmpty' } });
+    await createsReach(night, 5);
+    await operations.apply({ rolloutId, verb: 'abort', ...by });
+    const abortedAt = night.service.clock.now();
+    const { status, upgrades, broken } = await end();
+    const created = createsOf(night.record());
+    expect(night.record().creates.filter(({ at }) => at > abortedAt)).toEqual([]);
+    expect([status.state, broken]).toEqual(['aborted', []]);
+    for (const { identity, progress } of upgrades)
+      expect(progress.state).toBe(created.has(identity.collectorId) ? 'succeeded' : 'withdrawn');
+    expect(status.counts.withdrawn).toBeGreaterThan(0);
+    const events = await operations.readEvents(rolloutId, 1_000);
+    expect(events?.map(({ event }) => event)).toContain('stratum.held');
+    const left = { rolloutId, policy: nightPolicy, isEnded: true, label: stratum.subject };
+    expect((await operations.listHolds()).strata).toMatchObject([left]);
+    expect(await operations.release(stratum)).toMatchObject({ note: { kind: 'rolloutEnded' } });
+    expect((await operations.listHolds()).strata).toEqual([]);
+    const again = await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    expect(again).toMatchObject({ kind: 'nothing', why: { kind: 'stopped', last: { state: 'aborted' } } });
+  });
+
+  it('starts a rollout, opens its wave, and holds a collector of it (P4, P14, P15)', async (test) => {
     const waves = [
       { name: 'canary', size: 3, soak: '6h', maxFailures: 0 },
       { name: 'rest', approval: true },
     ];
-    const { night, daemon, rolloutId, end } = await aStartedNight(
-      { redis: redis.config(), scenario: { fleet }, rollout: { approval: true, waves } },
-      onTestFinished,
-    );
+    const { night, daemon, rolloutId, end } = await aStartedNight(test, {
+      scenario: { fleet: { size: 12 } },
+      rollout: { approval: true, waves },
+    });
     const { operations } = daemon;
     const first = await statusOf(daemon, rolloutId);
     expect(first).toMatchObject({ state: 'awaitingApproval', blockers: [{ kind: 'planApproval' }] });
-    for (const verb of ['resume', 'pause', 'rollback'] as const)
-      expect(await applyAsShown(operations, { rolloutId, verb, ...by })).toMatchObject({ kind: 'refused' });
 
     // The fleet has changed: the plan is made anew, and approved anew.
     const approve = { rolloutId, verb: 'approve', ...by } as const;
     const [gone] = await upgradesOf(daemon, rolloutId);
     night.service.world.remove(lossless(gone).identity.collectorId);
-    expect(await operations.apply({ ...approve, planHash: first.planHash })).toMatchObject({
-      kind: 'refused',
-    });
+    const outdated = await operations.apply({ ...approve, planHash: first.planHash });
+    expect(outdated).toMatchObject({ kind: 'refused' });
     const renewed = await statusOf(daemon, rolloutId);
-    expect(renewed).toMatchObject({
-      state: 'awaitingApproval',
-      planned: first.planned - 1,
-      drift: { from: first.planHash, joined: 0, left: 1 },
-    });
+    const drift = { from: first.planHash, joined: 0, left: 1 };
+    expect(renewed).toMatchObject({ state: 'awaitingApproval', planned: first.planned - 1, drift });
     expect(night.record().creates).toEqual([]);
-    const approved = { ...approve, planHash: renewed.planHash };
-    expect(await operations.apply(approved)).toMatchObject({
-      kind: 'done',
-      status: { state: 'running', reason: 'by test: a test' },
-    });
-    expect(await operations.apply(approved)).toMatchObject({ kind: 'unchanged' });
+    const approved = await operations.apply({ ...approve, planHash: renewed.planHash });
+    expect(approved).toMatchObject({ kind: 'done', status: { state: 'running', reason: 'by test: a test' } });
 
-    const held = lossless((await upgradesOf(daemon, rolloutId)).find(({ identity: { wave } }) => wave === 1));
-    const { collectorId, collectorName: subject } = held.identity;
-    const now = async () =>
-      (await upgradesOf(daemon, rolloutId)).find(({ identity }) => identity.collectorId === collectorId);
+    const held = (await upgradesOf(daemon, rolloutId)).find(({ identity: { wave } }) => wave === 1);
+    const { collectorId, collectorName: subject } = lossless(held).identity;
+    const stateNow = async () =>
+      (await upgradesOf(daemon, rolloutId)).find(({ identity }) => identity.collectorId === collectorId)
+        ?.progress.state;
     const subjectHeld = { kind: 'collector', collectorId };
     expect(await operations.hold({ subject, ...by })).toMatchObject({ kind: 'done', subject: subjectHeld });
-    expect(await operations.hold({ subject, ...by })).toMatchObject({ kind: 'unchanged' });
     expect(await operations.listHolds()).toMatchObject({ collectors: [{ collectorId }] });
-    expect(await now()).toMatchObject({ progress: { state: 'withdrawn' } });
     await daemon.daemon.scanNow(nightPolicy, 'schedule');
-    expect(await now()).toMatchObject({ progress: { state: 'withdrawn' } });
+    expect(await stateNow()).toBe('withdrawn');
 
     await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
     const skip = { rolloutId, verb: 'skipSoak', wave: 'canary', ...by } as const;
     expect(await operations.apply(skip)).toMatchObject({ kind: 'done' });
     const waiting = await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
     expect(waiting.blockers.map(({ kind }) => kind)).toContain('waveApproval');
-    expect(await operations.apply({ ...approve, planHash: 'deadbeef' })).toMatchObject({ kind: 'refused' });
     expect(night.record().creates.length).toBe(3);
     expect(await operations.release({ subject, ...by })).toMatchObject({ kind: 'done' });
     // A scan at which the rollout just moves on leaves it to the next one.
     await until('the collector to come back', async () => {
       await daemon.daemon.scanNow(nightPolicy, 'schedule');
-      return (await now())?.progress.state === 'pending';
+      return (await stateNow()) === 'pending';
     });
     expect(await operations.apply({ ...approve, wave: 'rest' })).toMatchObject({ kind: 'done' });
     const { status, broken } = await end();
     expect(status).toMatchObject({ state: 'succeeded', counts: { succeeded: status.planned } });
-    expect((await eventsOf(daemon, rolloutId)).map(({ event }) => event)).toContain('wave.soakSkipped');
+    const events = await operations.readEvents(rolloutId, 1_000);
+    expect(events?.map(({ event }) => event)).toContain('wave.soakSkipped');
     expect(broken).toEqual([]);
   });
-});
 
-describe.concurrent('a rollback', () => {
-  it('is begun once it was shown, and once, and brings each collector to the build it had (P15)', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { night, daemon, rolloutId } = await aStartedNight(
-      {
-        redis: redis.config(),
-        scenario: {
-          // What is no longer offered can't be gone back to.
-          fleet: { size: 15, shares: { withinOneYear: 0.9, oneToThreeYears: 0 } },
-        },
-        rollout: { waves: oneWave },
-      },
-      onTestFinished,
-    );
-    await untilEnded(daemon, rolloutId);
+  it('begins a rollback that was shown, once, which brings each collector to the build it had (P15)', async (test) => {
+    const { night, daemon, rolloutId, end } = await aStartedNight(test, {
+      // What is no longer offered can't be gone back to.
+      scenario: { fleet: { size: 15, shares: { withinOneYear: 0.9, oneToThreeYears: 0 } } },
+      rollout: { waves: oneWave },
+    });
+    await end();
     const ask = { rolloutId, verb: 'rollback', ...by } as const;
-    // What was not shown is not begun (P15).
     expect(await daemon.operations.apply(ask)).toMatchObject({
       kind: 'refused',
       reason: expect.stringMatching(/^the rollback was not confirmed: \d+ go back/),
     });
     expect(await rollBack(daemon, rolloutId)).toMatchObject({ kind: 'done' });
     expect(await daemon.operations.apply(ask)).toMatchObject({ kind: 'unchanged' });
-    const ended = await untilEnded(daemon, rolloutId);
-    expect(ended.state).toBe('rolledBack');
-    const running = ended.counts.succeeded;
-    expect(ended.counts.rolledBack + running).toBe(ended.planned);
+    const { status, upgrades } = await end();
+    const { counts, planned, leftBehind, targetBuild } = status;
+    expect(status.state).toBe('rolledBack');
+    expect(counts.rolledBack).toBeGreaterThan(0);
+    expect(counts.rolledBack + counts.succeeded).toBe(planned);
     // Who still runs the build is named, with the reason, in both rollouts.
-    const stays = ended.leftBehind.reduce((sum, { count }) => sum + count, 0);
-    expect(stays).toBe(running);
-    const rollback = await statusOf(daemon, lossless(ended.rollbackId ?? undefined));
-    expect(rollback.leftBehind).toEqual(ended.leftBehind);
-    expect(rollback.waves.map(({ name }) => name)).toEqual(['canary', 'rest']);
-    expect(rollback.waves[1]?.size).toBeGreaterThan(0);
-    expect(rollback.state).toBe(running === 0 ? 'succeeded' : 'finishedWithFailures');
-    expect(ended.counts.rolledBack).toBeGreaterThan(0);
-    const after = buildsOf(night);
-    for (const { identity, progress } of await upgradesOf(daemon, rolloutId))
-      if (progress.state === 'rolledBack') expect(after.get(identity.collectorId)).toBe(identity.fromBuild);
-    const taken = (await upgradesOf(daemon, rolloutId)).find(
-      ({ progress: { state } }) => state === 'rolledBack',
-    );
-    const explained = await daemon.operations.explain(lossless(taken).identity.collectorName);
+    expect(leftBehind.reduce((sum, { count }) => sum + count, 0)).toBe(counts.succeeded);
+    const rollback = await statusOf(daemon, lossless(status.rollbackId ?? undefined));
+    expect(rollback.leftBehind).toEqual(leftBehind);
+    expect(rollback.waves).toMatchObject([{ name: 'canary' }, { name: 'rest', size: expect.any(Number) }]);
+    expect(rollback.state).toBe(counts.succeeded === 0 ? 'succeeded' : 'finishedWithFailures');
+    const taken = upgrades.filter(({ progress: { state } }) => state === 'rolledBack');
+    for (const { identity } of taken)
+      expect(night.service.world.collector(identity.collectorId)?.life.version).toBe(identity.fromBuild);
+    const explained = await daemon.operations.explain(lossless(taken[0]).identity.collectorName);
     expect(explained).toMatchObject({
-      explanations: [{ kind: 'rolledBack', rollout: null, target: ended.targetBuild }],
+      explanations: [{ kind: 'rolledBack', rollout: null, target: targetBuild }],
       history: expect.arrayContaining([
         expect.objectContaining({ rollout: rollback.id, kind: 'rollback', state: 'succeeded' }),
-        expect.objectContaining({
-          rollout: rolloutId,
-          state: 'rolledBack',
-          attempts: [expect.objectContaining({ taskId: expect.any(String), state: 'succeeded' })],
-        }),
+        expect.objectContaining({ rollout: rolloutId, state: 'rolledBack' }),
       ]),
     });
   });
-});
 
-describe.concurrent('a build that tripped a canary', () => {
-  it('is refused for every policy until it is released', async ({ expect, onTestFinished }) => {
-    const { daemon, rolloutId } = await aStartedNight(
-      {
-        redis: redis.config(),
-        scenario: {
-          fleet: { size: 20 },
-          failures: [{ match: { osName: 'Linux' }, outcome: 'failed', message: 'not supported' }],
-        },
-        rollout: {
-          select: { include: { osName: 'Linux' }, exclude: [] },
-          waves: [{ name: 'canary', size: 3, maxFailures: 0 }, { name: 'rest' }],
-        },
-        moreRollouts: [
-          {
-            name: 'windows',
-            select: { include: { osName: 'Windows*' }, exclude: [] },
-            upgrade: { deadline: '15s', verifyWithin: '5s', expect: '600ms' },
-            waves: oneWave,
-          },
-        ],
+  it('releases a build that tripped a canary, which is refused for every policy until then', async (test) => {
+    const of = (osName: string) => ({ select: { include: { osName }, exclude: [] } });
+    const upgrade = { deadline: '15s', verifyWithin: '5s', expect: '600ms' };
+    const { daemon, rolloutId } = await aStartedNight(test, {
+      scenario: {
+        fleet: { size: 20 },
+        failures: [{ match: { osName: 'Linux' }, outcome: 'failed', message: 'not supported' }],
       },
-      onTestFinished,
-    );
-    const held = await untilState(daemon, rolloutId, 'held');
-    await until('the end of what runs', async () => activeOf(await statusOf(daemon, rolloutId)) === 0);
-    const build = held.targetBuild;
+      rollout: { ...of('Linux'), waves: [{ name: 'canary', size: 3, maxFailures: 0 }, { name: 'rest' }] },
+      moreRollouts: [{ name: 'windows', ...of('Windows*'), upgrade, waves: oneWave }],
+    });
+    const { operations } = daemon;
+    const { targetBuild: build } = await untilState(daemon, rolloutId, 'held');
+    await untilIdle(daemon, rolloutId);
     expect(await daemon.daemon.scanNow('windows', 'operator')).toMatchObject({
       kind: 'nothing',
-      reason: expect.stringContaining(`build ${build} is held: ${rolloutId}, wave canary: failures`),
+      why: {
+        kind: 'noTarget',
+        why: { build, reason: expect.stringContaining(`${rolloutId}, wave canary: failures`) },
+      },
     });
-    expect(await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by })).toMatchObject({
+    expect(await applyAsShown(operations, { rolloutId, verb: 'resume', ...by })).toMatchObject({
       kind: 'refused',
       reason: expect.stringContaining(`release ${build} first`),
     });
-    expect(await daemon.operations.release({ subject: build, ...by })).toMatchObject({ kind: 'done' });
-    expect(await daemon.operations.release({ subject: build, ...by })).toMatchObject({ kind: 'unchanged' });
-    expect(await daemon.operations.readAudit(10)).toMatchObject([
+    expect(await operations.release({ subject: build, ...by })).toMatchObject({ kind: 'done' });
+    expect(await operations.readAudit(10)).toMatchObject([
       { event: 'build.released', subject: build, by: 'test' },
       { event: 'build.held', subject: build, by: 'daemon' },
     ]);
     const windows = await untilEnded(daemon, await scan(daemon, 'windows'));
     expect(windows.state).toBe('succeeded');
-
-    expect(await daemon.operations.hold({ subject: build, ...by })).toMatchObject({ kind: 'done' });
-    expect(await daemon.daemon.scanNow('windows', 'operator')).toMatchObject({ kind: 'nothing' });
   });
 });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type GateProbeParts, makeGateProbe } from '../../../src/gates/make-gate-probe.ts';
-import type { GateAnswer, GateQuestion } from '../../../src/orchestrator/ports/gate-probe.ts';
+import type { GateQuestion } from '../../../src/orchestrator/ports/gate-probe.ts';
+import type { GateAnswer } from '../../../src/rollout/decision/assess-gate.ts';
 import type { Expectation } from '../../../src/rollout/model/policy.ts';
 import {
   hasOpenssl,
@@ -14,6 +15,7 @@ import {
 import {
   type Script,
   type ScriptedServer,
+  type SeenRequest,
   sendCutOff,
   sendJson,
   sendText,
@@ -54,33 +56,27 @@ interface Asked extends GateProbeParts {
 }
 
 function askPrometheus(url: string, asked: Asked = {}): Promise<GateAnswer> {
-  const { tokenFile, signal, query = 'up', expect: expectation, ...parts } = asked;
-  const gate = {
-    kind: 'prometheus' as const,
-    name: 'prometheus',
-    dryRun: false,
-    everyMs: 60_000,
-    url,
-    query,
-    expect: expectation ?? { operator: '>=' as const, value: 0.99 },
-    forMs: 0,
-    ...(tokenFile === undefined ? {} : { tokenFile }),
-  };
-  return makeGateProbe({ timeoutMs: 20_000, ...parts }).ask({ gate, summary }, signal);
+  const { query = 'up', expect: expectation = { operator: '>=', value: 0.99 }, ...more } = asked;
+  return ask({ kind: 'prometheus', url, query, expect: expectation, forMs: 0 }, more);
 }
 
 function askWebhook(url: string, asked: Asked = {}): Promise<GateAnswer> {
-  const { tokenFile, signal, ...parts } = asked;
-  const gate = {
-    kind: 'webhook' as const,
-    name: 'webhook',
-    dryRun: false,
-    everyMs: 60_000,
-    url,
-    ...(tokenFile === undefined ? {} : { tokenFile }),
-  };
+  return ask({ kind: 'webhook', url }, asked);
+}
+
+type Gate = GateQuestion['gate'];
+/** What one gate has for itself. */
+type OwnFields<G> = G extends Gate ? Omit<G, 'name' | 'dryRun' | 'everyMs'> : never;
+
+function ask(of: OwnFields<Gate>, asked: Asked = {}): Promise<GateAnswer> {
+  const { tokenFile, signal, query: _query, expect: _expectation, ...parts } = asked;
+  const shared = { name: 'gate', dryRun: false, everyMs: 60_000 };
+  const gate: Gate = { ...shared, ...of, ...(tokenFile === undefined ? {} : { tokenFile }) };
   return makeGateProbe({ timeoutMs: 20_000, ...parts }).ask({ gate, summary }, signal);
 }
+
+/** What both kinds take for a good answer. */
+const well: Script = (_request, response) => sendJson(response, 200, scalarOf('1'));
 
 /** Both kinds, for what they have in common. */
 const askers = [
@@ -108,9 +104,17 @@ async function aTokenFile(text: string): Promise<string> {
   return path;
 }
 
+/** Says these words as each kind of gate takes a no. */
+const saying =
+  (words: (request: SeenRequest) => string): Script =>
+  (request, response) =>
+    request.method === 'GET'
+      ? sendJson(response, 400, { status: 'error', error: words(request) })
+      : sendText(response, 409, words(request));
+
 describe('a prometheus gate, asked', () => {
   it('sends its query as an instant query, without credentials when it has none', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const server = await serve(well);
     const query = 'sum(rate(errors{job="a&b"}[5m])) / 100 + 1';
     await askPrometheus(server.url, { query });
     const [request] = server.requests;
@@ -120,7 +124,7 @@ describe('a prometheus gate, asked', () => {
   });
 
   it('finds the path of the query behind any base URL', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const server = await serve(well);
     for (const [path, requested] of [
       ['/', '/api/v1/query?query=up'],
       ['/prometheus//', '/prometheus/api/v1/query?query=up'],
@@ -268,7 +272,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
 
   it('follows no redirect, and sends its token nowhere else', async () => {
     let status = 0;
-    const other = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const other = await serve(well);
     const server = await serve((_request, response) => {
       const location = `${other.url}/api/v1/query`;
       sendJson(response, status, { status: 'error', error: 'moved' }, { location });
@@ -281,29 +285,35 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(other.requests).toHaveLength(0);
   });
 
-  it('has no answer when nobody listens', async () => {
-    expect(await ask('http://127.0.0.1:1')).toEqual(errorOf('connection refused'));
-  });
-
   it('has no answer when the server speaks no TLS', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const server = await serve(well);
     const { kind, detail } = await ask(server.url.replace('http:', 'https:'));
     expect(kind).toBe('error');
     expect(detail).toMatch(/^no connection \(\w+\)$/);
   });
 
-  it('has no answer when the host does not exist', async () => {
+  it('has no answer when nobody listens, or the host does not exist', async () => {
+    expect(await ask('http://127.0.0.1:1')).toEqual(errorOf('connection refused'));
     const { kind, detail } = await ask('http://gate.invalid');
     expect(kind).toBe('error');
     expect(detail).toMatch(/^(the host is not known|the host name could not be looked up)$/);
   });
 
-  it('has no answer when the connection breaks, before or within one', async () => {
-    const server = await serve((_request, response) => void response.destroy());
-    const words = 'the connection broke before the answer was complete';
-    expect(await ask(server.url)).toEqual(errorOf(words));
-    server.follow((_request, response) => sendCutOff(response, 200));
-    expect(await ask(server.url)).toEqual(errorOf(words));
+  const broke = 'the connection broke before the answer was complete';
+  const tooLarge: Script = (request, response) => {
+    const text = JSON.stringify(scalarOf('1'));
+    const blanks = ' '.repeat(1_000_001 - text.length);
+    sendText(response, request.method === 'GET' ? 200 : 409, `${text}${blanks}`);
+  };
+
+  it.each<[string, string, Script]>([
+    ['the connection breaks', broke, (_request, response) => void response.destroy()],
+    ['the answer breaks off', broke, (_request, response) => sendCutOff(response, 200)],
+    ['the body is just over 1 MB', 'the answer is larger than 1 MB', tooLarge],
+    ['none comes in time', 'no complete answer within 1s', () => {}],
+  ])('has no answer when %s', async (_when, words, script) => {
+    const server = await serve(script);
+    expect(await ask(server.url, { timeoutMs: 1_000 })).toEqual(errorOf(words));
   });
 
   it('has no answer in what is no HTTP', async () => {
@@ -318,15 +328,6 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(await ask(`http://127.0.0.1:${address.port}`)).toEqual(errorOf('the answer is no HTTP'));
   });
 
-  it('has no answer in a body of just over 1 MB', async () => {
-    const server = await serve((request, response) => {
-      const text = JSON.stringify(scalarOf('1'));
-      const blanks = ' '.repeat(1_000_001 - text.length);
-      sendText(response, request.method === 'GET' ? 200 : 409, `${text}${blanks}`);
-    });
-    expect(await ask(server.url)).toEqual(errorOf('the answer is larger than 1 MB'));
-  });
-
   it('keeps no connection open', async () => {
     let isClosed: Promise<void> | undefined;
     const server = await serve((_request, response) => {
@@ -337,13 +338,8 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     await isClosed;
   });
 
-  it('waits for an answer no longer than its limit', async () => {
-    const server = await serve(() => {});
-    expect(await ask(server.url, { timeoutMs: 100 })).toEqual(errorOf('no complete answer within 100ms'));
-  });
-
   it('is not kept by a file that does not open', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const server = await serve(well);
     const answer = await ask(server.url, {
       timeoutMs: 100,
       tokenFile: '/run/secrets/token',
@@ -353,22 +349,16 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is given up at once when its signal is aborted', async () => {
+  it('is given up at once when its signal is aborted, and then not sent any more', async () => {
     const giveUp = new AbortController();
     const server = await serve(() => giveUp.abort());
-    expect(await ask(server.url, { signal: giveUp.signal })).toEqual(errorOf('the question was given up'));
-  });
-
-  it('is not sent when its signal is aborted already', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
-    expect(await ask(server.url, { signal: AbortSignal.abort() })).toEqual(
-      errorOf('the question was given up'),
-    );
-    expect(server.requests).toEqual([]);
+    for (let asked = 1; asked <= 2; asked += 1)
+      expect(await ask(server.url, { signal: giveUp.signal })).toEqual(errorOf('the question was given up'));
+    expect(server.requests).toHaveLength(1);
   });
 
   it('sends the token of its file, without the blanks around it, as it is at each ask', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const server = await serve(well);
     const tokenFile = await aTokenFile('  first-token\n');
     await ask(server.url, { tokenFile });
     await writeFile(tokenFile, 'second-token');
@@ -380,7 +370,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
   });
 
   it('names a token file that is missing, and sends nothing', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const server = await serve(well);
     const tokenFile = `${await aTokenFile('x')}.gone`;
     expect(await ask(server.url, { tokenFile })).toEqual(
       errorOf(`the token file ${tokenFile} does not exist`),
@@ -389,7 +379,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
   });
 
   it('sends no token that is none, or longer than a header may be', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const server = await serve(well);
     const askWith = (text: string) =>
       ask(server.url, { tokenFile: '/run/token', readFile: async () => text });
     for (const [text, words] of [
@@ -412,22 +402,15 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
       JSON.stringify(token).slice(1, -1),
       Buffer.from(token).toString('base64'),
     ];
-    const server = await serve((request, response) => {
-      const text = `you said ${forms.join(' and ')} and ge\u200b+heim/12"34=`;
-      if (request.method === 'GET') sendJson(response, 400, { status: 'error', error: text });
-      else sendText(response, 409, text);
-    });
+    const words = `you said ${forms.join(' and ')} and ge\u200b+heim/12"34=`;
+    const server = await serve(saying(() => words));
     const answer = await ask(server.url, { tokenFile: '/run/token', readFile: async () => token });
     expect(answer.detail).toBe(`you said ${forms.map(() => '***').join(' and ')} and ***`);
   });
 
   it('leaves no half of a token at the end of words that are cut (P12)', async () => {
     const token = 'geheimnis'.repeat(10);
-    const server = await serve((request, response) => {
-      const text = `${'x'.repeat(150)}${token}`;
-      if (request.method === 'GET') sendJson(response, 400, { status: 'error', error: text });
-      else sendText(response, 409, text);
-    });
+    const server = await serve(saying(() => `${'x'.repeat(150)}${token}`));
     const answer = await ask(server.url, { tokenFile: '/run/token', readFile: async () => token });
     expect(answer.detail).toBe(`${'x'.repeat(150)}***`);
   });
@@ -440,7 +423,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
   });
 
   it('does not throw, nor repeat what was said, when a part of ours is broken', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const server = await serve(well);
     const answer = await ask(server.url, {
       tokenFile: '/run/token',
       readFile: () => {
@@ -453,18 +436,13 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
 
 describe('the probe, for a gate whose URL is in a file', () => {
   it('asks at the URL of a file, as it is then, and shows no part of it that is repeated (P12)', async () => {
-    const server = await serve((request, response) => {
-      const text = `${request.method} at ${request.url}, is it theSignature+1 or theSignature%2B1?`;
-      if (request.method === 'GET') sendJson(response, 400, { status: 'error', error: text });
-      else sendText(response, 409, text);
-    });
+    const server = await serve(
+      saying(({ method, url }) => `${method} at ${url}, is it theSignature+1 or theSignature%2B1?`),
+    );
     const urlFile = await aTokenFile(`${server.url}/hooks/thePathToken?sig=theSignature%2B1\n`);
-    const shared = { name: 'x', dryRun: false, everyMs: 60_000, urlFile } as const;
-    const probe = makeGateProbe({ timeoutMs: 20_000 });
-    const webhook = await probe.ask({ gate: { kind: 'webhook', ...shared }, summary });
+    const webhook = await ask({ kind: 'webhook', urlFile });
     const expectation = { operator: '>=', value: 1 } as const;
-    const query = { query: 'up', expect: expectation, forMs: 0 };
-    const prometheus = await probe.ask({ gate: { kind: 'prometheus', ...query, ...shared }, summary });
+    const prometheus = await ask({ kind: 'prometheus', urlFile, query: 'up', expect: expectation, forMs: 0 });
     expect(server.requests.map(({ url }) => url)).toEqual([
       '/hooks/thePathToken?sig=theSignature%2B1',
       '/hooks/thePathToken/api/v1/query?sig=theSignature%2B1&query=up',
@@ -474,34 +452,32 @@ describe('the probe, for a gate whose URL is in a file', () => {
       expect(detail).not.toMatch(/thePathToken|theSignature/);
     }
     await writeFile(urlFile, 'no url');
-    const after = await probe.ask({ gate: { kind: 'webhook', ...shared }, summary });
-    expect(after).toEqual(errorOf(`the URL file ${urlFile} holds something else than a URL`));
-    const gone = { ...shared, urlFile: `${urlFile}.gone` };
-    expect(await probe.ask({ gate: { kind: 'webhook', ...gone }, summary })).toEqual(
-      errorOf(`the URL file ${urlFile}.gone does not exist`),
+    expect(await ask({ kind: 'webhook', urlFile })).toEqual(
+      errorOf(`the URL file ${urlFile} holds something else than a URL`),
+    );
+    const gone = `${urlFile}.gone`;
+    expect(await ask({ kind: 'webhook', urlFile: gone })).toEqual(
+      errorOf(`the URL file ${gone} does not exist`),
     );
   });
 });
 
 describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where there is no openssl)', () => {
-  async function ask(server: TestCertificates, pem: string | undefined, read?: () => Promise<string>) {
+  async function askOver(server: TestCertificates, pem: string | undefined, read?: () => Promise<string>) {
     const https = await startTlsServer(server, { status: 204 });
     opened.push(https.close);
     const gate = {
-      kind: 'webhook' as const,
-      name: 'webhook',
-      dryRun: false,
-      everyMs: 60_000,
+      kind: 'webhook',
       url: `${https.url}/`,
       ...(pem === undefined ? {} : { caFile: '/own.pem' }),
-    };
-    const probe = makeGateProbe({ timeoutMs: 20_000, readFile: read ?? (async () => pem ?? '') });
-    return { answer: await probe.ask({ gate, summary }), asked: https.asked() };
+    } as const;
+    const answer = await ask(gate, { readFile: read ?? (async () => pem ?? '') });
+    return { answer, asked: https.asked() };
   }
 
   it('is trusted when its caFile names the authority', async () => {
     const made = makeCertificates();
-    expect(await ask(made, made.ca)).toMatchObject({
+    expect(await askOver(made, made.ca)).toMatchObject({
       answer: { kind: 'verdict', verdict: 'pass' },
       asked: 1,
     });
@@ -511,7 +487,7 @@ describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where ther
     ['without one', () => undefined],
     ['with another one', () => makeCertificates().ca],
   ])('is no answer %s, naming caFile, and nothing is sent (P14)', async (_how, pem) => {
-    expect(await ask(makeCertificates(), pem())).toMatchObject({
+    expect(await askOver(makeCertificates(), pem())).toMatchObject({
       answer: { kind: 'error', detail: expect.stringContaining("set the gate's caFile") },
       asked: 0,
     });
@@ -531,7 +507,7 @@ describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where ther
       'does not exist',
     ],
   ])('whose caFile %s is no answer, and says so', async (_what, read, words) => {
-    const { answer, asked } = await ask(makeCertificates(), 'any', read);
+    const { answer, asked } = await askOver(makeCertificates(), 'any', read);
     expect(answer).toEqual({ kind: 'error', detail: `the certificate file /own.pem ${words}` });
     expect(asked).toBe(0);
   });

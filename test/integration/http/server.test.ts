@@ -5,48 +5,40 @@ import { mountOperations } from '../../../src/http/operation-handlers.ts';
 import { type RunningHttpServer, startHttpServer } from '../../../src/http/server.ts';
 import { aRawClient } from '../../support/reference-client.ts';
 
+const frame = { method: 'GET', idempotent: true, source: 'test' } as const;
 const readThing = defineOperation({
+  ...frame,
   name: 'readThing',
-  method: 'GET',
   path: '/things/{id}',
   params: z.object({ id: integerText({ min: 1 }) }),
   query: z.object({ depth: integerText({ min: 0 }).default(2) }),
   answer: { status: 200, body: z.object({ id: z.number(), depth: z.number() }) },
-  idempotent: true,
-  source: 'test',
 });
 const listThings = defineOperation({
+  ...frame,
   name: 'listThings',
-  method: 'GET',
   path: '/things/all',
   answer: { status: 200, body: z.object({ things: z.array(z.number()) }) },
-  idempotent: true,
-  source: 'test',
 });
 const makeThing = defineOperation({
+  ...frame,
   name: 'makeThing',
   method: 'POST',
   path: '/things',
   body: z.object({ name: z.string() }),
   answer: { status: 201, body: z.object({ name: z.string() }) },
-  idempotent: false,
-  source: 'test',
 });
 const readPage = defineOperation({
+  ...frame,
   name: 'readPage',
-  method: 'GET',
   path: '/',
   answer: { status: 200, body: z.string() },
-  idempotent: true,
-  source: 'test',
 });
 const breakThing = defineOperation({
+  ...frame,
   name: 'breakThing',
-  method: 'GET',
   path: '/broken',
   answer: { status: 200, body: z.object({}) },
-  idempotent: true,
-  source: 'test',
 });
 
 describe('startHttpServer', () => {

@@ -110,7 +110,7 @@ describe('the notifications of daemons', () => {
     expect(report?.split('\n').find((line) => line.includes('rollout.resumed'))).toMatch(/\| test \| .*seen/);
   });
 
-  it('show a receiver that takes no messages in /readyz, in the status and in the metrics, and upgrades go on', async ({
+  it('show a receiver that takes no messages, and reports that cannot be written, and upgrades go on', async ({
     expect,
     onTestFinished,
   }) => {
@@ -121,20 +121,25 @@ describe('the notifications of daemons', () => {
         redis: redis.config(),
         scenario: { fleet: { size: 6 } },
         notify: [{ slack: { url: `${receiver.url}/${notifyPath}` }, events: ['finished'] }],
+        report: { directory: '/dev/null/reports' },
       },
       onTestFinished,
     );
     expect((await end()).status.state).toBe('succeeded');
     const readiness = await until('the failure', async () => {
       const { status, text } = await daemon.get('/readyz');
-      return text.includes('slack takes no messages') && { status, text };
+      const isSeen = ['slack takes no messages', 'no report is written'].every((part) => text.includes(part));
+      return isSeen && { status, text };
     });
     expect(readiness.status).toBe(200);
     expect(await daemon.operations.listPolicies()).toMatchObject({
       notificationProblems: [expect.stringContaining('answered 503')],
+      reports: { directory: '/dev/null/reports', problem: expect.stringContaining('is no directory') },
     });
     const { text } = await daemon.get('/metrics');
     expect(Number(/upwave_notifications_total\{result="failed"\} (\d+)/.exec(text)?.[1])).toBeGreaterThan(0);
+    expect(text).toContain('upwave_reports_total{result="failed"} 1');
+    expect(daemon.told('report.failed')).toMatchObject([{ level: 'error', policy: 'night' }]);
     expect(daemon.logText()).not.toContain(notifyPath);
   });
 });

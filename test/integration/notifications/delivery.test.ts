@@ -17,7 +17,7 @@ import { until } from '../../support/until.ts';
 
 const redis = useRedis();
 const clock = { now: () => Date.now() };
-const told = { failingSince: null, open: null };
+const announced = { failingSince: null, open: null };
 
 const aNotice = (id: string): Notice => ({
   ...{ id, incident: id, phase: 'once', at: clock.now(), policy: 'production', figures: null, commands: [] },
@@ -37,7 +37,7 @@ async function aDelivery(
   const place = { kind: 'webhook', url: new Secret(url), secret: new Secret('signs') } as const;
   const receiver: Receiver = { name: 'hook', events: ['started'], policies: ['*'], quiet: null, place };
   const notes: DaemonNote[] = [];
-  const sink = { tell: () => undefined, note: (note: DaemonNote) => void notes.push(note) };
+  const sink = { report: () => undefined, note: (note: DaemonNote) => void notes.push(note) };
   const send = makeSendNotice({ installation: undefined, publicUrl: undefined, clock });
   const parts: DeliverParts = { outbox: spoil(outbox), send, receivers: [receiver], clock, sink };
   const names = makeQueueNames(keyPrefix);
@@ -55,7 +55,7 @@ async function aDelivery(
     await Promise.all([...running.map((worker) => worker.close(0)), queue.close()]);
   });
   const messages = ids.map((id) => ({ receiver: 'hook', notice: aNotice(id) }));
-  await outbox.write({ policy: 'production', told }, null, messages);
+  await outbox.write({ policy: 'production', announced }, null, messages);
   await queue.wake(['hook', 'hook']);
   const drained = () => until('an empty outbox', async () => (await outbox.receivers()).size === 0);
   return { outbox, queue, notes, drained };
@@ -127,12 +127,12 @@ describe('the outbox of notifications', () => {
       notice: aNotice(`m${index}`),
     }));
     const first = { failingSince: startedAt, open: null };
-    expect(await outbox.write({ policy: 'p', told: first }, null, many)).toEqual({ pushedOut: 0 });
-    expect(await outbox.write({ policy: 'p', told: first }, null, many)).toBe('stale');
+    expect(await outbox.write({ policy: 'p', announced: first }, null, many)).toEqual({ pushedOut: 0 });
+    expect(await outbox.write({ policy: 'p', announced: first }, null, many)).toBe('stale');
     const { policies } = await outbox.readAnnounced(startedAt);
-    expect(policies.get('p')?.told).toEqual(first);
+    expect(policies.get('p')?.announced).toEqual(first);
     const mark = policies.get('p')?.mark ?? null;
-    expect(await outbox.write({ policy: 'p', told }, mark, many)).toEqual({ pushedOut: 1_000 });
+    expect(await outbox.write({ policy: 'p', announced }, mark, many)).toEqual({ pushedOut: 1_000 });
     expect((await outbox.read('hook'))[0]?.notice.id).toBe('m1000');
   });
 });

@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { invariant } from '../../../src/base/assert.ts';
-import type { StepOutcome } from '../../../src/orchestrator/ports/wake-ups.ts';
-import { makeStepQueue, type StepJobData } from '../../../src/queue/bullmq-step-queue.ts';
-import { makeQueueNames, stepJobId } from '../../../src/queue/queue-names.ts';
-import { startStepWorker } from '../../../src/queue/step-worker.ts';
+import type { StepOutcome } from '../../../src/orchestrator/ports/leader.ts';
+import type { StepJobData } from '../../../src/queue/bullmq-step-queue.ts';
+import { stepJobId } from '../../../src/queue/queue-names.ts';
 import { useRedis } from '../../support/redis/redis.ts';
+import { aStepWorker } from '../../support/step-worker.ts';
 import { until } from '../../support/until.ts';
 
 const rolloutId = 'production-20260302-1';
@@ -22,24 +21,14 @@ describe('the step worker, after Redis was away (P11)', () => {
   async function aWorker() {
     const { client } = redis.connect();
     const ours = redis.connect().client;
-    const names = makeQueueNames(randomUUID());
-    const errors: string[] = [];
-    const onError = (error: Error) => errors.push(error.message);
-    const queue = makeStepQueue(ours, names, onError);
     const steps: Array<(outcome: StepOutcome) => void> = [];
-    const worker = startStepWorker({
-      connection: client,
-      names,
-      concurrency: 10,
-      runStep: () => new Promise((resolve) => steps.push(resolve)),
-      bringBack: queue.bringBack,
-      onStepError: () => undefined,
-      onError,
-    });
-    onTestFinished(async () => {
+    const { names, queue, errors } = aStepWorker(
+      { ofWorker: client, ofQueue: ours },
+      () => new Promise((resolve) => steps.push(resolve)),
+      onTestFinished,
+    );
+    onTestFinished(() => {
       for (const end of steps) end({ job: 'end' });
-      await worker.close(0);
-      await queue.close();
     });
     const key = (name: string) => `${names.prefix}:${names.steps}:${name}`;
     const lockOf = ({ collectorId }: StepJobData) => key(`${stepJobId(rolloutId, collectorId)}:lock`);

@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { describe, it } from 'vitest';
-import type { StepOutcome } from '../../../src/orchestrator/ports/wake-ups.ts';
-import { makeStepQueue } from '../../../src/queue/bullmq-step-queue.ts';
-import { makeQueueNames } from '../../../src/queue/queue-names.ts';
-import { startStepWorker } from '../../../src/queue/step-worker.ts';
+import type { StepOutcome } from '../../../src/orchestrator/ports/leader.ts';
 import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
 import { commandsOf } from '../../support/commands-of.ts';
 import { makeRedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
+import { aStepWorker } from '../../support/step-worker.ts';
 import { until } from '../../support/until.ts';
 
 const rolloutId = 'production-20260302-1';
@@ -25,25 +22,15 @@ describe
       await redis.start();
       onTestFinished(() => redis.close());
       const connection = makeRedisConnection({ url: redis.url, keyPrefix: 'x' }, 'worker');
-      const names = makeQueueNames(randomUUID());
-      const refusals: string[] = [];
-      const onError = (error: Error) => refusals.push(error.message);
-      const queue = makeStepQueue(connection.client, names, onError);
-      const worker = startStepWorker({
-        connection: connection.client,
-        names,
-        concurrency: 10,
-        runStep: ({ collectorId }) => runStep(collectorId),
-        bringBack: queue.bringBack,
-        onStepError: () => undefined,
-        onError,
-      });
-      onTestFinished(async () => {
-        await worker.close(0);
-        await queue.close();
-        await connection.close();
-      });
-      return { redis, client: connection.client, queue, worker, refusals };
+      onTestFinished(() => connection.close());
+      const { client } = connection;
+      const ofBoth = { ofWorker: client, ofQueue: client };
+      const { queue, worker, errors } = aStepWorker(
+        ofBoth,
+        ({ collectorId }) => runStep(collectorId),
+        onTestFinished,
+      );
+      return { redis, client, queue, worker, refusals: errors };
     }
 
     it('rests between two attempts, and goes on by itself when Redis takes writes again (P11)', async ({

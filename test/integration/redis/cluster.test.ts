@@ -6,7 +6,8 @@ import { makeRedisLeaderLease } from '../../../src/redis/coordination/leader-lea
 import { makeRedisWakeUps } from '../../../src/redis/coordination/wake-ups.ts';
 import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
 import { anUpgrade, aRollout, someGroups, startedAt } from '../../support/builders.ts';
-import { makeRedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
+import { loseSlot, startCluster } from '../../support/redis/redis-cluster.ts';
+import { type RedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
 import { until } from '../../support/until.ts';
 
 const keyPrefix = 'upwave';
@@ -15,32 +16,20 @@ const keyPrefix = 'upwave';
 describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
   let connection: RedisConnection;
   let subscriber: RedisConnection;
-  let stop: () => Promise<void>;
-  let ask: (command: string) => Promise<string | undefined>;
-  let port: number;
+  let server: RedisProcess;
+  const connect = (notes: Parameters<typeof makeRedisConnection>[2] = {}) => {
+    const config = { cluster: [{ host: '127.0.0.1', port: server.port }], keyPrefix };
+    return makeRedisConnection(config, 'worker', notes);
+  };
 
   beforeAll(async () => {
-    const args = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
-    const server = await makeRedisProcess({ args });
-    stop = () => server.close();
-    port = server.port;
-    ask = (line) => server.ask(line);
-    await server.start();
-    await ask('CLUSTER ADDSLOTSRANGE 0 16383');
-    await until('all slots to be served', async () => (await ask('SET ready yes')) === '+OK');
-    const config = { cluster: [{ host: '127.0.0.1', port: server.port }], keyPrefix };
-    connection = makeRedisConnection(config, 'worker');
-    subscriber = makeRedisConnection(config, 'worker');
+    server = await startCluster();
+    connection = connect();
+    subscriber = connect();
   });
-  const loseSlot = async () => {
-    await ask('CLUSTER DELSLOTS 0');
-    await until('the cluster to be down', async () =>
-      (await ask('SET ready yes'))?.startsWith('-CLUSTERDOWN'),
-    );
-  };
   afterAll(async () => {
     await Promise.all([connection?.close(), subscriber?.close()]);
-    await stop?.();
+    await server?.close();
   });
 
   it('keeps all keys of a policy in one slot, so that every script runs', async () => {
@@ -91,7 +80,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     expect(await lease.hold()).toBeGreaterThan(0);
     await lease.release();
     const budget = makeRedisApiBudget({ commands, keyPrefix, accessId: 'id', requestsPerSecond: 400 });
-    (await budget.take('look')).giveBack();
+    (await budget.take('poll')).giveBack();
     await budget.pause({ forMs: 1, single: true });
     await budget.succeeded();
     await budget.close();
@@ -103,7 +92,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     });
     await expect
       .poll(() => {
-        ringing.ring();
+        ringing.wake();
         return rings;
       })
       .toBeGreaterThan(0);
@@ -113,13 +102,10 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     onTestFinished,
   }) => {
     const told: string[] = [];
-    const config = { cluster: [{ host: '127.0.0.1', port }], keyPrefix };
-    const waiting = makeRedisConnection(config, 'worker', {
-      onTransient: ({ message }) => told.push(message),
-    });
+    const waiting = connect({ onTransient: ({ message }) => told.push(message) });
     onTestFinished(() => waiting.close());
     await waiting.commands.ping();
-    await loseSlot();
+    await loseSlot(server);
     let answer = 'none yet';
     const asked = waiting.commands.set('kept', 'yes').then((ok) => {
       answer = ok;
@@ -128,7 +114,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     await until('many refusals', () => told.length > 20);
     expect(answer).toBe('none yet');
     expect(told.every((words) => words.startsWith('CLUSTERDOWN'))).toBe(true);
-    await ask('CLUSTER ADDSLOTS 0');
+    await server.ask('CLUSTER ADDSLOTS 0');
     await asked;
     expect(answer).toBe('OK');
   });

@@ -67,7 +67,7 @@ export function makeBrakes(policiesOf: (config: number) => readonly Policy[]): B
       verdicts.check(
         'P4',
         recorded === told,
-        () => `${of.rollout.id} follows ${recorded}, and a reload was answered with ${told}`,
+        `${of.rollout.id} follows ${recorded}, and a reload was answered with ${told}`,
       );
     },
     acknowledged: () => inForce?.config,

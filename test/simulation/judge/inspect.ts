@@ -6,6 +6,7 @@ import { anApiBudgetStatus } from '../../support/builders.ts';
 import type { Night } from '../night.ts';
 import { requestsPerSecond } from '../world/daemon-model.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
+import { wordsOf } from './verdicts.ts';
 
 // Each view is shown with a few of its collectors.
 const explainedMax = 4;
@@ -16,7 +17,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
   const { id } = of.rollout;
   const now = scheduler.now();
   const view = await loadRolloutSummary(night, id, now);
-  if (view === undefined) return verdicts.check('P9', false, () => `${id} is gone`);
+  if (view === undefined) return verdicts.check('P9', false, `${id} is gone`);
   for (const [index, { counts }] of view.waves.entries()) {
     const members = [...of.upgrades.values()].filter(({ identity: { wave } }) => wave === index);
     for (const state of upgradeStates) {
@@ -24,7 +25,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
       verdicts.check(
         'P9',
         counts[state] === counted,
-        () => `${id}: wave ${index} counts ${counts[state]} ${state}, and has ${counted}`,
+        `${id}: wave ${index} counts ${counts[state]} ${state}, and has ${counted}`,
       );
     }
   }
@@ -32,26 +33,22 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
   verdicts.check(
     'P9',
     view.slotsTaken === slots,
-    () => `${id}: ${view.slotsTaken} slots are counted, ${slots} are taken`,
+    `${id}: ${view.slotsTaken} slots are counted, ${slots} are taken`,
   );
   try {
     const status = describeRollout(view, now, anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }));
     for (const { reason } of status.blockers)
-      verdicts.check('words', reason.trim() !== '', () => `${id}: a hold has no words`);
+      verdicts.check('words', reason.trim() !== '', `${id}: a hold has no words`);
     for (const upgrade of [...of.upgrades.values()].slice(0, explainedMax)) {
       const { reason } = explainUpgrade(view, upgrade, now);
       verdicts.check(
         'words',
         reason.trim() !== '',
-        () => `${id}: ${upgrade.identity.collectorId} is explained by nothing`,
+        `${id}: ${upgrade.identity.collectorId} is explained by nothing`,
       );
     }
   } catch (error) {
-    verdicts.check(
-      'words',
-      false,
-      () => `${id}: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
-    );
+    verdicts.check('words', false, `${id}: ${wordsOf(error)}`);
   }
 }
 

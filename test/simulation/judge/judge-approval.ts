@@ -18,7 +18,7 @@ export function judgeApproval(
   const { rollout } = of;
   if (before.state !== 'awaitingApproval' || rollout.state !== 'running') return;
   const plan = `plan ${before.planHash}`;
-  verdicts.check('P15', of.asked.has(plan), () => `${rollout.id} runs, and nobody approved ${plan}`);
+  verdicts.check('P15', of.asked.has(plan), `${rollout.id} runs, and nobody approved ${plan}`);
   const readAt = rollout.fleetReadAt + skewMs;
   const now = scheduler.now();
   // Drift that came while the plan was read again is nobody's fault.
@@ -35,8 +35,7 @@ export function judgeApproval(
     verdicts.check(
       'P14',
       !isGone && !isThere,
-      () =>
-        `${rollout.id} was approved although ${collectorId} ${isGone ? 'was gone' : 'ran the build'} since its plan was made`,
+      `${rollout.id} was approved although ${collectorId} ${isGone ? 'was gone' : 'ran the build'} since its plan was made`,
     );
   }
 }

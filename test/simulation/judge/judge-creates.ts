@@ -48,10 +48,8 @@ export function makeCreateJudge(parts: {
   readonly brakes: Brakes;
   /** Daemons' clocks are at most so far from the true one. */
   readonly skewMs: number;
-  /** Also those that were alone with their value when the plan was made. */
-  readonly countsLoneMembers: boolean;
 }): CreateJudge {
-  const { now, verdicts, seen, services, orders, brakes, skewMs, countsLoneMembers } = parts;
+  const { now, verdicts, seen, services, orders, brakes, skewMs } = parts;
   const inDoubt = new Map<string, { looked: boolean }>();
   let createsLeft = 0;
   /** The policy by which a create left. */
@@ -76,18 +74,18 @@ export function makeCreateJudge(parts: {
       const upgrade = of?.upgrades.get(collectorId);
       const collector = service.collectors.get(collectorId);
       const who = `${daemon}: create of ${collectorId} for ${rolloutId}`;
-      verdicts.check('P5', of !== undefined && upgrade !== undefined, () => `${who}, which is not planned`);
+      verdicts.check('P5', of !== undefined && upgrade !== undefined, `${who}, which is not planned`);
       if (of === undefined || upgrade === undefined || collector === undefined) return;
       const { rollout } = of;
       const policy = brakes.policyOf(of, of.lastIntents.get(collectorId)?.policy);
       leftBy.set(keyOf(create), policy);
-      verdicts.check('P5', of.account === account, () => `${who}, which is of another account`);
+      verdicts.check('P5', of.account === account, `${who}, which is of another account`);
 
       const doubt = inDoubt.get(keyOf(create));
       verdicts.check(
         'P1',
         doubt === undefined || doubt.looked,
-        () => `${who} while an earlier one is in doubt and nobody looked`,
+        `${who} while an earlier one is in doubt and nobody looked`,
       );
       inDoubt.set(keyOf(create), { looked: false });
 
@@ -96,7 +94,7 @@ export function makeCreateJudge(parts: {
       verdicts.check(
         'P1',
         now() - intentAt <= leavesWithinMs,
-        () => `${who} without an intent: it is ${upgrade.progress.state}`,
+        `${who} without an intent: it is ${upgrade.progress.state}`,
       );
       const stratum = of.groups.strata[upgrade.identity.stratum]?.label ?? '';
       const order = orders.forbidding({
@@ -106,27 +104,23 @@ export function makeCreateJudge(parts: {
         build: toBuild,
         stratum,
       });
-      verdicts.check('P4', order === undefined, () => `${who} after ${order} was answered`);
+      verdicts.check('P4', order === undefined, `${who} after ${order} was answered`);
       const isStopped = rollout.state !== 'running' && now() - of.stateSince > leavesWithinMs;
-      verdicts.check(
-        'P4',
-        !isStopped,
-        () => `${who}, which is ${rollout.state} for ${now() - of.stateSince} ms`,
-      );
+      verdicts.check('P4', !isStopped, `${who}, which is ${rollout.state} for ${now() - of.stateSince} ms`);
       const heldSince = of.strataHeldSince.get(upgrade.identity.stratum);
       const isHeld = heldSince !== undefined && now() - heldSince > leavesWithinMs;
-      verdicts.check('P4', !isHeld, () => `${who}, whose stratum ${stratum} is held`);
+      verdicts.check('P4', !isHeld, `${who}, whose stratum ${stratum} is held`);
 
       const waves = rollout.waves.slice(0, upgrade.identity.wave);
       const unpassed = waves.find(({ state }) => state !== 'passed');
       verdicts.check(
         'P3',
         unpassed === undefined,
-        () => `${who} in wave ${upgrade.identity.wave} before ${unpassed?.name} passed`,
+        `${who} in wave ${upgrade.identity.wave} before ${unpassed?.name} passed`,
       );
       const own = rollout.waves[upgrade.identity.wave];
       const isOpen = own !== undefined && own.state !== 'waiting' && own.state !== 'awaitingApproval';
-      verdicts.check('P3', isOpen, () => `${who} in a wave that is ${own?.state}`);
+      verdicts.check('P3', isOpen, `${who} in a wave that is ${own?.state}`);
       const tripped = rollout.waves.findIndex((_wave, index) => {
         const { failures, allowed } = failuresOf(of, index, policy);
         return failures > allowed && now() - (of.lastFailureAt.get(index) ?? now()) > leavesWithinMs;
@@ -134,13 +128,13 @@ export function makeCreateJudge(parts: {
       verdicts.check(
         'P3',
         of.isLimitUnknown || tripped < 0,
-        () => `${who} although wave ${tripped} has too many failures`,
+        `${who} although wave ${tripped} has too many failures`,
       );
 
-      verdicts.check('P5', isSelected(policy, collector.about), () => `${who}, which the policy excludes`);
+      verdicts.check('P5', isSelected(policy, collector.about), `${who}, which the policy excludes`);
       const pinned =
         rollout.kind === 'upgrade' ? rollout.targetBuild : buildBefore(seen, rollout.rollbackOf, collectorId);
-      verdicts.check('P6', isSameBuild(toBuild, pinned ?? ''), () => `${who} to ${toBuild}, not ${pinned}`);
+      verdicts.check('P6', isSameBuild(toBuild, pinned ?? ''), `${who} to ${toBuild}, not ${pinned}`);
       const isAnyTime = rollout.anyTime === true && orders.mayStartAnyTime(rollout);
       if (policy.windows.length + policy.freezes.length > 0 && !isAnyTime) {
         const needsMs =
@@ -152,11 +146,7 @@ export function makeCreateJudge(parts: {
             isOpenByLuxon(policy, collector.about.timeZone, edge),
           );
           const opens = share === 0 ? edges.some((open) => open !== false) : edges[1] !== false;
-          verdicts.check(
-            'P7',
-            opens,
-            () => `${who} outside its window (${share} of the expected time later)`,
-          );
+          verdicts.check('P7', opens, `${who} outside its window (${share} of the expected time later)`);
         }
       }
     },
@@ -171,7 +161,7 @@ export function makeCreateJudge(parts: {
       verdicts.check(
         'P1',
         running?.rolloutId !== rolloutId || (isUnknown && (isAbove || skewMs > 0)),
-        () => `${who} while task ${running?.id} of ours runs`,
+        `${who} while task ${running?.id} of ours runs`,
       );
       // A person's upgrade that ended between our look and the create can't be known of.
       const isUnknowable =
@@ -181,13 +171,13 @@ export function makeCreateJudge(parts: {
       verdicts.check(
         'P1',
         !isThere,
-        () => `${who}, which runs ${toBuild} since ${now() - (collector?.buildSince ?? 0)} ms`,
+        `${who}, which runs ${toBuild} since ${now() - (collector?.buildSince ?? 0)} ms`,
       );
       const isNearlyThere =
         collector?.task === null &&
         isSameBuild(collector.restartsInto ?? '', toBuild) &&
         collector.isRestarting;
-      verdicts.check('P1', !isNearlyThere, () => `${who}, which restarts into ${toBuild}`);
+      verdicts.check('P1', !isNearlyThere, `${who}, which restarts into ${toBuild}`);
     },
     started: (create) => {
       const { rolloutId, collectorId, account } = create;
@@ -211,22 +201,19 @@ export function makeCreateJudge(parts: {
       verdicts.check(
         'P2',
         running.length <= policy.concurrency,
-        () => `${running.length} of ${policy.concurrency} run in ${rolloutId}`,
+        `${running.length} of ${policy.concurrency} run in ${rolloutId}`,
       );
       for (const { key, cap } of policy.maxInFlightPer) {
         const value = sharedValue(collector, key);
         if (value === '') continue;
         const beside = running.filter((task) => {
           const other = service.collectors.get(task.collectorId);
-          const domains = of.upgrades.get(task.collectorId)?.identity.domains ?? [];
-          const isKnown = domains.some((domain) => of.groups.domains[domain]?.label === `${key} = ${value}`);
-          return other !== undefined && sharedValue(other, key) === value && (isKnown || countsLoneMembers);
+          return other !== undefined && sharedValue(other, key) === value;
         });
         verdicts.check(
           'P2',
           beside.length <= cap,
-          () =>
-            `${beside.length} of ${cap} run with ${key} ${value} in ${rolloutId}: ${beside.map((task) => task.collectorId).join(', ')}`,
+          `${beside.length} of ${cap} run with ${key} ${value} in ${rolloutId}: ${beside.map((task) => task.collectorId).join(', ')}`,
         );
       }
     },

@@ -27,12 +27,12 @@ export function judgeEnding(
   const kind = reasonOf(after)?.kind;
   const who = `${after.identity.collectorId} of ${after.identity.rolloutId}`;
   if (after.progress.state === 'withdrawn' && (kind === 'gone' || kind === 'departed'))
-    verdicts.check('P14', collector.deletedAt !== null, () => `${who}, which exists, ended: ${reason}`);
+    verdicts.check('P14', collector.deletedAt !== null, `${who}, which exists, ended: ${reason}`);
   if (isLost(after) && !isLost(before) && setup.faults.pollsRefused === 0) {
     const upForMs = collector.downSince === null ? now - collector.upSince : 0;
     // One that came back at the last moment may have been looked at before that.
     const isUp = upForMs > slackMs && collector.deletedAt === null;
-    verdicts.check('P14', !isUp, () => `${who}, up for ${upForMs} ms, is counted as dead: ${reason}`);
+    verdicts.check('P14', !isUp, `${who}, up for ${upForMs} ms, is counted as dead: ${reason}`);
   }
   const { state } = after.progress;
   if (isFailed(state) && (before.progress.state === 'starting' || before.progress.state === 'queued')) {
@@ -40,7 +40,7 @@ export function judgeEnding(
     const isShown = setup.faults.pollsRefused === 0 || state !== 'timedOut';
     const hasTarget = isSameBuild(collector.build, after.identity.toBuild);
     const isPersons = isShown && collector.isBuildSomeoneElses && hasTarget;
-    verdicts.check('P9', !isPersons, () => `${who}, which a person upgraded, ${state}: ${reason}`);
+    verdicts.check('P9', !isPersons, `${who}, which a person upgraded, ${state}: ${reason}`);
   }
 }
 
@@ -59,8 +59,7 @@ export function judgeHold({ verdicts, scheduler }: Night, of: SeenRollout, befor
   verdicts.check(
     'P14',
     waiting === undefined,
-    () =>
-      `${rollout.id} is held although ${waiting?.identity.collectorId} is only deferred: ${rolloutReasonWords(rollout.reason)}`,
+    `${rollout.id} is held although ${waiting?.identity.collectorId} is only deferred: ${rolloutReasonWords(rollout.reason)}`,
   );
 }
 
@@ -81,8 +80,7 @@ export function judgeEvidence({ verdicts, seen }: Night): void {
     verdicts.check(
       'P14',
       shows === undefined,
-      () =>
-        `${rollout.id} stays held although ${shows?.identity.collectorId} is ${shows?.progress.state}: ${rolloutReasonWords(rollout.reason)}`,
+      `${rollout.id} stays held although ${shows?.identity.collectorId} is ${shows?.progress.state}: ${rolloutReasonWords(rollout.reason)}`,
     );
   }
 }
@@ -127,7 +125,6 @@ export function judgeRolledBack(
   verdicts.check(
     'P14',
     forgotten.length <= named,
-    () =>
-      `${rollout.id} is rolled back, and ${forgotten.map(({ identity: { collectorId } }) => collectorId).join(', ')} still run ${rollout.targetBuild}; named are ${named}`,
+    `${rollout.id} is rolled back, and ${forgotten.map(({ identity: { collectorId } }) => collectorId).join(', ')} still run ${rollout.targetBuild}; named are ${named}`,
   );
 }

@@ -27,7 +27,7 @@ function judgeRollback({ verdicts, seen, orders }: Night, { rollout, upgrades, g
   verdicts.check(
     'P3',
     canary > 0 && canary <= allowed,
-    () => `${canary} of ${upgrades.length} collectors are the canary of ${rollout.id}, allowed ${allowed}`,
+    `${canary} of ${upgrades.length} collectors are the canary of ${rollout.id}, allowed ${allowed}`,
   );
   // Nobody is asked where a breach leads to it.
   const shown = original.reason.kind === 'asked' ? orders.shownOf(original.id) : undefined;
@@ -36,7 +36,7 @@ function judgeRollback({ verdicts, seen, orders }: Night, { rollout, upgrades, g
   verdicts.check(
     'P15',
     upgrades.length <= shown + 2 * concurrency,
-    () => `${rollout.id} takes ${upgrades.length} collectors back, and ${shown} were shown`,
+    `${rollout.id} takes ${upgrades.length} collectors back, and ${shown} were shown`,
   );
 }
 
@@ -59,7 +59,7 @@ export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upg
   verdicts.check(
     'P5',
     of === undefined || of.account === account,
-    () => `${process.name} added collectors of account ${account} to ${rollout.id}, which is of another`,
+    `${process.name} added collectors of account ${account} to ${rollout.id}, which is of another`,
   );
   judgeConfig(night, process, () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`);
   const isKnown = isNewestKnown(night);
@@ -69,9 +69,9 @@ export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upg
     const about = night.serviceOf(rollout.id).collectors.get(collectorId)?.about;
     if (about === undefined || of?.upgrades.has(collectorId) === true) continue;
     const who = () => `${process.name} added ${collectorId} to ${rollout.id}`;
-    verdicts.check('P5', isSelected(rollout.policy, about), () => `${who()}, whose policy leaves it out`);
+    verdicts.check('P5', isSelected(rollout.policy, about), `${who()}, whose policy leaves it out`);
     if (newest !== undefined && isKnown)
-      verdicts.check('P5', isSelected(newest, about), () => `${who()}, which the newest config leaves out`);
+      verdicts.check('P5', isSelected(newest, about), `${who()}, which the newest config leaves out`);
   }
 }
 
@@ -79,7 +79,7 @@ function judgeConfig(night: Night, { host }: ProcessModel, who: () => string): v
   night.verdicts.check(
     'P5',
     night.selectsAnew(host.config) || !isNewestKnown(night),
-    () => `${who()} with config ${host.config}, and a newer one is there since ${night.newestSince()}`,
+    `${who()} with config ${host.config}, and a newer one is there since ${night.newestSince()}`,
   );
 }
 

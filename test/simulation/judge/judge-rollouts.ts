@@ -11,34 +11,34 @@ export function judgeRollout({ verdicts }: Night, of: SeenRollout, before: Rollo
   verdicts.check(
     'P6',
     rollout.targetBuild === before.targetBuild,
-    () => `${id} changed its target to ${rollout.targetBuild}`,
+    `${id} changed its target to ${rollout.targetBuild}`,
   );
   verdicts.check(
     'P14',
     state === 'running' || rolloutReasonWords(rollout.reason).trim() !== '',
-    () => `${id} is ${state} without a reason`,
+    `${id} is ${state} without a reason`,
   );
   const hold = holdNumber(before);
   verdicts.check(
     'P15',
     hold === null || state !== 'running' || before.heldFor !== undefined || of.asked.has(`hold ${hold}`),
-    () => `${id} runs, and nobody resumed hold ${hold}`,
+    `${id} runs, and nobody resumed hold ${hold}`,
   );
   const reopens = before.state === 'finishedWithFailures' && state === 'running';
   const rollsBack = state === 'rollingBack' || (before.state === 'rollingBack' && state === 'rolledBack');
   const staysOver = !isRolloutEnd(before.state) || before.state === state || reopens || rollsBack;
-  verdicts.check('P9', staysOver, () => `${id} went from ${before.state} to ${state}`);
+  verdicts.check('P9', staysOver, `${id} went from ${before.state} to ${state}`);
   if (rollout.endedAt === null || before.endedAt !== null) return;
   const open = [...of.upgrades.values()].find((upgrade) => !isEnd(upgrade.progress.state));
   verdicts.check(
     'P9',
     open === undefined,
-    () => `${id} is over while ${open?.identity.collectorId} is ${open?.progress.state}`,
+    `${id} is over while ${open?.identity.collectorId} is ${open?.progress.state}`,
   );
   const failed = [...of.upgrades.values()].find((upgrade) => isFailed(upgrade.progress.state));
   verdicts.check(
     'P9',
     state !== 'succeeded' || failed === undefined,
-    () => `${id} succeeded while ${failed?.identity.collectorId} ${failed?.progress.state}`,
+    `${id} succeeded while ${failed?.identity.collectorId} ${failed?.progress.state}`,
   );
 }

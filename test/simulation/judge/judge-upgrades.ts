@@ -17,13 +17,9 @@ export function judgeUpgrade(
     verdicts.check(
       'P9',
       upgradeWords(after).trim() !== '',
-      () => `${who} ended ${after.progress.state} without a reason`,
+      `${who} ended ${after.progress.state} without a reason`,
     );
-  verdicts.check(
-    'P9',
-    after.rev === before.rev + 1,
-    () => `${who} went from rev ${before.rev} to ${after.rev}`,
-  );
+  verdicts.check('P9', after.rev === before.rev + 1, `${who} went from rev ${before.rev} to ${after.rev}`);
   const service = serviceOf(after.identity.rolloutId);
   const collector = service.collectors.get(after.identity.collectorId);
   if (
@@ -40,19 +36,15 @@ export function judgeUpgrade(
   verdicts.check(
     'P10',
     shows,
-    () => `${who} succeeded, but runs ${collector.build}, not ${after.identity.toBuild}`,
+    `${who} succeeded, but runs ${collector.build}, not ${after.identity.toBuild}`,
   );
   const heartbeatAt = service.lastHeartbeat(collector);
   const isBack =
     heartbeatAt > Math.min(collector.lastTaskEndedAt, collector.buildSince) - 1 ||
     collector.deletedAt !== null;
-  verdicts.check('P10', isBack, () => `${who} succeeded, but was silent since its task ended`);
+  verdicts.check('P10', isBack, `${who} succeeded, but was silent since its task ended`);
   // One that was back after its task, and died before anybody could be polled, has shown what it had to.
   const wasBack = setup.faults.pollsFail > 0 && heartbeatAt > collector.lastTaskEndedAt;
   const isUp = collector.downSince === null || now - collector.downSince <= slackMs || wasBack;
-  verdicts.check(
-    'P10',
-    isUp,
-    () => `${who} succeeded, but is down for ${now - (collector.downSince ?? now)} ms`,
-  );
+  verdicts.check('P10', isUp, `${who} succeeded, but is down for ${now - (collector.downSince ?? now)} ms`);
 }

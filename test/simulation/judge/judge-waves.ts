@@ -32,8 +32,6 @@ interface WaveJudgeParts {
   readonly skewMs: number;
   /** What a stalled daemon may be late by, with what it saw before. */
   readonly staleMs: number;
-  /** A wave whose only successes died while it soaked has no evidence. */
-  readonly countsLostEvidence: boolean;
 }
 
 /** Judges what a saved rollout says of its waves: P3 and P14. */
@@ -49,19 +47,19 @@ export function judgeWaves(parts: WaveJudgeParts, of: SeenRollout, before: Rollo
 function judgeOpening({ verdicts }: WaveJudgeParts, of: SeenRollout, index: number): void {
   const { rollout } = of;
   const earlier = rollout.waves.slice(0, index).every(({ state }) => state === 'passed');
-  verdicts.check('P3', earlier, () => `wave ${index} of ${rollout.id} opened before an earlier one passed`);
+  verdicts.check('P3', earlier, `wave ${index} of ${rollout.id} opened before an earlier one passed`);
   const needsApproval =
     rollout.policy.waves[index]?.approval === true && (rollout.waves[index]?.size ?? 0) > 0;
   const wave = `wave ${rollout.waves[index]?.name}`;
   verdicts.check(
     'P15',
     !needsApproval || of.asked.has(wave),
-    () => `${wave} of ${rollout.id} opened, and nobody approved it`,
+    `${wave} of ${rollout.id} opened, and nobody approved it`,
   );
 }
 
 function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): void {
-  const { now, verdicts, serviceOf, shown, skewMs, staleMs, countsLostEvidence } = parts;
+  const { now, verdicts, serviceOf, shown, skewMs, staleMs } = parts;
   const { rollout } = of;
   const rule = rollout.policy.waves[index];
   const wave = rollout.waves[index];
@@ -80,15 +78,14 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
   verdicts.check(
     'P3',
     open === undefined || hasReturned,
-    () => `${name} while ${open?.identity.collectorId} is ${open?.progress.state}`,
+    `${name} while ${open?.identity.collectorId} is ${open?.progress.state}`,
   );
   const { failures, allowed } = failuresOf(of, index);
   verdicts.check(
     'P3',
     failures <= allowed || of.isLimitUnknown,
-    () => `${name} with ${failures} failures of ${allowed}`,
+    `${name} with ${failures} failures of ${allowed}`,
   );
-  const lastSuccess = of.lastSuccessAt.get(index);
   // One that a person upgraded shows the build as well, where it soaks.
   const soaked = members.filter(
     (upgrade) => upgrade.progress.state === 'succeeded' || (rule.soakMs > 0 && isOnBuild(upgrade)),
@@ -97,12 +94,7 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
     ({ identity: { stratum }, progress: { state } }) =>
       held.has(stratum) && (isFailed(state) || !isEnd(state)),
   );
-  const isKnown = lastSuccess !== undefined && !countsLostEvidence;
-  verdicts.check(
-    'P14',
-    soaked.length > 0 || isAside || of.isForgiven || isKnown,
-    () => `${name} without evidence`,
-  );
+  verdicts.check('P14', soaked.length > 0 || isAside || of.isForgiven, `${name} without evidence`);
   const isSkipped = of.soaksSkipped.has(index);
   const lastAt = of.lastSuccessAt.get(index);
   if (rule.soakMs > 0 && lastAt !== undefined && !isSkipped) {
@@ -110,7 +102,7 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
     verdicts.check(
       'P3',
       soakedMs >= rule.soakMs - 2 * skewMs,
-      () => `${name} after a soak of ${soakedMs} of ${rule.soakMs} ms`,
+      `${name} after a soak of ${soakedMs} of ${rule.soakMs} ms`,
     );
     const soakedAt = lastAt + rule.soakMs;
     for (const {
@@ -119,13 +111,12 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
       const collector = serviceOf(rollout.id).collectors.get(collectorId);
       if (collector === undefined || collector.deletedAt !== null) continue;
       const isDown = collector.downSince !== null && collector.downSince < soakedAt - 61_000 - 2 * skewMs;
-      verdicts.check('P14', !isDown, () => `${name} although ${collectorId} died while it soaked`);
+      verdicts.check('P14', !isDown, `${name} although ${collectorId} died while it soaked`);
       const shownAt = shown.lastOn(of.account, collectorId, toBuild);
       verdicts.check(
         'P14',
         shownAt !== undefined && shownAt >= soakedAt - 2 * skewMs,
-        () =>
-          `${name}, and ${collectorId} was last shown on the build ${soakedAt - (shownAt ?? 0)} ms before`,
+        `${name}, and ${collectorId} was last shown on the build ${soakedAt - (shownAt ?? 0)} ms before`,
       );
     }
   }
@@ -153,7 +144,7 @@ function judgeGates(
     verdicts.check(
       'P14',
       isMet && isFresh,
-      () => `${name} although ${gate.name} said ${last?.kind} ${now() - (last?.at ?? 0)} ms ago`,
+      `${name} although ${gate.name} said ${last?.kind} ${now() - (last?.at ?? 0)} ms ago`,
     );
     if (gate.kind !== 'prometheus' || met === undefined) continue;
     const broken = answers.findLast(({ kind, at }) => kind !== 'met' && kind !== 'error' && at < met.at);
@@ -162,7 +153,7 @@ function judgeGates(
     verdicts.check(
       'P14',
       metMs >= gate.forMs - 2 * skewMs - 2_000,
-      () => `${name} although ${gate.name} was met for ${metMs} ms only`,
+      `${name} although ${gate.name} was met for ${metMs} ms only`,
     );
   }
 }

@@ -3,28 +3,20 @@ import { makeOperations } from '../../../src/orchestrator/operations/make-operat
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
 import { makeReload, type ReloadResult } from '../../../src/orchestrator/operations/reload.ts';
 import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
-import type { BackgroundTasks } from '../../../src/orchestrator/ports/leader.ts';
-import type { ScanResult } from '../../../src/orchestrator/ports/scan-book.ts';
-import type { StepOutcome, WakeUps } from '../../../src/orchestrator/ports/wake-ups.ts';
+import type { BackgroundTasks, StepOutcome, WakeUps } from '../../../src/orchestrator/ports/leader.ts';
 import { makeAccounts } from '../../../src/orchestrator/records/accounts.ts';
 import { followConfigs, makeConfigs } from '../../../src/orchestrator/scan/configs.ts';
 import { type ScanOrigin, scan } from '../../../src/orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
 import { watch } from '../../../src/orchestrator/watch/watch-fleet.ts';
+import type { ScanResult } from '../../../src/rollout/messages/scans.ts';
 import { isWatched } from '../../../src/rollout/upgrade/evolve.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
 import { makeMemoryScanBook } from '../../support/store/memory-scan-book.ts';
 import { makeChances } from '../chances.ts';
-import { InjectedFault, type Night } from '../night.ts';
-import {
-  type PlantContext,
-  plantInConfigs,
-  plantInFleet,
-  plantInRegister,
-  plantInStore,
-  plantInVerb,
-} from '../planted-bugs.ts';
+import type { Night } from '../night.ts';
+import { type PlantContext, planted, plantInConfigs, plantInVerb } from '../planted-bugs.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
 import { accessIdHash, type ProcessModel } from './process-model.ts';
@@ -76,15 +68,10 @@ export function makeDaemonModel(
   const { fleet: fleetPort, createFor } = makeFleetPort(night, process);
   const registerPort = makeRegisterPort(night, process);
   const { clock } = process;
-  const isExpected = (error: unknown) => error instanceof InjectedFault;
   const failed = (where: string, error: unknown): void =>
-    verdicts.check(
-      'no error',
-      isExpected(error),
-      () => `${where} in ${process.name}: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
-    );
+    verdicts.thrown(`${where} in ${process.name}`, error);
   const sink: EventSink = {
-    tell: (event) => {
+    report: (event) => {
       night.trace(
         process.name,
         () =>
@@ -136,9 +123,7 @@ export function makeDaemonModel(
   const partsOf = (context: PlantContext) => ({
     ...(night.plant === 'olderConfigScans' ? {} : { configs }),
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),
-    store: plantInStore(night.plant, port, context),
-    register: plantInRegister(night.plant, registerPort, context),
-    fleet: plantInFleet(night.plant, fleetPort, context),
+    ...planted(night.plant, context, { store: port, register: registerPort, fleet: fleetPort }),
     scans: makeMemoryScanBook(),
     forecast: () => [],
     clock,
@@ -174,10 +159,8 @@ export function makeDaemonModel(
   const stepParts = { ...partsOf('step'), trustedSince };
   const partsOfSteps = new Map<string, StepParts>();
   const stepPartsOf = (rolloutId: string): StepParts => {
-    const made = partsOfSteps.get(rolloutId) ?? {
-      ...stepParts,
-      fleet: plantInFleet(night.plant, createFor(rolloutId), 'step'),
-    };
+    const ports = { store: port, register: registerPort, fleet: createFor(rolloutId) };
+    const made = partsOfSteps.get(rolloutId) ?? { ...stepParts, ...planted(night.plant, 'step', ports) };
     partsOfSteps.set(rolloutId, made);
     return made;
   };

@@ -1,5 +1,6 @@
-import type { GateAnswer, GateProbe } from '../../../src/orchestrator/ports/gate-probe.ts';
-import { evaluateExpectation } from '../../../src/rollout/decision/gate-probe.ts';
+import type { GateProbe } from '../../../src/orchestrator/ports/gate-probe.ts';
+import type { GateAnswer } from '../../../src/rollout/decision/assess-gate.ts';
+import { evaluateExpectation } from '../../../src/rollout/decision/assess-gate.ts';
 import { makeChances } from '../chances.ts';
 import type { FaultKind, Setup } from '../setup.ts';
 import type { ProcessModel } from './process-model.ts';

@@ -1,7 +1,7 @@
-import type { StepOutcome, StepQueue } from '../../../src/orchestrator/ports/wake-ups.ts';
+import type { StepOutcome, StepQueue } from '../../../src/orchestrator/ports/leader.ts';
 import { dueAtOf } from '../../../src/rollout/model/upgrade.ts';
 import { makeChances } from '../chances.ts';
-import { InjectedFault, type Night } from '../night.ts';
+import type { Night } from '../night.ts';
 import type { ProcessModel } from './process-model.ts';
 
 interface Job {
@@ -103,12 +103,7 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
     try {
       return await run({ rolloutId, collectorId });
     } catch (error) {
-      const isInjected = error instanceof InjectedFault;
-      verdicts.check(
-        'no error',
-        isInjected,
-        () => `step of ${collectorId} in ${process.name}: ${String(error)}`,
-      );
+      verdicts.thrown(`step of ${collectorId} in ${process.name}`, error);
       return undefined;
     }
   };

@@ -1,11 +1,11 @@
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
 import { countLeft } from '../../../src/rollout/model/left-behind.ts';
 import { holdNumber, isRolloutEnd } from '../../../src/rollout/model/rollout.ts';
-import { isFailed, type Upgrade } from '../../../src/rollout/model/upgrade.ts';
+import { isFailed } from '../../../src/rollout/model/upgrade.ts';
 import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/verbs.ts';
 import { type Chances, makeChances } from '../chances.ts';
 import type { SeenRollout } from '../judge/seen-rollouts.ts';
-import { InjectedFault, type Night } from '../night.ts';
+import type { Night } from '../night.ts';
 import type { DaemonModel } from './daemon-model.ts';
 import { accessIdHash, type Host } from './process-model.ts';
 
@@ -257,20 +257,16 @@ async function hold(
   of: SeenRollout,
 ): Promise<void> {
   const { rollout } = of;
-  const { strataHeldBeforeApproval, heldWhileInDoubt } = night.setup.features;
-  const awaits = [...night.seen.all.values()].some((each) => each.rollout.state === 'awaitingApproval');
-  const kind = awaits && !strataHeldBeforeApproval ? chances.int(0, 2) : chances.int(0, 4);
+  const kind = chances.int(0, 4);
   of.isDisturbed = true;
-  const isSafe = (id: number) =>
-    heldWhileInDoubt || [...night.seen.all.values()].every(({ upgrades }) => !isInDoubt(upgrades.get(id)));
-  const collector = chances.some([...of.upgrades.keys()].filter(isSafe));
+  const collector = chances.some([...of.upgrades.keys()]);
   const stratum = chances.some(of.groups.strata)?.label;
   const [subject, keys] =
     kind === 0
       ? [rollout.targetBuild, [`build/${rollout.targetBuild}`]]
       : kind < 3 && collector !== undefined
         ? [String(collector), [`collector/${collector}`]]
-        : [awaits && !strataHeldBeforeApproval ? '' : (stratum ?? ''), stratumKeys(night, stratum ?? '')];
+        : [stratum ?? '', stratumKeys(night, stratum ?? '')];
   if (subject === '') return;
   const forbidden = night.orders.forbids(keys);
   night.trace('person', () => `hold ${subject}`);
@@ -279,10 +275,6 @@ async function hold(
   );
   night.trace('person', () => `hold ${subject}: ${result?.kind ?? 'no answer'}`);
   if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden();
-}
-
-function isInDoubt(upgrade: Upgrade | undefined): boolean {
-  return upgrade?.progress.state === 'starting' || upgrade?.progress.state === 'queued';
 }
 
 async function release(
@@ -340,12 +332,7 @@ export async function expectFaults<T>(
   try {
     return await work();
   } catch (error) {
-    const isInjected = error instanceof InjectedFault;
-    night.verdicts.check(
-      'no error',
-      isInjected,
-      () => `${verb}: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
-    );
+    night.verdicts.thrown(verb, error);
     return undefined;
   }
 }

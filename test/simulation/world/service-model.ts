@@ -261,10 +261,7 @@ export function makeServiceModel(
     lastHeartbeat,
     isShownAlive,
     isUpgradable: (collector, toBuild) =>
-      isShownAlive(collector) &&
-      (!collector.isRestarting || setup.features.offeredWhileRestarting) &&
-      collector.task === null &&
-      !isSameBuild(collector.build, toBuild),
+      isShownAlive(collector) && collector.task === null && !isSameBuild(collector.build, toBuild),
     goDown,
     comeUp,
     installByHand: (collector, build) => {

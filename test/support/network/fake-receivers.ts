@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
+import { listenHere } from './listen-here.ts';
 
 export interface ReceivedPost {
   readonly path: string;
@@ -31,8 +32,8 @@ export async function startFakeReceiver(
       else response.writeHead(given.status, { location: given.location }).end();
     });
   });
-  const port = await listen(server);
-  return { url: `http://127.0.0.1:${port}`, port, posts, close: () => closeServer(server) };
+  const { port, close } = await listenHere(server);
+  return { url: `http://127.0.0.1:${port}`, port, posts, close };
 }
 
 export interface FakeMailServer {
@@ -48,9 +49,7 @@ export interface FakeMailServer {
 export async function startFakeMailServer(): Promise<FakeMailServer> {
   const mails: Array<{ to: readonly string[]; text: string }> = [];
   const logins: string[] = [];
-  const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
-    sockets.add(socket);
     let waiting = '';
     let data: string[] | undefined;
     let to: string[] = [];
@@ -85,21 +84,5 @@ export async function startFakeMailServer(): Promise<FakeMailServer> {
     });
     say('220 fake');
   });
-  const port = await listen(server);
-  const close = () => {
-    for (const socket of sockets) socket.destroy();
-    return closeServer(server);
-  };
-  return { port, mails, logins, close };
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-  });
+  return { mails, logins, ...(await listenHere(server)) };
 }

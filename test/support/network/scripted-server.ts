@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenHere } from './listen-here.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -49,8 +49,7 @@ export async function startScriptedServer(
   });
   // It never closes a connection by itself: who keeps none open has to.
   server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listenHere(server);
   return {
     url: `http://127.0.0.1:${port}`,
     port,
@@ -58,11 +57,7 @@ export async function startScriptedServer(
     follow: (next) => {
       script = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
 

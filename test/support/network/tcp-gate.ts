@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
+import { listenHere } from './listen-here.ts';
 
 /** A way through which TCP goes, and which can be cut. */
 export interface TcpGate {
@@ -40,13 +40,12 @@ export async function openTcpGate(targetPort: number): Promise<TcpGate> {
     if (state === 'swallow') block(pair);
   };
   const server = createServer(join);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   const endAll = () => {
     for (const pair of pairs) for (const socket of pair) socket.destroy();
   };
   return {
-    port: (server.address() as AddressInfo).port,
+    ...(await listenHere(server)),
     cut: (how) => {
       state = how;
       if (how === 'refuse') endAll();
@@ -57,11 +56,6 @@ export async function openTcpGate(targetPort: number): Promise<TcpGate> {
       if (whom === 'all') endAll();
       state = 'open';
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        endAll();
-      }),
   };
 }
 

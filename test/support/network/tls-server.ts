@@ -1,5 +1,5 @@
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { listenHere } from './listen-here.ts';
 import type { TestCertificates } from './make-certificates.ts';
 
 interface TlsServer {
@@ -20,14 +20,6 @@ export async function startTlsServer(
     asked += 1;
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.json);
   });
-  await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `https://127.0.0.1:${(https.address() as AddressInfo).port}`,
-    asked: () => asked,
-    close: () =>
-      new Promise((resolve) => {
-        https.close(() => resolve());
-        https.closeAllConnections();
-      }),
-  };
+  const { port, close } = await listenHere(https);
+  return { url: `https://127.0.0.1:${port}`, asked: () => asked, close };
 }

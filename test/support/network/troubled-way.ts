@@ -1,11 +1,16 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenHere } from './listen-here.ts';
 
 /** What happens to one request on its way. */
 export type Trouble =
   | { readonly kind: 'pass'; readonly delayMs?: number }
   /** Answered by something in between; the service never sees it. */
-  | { readonly kind: 'answer'; readonly status: number; readonly type: string; readonly body: string }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
   /** The service's answer to this path, with another body. */
   | { readonly kind: 'rewrite'; readonly path: string; readonly body: (text: string) => string }
   /** The service does the work, and the answer breaks off in its middle. */
@@ -25,6 +30,8 @@ export interface OnTheWay {
 /** A way to the service on which things go wrong. */
 export interface TroubledWay {
   readonly url: string;
+  /** Values of the session cookies that went by. */
+  readonly cookies: ReadonlySet<string>;
   /** Decides about every request from now on. */
   behave(manner: (passing: OnTheWay) => Trouble): void;
   close(): Promise<void>;
@@ -32,10 +39,12 @@ export interface TroubledWay {
 
 /** Opens a way on which nothing goes wrong yet. @param serviceUrl asked anew for each request */
 export async function openTroubledWay(serviceUrl: () => string): Promise<TroubledWay> {
+  const cookies = new Set<string>();
   let manner: (passing: OnTheWay) => Trouble = () => ({ kind: 'pass' });
   const server = createServer((incoming, outgoing) => {
     const { method = 'GET', url = '' } = incoming;
     const isCreate = method === 'POST' && /\/collectors\/upgrades\/?$/.test(url);
+    const passing = { serviceUrl: serviceUrl(), incoming, outgoing, cookies };
     const trouble = manner({ method, path: url, isCreate });
     switch (trouble.kind) {
       case 'swallow':
@@ -43,34 +52,35 @@ export async function openTroubledWay(serviceUrl: () => string): Promise<Trouble
         break;
       case 'answer':
         incoming.resume();
-        outgoing.writeHead(trouble.status, { 'content-type': trouble.type }).end(trouble.body);
+        outgoing.writeHead(trouble.status, trouble.headers).end(trouble.body);
         break;
       case 'pass':
-        setTimeout(() => forward(serviceUrl(), incoming, outgoing, trouble), trouble.delayMs ?? 0);
+        setTimeout(() => forward(passing, trouble), trouble.delayMs ?? 0);
         break;
       default:
-        forward(serviceUrl(), incoming, outgoing, trouble);
+        forward(passing, trouble);
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listenHere(server);
   return {
     url: `http://127.0.0.1:${port}`,
+    cookies,
     behave: (next) => {
       manner = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
+    close,
   };
 }
 
+interface Passing {
+  readonly serviceUrl: string;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly cookies: Set<string>;
+}
+
 function forward(
-  serviceUrl: string,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
+  { serviceUrl, incoming, outgoing, cookies }: Passing,
   how: Exclude<Trouble, { kind: 'answer' | 'swallow' }>,
 ): void {
   const { method = 'GET', headers, url = '' } = incoming;
@@ -84,6 +94,8 @@ function forward(
       void rewrite(answer, outgoing, how.body);
       return;
     }
+    for (const cookie of answer.headers['set-cookie'] ?? []) cookies.add(/=([^;]+)/.exec(cookie)?.[1] ?? '');
+    outgoing.sendDate = false;
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
     if (how.kind === 'pass') {
       answer.pipe(outgoing);

@@ -12,12 +12,13 @@ import {
   type ReferenceService,
   startReferenceService,
 } from '../../../src/reference-service/server/start-reference-service.ts';
+import type { ScanFailure } from '../../../src/rollout/messages/scans.ts';
 import { countLeft } from '../../../src/rollout/model/left-behind.ts';
 import type { WaveState } from '../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
-import type { ServiceFailure } from '../../../src/rollout/upgrade/failure-classes.ts';
 import { readConfig } from '../config-fixtures.ts';
+import { type OnTheWay, openTroubledWay, type Trouble, type TroubledWay } from '../network/troubled-way.ts';
 import { watchOutput } from '../setup/secret-watch.ts';
 import { testSecrets } from '../test-secrets.ts';
 import { until } from '../until.ts';
@@ -50,14 +51,16 @@ export interface NightInput {
   readonly http?: Readonly<Record<string, unknown>>;
   /** Receivers of notifications, as in the config file. */
   readonly notify?: ReadonlyArray<Readonly<Record<string, unknown>>>;
+  /** Where reports go, as in the config file. */
+  readonly report?: Readonly<Record<string, unknown>>;
   /** True: the daemons look for work by themselves; else a test calls `scan`. */
   readonly followsSchedule?: boolean;
   /** In which records are written and read; this upwave's, where left out. */
   readonly recordVersion?: number;
   /** False: the log is not scrubbed, so that a secret which only the scrubber keeps out is seen. */
   readonly scrubsLog?: boolean;
-  /** Puts something between the daemons and the service. @returns its address */
-  readonly through?: (serviceUrl: string) => Promise<string>;
+  /** What happens to requests between the daemons and the service, at first; nothing is between them where left out. */
+  readonly behave?: (passing: OnTheWay) => Trouble;
 }
 
 export interface LogLine extends LogFields {
@@ -86,6 +89,9 @@ export interface Night {
   readonly service: ReferenceService;
   readonly config: Config;
   readonly redis: RedisConfig;
+  /** Where daemons find the service: at the end of the way, where there is one. */
+  readonly baseUrl: string;
+  readonly way: TroubledWay | undefined;
   record(): RecordSnapshot;
   /** @param changes what its config says otherwise than the night's: of the service section, and of the policy */
   startDaemon(changes?: Pick<NightInput, 'service' | 'rollout' | 'recordVersion'>): Promise<NightDaemon>;
@@ -93,7 +99,7 @@ export interface Night {
 }
 
 /** The end of a test: vitest's `onTestFinished`. */
-export type AtEnd = (work: () => Promise<void>) => void;
+export type AtEnd = (work: () => Promise<void> | void) => void;
 
 /** A service that serves a night, and everything a daemon needs to work against it. What was started ends with the test. */
 export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Night> {
@@ -102,27 +108,28 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Nig
     speed: nightSpeed,
     scenario: parseScenario(nightScenario(input.scenario)),
   });
-  const url = (await input.through?.(service.url)) ?? service.url;
-  const config = readConfig(JSON.stringify(nightConfig(`${url}/api`, input)));
+  const way = input.behave && (await openTroubledWay(() => service.url));
+  way?.behave(input.behave ?? (() => ({ kind: 'pass' })));
+  const baseUrl = `${(way ?? service).url}/api`;
+  const read = (changed: NightInput) => readConfig(JSON.stringify(nightConfig(baseUrl, changed)));
   const daemons: NightDaemon[] = [];
   const close = async () => {
     for (const daemon of daemons) await daemon.close();
+    await way?.close();
     await service.close();
   };
   atEnd(close);
   return {
     service,
-    config,
+    config: read(input),
     redis: input.redis,
+    baseUrl,
+    way,
     record: () => service.record.snapshot(),
     startDaemon: async (changes = {}) => {
-      const changed = {
-        ...input,
-        service: { ...input.service, ...changes.service },
-        rollout: { ...input.rollout, ...changes.rollout },
-      };
-      const night = { ...input, ...changes };
-      const daemon = await startDaemon(readConfig(JSON.stringify(nightConfig(`${url}/api`, changed))), night);
+      const service = { ...input.service, ...changes.service };
+      const changed = { ...input, ...changes, service, rollout: { ...input.rollout, ...changes.rollout } };
+      const daemon = await startDaemon(read(changed), changed);
       daemons.push(daemon);
       return daemon;
     },
@@ -160,12 +167,15 @@ export async function aStartedNight(
     night,
     daemon,
     rolloutId,
-    end: async () => {
-      const status = await untilEnded(daemon, rolloutId);
-      const upgrades = await upgradesOf(daemon, rolloutId);
-      return { status, upgrades, broken: brokenPromises(night, status, upgrades) };
-    },
+    end: () => endOf(night, daemon, rolloutId),
   };
+}
+
+/** Waits for the rollout's end, as this daemon shows it. */
+export async function endOf(night: Night, daemon: NightDaemon, rolloutId: string): Promise<NightEnd> {
+  const status = await untilEnded(daemon, rolloutId);
+  const upgrades = await upgradesOf(daemon, rolloutId);
+  return { status, upgrades, broken: brokenPromises(night, status, upgrades) };
 }
 
 /** A fleet of 40 in which every upgrade goes well and takes one to four minutes of the service's time. */
@@ -207,6 +217,7 @@ export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | '
     http: { port: 0, ...input.http },
     log: { level: 'debug' },
     notify: input.notify ?? [],
+    ...(input.report && { report: input.report }),
     rollouts: [
       {
         name: nightPolicy,
@@ -282,13 +293,13 @@ export function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<str
   return until('a look that gets through', async () => {
     const result = await daemon.scanNow(policy, 'operator');
     if (result.kind === 'started') return result.rolloutId;
-    if (result.kind === 'failed' && isPassing(result.cause)) return undefined;
+    if (result.kind === 'failed' && isPassing(result.why.kind)) return undefined;
     throw new Error(`no rollout was started: ${JSON.stringify(result)}`);
   });
 }
 
-function isPassing(cause: ServiceFailure['kind'] | 'implausible'): boolean {
-  return cause === 'unavailable' || cause === 'throttled' || cause === 'implausible';
+function isPassing(cause: ScanFailure['kind']): boolean {
+  return cause === 'unavailable' || cause === 'throttled' || cause === 'shortInventory';
 }
 
 export async function statusOf({ operations }: NightDaemon, rolloutId: string): Promise<RolloutStatus> {

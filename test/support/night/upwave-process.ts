@@ -18,6 +18,8 @@ export interface ProcessInput {
   readonly cwd?: string;
   /** A bound for what hangs; nearly three minutes where left out. */
   readonly killAfterMs?: number;
+  /** It has a terminal, of 80 columns, on which `type` writes; all that it prints comes in `out`. Needs `script`. */
+  readonly atTerminal?: boolean;
   /** Its limit of open descriptors, as `ulimit -n` sets it; that of the tests where left out. */
   readonly openFilesMax?: number;
 }
@@ -38,6 +40,8 @@ export interface UpwaveProcess {
   readonly err: () => string;
   readonly ended: Promise<ProcessResult>;
   kill(signal: NodeJS.Signals): void;
+  /** Types on its terminal. */
+  type(text: string): void;
 }
 
 /** Starts `upwave` with these arguments. */
@@ -47,17 +51,19 @@ export function startUpwave({
   cwd,
   killAfterMs = killAfterDefaultMs,
   openFilesMax,
+  atTerminal = false,
 }: ProcessInput): UpwaveProcess {
   const { PATH = '', HOME = '' } = process.env;
   const command = [process.execPath, main, ...args];
-  const [file = '', ...rest] =
-    openFilesMax === undefined
+  const [file = '', ...rest] = atTerminal
+    ? ['script', '-qefc', `stty cols 80 rows 24; ${command.map(quoted).join(' ')}`, '/dev/null']
+    : openFilesMax === undefined
       ? command
       : ['sh', '-c', `ulimit -n ${openFilesMax}; exec "$@"`, 'sh', ...command];
   const child = spawn(file, rest, {
     env: { PATH, HOME, ...env },
     cwd,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [atTerminal ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   });
   const out = collect(child.stdout);
   const err = collect(child.stderr);
@@ -67,7 +73,12 @@ export function startUpwave({
     err,
     ended: ended(child, { out, err, killAfterMs }),
     kill: (signal) => child.kill(signal),
+    type: (text) => void child.stdin?.write(text),
   };
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Runs `upwave` to its end. */

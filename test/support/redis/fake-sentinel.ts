@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { listenHere } from '../network/listen-here.ts';
 
 export interface FakeSentinel {
   readonly port: number;
@@ -10,9 +11,7 @@ export interface FakeSentinel {
 /** As much of a sentinel as a client asks. @param masterPort null: it takes questions, and answers none */
 export async function startFakeSentinel(masterPort: number | null): Promise<FakeSentinel> {
   const asked: string[] = [];
-  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket);
     socket.on('error', () => socket.destroy());
     socket.on('data', (bytes) => {
       for (const command of bytes.toString().split(/(?=\*\d+\r\n)/)) {
@@ -24,16 +23,7 @@ export async function startFakeSentinel(masterPort: number | null): Promise<Fake
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    asked,
-    close: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy();
-        server.close(() => resolve());
-      }),
-  };
+  return { asked, ...(await listenHere(server)) };
 }
 
 function answerTo(question: string, masterPort: number): string {

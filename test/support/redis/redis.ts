@@ -14,6 +14,8 @@ export interface RedisForTests {
   config(): RedisConfig & { readonly url: string };
   /** A connection that is closed when the file's tests are over. */
   connect(kind?: ConnectionKind): RedisConnection;
+  /** A key prefix that no other test has, and the connection that the file's tests share. */
+  place(): RedisConnection & { readonly keyPrefix: string };
 }
 
 /** Gives a test file its Redis: the run's own, or a process when the file is run without the global setup. */
@@ -38,12 +40,18 @@ export function useRedis(): RedisForTests {
   });
 
   const config = () => ({ url, keyPrefix: `test-${randomUUID()}` });
+  const connect = (kind: ConnectionKind = 'worker') => {
+    const connection = makeRedisConnection(config(), kind);
+    connections.push(connection);
+    return connection;
+  };
+  let shared: RedisConnection | undefined;
   return {
     config,
-    connect: (kind = 'worker') => {
-      const connection = makeRedisConnection(config(), kind);
-      connections.push(connection);
-      return connection;
+    connect,
+    place: () => {
+      shared ??= connect();
+      return { ...shared, keyPrefix: config().keyPrefix };
     },
   };
 }

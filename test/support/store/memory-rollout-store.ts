@@ -357,6 +357,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     packEnded: async () => undefined,
     repair: async () => [],
     saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
+    findCorrupt: async () => [],
     countFreshIntents: async (id, withinMs) =>
       [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= now() - withinMs).length,
     readEvents: async (id, { limit }) =>

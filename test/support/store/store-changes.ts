@@ -1,7 +1,17 @@
 import type { UpgradeChange } from '../../../src/orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
+import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
+import type { Rollout, WaveState } from '../../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeProgress, UpgradeState } from '../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, because, startedAt, type UpgradeFigures } from '../builders.ts';
+import {
+  anUpgrade,
+  aRollout,
+  aWave,
+  because,
+  someGroups,
+  startedAt,
+  type UpgradeFigures,
+} from '../builders.ts';
 
 const rolloutId = 'production-20260302-1';
 
@@ -114,4 +124,14 @@ export function anyProgress(state: UpgradeState, instant: number): UpgradeProgre
 
 export function anEvent(event: RolloutEvent['event'], at = startedAt): RolloutEvent {
   return { at, event, policy: 'production', rollout: rolloutId, reason: 'a "reason"', by: 'daemon' };
+}
+
+export function rolloutWith(...states: readonly WaveState[]): Rollout {
+  return aRollout({ waves: states.map((state) => aWave({ state })) });
+}
+
+/** One stratum, and so many lanes. */
+export function lanes(count: number): PlanGroups {
+  const one = { stratum: 0, timeZone: '', domains: [] };
+  return someGroups({ lanes: Array.from({ length: count }, () => one) });
 }

@@ -11,4 +11,24 @@ describe('the nearest text', () => {
   ])('of %j is %j', (text, label) => {
     expect(nearestText(text, labels)).toBe(label);
   });
+
+  it.each([
+    // Two slips in a short word, where only one is so near.
+    ['soke', 'soak'],
+    ['sise', 'size'],
+    // Another first letter, or more than two slips, is another word.
+    ['file', undefined],
+    ['sort', undefined],
+    ['os', undefined],
+  ])('of the short word %j is %j', (text, nearest) => {
+    expect(nearestText(text, ['name', 'size', 'match', 'soak', 'maxFailures', 'approval', 'gates'])).toBe(
+      nearest,
+    );
+  });
+
+  it('is not guessed where two are as near', () => {
+    expect(nearestText('pats', ['paused', 'post', 'path', 'part'])).toBe('path');
+    expect(nearestText('soke', ['soak', 'smoke'])).toBe('smoke');
+    expect(nearestText('soke', ['soak', 'sock'])).toBeUndefined();
+  });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compilePatterns, foldCase } from '../../../src/base/text-pattern.ts';
 import { compileMatch, compileSelection } from '../../../src/rollout/planning/selector.ts';
 import { aCollector } from '../../support/builders.ts';
-import { problemsOf, readConfig, withRollout } from '../../support/config-fixtures.ts';
+import { problemsIn, withRollout } from '../../support/config-fixtures.ts';
 import { cpuMsOf } from '../../support/cpu-time.ts';
 
 /** What is slow with such inputs takes minutes, or for ever. */
@@ -68,19 +68,10 @@ describe('a name without "*" and "?"', () => {
 
 describe('a regular expression of the config', () => {
   it.each([
-    '/^x\\d+y([a-z]+)+$/',
-    '/^(a+)+$/',
-    '/^(\\w+\\s?)*$/',
-    '/(x+x+)+y/',
-    '/(a|aa)+$/',
-    '/^(.*)*z$/',
-    '/-.*-.*-.*-.*-.*-db$/',
-    '/(.*prod.*web.*eu.*)[0-9]$/',
-    '/^((a|ab)*(c|d)?)*$/i',
+    ...['/^x\\d+y([a-z]+)+$/', '/^(a+)+$/', '/^(\\w+\\s?)*$/', '/(x+x+)+y/', '/(a|aa)+$/', '/^(.*)*z$/'],
+    ...['/-.*-.*-.*-.*-.*-db$/', '/(.*prod.*web.*eu.*)[0-9]$/', '/^((a|ab)*(c|d)?)*$/i'],
   ])('is soon done with the longest texts of an inventory: %s', (pattern) => {
-    expect(problemsOf(() => readConfig(withRollout(`select: { include: { name: '${pattern}' } }`)))).toEqual(
-      [],
-    );
+    expect(problemsIn(withRollout(`select: { include: { name: '${pattern}' } }`))).toEqual([]);
     const matches = compilePatterns([pattern]);
     const texts = ['x1yaaaa', 'a', 'aA0_-. ', 'xx', 'prodwebeu', '-', 'ab'].map(
       (unit) => `x1y${unit.repeat(1_024).slice(0, 1_020)}\n\u{10ffff}`,
@@ -105,24 +96,23 @@ describe('a regular expression of the config', () => {
   ])('is refused with its line where it can not run in linear time: %s', (pattern, words) => {
     const text = withRollout(`select:\n  include:\n    name: [ok, '${pattern}']`);
     const line = 1 + text.split('\n').findIndex((each) => each.includes(pattern));
-    const [problem, ...others] = problemsOf(() => readConfig(text));
+    const [problem, ...others] = problemsIn(text);
     expect(others).toEqual([]);
     expect(problem).toContain(`:${line}:`);
     expect(problem).toContain('select.include.name[1]');
     expect(problem).toContain(words);
   });
 
-  it('is refused in every selector, and named as the file has it', () => {
-    const rollout = withRollout(
-      'select: { include: { fields: { team: "${ODD}" } }, exclude: [{ name: x, hostName: ["/(?=b)/"] }] }\nwaves: [{ name: a, size: 1, match: { category: "/(?=c)/i" } }, { name: b }]',
-    );
-    const problems = problemsOf(() => readConfig(rollout, { ODD: '/(?=a)/' })).join('\n');
-    for (const words of [
-      'select.include.fields.team: "${ODD}" is no regular expression',
-      'select.exclude[0].hostName[0]: "/(?=b)/" is no regular expression',
-      'waves[0].match.category: "/(?=c)/i" is no regular expression',
-    ])
-      expect(problems).toContain(words);
+  it.each([
+    ['select: { include: { fields: { team: "${ODD}" } } }', 'select.include.fields.team: "${ODD}"'],
+    ['select: { exclude: [{ name: x, hostName: ["/(?=b)/"] }] }', 'select.exclude[0].hostName[0]: "/(?=b)/"'],
+    [
+      'waves: [{ name: a, size: 1, match: { category: "/(?=c)/i" } }, { name: b }]',
+      'waves[0].match.category: "/(?=c)/i"',
+    ],
+  ])('is refused in every selector, and named as the file has it: %s', (yaml, place) => {
+    const problems = problemsIn(withRollout(yaml), { ODD: '/(?=a)/' });
+    expect(problems.join()).toContain(`${place} is no regular expression`);
   });
 
   it('is case-sensitive unless it ends with i, and a glob never is', () => {
@@ -139,14 +129,11 @@ describe('a regular expression of the config', () => {
       Array.from({ length: count }, (_, index) => `'${write(index)}'`).join();
     const expressions = (count: number) => some(count, (index) => `/^web-${index}[0-9]+$/`);
     const globs = (count: number) => some(count, (index) => `web-${index}-*`);
-    const problemsWith = (name: string, match: string) =>
-      problemsOf(() =>
-        readConfig(
-          withRollout(
-            `select: { include: { name: [${name}] }, exclude: [] }\nwaves: [{ name: a, size: 1, match: { hostName: [${match}] } }, { name: b }]`,
-          ),
-        ),
-      );
+    const problemsWith = (name: string, match: string) => {
+      const waves = `waves: [{ name: a, size: 1, match: { hostName: [${match}] } }, { name: b }]`;
+      const select = `select: { include: { name: [${name}] }, exclude: [] }`;
+      return problemsIn(withRollout(`${select}\n${waves}`));
+    };
     expect(problemsWith(expressions(60), expressions(40))).toEqual([]);
     expect(problemsWith(expressions(60), expressions(41)).join()).toContain(
       'the policy has 101 regular expressions, at most 100 are tried',

@@ -17,12 +17,12 @@ async function call(...args: readonly string[]) {
 }
 
 // The README's commands run where node, npm and sh are all there is.
-const bash = spawnSync('bash', ['--version']).status === 0;
+const hasShell = (shell: string) => spawnSync(shell, ['--version']).status === 0;
 
 describe('help', () => {
   it('has the commands in groups, and examples, environment and exit codes on each of them', async () => {
     const { out } = await call('help');
-    for (const group of ['Run:', 'Look:', 'Act, each with --reason:', 'Before:', 'Inventory:', 'Other:'])
+    for (const group of ['Run:', 'Show:', 'Act, each with --reason:', 'Before:', 'Inventory:', 'Other:'])
       expect(out).toContain(`\n${group}\n`);
     const status = (await call('status', '--help')).out;
     expect(status).toMatch(/Examples:\n {2}\$ upwave status\n.*UPWAVE_URL .*Exit codes:\n {2}0 {2}done/s);
@@ -50,18 +50,46 @@ describe('completion', () => {
       .trim()
       .split(' ');
 
-  it.skipIf(!bash)('offers commands, their own commands and options, in bash', async () => {
+  it.skipIf(!hasShell('bash'))('offers commands, their own commands and options, in bash', async () => {
     const script = (await call('completion', 'bash')).out;
     expect(complete(script, 'sta')).toEqual(['status', 'start']);
     expect(complete(script, 'config', "''")).toContain('check');
     expect(complete(script, 'upgrades', 'production', '--st')).toEqual(['--state', '--stratum']);
   });
 
-  it('is there for zsh and fish, too, and for no other shell', async () => {
-    expect((await call('completion', 'zsh')).out).toMatch(/^#compdef upwave\n/);
-    const fish = (await call('completion', 'fish')).out;
-    expect(fish).toContain("complete -c upwave -f -n '__fish_use_subcommand' -a status -d '");
-    expect(fish).toContain("-n '__fish_seen_subcommand_from upgrades' -l stratum -d '");
+  it.skipIf(!hasShell('zsh'))('offers the same in zsh, with the help of each', async () => {
+    const script = (await call('completion', 'zsh')).out;
+    expect(script).toMatch(/^#compdef upwave\n/);
+    // What zsh does with them is its own: the function is called as by a completion, and lists what it offers.
+    const offers = (prefix: string, ...words: readonly string[]) =>
+      execFileSync('zsh', [
+        '-f',
+        '-c',
+        `compdef() {}; _describe() { print -rl -- "\${(@P)4}" }; _files() { print files }\n${script}\nwords=(upwave ${words.join(' ')} x) CURRENT=${words.length + 2} PREFIX=${prefix} _upwave`,
+      ])
+        .toString()
+        .split('\n');
+    expect(offers('sta')).toContainEqual(expect.stringMatching(/^status:a line a policy, /));
+    expect(offers('', 'config')).toContain('check:find every mistake in it, each with its line');
+    expect(offers('--st', 'upgrades', 'production')).toContainEqual(expect.stringMatching(/^--stratum:a /));
+    expect(offers('', 'upgrades')).toEqual(['files', '']);
+    expect(offers('', 'completion').map((each) => each.split(':')[0])).toEqual(['bash', 'zsh', 'fish', '']);
+  });
+
+  it.skipIf(!hasShell('fish'))('offers the same in fish', async () => {
+    const script = (await call('completion', 'fish')).out;
+    const offers = (line: string) =>
+      execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C'${line}'`])
+        .toString()
+        .trim()
+        .split('\n')
+        .map((each) => each.split('\t')[0]);
+    expect(offers('upwave sta')).toEqual(['start', 'status']);
+    expect(offers('upwave config c')).toEqual(['check']);
+    expect(offers('upwave upgrades production --st')).toEqual(['--state', '--stratum']);
+  });
+
+  it('is there for no other shell', async () => {
     expect((await call('completion', 'tcsh')).code).toBe(exitCodes.usageOrConfig);
   });
 });

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { serviceReadiness } from '../../../src/daemon/readiness.ts';
-import type { Standstill } from '../../../src/rollout/status/api-budget-status.ts';
-import { anApiBudgetStatus, aStandstill } from '../../support/builders.ts';
+import type { Outage } from '../../../src/rollout/status/api-budget-status.ts';
+import { anApiBudgetStatus, anOutage } from '../../support/builders.ts';
 
 const saying = (reason: string, ok = true) => ({ readiness: () => ({ ok, reason }) });
-const standing = (changes: Partial<Standstill>) => async () =>
-  anApiBudgetStatus({ standstill: aStandstill(changes) });
+const standing = (changes: Partial<Outage>) => async () => anApiBudgetStatus({ outage: anOutage(changes) });
 
 describe('the readiness of the service', () => {
   it('is what this daemon knows, while nobody waits or Redis does not say', async () => {

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { reportAtStart } from '../../../src/daemon/report-at-start.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { RedisCommands } from '../../../src/redis/connection/connection.ts';
-import type { Standstill } from '../../../src/rollout/status/api-budget-status.ts';
-import { anApiBudgetStatus, aPolicy, aRollout, aStandstill, startedAt } from '../../support/builders.ts';
+import type { Outage } from '../../../src/rollout/status/api-budget-status.ts';
+import { anApiBudgetStatus, anOutage, aPolicy, aRollout, startedAt } from '../../support/builders.ts';
 import { makeMemoryScanBook } from '../../support/store/memory-scan-book.ts';
 
 const refused = new Error("NOPERM this user has no permissions to run the 'info' command");
 
-async function told(of: { readonly info: () => Promise<string>; readonly standstill?: Standstill | null }) {
+async function told(of: { readonly info: () => Promise<string>; readonly outage?: Outage | null }) {
   const notes: DaemonNote[] = [];
   const errors: unknown[] = [];
   const compared: string[] = [];
@@ -19,13 +19,13 @@ async function told(of: { readonly info: () => Promise<string>; readonly standst
     // Nothing else of it is asked here.
     commands: { info: of.info } as unknown as RedisCommands,
     readApiBudgetStatus: async () => {
-      if (of.standstill === undefined) throw refused;
-      return anApiBudgetStatus({ standstill: of.standstill });
+      if (of.outage === undefined) throw refused;
+      return anApiBudgetStatus({ outage: of.outage });
     },
     store: { activeRolloutIds: async () => [rollout.id], loadRollout: async () => rollout },
     configs: { beat: async () => undefined },
     accounts: {
-      standingOf: async ({ id }) => {
+      statusOf: async ({ id }) => {
         compared.push(id);
         return { kind: 'own' };
       },
@@ -33,7 +33,7 @@ async function told(of: { readonly info: () => Promise<string>; readonly standst
     scans,
     policies: ['second'],
     clock: { now: () => startedAt },
-    sink: { tell: () => undefined, note: (note) => notes.push(note) },
+    sink: { report: () => undefined, note: (note) => notes.push(note) },
     onError: (error) => errors.push(error),
   });
   return { events: notes.map(({ event }) => event), errors, notes, compared };
@@ -43,7 +43,7 @@ describe('what a daemon tells when it starts', () => {
   it('is what a person has to know of', async () => {
     const { events, notes, errors, compared } = await told({
       info: async () => 'aof_enabled:0\r\n',
-      standstill: aStandstill(),
+      outage: anOutage(),
     });
     expect(events).toEqual(['redis.risk', 'service.paused', 'policy.orphaned']);
     expect(notes[1]).toMatchObject({ reason: 'the service asked for a pause', pauseMs: 3 * 3_600_000 });
@@ -58,8 +58,8 @@ describe('what a daemon tells when it starts', () => {
   });
 
   it('leaves it to the API budget to say that the service is down', async () => {
-    const down = aStandstill({ kind: 'serviceDown' });
-    expect((await told({ info: async () => '', standstill: down })).events).toEqual(['policy.orphaned']);
-    expect((await told({ info: async () => '', standstill: null })).events).toEqual(['policy.orphaned']);
+    const down = anOutage({ kind: 'serviceDown' });
+    expect((await told({ info: async () => '', outage: down })).events).toEqual(['policy.orphaned']);
+    expect((await told({ info: async () => '', outage: null })).events).toEqual(['policy.orphaned']);
   });
 });

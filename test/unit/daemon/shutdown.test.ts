@@ -49,24 +49,18 @@ describe('the end of a daemon', () => {
     await expect(ending).rejects.toThrow('a bug');
   });
 
-  it('waits for work as long as Redis answers, seven seconds at most', async () => {
-    const { end, cutMs } = await endWaitingWork(answersAtOnce);
-    expect(end).toEqual({ kind: 'cut', redisIsAway: false });
-    expect(cutMs).toBeGreaterThanOrEqual(7_000);
-    expect(cutMs).toBeLessThan(7_200);
+  it.each([
+    ['seven seconds after the stop, as long as Redis answers', answersAtOnce, false, 7_000],
+    ['two seconds after the last answer', isSilent(0), true, 2_000],
+    ['two seconds after the last answer of a Redis that is late', isSilent(800), true, 2_000],
+  ])('is a cut %s', async (_when, redisAnswers, redisIsAway, afterMs) => {
+    const { end, cutMs } = await endWaitingWork(redisAnswers);
+    expect(end).toEqual({ kind: 'cut', redisIsAway });
+    expect(cutMs).toBeGreaterThanOrEqual(afterMs);
+    expect(cutMs).toBeLessThan(afterMs + 200);
   });
 
-  it.each([0, 800])(
-    'is there two seconds after the last answer, which a Redis is late by %i ms with',
-    async (lateMs) => {
-      const { end, cutMs } = await endWaitingWork(isSilent(lateMs));
-      expect(end).toEqual({ kind: 'cut', redisIsAway: true });
-      expect(cutMs).toBeGreaterThanOrEqual(2_000);
-      expect(cutMs).toBeLessThan(2_200);
-    },
-  );
-
-  it('does not take its own standstill for one of Redis: one question in vain says nothing', async () => {
+  it('does not take its own stall for an outage of Redis: one question in vain says nothing', async () => {
     let asked = 0;
     const { cutMs } = await endWaitingWork(async () => {
       asked += 1;

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { loadConfig } from '../../../src/config/load/load-config.ts';
+import { aFolder } from '../../support/a-folder.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const readText = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -80,13 +80,12 @@ describe('the compose file', () => {
   });
 
   it.each(['demo.yaml', 'upwave.yaml'])('has a config that is right: %s', (file) => {
-    const folder = mkdtempSync(join(tmpdir(), 'upwave-compose-'));
+    const folder = aFolder();
     for (const secret of Object.keys(compose.secrets))
       writeFileSync(join(folder, secret), 'a-secret-of-some-length', { mode: 0o600 });
     const text = readText(`deploy/compose/${file}`);
     writeFileSync(join(folder, file), text.replaceAll('/run/secrets', folder));
     const config = loadConfig(join(folder, file), {});
-    rmSync(folder, { recursive: true });
     expect(config.rollouts).toHaveLength(1);
     // What Prometheus scrapes and Caddy asks is where the daemon listens.
     for (const other of ['deploy/prometheus/prometheus.yml', 'deploy/compose/Caddyfile'])

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from './documents.ts';
-import { configDescriptions, linesOfGuides, textsOfCode } from './texts.ts';
-import { wordTable } from './word-table.ts';
+import {
+  commentsOfCode,
+  configDescriptions,
+  identifiersOfCode,
+  linesOfGuides,
+  textsOfCode,
+} from './texts.ts';
+import { identifierWords, wordTable } from './word-table.ts';
 
 describe('texts that people read have one word for one thing', () => {
   it.each(['cli', 'admin-api', 'observability', 'contract/admin', 'rollout/messages'])(
@@ -12,6 +18,19 @@ describe('texts that people read have one word for one thing', () => {
       expect(texts.flatMap(({ where, text }) => faultsIn(text, where))).toEqual([]);
     },
   );
+
+  it('in the comments of src', () => {
+    const comments = commentsOfCode('src');
+    expect(comments.length).toBeGreaterThan(3_000);
+    const table = wordTable.filter(({ textsOnly }) => textsOnly !== true);
+    expect(comments.flatMap(({ where, text }) => faultsIn(text, where, table))).toEqual([]);
+  });
+
+  it('in the identifiers of src', () => {
+    const names = identifiersOfCode('src');
+    expect(names.length).toBeGreaterThan(10_000);
+    expect(names.flatMap(({ where, text }) => faultsIn(text, where, identifierWords))).toEqual([]);
+  });
 
   it('in the descriptions of the config', () => {
     expect(configDescriptions().length).toBeGreaterThan(80);
@@ -43,8 +62,12 @@ describe('the documents', () => {
   });
 });
 
-function faultsIn(text: string, where: string): string[] {
-  return wordTable
+function faultsIn(
+  text: string,
+  where: string,
+  table: readonly { readonly use: string; readonly not: RegExp }[] = wordTable,
+): string[] {
+  return table
     .filter(({ not }) => not.test(text))
     .map(
       ({ use, not }) => `${where}: "${not.exec(text)?.[0]}" (write: ${use}) in: ${text.trim().slice(0, 200)}`,

@@ -32,6 +32,35 @@ function collect(node: unknown, texts: string[]): void {
   for (const child of Object.values(node)) collect(child, texts);
 }
 
+/** The comments of a folder, line by line. */
+export function commentsOfCode(folder: string): Text[] {
+  return filesBelow(folder, /\.(?:tsx?|lua)$/).flatMap((where) =>
+    [...textOf(where).matchAll(/^\s*(?:\/\/|\*|\/\*\*|--)\s?(.*)$/gm)].map(([, text = '']) => ({
+      where,
+      text,
+    })),
+  );
+}
+
+/** The identifiers of a folder, each once a file, as words: `lookEveryMs` is `look every ms`. */
+export function identifiersOfCode(folder: string): Text[] {
+  return filesBelow(folder, /\.tsx?$/).flatMap((where) => {
+    const names = new Set<string>();
+    const tsx = where.endsWith('.tsx');
+    collectNames(parseSync(textOf(where), { syntax: 'typescript', target: 'es2022', tsx }), names);
+    return [...names].map((name) => ({
+      where,
+      text: name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase(),
+    }));
+  });
+}
+
+function collectNames(node: unknown, names: Set<string>): void {
+  if (typeof node !== 'object' || node === null) return;
+  if ('type' in node && node.type === 'Identifier' && 'value' in node) names.add(String(node.value));
+  for (const child of Object.values(node)) collectNames(child, names);
+}
+
 /** What the schema says of each key of the config. */
 export function configDescriptions(): string[] {
   const found = JSON.stringify(configJsonSchema()).matchAll(/"description":("(?:[^"\\]|\\.)*")/g);

@@ -1,5 +1,10 @@
-/** One word for one thing: what is written, and what is not. In texts that people read, not in identifiers. */
-export const wordTable: readonly { readonly use: string; readonly not: RegExp }[] = [
+/** One word for one thing: what is written, and what is not. In texts that people read and in comments; some of it in identifiers, too. */
+export const wordTable: readonly {
+  readonly use: string;
+  readonly not: RegExp;
+  /** Not yet in comments, where these words also have their plain meaning. */
+  readonly textsOnly?: true;
+}[] = [
   {
     use: 'poll, check',
     not: /\b(?:the|a|last|next|single|every) looks?\b|\blook(?:s|ed|ing)? (?:again|next)\b/,
@@ -11,6 +16,7 @@ export const wordTable: readonly { readonly use: string; readonly not: RegExp }[
   {
     use: 'event, message, report',
     not: /\b(?:tells?|told|says?|said)\b|\b(?:the|first|operator's|an?) word\b/,
+    textsOnly: true,
   },
   { use: 'background task', not: /\berrands?\b/ },
   { use: 'wake-up, wake', not: /\bbells?\b|\brings?\b/ },
@@ -22,13 +28,26 @@ export const wordTable: readonly { readonly use: string; readonly not: RegExp }[
   { use: 'remaining', not: /\bwhat is left\b|\bthe rest of them\b/ },
   { use: 'unreadable record', not: /\bcan't be read\b/ },
   { use: 'eligible', not: /\b(?:is|are) fit\b|\bfit for\b/ },
-  { use: 'data loss', not: /\bemptied\b|\bforgotten\b|\bforgets?\b/ },
+  { use: 'data loss', not: /\bemptied\b|\bforgotten\b|\bforgets?\b/, textsOnly: true },
   { use: 'instance id', not: /\bbirth\b/ },
-  { use: 'in doubt', not: /\bdoubts\b|\bdoubted\b|\bunsettled\b|(?<!in )\bdoubt\b/ },
-  { use: 'failed poll; failed', not: /\bmiss(?:es|ed)\b/ },
+  { use: 'in doubt', not: /\bdoubts\b|\bdoubted\b|\bunsettled\b|(?<!in )\bdoubt\b/, textsOnly: true },
+  { use: 'failed poll; failed', not: /\bmiss(?:es|ed)\b/, textsOnly: true },
   { use: 'transient error', not: /\bpassing (?:error|fault|cause)s?\b/ },
   { use: 'grace period, deadline', not: /\bpatien(?:ce|t)\b/ },
   { use: 'lone surrogate', not: /\bhalf of a character\b/ },
   { use: 'acknowledged failures', not: /\bspeaks? against\b/ },
   { use: 'starts, changes', not: /\bstirs?\b|\bbegun\b|\banew\b|\bgets? on with\b|\bspeaks\b|\bgoes home\b/ },
+];
+
+/** The same in identifiers, split into their words: `lookEveryMs` has `look`. */
+export const identifierWords: readonly { readonly use: string; readonly not: RegExp }[] = [
+  { use: 'report', not: /\btell(?:s|ing)?\b/ },
+  { use: 'wake', not: /\b(?:bell|ring|rings)\b/ },
+  { use: 'poll', not: /\blook(?:s|ed|ing)?\b/ },
+  { use: 'status', not: /\bstandings?\b/ },
+  { use: 'background task', not: /\berrands?\b/ },
+  { use: 'repair', not: /\bmend(?:s|ed|ing)?\b/ },
+  { use: 'outlier', not: /\bculprits?\b/ },
+  { use: 'instance', not: /\bbirths?\b/ },
+  { use: 'change', not: /\bstirs?\b/ },
 ];

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { type MetricsParts, makeMetrics } from '../../../src/observability/metrics.ts';
-import type { SharedState } from '../../../src/observability/shared-state-metrics.ts';
+import type { SharedState } from '../../../src/observability/shared-state-gauges.ts';
 import { upgradeStates } from '../../../src/rollout/model/upgrade.ts';
 import type { Eta } from '../../../src/rollout/status/eta.ts';
 import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
 import { aScanEntry, startedAt } from '../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../support/fake-operations.ts';
+import { aGateStatus, aHeldStratum, strataHolding } from '../../support/status-parts.ts';
 
 const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
   statuses: [aRolloutStatus()],
@@ -29,23 +30,8 @@ const ofRollouts = (...statuses: ReadonlyArray<Partial<RolloutStatus>>) =>
   someMetrics({ statuses: statuses.map(aRolloutStatus) });
 
 const awaiting = aWaveStatus({ state: 'awaitingApproval', waits: 'approval' });
-const gate = {
-  name: 'errors',
-  verdict: 'pass',
-  words: '',
-  value: 0.93,
-  unanswered: 0,
-  dryRun: true,
-} as const;
-const heldStratum = {
-  label: 'Linux',
-  kind: 'outlier' as const,
-  reason: '3 of 4 failed',
-  by: 'daemon',
-  at: 1,
-  waiting: 7,
-};
-const strata = { total: 3, held: [heldStratum, heldStratum], uncovered: { count: 0, labels: [] } };
+const gate = aGateStatus({ dryRun: true });
+const strata = strataHolding(aHeldStratum(), aHeldStratum());
 const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: 1 };
 const window = { isOpen: false, until: null, reason: 'frozen: holidays', timeZone: 'UTC', ownZones: false };
 
@@ -68,7 +54,7 @@ const policy = 'policy="production"';
 const ended = { state: 'succeeded', endedAt: 9_000, createdAt: 5_000, inFlight: 0 } as const;
 const older = { id: 'b', state: 'aborted', endedAt: 4_000, createdAt: 3_000, inFlight: 0 } as const;
 const original = { id: 'a', state: 'rollingBack', rollbackId: 'b', createdAt: 1, buildHold } as const;
-const rollback = {
+const rollback: Partial<RolloutStatus> = {
   id: 'b',
   kind: 'rollback',
   rollbackOf: 'a',
@@ -76,38 +62,41 @@ const rollback = {
   createdAt: 2,
   inFlight: 7,
   waves: [aWaveStatus({ name: 'rollback' })],
-} as const;
+};
 const passed = (counts: Parameters<typeof countsOf>[0]) => ({
   waves: [aWaveStatus({ state: 'passed', failures: 2, failuresAllowed: 2, counts: countsOf(counts) })],
 });
+const stateIs = (state: string) => `rollout_state state="${state}"`;
+const rolledBack: ReadonlyArray<Partial<RolloutStatus>> = [
+  { ...original, state: 'rolledBack', endedAt: 9 },
+  { ...rollback, state: 'succeeded', endedAt: 8 },
+];
+const underWay: Shown = {
+  [stateIs('rollingBack')]: 1,
+  [stateIs('held')]: 1,
+  [stateIs('running')]: 0,
+  in_flight: 7,
+  build_held: 1,
+  'upgrades wave="canary"': undefined,
+};
+const evidence = [aWaveStatus({ failures: 2, failuresAllowed: 2, gates: [gate] })];
+const notOfEnded = 'strata_held build_held gate_value gate_failures window_open in_flight upgrades';
+const nothingMore = Object.fromEntries(notOfEnded.split(' ').map((name) => [name, undefined]));
+const twoGates = [aWaveStatus({ gates: [gate, { ...gate, name: 'approver', value: null }] })];
+const personWaitedFor = { waits_for_person: 1 };
+const nobodyWaitedFor = { waits_for_person: 0 };
 
 const rolloutCases: ReadonlyArray<readonly [string, ReadonlyArray<Partial<RolloutStatus>>, Shown]> = [
   [
     'the one that runs, beside those that ended',
     [older, ended, { id: 'c', createdAt: 4_000, inFlight: 7 }],
-    { [`in_flight ${policy}`]: 7, 'rollout_state state="running"': 1, 'rollout_state state="succeeded"': 0 },
+    { [`in_flight ${policy}`]: 7, [stateIs('running')]: 1, [stateIs('succeeded')]: 0 },
   ],
-  ['the latest that ended, where none runs', [older, ended], { 'rollout_state state="succeeded"': 1 }],
+  ['the latest that ended, where none runs', [older, ended], { [stateIs('succeeded')]: 1 }],
   [
     'no more of one that ended than its end',
-    [
-      {
-        ...ended,
-        strata,
-        buildHold,
-        waves: [aWaveStatus({ failures: 2, failuresAllowed: 2, gates: [gate] })],
-      },
-    ],
-    {
-      'rollout_state state="succeeded"': 1,
-      strata_held: undefined,
-      build_held: undefined,
-      gate_value: undefined,
-      gate_failures: undefined,
-      window_open: undefined,
-      in_flight: undefined,
-      upgrades: undefined,
-    },
+    [{ ...ended, strata, buildHold, waves: evidence }],
+    { [stateIs('succeeded')]: 1, ...nothingMore },
   ],
   [
     'no gate of a passed wave that can have no more failures',
@@ -119,26 +108,8 @@ const rolloutCases: ReadonlyArray<readonly [string, ReadonlyArray<Partial<Rollou
     [passed({ succeeded: 8, failed: 2, upgrading: 1 })],
     { gate_failures: 2, gate_failures_allowed: 2 },
   ],
-  [
-    'a rollback under way beside what it takes back',
-    [original, rollback],
-    {
-      'rollout_state state="rollingBack"': 1,
-      'rollout_state state="held"': 1,
-      'rollout_state state="running"': 0,
-      in_flight: 7,
-      build_held: 1,
-      'upgrades wave="canary"': undefined,
-    },
-  ],
-  [
-    'in the end how a rollback went',
-    [
-      { ...original, state: 'rolledBack', endedAt: 9 },
-      { ...rollback, state: 'succeeded', endedAt: 8 },
-    ],
-    { 'rollout_state state="rolledBack"': 1, 'rollout_state state="succeeded"': 0 },
-  ],
+  ['a rollback under way beside what it takes back', [original, rollback], underWay],
+  ['in the end how a rollback went', rolledBack, { [stateIs('rolledBack')]: 1, [stateIs('succeeded')]: 0 }],
   ['nothing held, and an open window', [{}], { strata_held: 0, build_held: 0, window_open: 1 }],
   [
     'what is held, and a closed window',
@@ -148,18 +119,18 @@ const rolloutCases: ReadonlyArray<readonly [string, ReadonlyArray<Partial<Rollou
   ['a window that will close', [{ window: { ...window, isOpen: true, until: 5 } }], { window_open: 1 }],
   [
     'the value of a gate once one is known',
-    [{ waves: [aWaveStatus({ gates: [gate, { ...gate, name: 'approver', value: null }] })] }],
+    [{ waves: twoGates }],
     { 'gate_value wave="canary" gate="errors"': 0.93, 'gate_value gate="approver"': undefined },
   ],
-  ['a person waited for: a rollout', [{ state: 'awaitingApproval' }], { waits_for_person: 1 }],
-  ['a person waited for: a wave', [{ waves: [awaiting] }], { waits_for_person: 1 }],
-  ['a person waited for: held', [{ state: 'held' }], { waits_for_person: 1 }],
-  ['a person waited for: paused', [{ state: 'paused' }], { waits_for_person: 1 }],
-  ['a person waited for: of another account', [{ account: 'another' }], { waits_for_person: 1 }],
-  ['a person waited for: a held rollback', [original, rollback], { waits_for_person: 1 }],
-  ['no person waited for: running', [{}], { waits_for_person: 0 }],
-  ['no person waited for: approved', [{ waves: [{ ...awaiting, waits: null }] }], { waits_for_person: 0 }],
-  ['no person waited for: over', [{ endedAt: startedAt, waves: [awaiting] }], { waits_for_person: 0 }],
+  ['a person waited for: a rollout', [{ state: 'awaitingApproval' }], personWaitedFor],
+  ['a person waited for: a wave', [{ waves: [awaiting] }], personWaitedFor],
+  ['a person waited for: held', [{ state: 'held' }], personWaitedFor],
+  ['a person waited for: paused', [{ state: 'paused' }], personWaitedFor],
+  ['a person waited for: of another account', [{ account: 'another' }], personWaitedFor],
+  ['a person waited for: a held rollback', [original, rollback], personWaitedFor],
+  ['no person waited for: running', [{}], nobodyWaitedFor],
+  ['no person waited for: approved', [{ waves: [{ ...awaiting, waits: null }] }], nobodyWaitedFor],
+  ['no person waited for: over', [{ endedAt: startedAt, waves: [awaiting] }], nobodyWaitedFor],
 ];
 
 describe('makeMetrics', () => {
@@ -187,18 +158,16 @@ describe('makeMetrics', () => {
       { kind: 'window', reason: 'the window opens at 22:00', until: startedAt },
       { kind: 'soak', reason: 'canary soaks', until: null },
     ] as const;
-    const all = aWaveStatus({ name: 'all', failures: 2 });
     let statuses = [aRolloutStatus({ blockers })];
     const metrics = someMetrics({}, { sharedState: async () => aSharedState({ statuses }) });
-    const names = ['rollout_blocked kind="window"', 'rollout_blocked kind="soak"'];
-    const shown = () =>
-      Promise.all(
-        [...names, 'gate_failures wave="canary"', 'gate_failures wave="all"'].map((name) =>
-          series(metrics, name),
-        ),
-      );
+    const names = [
+      ...['rollout_blocked kind="window"', 'rollout_blocked kind="soak"'],
+      ...['gate_failures wave="canary"', 'gate_failures wave="all"'],
+    ];
+    const shown = () => Promise.all(names.map((name) => series(metrics, name)));
     expect(await shown()).toEqual([1, 1, 0, undefined]);
-    statuses = [aRolloutStatus({ blockers: [blockers[1]], waves: [all] })];
+    const waves = [aWaveStatus({ name: 'all', failures: 2 })];
+    statuses = [aRolloutStatus({ blockers: [blockers[1]], waves })];
     expect(await shown()).toEqual([undefined, 1, undefined, 2]);
   });
 
@@ -243,14 +212,12 @@ describe('makeMetrics', () => {
     expect(body).toContain('upwave_leader 0');
   });
 
+  const thrown = () => {
+    throw new Error('a bug');
+  };
   it.each([
     ['fails', () => Promise.reject(new Error('Redis is away'))],
-    [
-      'throws',
-      () => {
-        throw new Error('a bug');
-      },
-    ],
+    ['throws', thrown],
     ['does not answer', () => new Promise<never>(() => {})],
   ])('answers without shared state when reading it %s', async (_how, sharedState) => {
     const { body } = await someMetrics({}, { sharedState, sharedStateWithinMs: 20 }).expose();

@@ -13,7 +13,7 @@ end
 
 -- Puts a collector into the sorted sets that its index names, and takes it out of the others. The score of an intent is
 -- the instant of its first write: a record that is saved again before its create was answered stays where it stood.
--- `isNewIntent` places it anew.
+-- `isNewIntent` places it again.
 local function placeRecord(id, index, isNewIntent)
   placeIn(pendingKey, index.pending, id)
   placeIn(dueKey, index.due, id)

@@ -24,7 +24,7 @@ local share = math.floor(candidatesMax / math.max(1, tonumber(lanes or '1')))
 local perLane = math.min(pageSize, math.max(perLaneMin, share))
 
 -- Pending collectors lie by wave, lane and place: the walk reads the beginning of a lane and leaps to the next, up to the
--- frontier, the last wave that has begun.
+-- frontier, the last wave that has started.
 local function readPending()
   local found, taken = {}, {}
   local from, wave, lastLane, lanesSeen = '-inf', -1, -1, 0

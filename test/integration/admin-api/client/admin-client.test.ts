@@ -181,6 +181,21 @@ describe('makeAdminClient', () => {
     });
   });
 
+  it('tells that another version answers there, with JSON of another form', async () => {
+    const other = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"rollouts":[{"id":7}]}');
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    closers.push(async () => other.close());
+    const client = clientOf(`http://127.0.0.1:${(other.address() as AddressInfo).port}`);
+    await expect(client.listRollouts()).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringMatching(
+        /another form than this version of upwave expects .*: it is another version/,
+      ),
+    });
+  });
+
   it.each([200, 404, 500])(
     'tells that somebody else answers there, with a page of status %d',
     async (status) => {

@@ -21,6 +21,16 @@ import {
 } from '../../../support/page-world.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
+/** Lets the page's own clock run, as far as a condition takes. */
+async function inTime(page: Page, isSo: () => Promise<boolean>): Promise<void> {
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(1_000);
+      return isSo();
+    })
+    .toBe(true);
+}
+
 if (!hasBrowser) process.stdout.write('no /usr/bin/chromium: the tests of the page are skipped\n');
 
 const clock = { now: Date.now };
@@ -100,18 +110,50 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     ])
       expect(await row.textContent()).toContain(text);
     expect(await row.getByRole('button').allTextContents()).toEqual(['approve wave rest']);
+    expect(await page.locator('.policy', { hasText: 'lab' }).locator('.need').textContent()).toBe(
+      'Held. Wave canary has 2 failures of 0 allowed. Check the cause, then release build 19.536-4 and resume, abort or roll back.',
+    );
     expect(await page.title()).toBe('needs approval 14 %, 11 failed · upwave');
+  });
+
+  it('says what needs a person while the rest goes on, and never that nothing is needed then (P16)', async () => {
+    const of = (id: string, changes: Parameters<typeof aRolloutStatus>[0] = {}) =>
+      aRolloutStatus({ id: `${id}-20260302-1`, policy: id, ...changes });
+    const soaks = { kind: 'soak', reason: 'wave canary soaks', until: null } as const;
+    const corrupt = { kind: 'recordsUnreadable', reason: 'a record is unreadable', until: null } as const;
+    const held = { kind: 'stratumHeld', reason: 'stratum AIX is held', until: null } as const;
+    const taken = { state: 'rollingBack', rollbackId: 'taken-20260302-2' } as const;
+    const { url } = await serve([
+      of('well', { blockers: [soaks] }),
+      of('corrupt', { blockers: [soaks, corrupt] }),
+      of('held', { blockers: [soaks, held] }),
+      { ...of('taken', taken), headline: { kind: 'rollingBack', needsPerson: true } },
+    ]);
+    const page = await open(url);
+    const needOf = (policy: string) =>
+      page
+        .locator('.policy', { has: page.getByRole('link', { name: policy, exact: true }) })
+        .locator('.need')
+        .textContent();
+    expect(await needOf('well')).toBe('Needs nothing. Wave canary soaks.');
+    expect(await needOf('corrupt')).toBe('A record is unreadable. The rest goes on.');
+    expect(await needOf('held')).toBe('Stratum AIX is held. The rest goes on.');
+    expect(await needOf('taken')).toBe('Its rollback taken-20260302-2 has stopped and waits for you.');
   });
 
   it('shows a rollout with its waves, gates, causes, strata, plan and events, and every text as a text', async () => {
     const { url } = await serve(worldRollouts);
     const page = await open(`${url}/#/rollouts/${waiting}`);
     await page.getByRole('heading', { name: 'Events' }).waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Markdown' }).click();
+    expect((await download).suggestedFilename()).toBe(`${waiting}.md`);
     const text = (await page.locator('main').textContent()) ?? '';
     for (const each of [
       ...[
         'Approve wave rest: 1023 collectors wait for it.',
         'errors 0.998, expected >= 0.99',
+        '10 of 11 failures have osName=Windows* (10 of 66 there, 1 of 125 elsewhere).',
         'failure budget 4 of 5',
       ],
       ...[
@@ -123,6 +165,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       ...['Asia/Tokyo', 'Tokyo)', 'web-<b>7</b>\\u202e'],
     ])
       expect(text).toContain(each);
+    const trend = page.getByRole('img', {
+      name: /^errors from .*: values 0\.97 to 0\.998, limit >= 0\.99; 26 of 30/,
+    });
+    expect(await trend.isVisible()).toBe(true);
+    const builds = page.getByRole('img', { name: '180 on 19.536-4, 720 on 19.441-2, 315 on 19.402-1' });
+    expect(await builds.isVisible()).toBe(true);
     await page.getByRole('link', { name: 'permission denied' }).click();
     await expect.poll(() => page.url()).toContain('/collectors?state=failed&cause=permission+denied');
     await expect.poll(() => page.locator('.found').textContent()).toBe('3 collectors');
@@ -130,7 +178,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   const waits = [aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' })];
   const approval = { state: 'awaitingApproval', planHash: '7f3a' } as const;
-  it.each([
+  const asked = [
     ['pause', { verb: 'pause' }, {}],
     ['resume', { verb: 'resume', hold: 17 }, { state: 'paused', hold: 17 }],
     ['approve wave rest', { verb: 'approve', wave: 'rest' }, { waves: waits }],
@@ -143,27 +191,48 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     ['retry 1 failed', { verb: 'retry', failed: 1 }, { counts: countsOf({ failed: 1 }) }],
     ['abort', { verb: 'abort' }, {}],
     ['roll back', { verb: 'rollback', shown: { collectors: 40, leftBehind: 3 } }, {}],
-  ] as const)(
-    'asks for %s with its consequences, and sends what it showed with the reason',
-    async (label, asked, changes) => {
-      const { operations, page } = await openRollout({
-        ...changes,
-        verbs: [asked.verb === 'rollback' ? 'rollback' : asked.verb],
-      });
+  ] as const;
+  it('asks for each verb with its consequences, and sends what it showed with the reason', async () => {
+    const idOf = (index: number) => `production-20260302-${index + 1}`;
+    const { operations, url } = await serve(
+      asked.map(([, { verb }, changes], index) =>
+        aRolloutStatus({ ...changes, id: idOf(index), verbs: [verb] }),
+      ),
+    );
+    const page = await open(url);
+    for (const [index, [label, sent]] of asked.entries()) {
+      await page.goto(`${url}/#/rollouts/${idOf(index)}`);
       await page.getByRole('button', { name: label }).click();
       const dialog = page.getByRole('dialog');
       await expect.poll(() => dialog.locator('.consequences li').count()).toBeGreaterThan(0);
       await dialog.getByLabel('Reason').fill('looked at it');
       const send = dialog.getByRole('button', { name: label });
-      if (asked.verb === 'abort' || asked.verb === 'rollback') {
+      if (sent.verb === 'abort' || sent.verb === 'rollback') {
         expect(await send.isDisabled()).toBe(true);
         await dialog.getByLabel('Type production to confirm').fill('production');
       }
       await send.click();
       await dialog.waitFor({ state: 'detached' });
-      expect(operations.requests).toMatchObject([{ by: 'operator', reason: 'looked at it', ...asked }]);
-    },
-  );
+      expect(operations.requests.at(-1)).toMatchObject({ by: 'operator', reason: 'looked at it', ...sent });
+    }
+    expect(operations.requests).toHaveLength(asked.length);
+  });
+
+  it('says first what keeps the daemon from its work, or from saying so', async () => {
+    const { operations, url } = await serve(worldRollouts);
+    operations.standAt({
+      ...{ policies: [], orphans: [], configProblem: 'line 3: no waves', notReady: 'Redis evicts keys.' },
+      notificationProblems: ['slack: HTTP 410'],
+    });
+    const page = await open(url);
+    await expect
+      .poll(() => page.getByRole('alert').allTextContents())
+      .toEqual([
+        'The daemon does no work. Redis evicts keys.',
+        'The config file has errors. The daemon uses the last valid config. line 3: no waves',
+        'Notifications fail: slack: HTTP 410',
+      ]);
+  });
 
   it('settles corrupt records, starts a policy, and holds a collector', async () => {
     const blockers = [{ kind: 'recordsUnreadable', reason: '1 record is corrupt', until: null }] as const;
@@ -219,7 +288,11 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it('keeps the last state, greyed and with since when, while the daemon is away, and goes on when it is back', async () => {
-    const { operations, url, page, status } = await openRollout();
+    const { operations, url, status } = await openRollout();
+    const page = await browser.newPage();
+    pages.push(page);
+    await page.clock.install();
+    await page.goto(`${url}/#/rollouts/${status.id}`);
     await page.getByText('live', { exact: true }).waitFor();
     await api?.close();
     await page.getByText('The daemon does not answer. This is the state of').waitFor();
@@ -231,10 +304,10 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       counts: countsOf({ succeeded: 9 }),
     });
     api = await startFakeAdminApi(operations, { clock, port: Number(new URL(url).port) });
-    await page.getByText('live', { exact: true }).waitFor();
-    await page.getByRole('link', { name: '9 succeeded' }).waitFor();
+    await inTime(page, () => page.getByText('live', { exact: true }).isVisible());
+    await inTime(page, () => page.getByRole('link', { name: '9 succeeded' }).isVisible());
     operations.breakWith(new Error('Redis is away'));
-    await page.locator('.connection.away').waitFor();
+    await inTime(page, () => page.locator('.connection.away').isVisible());
     expect(await page.getByRole('link', { name: '9 succeeded' }).count()).toBe(1);
   });
 
@@ -242,11 +315,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const { operations, url, status } = await openRollout();
     const page = await browser.newPage();
     pages.push(page);
+    await page.clock.install();
     await page.route('**/api/v1/stream', (route) => route.fulfill({ status: 502, body: '{}' }));
     await page.goto(`${url}/#/rollouts/${status.id}`);
     await page.getByText('live', { exact: true }).waitFor();
     operations.rolloutStandsAt({ ...status, counts: countsOf({ succeeded: 8 }) });
-    await page.getByRole('link', { name: '8 succeeded' }).waitFor();
+    await inTime(page, () => page.getByRole('link', { name: '8 succeeded' }).isVisible());
   });
 
   it('asks for a token where one is set, keeps it for this tab, and says when it is wrong', async () => {

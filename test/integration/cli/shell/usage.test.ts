@@ -1,266 +1,188 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { callUpwave } from '../../../support/night/upwave-call.ts';
-import { aFolder, type Folder, runUpwave, startUpwave } from '../../../support/night/upwave-process.ts';
+import { aDesk } from '../../../support/night/upwave-desk.ts';
+import { runUpwave, startUpwave } from '../../../support/night/upwave-process.ts';
 import { testSecrets } from '../../../support/test-secrets.ts';
 import { until } from '../../../support/until.ts';
 
-const service = {
-  baseUrl: 'https://api.example.com/api',
-  ...testSecrets.commandLine,
-};
+const service = { baseUrl: 'https://api.example.com/api', ...testSecrets.commandLine };
+const rollouts = [{ name: 'all' }];
 const noStack = /^\s+at /m;
-
-async function withFolder(work: (folder: Folder) => Promise<void>): Promise<void> {
-  const ends: Array<() => void> = [];
-  try {
-    await work(aFolder((end) => ends.push(end)));
-  } finally {
-    for (const end of ends) end();
-  }
-}
+const variable = (name: string) => `\${${name}}`;
 
 describe.concurrent('the command line', () => {
   it.each([
-    { args: ['--help'], says: /Usage: upwave/ },
-    { args: ['help', 'plan'], says: /--members/ },
-    { args: ['--version'], says: /^\d+\.\d+\.\d+/ },
-  ])('$args ends with 0', async ({ args, says }) => {
-    const { code, out, err } = await runUpwave({ args });
-    expect(out).toMatch(says);
-    expect(err).toBe('');
-    expect(code).toBe(0);
+    ['--help', /Usage: upwave/],
+    ['help plan', /--members/],
+    ['--version', /^\d+\.\d+\.\d+/],
+  ])('`%s` ends with 0', async (words, says) => {
+    const { code, out, err } = await runUpwave({ args: words.split(' ') });
+    expect([code, err, out]).toEqual([0, '', expect.stringMatching(says)]);
   });
 
+  const whereTo = /--url, or UPWAVE_URL, must be where the daemon listens, such as/;
   it.each([
-    { args: ['nonsense'], says: /unknown command 'nonsense'/ },
-    { args: ['pasue'], says: /Did you mean pause\?/ },
-    { args: ['run', '--onse'], says: /unknown option '--onse'/ },
-    { args: ['run', '--log-file', 'x'], says: /^upwave: --log-file is for `run --once`/ },
-    { args: ['run', '--wait'], says: /^upwave: --wait is for `run --once`/ },
-    { args: ['hold', '--reason', 'none'], says: /missing required argument 'what'/ },
-    { args: ['service', '--fleet', 'many'], says: /give a whole number/ },
-    { args: [], says: /Usage: upwave/ },
-    {
-      args: ['status', '--url', 'foo'],
-      says: /--url, or UPWAVE_URL, must be where the daemon listens, such as/,
-    },
-    {
-      args: ['status', '--url', 'localhost:9464'],
-      says: /--url, or UPWAVE_URL, must be where the daemon listens, such as/,
-    },
-    {
-      args: ['pause', '--url', 'http://h?x=y'],
-      says: /--url, or UPWAVE_URL, must be where the daemon listens, such as/,
-    },
-  ])('$args ends with 2', async ({ args, says }) => {
-    const { code, err, all } = await callUpwave(...args);
-    expect(err).toMatch(says);
+    ['nonsense', /unknown command 'nonsense'/],
+    ['pasue', /Did you mean pause\?/],
+    ['run --onse', /unknown option '--onse'/],
+    ['run --log-file x', /^upwave: --log-file is for `run --once`/],
+    ['run --wait', /^upwave: --wait is for `run --once`/],
+    ['hold --reason none', /missing required argument 'what'/],
+    ['export', /missing required argument 'rollout'/],
+    ['service --fleet many', /give a whole number/],
+    ['service --fleet 10001', /an account has at most 10000 collectors/],
+    ['service --port 0', /^upwave: give the credentials it shall accept/],
+    ['', /Usage: upwave/],
+    ['status --url foo', whereTo],
+    ['status --url localhost:9464', whereTo],
+    ['pause --url http://h?x=y', whereTo],
+    ['plan --config /no/such/upwave.yaml', /\/no\/such\/upwave\.yaml/],
+  ])('`%s` ends with 2', async (words, says) => {
+    const { code, err, all } = await callUpwave(...words.split(' ').filter((word) => word !== ''));
+    expect([code, err]).toEqual([2, expect.stringMatching(says)]);
     expect(all).not.toMatch(noStack);
+  });
+
+  it('takes no password in `run --redis`: everybody may list processes (P12)', async (test) => {
+    const desk = aDesk(test, { service, rollouts });
+    const { code, err, all } = await desk.call('run', '--redis', 'redis://:Rr-thePassword@127.0.0.1:1');
+    expect(err).toMatch(/^upwave: a password on the command line is seen in the process list/);
+    expect(all).not.toContain('Rr-thePassword');
     expect(code).toBe(2);
   });
-});
 
-describe.concurrent('what went wrong, with --json', () => {
   it.each([
-    { args: ['status', '--json', '--url', 'http://127.0.0.1:1'], exitCode: 4, message: /^no answer from/ },
-    { args: ['--json', 'plan', '--config', 'nowhere.yaml'], exitCode: 2, message: /nowhere\.yaml/ },
-    { args: ['pause', '--json', '--plan', 'x'], exitCode: 2, message: /^unknown option '--plan'/ },
-  ])('$args is one JSON line', async ({ args, exitCode, message }) => {
-    const { code, err, out } = await callUpwave(...args);
-    expect(JSON.parse(err)).toEqual({ error: { exitCode, message: expect.stringMatching(message) } });
-    expect(out).toBe('');
-    expect(code).toBe(exitCode);
+    ['status --json --url http://127.0.0.1:1', 4, /^no answer from/],
+    ['--json plan --config nowhere.yaml', 2, /nowhere\.yaml/],
+    ['pause --json --plan x', 2, /^unknown option '--plan'/],
+  ])('`%s` says what went wrong in one JSON line', async (words, exitCode, says) => {
+    const { code, err, out } = await callUpwave(...words.split(' '));
+    expect(JSON.parse(err)).toEqual({ error: { exitCode, message: expect.stringMatching(says) } });
+    expect([code, out]).toEqual([exitCode, '']);
   });
 });
 
 describe.concurrent('a log that can not be written', () => {
-  const runOnce = async (logFile: string) => {
-    const ends: Array<() => void> = [];
-    const folder = aFolder((end) => ends.push(end));
-    const redis = { url: 'redis://127.0.0.1:1' };
-    const file = folder.write('upwave.yaml', {
-      service,
-      redis,
-      http: { port: 0 },
-      rollouts: [{ name: 'all' }],
-    });
-    const args = ['run', '--once', '--log-file', logFile, '--config', file];
-    const result = await runUpwave({ args, cwd: folder.path });
-    for (const end of ends) end();
-    return result;
-  };
+  const config = { service, redis: { url: 'redis://127.0.0.1:1' }, http: { port: 0 }, rollouts };
 
-  it('is told before anything is begun, and ends with 2', async () => {
-    const { code, err } = await runOnce('/nonexistent/x');
-    expect(err).toBe('upwave: cannot write the log /nonexistent/x: ENOENT\n');
-    expect(code).toBe(2);
+  it('is reported before anything is begun, and ends with 2', async (test) => {
+    const { code, err } = await aDesk(test, config).run('run', '--once', '--log-file', '/nonexistent/x');
+    expect([code, err]).toEqual([2, 'upwave: cannot write the log /nonexistent/x: ENOENT\n']);
   });
 
-  it.skipIf(!existsSync('/dev/full'))('any more is told once, and stops nothing', async () => {
-    const { code, err, all } = await runOnce('/dev/full');
+  it.skipIf(!existsSync('/dev/full'))('any more is reported once, and stops nothing', async (test) => {
+    const { code, err, all } = await aDesk(test, config).run('run', '--once', '--log-file', '/dev/full');
     expect(err.match(/the log \/dev\/full can't be written any more: ENOSPC/g)).toHaveLength(1);
-    expect(err).toContain('cannot reach Redis');
+    expect([code, err]).toEqual([4, expect.stringContaining('cannot reach Redis')]);
     expect(all).not.toMatch(noStack);
-    expect(code).toBe(4);
   });
 });
 
-describe.concurrent('the config file', () => {
-  it('of `run` with a typo ends with 2, file:line and the nearest key', async () => {
-    await withFolder(async ({ path, write }) => {
-      write(
-        'upwave.yaml',
-        `service: ${JSON.stringify(service)}\nrollouts:\n  - name: all\n    concurency: 3\n`,
-      );
-      const { code, err, all } = await runUpwave({ args: ['run'], cwd: path });
-      expect(err).toContain('upwave.yaml:4:5 rollouts[0].concurency: unknown key');
-      expect(err).toContain('did you mean "concurrency"?');
-      expect(all).not.toContain(service.accessKey);
-      expect(all).not.toMatch(noStack);
-      expect(code).toBe(2);
-    });
+describe.concurrent('a config file with a mistake', () => {
+  it.for([
+    [
+      { concurency: 3 },
+      {},
+      /upwave\.yaml:\d+:\d+ rollouts\[0\]\.concurency: unknown key.*did you mean "concurrency"\?/,
+    ],
+    [
+      {},
+      { accessKey: variable('UPWAVE_NO_SUCH_KEY') },
+      /^upwave: \S+\.yaml:\d+:\d+ service\.accessKey: .*UPWAVE_NO_SUCH_KEY/,
+    ],
+  ] as const)('ends `run` with 2, and names the place: %j %j', async ([policy, changes, says], test) => {
+    const config = { service: { ...service, ...changes }, rollouts: [{ name: 'all', ...policy }] };
+    const { code, err, all } = await aDesk(test, config).run('run');
+    expect([code, err]).toEqual([2, expect.stringMatching(says)]);
+    expect(all).not.toContain(service.accessKey);
+    expect(all).not.toMatch(noStack);
   });
 
-  it('a variable that is not set ends with 2 and names it', async () => {
-    await withFolder(async ({ path, write }) => {
-      const accessKey = '$'.concat('{UPWAVE_NO_SUCH_KEY}');
-      write('upwave.yaml', { service: { ...service, accessKey }, rollouts: [{ name: 'all' }] });
-      const { code, err } = await runUpwave({ args: ['run', '--once'], cwd: path });
-      expect(err).toMatch(/^upwave: upwave\.yaml:\d+:\d+ service\.accessKey: .*UPWAVE_NO_SUCH_KEY/);
-      expect(err).not.toMatch(noStack);
-      expect(code).toBe(2);
+  it('ends `service` with 2 where it is a scenario, and names every mistake', async (test) => {
+    const scenario = aDesk(test, {
+      fleet: { size: -1 },
+      durations: { median: 'long' },
+      httpFaults: [{ share: 1, fault: '503', operations: ['listColectors'] }],
     });
-  });
-
-  it('a file that is not there ends with 2 and names it', async () => {
-    const { code, err } = await callUpwave('plan', '--config', '/no/such/upwave.yaml');
-    expect(err).toContain('/no/such/upwave.yaml');
+    const args = ['service', '--access-id', 'a', '--access-key', 'b', '--scenario', scenario.file];
+    const { code, err } = await callUpwave(...args);
+    expect(code).toBe(2);
+    for (const words of ['upwave.yaml', 'fleet.size', 'durations.median']) expect(err).toContain(words);
+    expect(err).toMatch(/httpFaults\[0\]\.operations\[0\]: .* did you mean "listCollectors"\?/);
     expect(err).not.toMatch(noStack);
-    expect(code).toBe(2);
-  });
-
-  it('`config check` says what it read, and shows no secret', async () => {
-    await withFolder(async ({ write }) => {
-      const file = write('right.yaml', { service, rollouts: [{ name: 'all' }] });
-      const text = await callUpwave('config', 'check', '--config', file);
-      expect(text.out).toContain(`${file} is right: service https://api.example.com/api`);
-      expect(text.out).toMatch(/^ {2}all: to latest, 10 at once, /m);
-      const json = await callUpwave('config', 'check', '--json', '--config', file);
-      expect(JSON.parse(json.out)).toMatchObject({
-        service: { accessKey: '***' },
-        rollouts: [{ name: 'all', concurrency: 10 }],
-      });
-      expect([text.code, json.code]).toEqual([0, 0]);
-      expect(text.all + json.all).not.toContain(service.accessKey);
-    });
   });
 });
 
-describe.concurrent('secrets on the command line (P12)', () => {
-  it('`config check --print` shows the whole config, with every secret masked', async () => {
-    await withFolder(async ({ write }) => {
-      const token = '$'.concat('{UPWAVE_TOKEN}');
-      write('redis-password', 'Rr-thePasswordOfRedis\n');
-      const file = write('right.yaml', {
-        service,
-        redis: { url: 'redis://user@db.example.com:6379', passwordFile: 'redis-password' },
-        http: { token },
-        rollouts: [{ name: 'all', select: { include: { name: 'web\u202e*' } } }],
-      });
-      const env = { UPWAVE_TOKEN: testSecrets.bearerToken };
-      const args = ['config', 'check', '--print', '--config', file];
-      const text = await runUpwave({ args, env });
-      const json = await runUpwave({ args: [...args, '--json'], env });
-      expect(text.out).toContain('accessKey: "***"');
-      expect(text.out).toContain('url: redis://user:***@db.example.com:6379');
-      expect(text.out).toContain('schedule: "*/15 * * * *"');
-      expect(JSON.parse(json.out)).toMatchObject({
-        service: { accessId: '***', accessKey: '***' },
-        http: { token: '***', port: 9464 },
-        rollouts: [{ name: 'all', concurrency: 10 }],
-      });
-      expect([text.code, json.code]).toEqual([0, 0]);
-      for (const secret of [service.accessKey, testSecrets.bearerToken, 'Rr-thePasswordOfRedis', '\u202e'])
-        expect(text.all + json.all).not.toContain(secret);
-      // Its mask is too short for a token.
-      const again = write('again.yaml', text.out.replace('token: "***"', `token: ${token}`));
-      const second = await runUpwave({ args: ['config', 'check', '--print', '--config', again], env });
-      expect(second.out).toBe(text.out);
-    });
+describe.concurrent('`config check`', () => {
+  it('says what it read, as data too, and shows no secret (P12)', async (test) => {
+    const desk = aDesk(test, { service, rollouts });
+    const text = await desk.call('config', 'check');
+    expect(text.out).toContain(`${desk.file} is right: service https://api.example.com/api`);
+    expect(text.out).toMatch(/^ {2}all: to latest, 10 at once, /m);
+    const json = await desk.call('config', 'check', '--json');
+    const shown = { service: { accessKey: '***' }, rollouts: [{ name: 'all', concurrency: 10 }] };
+    expect(JSON.parse(json.out)).toMatchObject(shown);
+    expect([text.code, json.code]).toEqual([0, 0]);
+    expect(text.all + json.all).not.toContain(service.accessKey);
   });
 
-  it('`config check` shows no path of a webhook, and warns of what puts a secret at risk', async () => {
-    await withFolder(async ({ write }) => {
-      const webhook = { url: 'http://hooks.example.com/T0/thePathToken', tokenFile: 'token' };
-      const waves = [{ name: 'a', size: 1, gates: [{ webhook }] }, { name: 'b' }];
-      const file = write('right.yaml', { service, rollouts: [{ name: 'all', waves }] });
-      const check = (...args: string[]) => callUpwave('config', 'check', ...args, '--config', file);
-      const [text, json, print] = await Promise.all([check(), check('--json'), check('--print')]);
-      const risk = 'the token of gate webhook (all, wave a) goes to its url without TLS; write https://';
-      expect(text.out).toContain(`\n  warning: ${risk}\n`);
-      expect(JSON.parse(json.out)).toMatchObject({ risks: [risk] });
-      for (const { out } of [json, print]) expect(out).toContain('http://hooks.example.com/***');
-      for (const { all, code } of [text, json, print]) {
-        expect(all).not.toContain('thePathToken');
-        expect(code).toBe(0);
-      }
-    });
-  });
-
-  it('`config check --print` names the Redis that is taken where the file names none', async () => {
-    await withFolder(async ({ write }) => {
-      const file = write('right.yaml', { service, rollouts: [{ name: 'all' }] });
-      const { out } = await callUpwave('config', 'check', '--print', '--config', file);
-      expect(out).toContain('url: redis://127.0.0.1:6379');
-      expect(out).toContain('keyPrefix: upwave');
-    });
-  });
-
-  it('`run --redis` takes no password there: everybody may list processes', async () => {
-    await withFolder(async ({ write }) => {
-      const file = write('right.yaml', { service, rollouts: [{ name: 'all' }] });
-      const args = ['run', '--redis', 'redis://:Rr-thePasswordOfRedis@127.0.0.1:1', '--config', file];
-      const { code, err, all } = await callUpwave(...args);
-      expect(err).toMatch(/^upwave: a password on the command line is seen in the process list/);
-      expect(all).not.toContain('Rr-thePasswordOfRedis');
-      expect(code).toBe(2);
-    });
-  });
-});
-
-describe.concurrent('policies of one config', () => {
-  it('`config check` warns of two that select the very same collectors, and ends with 0', async () => {
-    await withFolder(async ({ write }) => {
-      const rollouts = [
-        { name: 'one' },
-        { name: 'two' },
-        { name: 'web', select: { include: { name: 'web-*' } } },
-      ];
-      const file = write('twins.yaml', { service, rollouts });
-      const { code, out } = await callUpwave('config', 'check', '--config', file);
-      const warnings = out.split('\n').filter((line) => line.startsWith('  warning: '));
-      expect(warnings).toHaveLength(1);
-      expect(warnings[0]).toMatch(/"one" and "two" select the very same collectors/);
+  it('warns of what puts a secret at risk, shows no path of a webhook, and names two policies that are alike', async (test) => {
+    const webhook = { url: 'http://hooks.example.com/T0/thePathToken', tokenFile: 'token' };
+    const waves = [{ name: 'a', size: 1, gates: [{ webhook }] }, { name: 'b' }];
+    const desk = aDesk(test, { service, rollouts: [{ name: 'one', waves }, { name: 'two' }] });
+    const check = (...args: string[]) => desk.call('config', 'check', ...args);
+    const [text, json, print] = await Promise.all([check(), check('--json'), check('--print')]);
+    const risk = 'the token of gate webhook (one, wave a) goes to its url without TLS; write https://';
+    expect(text.out).toContain(`\n  warning: ${risk}\n`);
+    expect(text.out).toMatch(/^ {2}warning: .*"one" and "two" select the very same collectors/m);
+    const overlapping = [{ first: 'one', second: 'two' }];
+    expect(JSON.parse(json.out)).toMatchObject({ risks: [risk], overlapping });
+    for (const { out } of [json, print]) expect(out).toContain('http://hooks.example.com/***');
+    for (const { all, code } of [text, json, print]) {
+      expect(all).not.toContain('thePathToken');
       expect(code).toBe(0);
-      const json = await callUpwave('config', 'check', '--json', '--config', file);
-      expect(JSON.parse(json.out)).toMatchObject({ overlapping: [{ first: 'one', second: 'two' }] });
+    }
+  });
+
+  it('--print shows the whole config, with every secret masked, which is a config again (P12)', async (test) => {
+    const redisPassword = 'Rr-thePasswordOfRedis';
+    const config = {
+      service,
+      redis: { url: 'redis://user@db.example.com:6379', passwordFile: 'redis-password' },
+      http: { token: variable('UPWAVE_TOKEN') },
+      rollouts: [{ name: 'all', select: { include: { name: 'web\u202e*' } } }],
+    };
+    const desk = aDesk(test, config, { env: { UPWAVE_TOKEN: testSecrets.bearerToken } });
+    desk.write('redis-password', `${redisPassword}\n`);
+    const text = await desk.run('config', 'check', '--print');
+    const json = await desk.run('config', 'check', '--print', '--json');
+    for (const line of [
+      'accessKey: "***"',
+      'url: redis://user:***@db.example.com:6379',
+      'keyPrefix: upwave',
+      'schedule: "*/15 * * * *"',
+    ])
+      expect(text.out).toContain(line);
+    expect(JSON.parse(json.out)).toMatchObject({
+      service: { accessId: '***', accessKey: '***' },
+      http: { token: '***', port: 9464 },
+      rollouts: [{ name: 'all', concurrency: 10 }],
     });
+    expect([text.code, json.code]).toEqual([0, 0]);
+    for (const secret of [service.accessKey, testSecrets.bearerToken, redisPassword, '\u202e'])
+      expect(text.all + json.all).not.toContain(secret);
+    // Its mask is too short for a token.
+    desk.write('upwave.yaml', text.out.replace('token: "***"', `token: ${variable('UPWAVE_TOKEN')}`));
+    expect((await desk.run('config', 'check', '--print')).out).toBe(text.out);
   });
 });
 
-describe.concurrent('upwave service', () => {
-  it('wants the credentials it shall accept', async () => {
-    const { code, err } = await callUpwave('service', '--port', '0');
-    expect(err).toMatch(/^upwave: give the credentials it shall accept/);
-    expect(code).toBe(2);
-  });
-
-  it('serves until it is asked to stop, and shows no key', async () => {
+describe.concurrent('a running `upwave service`', () => {
+  it('serves until it is asked to stop, and shows no key (P12)', async () => {
     const UPWAVE_ACCESS_KEY = 'a-key-in-the-environment';
     const env = { UPWAVE_ACCESS_ID: 'anId', UPWAVE_ACCESS_KEY };
-    const args = ['service', '--port', '0', '--fleet', '12', '--speed', '100'];
-    const running = startUpwave({ args, env });
+    const running = startUpwave({ args: 'service --port 0 --fleet 12 --speed 100'.split(' '), env });
     const url = await until(
       'the service to listen',
       () => /reference service at (\S+): 12 collectors, 100 times real time/.exec(running.out())?.[1],
@@ -272,29 +194,5 @@ describe.concurrent('upwave service', () => {
     const { code, all } = await running.ended;
     expect(code).toBe(0);
     expect(all).not.toContain(UPWAVE_ACCESS_KEY);
-  });
-
-  it('names every mistake of a scenario with its file', async () => {
-    await withFolder(async ({ write }) => {
-      const scenario = write('scenario.yaml', {
-        fleet: { size: -1 },
-        durations: { median: 'long' },
-        httpFaults: [{ share: 1, fault: '503', operations: ['listColectors'] }],
-      });
-      const args = ['service', '--access-id', 'a', '--access-key', 'b', '--scenario', scenario];
-      const { code, err } = await callUpwave(...args);
-      expect(err).toContain('scenario.yaml');
-      expect(err).toContain('fleet.size');
-      expect(err).toContain('durations.median');
-      expect(err).toMatch(/httpFaults\[0\]\.operations\[0\]: .* did you mean "listCollectors"\?/);
-      expect(err).not.toMatch(noStack);
-      expect(code).toBe(2);
-    });
-  });
-
-  it('refuses more collectors than an account has', async () => {
-    const { code, err } = await callUpwave('service', '--fleet', '10001');
-    expect(err).toContain('an account has at most 10000 collectors');
-    expect(code).toBe(2);
   });
 });

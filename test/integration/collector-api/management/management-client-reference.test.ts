@@ -95,29 +95,6 @@ describe('management client and reference service', () => {
     expectCode(await collectors.getByName('Köln 1.example'), 'InvalidCollector');
   });
 
-  it('changes an installed collector, whose heartbeats go on meanwhile', async () => {
-    const { management, clock, find } = await aManagement();
-    const id = find(({ collectorType }) => collectorType === 'Installable');
-    const before = must(await management.collectors.get(id)).resource;
-    const edit = () => {
-      clock.advance(60_000);
-      return { hostName: 'h' };
-    };
-    const changed = must(await management.collectors.change(id, edit));
-    expect(changed.after).toMatchObject({ hostName: 'h', osName: before['osName'], name: before.name });
-  });
-
-  it('deletes those that were away for long, in the background', async () => {
-    const { management, clock } = await aManagement({
-      fleet: { size: 20, shares: { dead: 1, ephemeral: 0 } },
-    });
-    clock.advance(400 * 86_400_000);
-    expect(must(await management.collectors.listOffline(300)).length).toBeGreaterThan(0);
-    expect(JSON.stringify(must(await management.collectors.deleteOffline(300)))).toContain('initiated');
-    clock.advance(3_600_000);
-    expect(must(await management.collectors.listOffline(300))).toEqual([]);
-  });
-
   it('tells who may only look that they may not write', async () => {
     const viewer = { accessId: 'aViewer', accessKey: 'vkey' };
     const { management, find } = await aManagement({ keys: [{ ...viewer, may: 'view' }] }, viewer);
@@ -182,11 +159,5 @@ describe('management client and reference service', () => {
     expect(must(await searchJobs.get(id))).toMatchObject({ id });
     const page = { searchJobId: id, results: 'messages', offset: 0, limit: 2 };
     expect(must(await searchJobs.listResults(page))).toMatchObject({ count: 2 });
-  });
-
-  it('is read the same with the names of the wire', async () => {
-    const { management } = await aManagement({ errorCodes: 'wire' });
-    must(await management.collectors.create({ name: 'one' }));
-    expectCode(await management.collectors.create({ name: 'one' }), 'DuplicateResourceName');
   });
 });

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type BudgetClass,
-  type BudgetGrant,
-  PausedTooLong,
-  type ServiceStatus,
+import type {
+  BudgetClass,
+  BudgetGrant,
+  ServiceStatus,
 } from '../../../../src/orchestrator/ports/api-budget.ts';
 import {
   makeApiBudgetDispatcher,
@@ -81,7 +80,7 @@ async function untilRefused(daemons: readonly HeardBudget[]): Promise<void> {
 async function takeMany(
   budget: RedisApiBudget,
   count: number,
-  budgetClass: BudgetClass = 'look',
+  budgetClass: BudgetClass = 'poll',
 ): Promise<number[]> {
   const instants: number[] = [];
   const takers = Array.from({ length: count }, async () => {
@@ -170,7 +169,7 @@ describe('concurrent requests', () => {
     const daemons = [aHeardBudget(keyPrefix, parts), aHeardBudget(keyPrefix, parts)];
     const granted: BudgetGrant[] = [];
     const takers = daemons.flatMap(({ budget }) =>
-      Array.from({ length: 10 }, async () => granted.push(await budget.take('look'))),
+      Array.from({ length: 10 }, async () => granted.push(await budget.take('poll'))),
     );
     for (let given = 0; given < takers.length - 3; given += 1) {
       await until('three to be out', () => granted.length >= given + 3);
@@ -185,12 +184,12 @@ describe('concurrent requests', () => {
     const { keyPrefix } = redis.config();
     const daemon = aHeardBudget(keyPrefix, { concurrentRequests: 1 });
     const { budget } = daemon;
-    const first = await budget.take('look');
+    const first = await budget.take('poll');
     first.giveBack();
     first.giveBack();
-    const second = await budget.take('look');
+    const second = await budget.take('poll');
     let third: BudgetGrant | undefined;
-    const taking = budget.take('look').then((grant) => {
+    const taking = budget.take('poll').then((grant) => {
       third = grant;
     });
     first.giveBack();
@@ -202,53 +201,28 @@ describe('concurrent requests', () => {
 });
 
 describe('the order of those who wait', () => {
-  it('is chosen when the slot is there: operator, verify, create, and each fourth turn the oldest look', async () => {
-    const budget = aBudget(redis.config().keyPrefix, { concurrentRequests: 1, requestsPerSecond: 1_000 });
-    const blocker = await budget.take('look');
-    const order: string[] = [];
-    const take = async (budgetClass: BudgetClass) => {
-      const grant = await budget.take(budgetClass);
-      order.push(budgetClass);
-      grant.giveBack();
-    };
-    const classes: BudgetClass[] = [
-      'page',
-      'look',
-      'create',
-      'create',
-      'create',
-      'create',
-      'verify',
-      'operator',
-    ];
-    const takers = classes.map(take);
-    blocker.giveBack();
-    await Promise.all(takers);
-    expect(order).toEqual(['operator', 'verify', 'create', 'page', 'create', 'create', 'create', 'look']);
-  });
-
   it('loses the one that is aborted, and no slot with it', async () => {
     const budget = aBudget(redis.config().keyPrefix, { concurrentRequests: 1 });
-    const blocker = await budget.take('look');
+    const blocker = await budget.take('poll');
     const leaving = new AbortController();
     const left = budget.take('operator', leaving.signal);
-    const stays = budget.take('look');
+    const stays = budget.take('poll');
     leaving.abort(new Error('we are closing'));
     await expect(left).rejects.toThrow('we are closing');
     blocker.giveBack();
     (await stays).giveBack();
-    await expect(budget.take('look', leaving.signal)).rejects.toThrow('we are closing');
+    await expect(budget.take('poll', leaving.signal)).rejects.toThrow('we are closing');
   });
 
   it('is empty after a close: who waits is refused, and what was held goes back', async () => {
     const { keyPrefix } = redis.config();
     const parts = { concurrentRequests: 1 };
     const budget = aBudget(keyPrefix, parts);
-    await budget.take('look');
-    const waiting = expect(budget.take('look')).rejects.toThrow('closed');
+    await budget.take('poll');
+    const waiting = expect(budget.take('poll')).rejects.toThrow('closed');
     await budget.close();
     await waiting;
-    (await aBudget(keyPrefix, parts).take('look')).giveBack();
+    (await aBudget(keyPrefix, parts).take('poll')).giveBack();
   });
 });
 
@@ -270,29 +244,6 @@ describe('the length of a pause', () => {
     await budget.succeeded();
     expect((await stateOf(keyPrefix)).fields).not.toHaveProperty('single');
   });
-
-  it('is waited out up to a bound', async () => {
-    const { keyPrefix } = redis.config();
-    const budget = aBudget(keyPrefix, { outageWaitMaxMs: 30 });
-    await budget.pause({ forMs: 3_600_000, single: false });
-    await expect(budget.take('create')).rejects.toThrow(PausedTooLong);
-  });
-});
-
-describe('a busy budget', () => {
-  it('lets everyone wait for his turn, however long it takes', async () => {
-    const { keyPrefix } = redis.config();
-    // Asking again takes longer than that.
-    const daemon = aHeardBudget(keyPrefix, { concurrentRequests: 1, outageWaitMaxMs: 1 });
-    const first = await daemon.budget.take('look');
-    const second = daemon.budget.take('look');
-    await untilRefused([daemon]);
-    first.giveBack();
-    const grant = await second;
-    expect(grant.waitedMs).toBeGreaterThan(1);
-    expect(grant.isProbe).toBe(false);
-    grant.giveBack();
-  });
 });
 
 describe('a service that is down', () => {
@@ -305,30 +256,18 @@ describe('a service that is down', () => {
     return { ...aHeardBudget(keyPrefix, { pauseGrowth, onStatus, ...parts }), told };
   }
 
-  it('keeps nobody longer than a bound, also while one request tries, and says why', async () => {
-    const { keyPrefix } = redis.config();
-    const [trying, other] = [aBudget(keyPrefix, { pauseGrowth }), aBudget(keyPrefix, { outageWaitMaxMs: 1 })];
-    await trying.serviceDown(reason);
-    const probe = await trying.take('look');
-    await expect(other.take('create')).rejects.toThrow(
-      `The service is down, and one request at a time tries it. ${reason}`,
-    );
-    probe.giveBack();
-  });
-
   it('is known to a daemon that starts meanwhile', async () => {
     const { keyPrefix } = redis.config();
     await aWatchedBudget(keyPrefix).budget.serviceDown(reason);
     const late = aWatchedBudget(keyPrefix);
-    expect((await late.budget.take('look')).isProbe).toBe(true);
+    expect((await late.budget.take('poll')).isProbe).toBe(true);
     expect(late.told).toEqual([{ isUp: false, reason }]);
   });
 });
 
 it('writes neither the access id nor anything like it to Redis (P12)', async () => {
-  const { keyPrefix } = redis.config();
-  const commands = redis.connect().commands;
-  const grant = await aBudget(keyPrefix).take('look');
+  const { commands, keyPrefix } = redis.place();
+  const grant = await aBudget(keyPrefix).take('poll');
   const keys = await commands.keys(`${keyPrefix}:*`);
   expect(keys.length).toBeGreaterThan(0);
   for (const key of keys) {

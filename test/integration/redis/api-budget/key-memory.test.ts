@@ -22,8 +22,7 @@ describe('the memory of an access key', () => {
   });
 
   it('lasts for 30 days from the last day on which it worked', async () => {
-    const { keyPrefix } = redis.config();
-    const { commands } = redis.connect();
+    const { commands, keyPrefix } = redis.place();
     let now = 0;
     const memory = aMemory(keyPrefix, accessKey, () => now);
     await memory.worked();
@@ -39,8 +38,7 @@ describe('the memory of an access key', () => {
   });
 
   it('holds neither the id nor the key (P12)', async () => {
-    const { keyPrefix } = redis.config();
-    const { commands } = redis.connect();
+    const { commands, keyPrefix } = redis.place();
     await aMemory(keyPrefix).worked();
     const [key = ''] = await commands.keys(`${keyPrefix}:*`);
     const content = `${key} ${await commands.get(key)}`;

@@ -7,8 +7,7 @@ const dayMs = 24 * 3_600_000;
 
 describe('what the API budget keeps in Redis', () => {
   it('expires a week after its last request, so that a key which was replaced leaves nothing behind', async () => {
-    const { keyPrefix } = redis.config();
-    const { commands } = redis.connect();
+    const { commands, keyPrefix } = redis.place();
     const budget = makeRedisApiBudget({ commands, keyPrefix, accessId: 'anId', requestsPerSecond: 400 });
     onTestFinished(() => budget.close());
     const keysLeft = async () => {
@@ -17,7 +16,7 @@ describe('what the API budget keeps in Redis', () => {
       return { count: keys.length, shortestMs: Math.min(...left), longestMs: Math.max(...left) };
     };
     // Held meanwhile, so that its permit stands in Redis, too.
-    const grant = await budget.take('look');
+    const grant = await budget.take('poll');
     const afterRequest = await keysLeft();
     await budget.pause({ forMs: 1_000, single: true });
     const afterPause = await keysLeft();

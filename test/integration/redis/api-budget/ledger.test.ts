@@ -21,8 +21,7 @@ afterEach(async () => {
 
 /** What several daemons on one access key share. Its time passes when a test says so, and by the seconds that it takes. */
 function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
-  const { commands } = redis.connect();
-  const { keyPrefix } = redis.config();
+  const { commands, keyPrefix } = redis.place();
   return {
     aLedger: (own: Partial<ApiBudgetLedgerParts> = {}) => {
       const shared = { commands: redis.connect().commands, keyPrefix, accessId, requestsPerSecond: 400 };
@@ -42,8 +41,7 @@ async function answerTo(ledger: ApiBudgetLedger): Promise<string> {
 
 describe('a ledger that fails at a Redis that is there', () => {
   it('says so once, waits, and goes on when it works again', async () => {
-    const { keyPrefix } = redis.config();
-    const { commands } = redis.connect();
+    const { commands, keyPrefix } = redis.place();
     const { state } = apiBudgetKeys(keyPrefix, accessId);
     await commands.set(state, 'no hash');
     const told: string[] = [];
@@ -56,7 +54,7 @@ describe('a ledger that fails at a Redis that is there', () => {
     for (let asked = 0; asked < 3; asked += 1)
       expect(await ledger.reserve(1, 0)).toMatchObject({
         kind: 'away',
-        standstill: 'Redis, which keeps the API budget, answers with an error; the log has it.',
+        outage: 'Redis, which keeps the API budget, answers with an error; the log has it.',
       });
     expect(told).toHaveLength(1);
     expect(faults.reason()).toMatch(/^the API budget: .*WRONGTYPE/);
@@ -109,21 +107,14 @@ describe('a pause', () => {
     expect(await Promise.all(daemons.map(answerTo))).toEqual(['granted', 'granted']);
   });
 
-  it('lasts as long as the service asked for', async () => {
+  it.each([
+    ['as long as the service asked for', 20 * minute, 20 * minute],
+    ['an hour at most, whatever the service asks for', 400 * 24 * 60 * minute, 60 * minute],
+  ])('lasts %s', async (_how, forMs, lastsMs) => {
     const { aLedger, pass } = aSharedBudget({ pauseGrowth: { firstMs: 1, maxMs: 1 } });
     const ledger = aLedger();
-    expect(await ledger.pause({ kind: 'rate', forMs: 20 * minute })).toBe(20 * minute);
-    await pass(19 * minute);
-    expect(await answerTo(ledger)).toBe('paused');
-    await pass(minute);
-    expect(await answerTo(ledger)).toBe('granted');
-  });
-
-  it('is an hour at most, whatever a service asks for', async () => {
-    const { aLedger, pass } = aSharedBudget();
-    const ledger = aLedger();
-    expect(await ledger.pause({ kind: 'rate', forMs: 400 * 24 * 60 * minute })).toBe(60 * minute);
-    await pass(59 * minute);
+    expect(await ledger.pause({ kind: 'rate', forMs })).toBe(lastsMs);
+    await pass(lastsMs - minute);
     expect(await answerTo(ledger)).toBe('paused');
     await pass(minute);
     expect(await answerTo(ledger)).toBe('granted');

@@ -24,8 +24,7 @@ interface Setup {
 const now = 1_000_000_000_000;
 
 function aBudget(parts: { readonly firstMs?: number } = {}): Setup {
-  const { keyPrefix } = redis.config();
-  const { commands } = redis.connect();
+  const { commands, keyPrefix } = redis.place();
   const { firstMs = 1 } = parts;
   const shared = { commands, keyPrefix, accessId, requestsPerSecond: 400 };
   const budget = makeRedisApiBudget({ ...shared, pauseGrowth: { firstMs, maxMs: firstMs } });
@@ -35,7 +34,7 @@ function aBudget(parts: { readonly firstMs?: number } = {}): Setup {
 }
 
 async function take(budget: RedisApiBudget, count: number): Promise<void> {
-  await Promise.all(Array.from({ length: count }, async () => (await budget.take('look')).giveBack()));
+  await Promise.all(Array.from({ length: count }, async () => (await budget.take('poll')).giveBack()));
 }
 
 describe('the standing of the API budget', () => {
@@ -45,7 +44,7 @@ describe('the standing of the API budget', () => {
       requestsPerSecond: 0,
       requestsPerSecondMax: 400,
       rateLimited: 0,
-      standstill: null,
+      outage: null,
     });
   });
 
@@ -73,28 +72,28 @@ describe('the standing of the API budget', () => {
     const { budget, readStatus } = aBudget();
     await budget.pause({ forMs: 3_600_000, single: false });
     await budget.pause({ forMs: 1_000, single: false });
-    const { rateLimited, standstill } = await readStatus();
+    const { rateLimited, outage } = await readStatus();
     expect(rateLimited).toBe(1);
-    expect(standstill).toMatchObject({
+    expect(outage).toMatchObject({
       kind: 'rateLimited',
       reason: 'the service asked for a pause',
       since: null,
     });
-    expect((standstill?.until ?? 0) - now).toBeGreaterThan(3_500_000);
-    expect((standstill?.until ?? 0) - now).toBeLessThanOrEqual(3_600_000);
+    expect((outage?.until ?? 0) - now).toBeGreaterThan(3_500_000);
+    expect((outage?.until ?? 0) - now).toBeLessThanOrEqual(3_600_000);
   });
 
   it('tells of a throttled sign-in, also while one request tries it', async () => {
     const { budget, readStatus, key } = aBudget();
     await budget.pause({ forMs: 60_000, single: true });
-    const { rateLimited, standstill } = await readStatus();
+    const { rateLimited, outage } = await readStatus();
     expect(rateLimited).toBe(0);
-    expect(standstill).toMatchObject({ kind: 'signInThrottled' });
-    expect(standstill?.until).toBeGreaterThan(now);
+    expect(outage).toMatchObject({ kind: 'signInThrottled' });
+    expect(outage?.until).toBeGreaterThan(now);
     await redis.connect().commands.hdel(key, 'pausedUntilUs');
-    expect((await readStatus()).standstill).toMatchObject({ kind: 'signInThrottled', until: null });
+    expect((await readStatus()).outage).toMatchObject({ kind: 'signInThrottled', until: null });
     await budget.succeeded();
-    expect((await readStatus()).standstill).toBeNull();
+    expect((await readStatus()).outage).toBeNull();
   });
 
   it('tells of a service that is down: since when, why, and when it is tried next', async () => {
@@ -105,19 +104,19 @@ describe('the standing of the API budget', () => {
     await commands.hset(key, { downAtUs: String(Number(downAtUs) - 600_000_000) });
     // Found again by the request that tried it: it is down since the first time.
     await budget.serviceDown('ECONNREFUSED');
-    const { standstill } = await readStatus();
-    expect(standstill).toMatchObject({
+    const { outage } = await readStatus();
+    expect(outage).toMatchObject({
       kind: 'serviceDown',
       reason: 'the service does not answer',
       detail: 'ECONNREFUSED',
     });
-    expect(now - (standstill?.since ?? 0)).toBeGreaterThanOrEqual(600_000);
-    expect(now - (standstill?.since ?? 0)).toBeLessThan(660_000);
-    expect(standstill?.until).toBeGreaterThan(now);
+    expect(now - (outage?.since ?? 0)).toBeGreaterThanOrEqual(600_000);
+    expect(now - (outage?.since ?? 0)).toBeLessThan(660_000);
+    expect(outage?.until).toBeGreaterThan(now);
     await commands.hdel(key, 'pausedUntilUs');
-    expect((await readStatus()).standstill).toMatchObject({ kind: 'serviceDown', until: null });
+    expect((await readStatus()).outage).toMatchObject({ kind: 'serviceDown', until: null });
     await budget.serviceUp();
-    expect((await readStatus()).standstill).toBeNull();
+    expect((await readStatus()).outage).toBeNull();
   });
 });
 
@@ -133,6 +132,6 @@ describe('a pause whose beginning lies ahead', () => {
       pausedAtUs: String(Number(pausedAtUs) + aheadUs),
       pausedUntilUs: String(Number(pausedUntilUs) + aheadUs),
     });
-    expect((await readStatus()).standstill).toBeNull();
+    expect((await readStatus()).outage).toBeNull();
   });
 });

@@ -6,16 +6,20 @@ import { invariant } from '../../../../src/base/assert.ts';
 import { refusedInfo } from '../../../../src/redis/connection/client-patches.ts';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { findFreePort } from '../../../support/network/free-port.ts';
-import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
+import { loseSlot, startCluster, startClusterNode } from '../../../support/redis/redis-cluster.ts';
+import {
+  makeRedisProcess,
+  type RedisProcess,
+  redisServerCommand,
+} from '../../../support/redis/redis-process.ts';
 import { until } from '../../../support/until.ts';
 
-const clusterArgs = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
 const placeOf = (port: number) => ({ cluster: [{ host: '127.0.0.1', port }], keyPrefix: 'upwave' });
 
-async function aProcess(args: readonly string[] = []) {
-  const server = await makeRedisProcess({ args });
+/** It ends with the test. */
+async function ending(starting: Promise<RedisProcess>): Promise<RedisProcess> {
+  const server = await starting;
   onTestFinished(() => server.close());
-  await server.start();
   return server;
 }
 
@@ -73,9 +77,7 @@ describe('a connection to a frozen Redis', () => {
 describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster', () => {
   // BullMQ waits for this with no limit: a worker that never hears of it takes no job any more.
   it('settles an attempt to connect while the cluster is not whole (P11)', async () => {
-    const server = await aProcess(clusterArgs);
-    await server.ask('CLUSTER ADDSLOTSRANGE 0 16383');
-    await until('all slots to be served', async () => (await server.ask('SET ready yes')) === '+OK');
+    const server = await ending(startCluster());
     const { client, close } = makeRedisConnection(placeOf(server.port), 'worker');
     onTestFinished(close);
     invariant(client instanceof Cluster, 'a cluster was configured');
@@ -84,10 +86,7 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
     await once(blocking, 'ready');
     blocking.disconnect();
     await once(blocking, 'end');
-    await server.ask('CLUSTER DELSLOTS 0');
-    await until('the cluster to be down', async () =>
-      (await server.ask('SET ready yes'))?.startsWith('-CLUSTERDOWN'),
-    );
+    await loseSlot(server);
     const attempt = blocking.connect().then(
       () => 'connected',
       () => 'refused',
@@ -101,8 +100,8 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
   });
 
   it('ends with what waits for the cluster when it is closed, though its nodes end together', async () => {
-    const lower = await aProcess(clusterArgs);
-    const upper = await aProcess(clusterArgs);
+    const lower = await ending(startClusterNode());
+    const upper = await ending(startClusterNode());
     await lower.ask('CLUSTER ADDSLOTSRANGE 0 8191');
     await upper.ask('CLUSTER ADDSLOTSRANGE 8192 16383');
     await upper.ask(`CLUSTER MEET 127.0.0.1 ${lower.port}`);
@@ -132,7 +131,8 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
 
 describe.skipIf(redisServerCommand === undefined)('a Redis that refuses INFO to its user', () => {
   it('lets the client and its duplicates connect, and INFO says next to nothing', async () => {
-    const server = await aProcess();
+    const server = await ending(makeRedisProcess());
+    await server.start();
     expect(await server.ask('ACL SETUSER upwave on >pass ~* &* +@all -info')).toBe('+OK');
     const url = server.url.replace('//', '//upwave:pass@');
     const { client, close } = makeRedisConnection({ url, keyPrefix: 'x' }, 'worker');

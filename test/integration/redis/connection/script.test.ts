@@ -19,8 +19,7 @@ async function luaFiles(files: Readonly<Record<string, string>>): Promise<URL> {
 
 describe('a Lua script', () => {
   it('has its keys and arguments by their names, each in its own type', async () => {
-    const { commands } = redis.connect();
-    const { keyPrefix } = redis.config();
+    const { commands, keyPrefix } = redis.place();
     const file = await luaFiles({
       'all.lua':
         "return { pastKey, futureKey, type(text), type(none), number + 1, type(nothing), list[2], '' .. #list }",

@@ -76,8 +76,7 @@ describe('the register of living daemons', () => {
   });
 
   it('takes a daemon for gone that has not said for ten seconds that it lives, by the clock of Redis', async () => {
-    const { keyPrefix } = redis.config();
-    const { commands } = redis.connect();
+    const { commands, keyPrefix } = redis.place();
     const one = aDaemon(keyPrefix, 'aaaa');
     await one.beat();
     const [seconds] = await commands.time();

@@ -37,8 +37,7 @@ const leaseMs = 600_000;
 
 describe('the leader lease', () => {
   it('says so when it fails at a Redis that is there, instead of being tried in silence for ever', async () => {
-    const { keyPrefix } = redis.config();
-    const { commands } = redis.connect();
+    const { commands, keyPrefix } = redis.place();
     await commands.hset(`${keyPrefix}:{leader}:lease`, 'of', 'another type');
     const told: string[] = [];
     const faults = makeRedisFaults({
@@ -89,8 +88,7 @@ describe('the leader lease', () => {
   });
 
   it('is renewed while it is held, beyond its length', async () => {
-    const { keyPrefix } = redis.config();
-    const commands = redis.connect().commands;
+    const { commands, keyPrefix } = redis.place();
     const key = `${keyPrefix}:{leader}:lease`;
     freezeTime();
     const [first, second] = [aLease(keyPrefix, { leaseMs }), aLease(keyPrefix, { leaseMs })];
@@ -108,8 +106,7 @@ describe('the leader lease', () => {
   });
 
   it('is taken over when its holder dies, with a higher fence', async () => {
-    const { keyPrefix } = redis.config();
-    const commands = redis.connect().commands;
+    const { commands, keyPrefix } = redis.place();
     await commands.set(`${keyPrefix}:{leader}:epoch`, farEpoch);
     const key = `${keyPrefix}:{leader}:lease`;
     await commands.set(key, 'a daemon that was killed', 'PX', leaseMs);
@@ -122,8 +119,7 @@ describe('the leader lease', () => {
   });
 
   it('has a fence above those of before, also when its epoch was lost (P11)', async () => {
-    const { keyPrefix } = redis.config();
-    const commands = redis.connect().commands;
+    const { commands, keyPrefix } = redis.place();
     const before = aLease(keyPrefix);
     const fence = (await before.hold()) ?? 0;
     await before.release();
@@ -171,8 +167,7 @@ describe('the leader lease', () => {
   });
 
   it('does not release a lease that another one took meanwhile', async () => {
-    const { keyPrefix } = redis.config();
-    const commands = redis.connect().commands;
+    const { commands, keyPrefix } = redis.place();
     const lease = aLease(keyPrefix, { leaseMs: 60_000 });
     await lease.hold();
     await commands.set(`${keyPrefix}:{leader}:lease`, 'another');

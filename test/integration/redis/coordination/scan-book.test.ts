@@ -9,8 +9,7 @@ const year = 365 * 86_400_000;
 
 describe('the looks for work in Redis', () => {
   it('are one for each policy and outcome, told by every daemon, and forgotten after a year', async () => {
-    const { keyPrefix } = redis.config();
-    const { commands } = redis.connect();
+    const { commands, keyPrefix } = redis.place();
     let now = startedAt;
     const book = () => makeRedisScanBook({ commands, keyPrefix, now: () => now });
     const failed = aScanEntry({ outcome: 'failed', reason: 'the key is wrong' });

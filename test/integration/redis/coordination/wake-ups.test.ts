@@ -27,10 +27,10 @@ describe('the wakeUps', () => {
     const { keyPrefix } = redis.config();
     const here = await aWakeUps(keyPrefix);
     const there = await aWakeUps(keyPrefix);
-    here.wakeUps.ring();
+    here.wakeUps.wake();
     expect(here.rings()).toBe(1);
     await expect.poll(there.rings).toBe(1);
-    there.wakeUps.ring();
+    there.wakeUps.wake();
     await expect.poll(here.rings).toBe(2);
     expect(there.rings()).toBe(2);
   });
@@ -39,7 +39,7 @@ describe('the wakeUps', () => {
     const { keyPrefix } = redis.config();
     const here = await aWakeUps(keyPrefix);
     const there = await aWakeUps(keyPrefix);
-    for (let count = 0; count < 1_000; count += 1) here.wakeUps.ring();
+    for (let count = 0; count < 1_000; count += 1) here.wakeUps.wake();
     await expect.poll(there.rings).toBe(2);
     expect(here.rings()).toBe(2);
   });
@@ -50,7 +50,7 @@ describe('the wakeUps', () => {
     const elsewhere = await aWakeUps(redis.config().keyPrefix);
     const there = await aWakeUps(keyPrefix);
     here.stop();
-    here.wakeUps.ring();
+    here.wakeUps.wake();
     await expect.poll(there.rings).toBe(1);
     expect(here.rings()).toBe(0);
     expect(elsewhere.rings()).toBe(0);

@@ -1,44 +1,36 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseScenario, type ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
 import {
-  aReferenceService,
   basic,
+  openReferenceService,
   type RawRequest,
-  type ReferenceSetup,
+  refusalWith,
 } from '../../../support/reference-client.ts';
-
-let open: ReferenceSetup | undefined;
 
 // What the API documents is in the conformance suite. Here is what the reference service answers where it leaves a choice.
 
 /** A service with several accounts and deployments. */
 async function aService(scenario: ScenarioInput = {}) {
-  open = await aReferenceService({
+  const setup = await openReferenceService({
     keys: [{ accessId: 'european', accessKey: 'k', account: 'european' }],
     accounts: { european: { deployment: 'eu', fleet: 3 } },
     deployments: { eu: {} },
     ...scenario,
   });
-  const { send } = open;
+  const { send } = setup;
   const sendAs = (accessId: string, path: string, options: RawRequest = {}) =>
     send(path, {
       ...options,
       headers: { authorization: basic({ accessId, accessKey: 'k' }), ...options.headers },
     });
-  return { ...open, sendAs };
+  return { ...setup, sendAs };
 }
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-
-const failure = (status: number, code: string) => ({ status, body: { status, code } });
 
 describe('deployments', () => {
   it('are served below a name of localhost, where a wrong one signs nobody in', async () => {
     const { send, sendAs, service } = await aService();
     const answer = await sendAs('european', '/v1/collectors?limit=2');
-    expect(answer).toMatchObject(failure(301, 'moved'));
+    expect(answer).toMatchObject(refusalWith(301, 'moved'));
     expect(answer.headers['location']).toBe(`http://eu.localhost:${service.port}/v1/collectors?limit=2`);
     const headers = { host: `eu.localhost:${service.port}` };
     expect((await sendAs('european', '/v1/collectors', { headers })).body.collectors).toHaveLength(3);
@@ -89,6 +81,6 @@ describe('bodies of errors', () => {
     expect(refused.status).toBe(401);
     expect(refused.headers['content-type']).toContain('text/html');
     expect(refused.headers['www-authenticate']).toMatch(/^Basic/);
-    expect(await send('/v1/collectors/1')).toMatchObject(failure(404, 'InvalidCollector'));
+    expect(await send('/v1/collectors/1')).toMatchObject(refusalWith(404, 'InvalidCollector'));
   });
 });

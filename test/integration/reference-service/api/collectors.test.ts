@@ -1,15 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
-import { aReferenceService, type ReferenceSetup } from '../../../support/reference-client.ts';
+import { openReferenceService, refusalWith } from '../../../support/reference-client.ts';
 
 // What the API documents is in the conformance suite. Here is what the reference service answers where it leaves a choice.
 
 const hourMs = 3_600_000;
 
-let open: ReferenceSetup | undefined;
 async function aService(scenario: ScenarioInput = {}) {
-  open = await aReferenceService(scenario);
-  const { send } = open;
+  const setup = await openReferenceService(scenario);
+  const { send } = setup;
   const post = (collector: unknown) => send('/v1/collectors', { method: 'POST', body: { collector } });
   const get = (id: number) => send(`/v1/collectors/${id}`);
   /** Reads, edits, writes. */
@@ -28,15 +27,9 @@ async function aService(scenario: ScenarioInput = {}) {
   };
   const create = async (stated: object = {}) =>
     (await post({ collectorType: 'Hosted', name: 'ours', ...stated })).body.collector;
-  const installedId = () => open?.service.world.upgradableTo('19.536-4')[0]?.facts.id ?? 0;
-  return { ...open, post, get, change, create, installedId };
+  const installedId = () => setup.service.world.upgradableTo('19.536-4')[0]?.facts.id ?? 0;
+  return { ...setup, post, get, change, create, installedId };
 }
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-
-const failure = (status: number, code: string) => ({ status, body: { status, code } });
 
 describe('a create of a collector', () => {
   it('takes a cutoff relative to now', async () => {
@@ -68,7 +61,7 @@ describe('a create of a collector', () => {
       [{ cutoffRelativeTime: '2d' }, 'service.cutoffRelativeTime.invalid'],
     ] as const)
       expect(await post({ collectorType: 'Hosted', name: 'ours', ...stated })).toMatchObject(
-        failure(400, code),
+        refusalWith(400, code),
       );
     expect(service.world.collectors()).toHaveLength(before);
   });
@@ -85,7 +78,7 @@ describe('an update of a collector', () => {
       [() => '*', 400, 'service.ifthen.notquoted'],
       [(etag) => `W/${etag}`, 412, 'service.etagid.mismatch'],
     ] as ReadonlyArray<readonly [(etag: string) => string, number, string]>)
-      expect(await put(ifMatch)).toMatchObject(failure(status, code));
+      expect(await put(ifMatch)).toMatchObject(refusalWith(status, code));
   });
 
   it('names the field that it refuses', async () => {
@@ -99,7 +92,7 @@ describe('an update of a collector', () => {
       [{ name: undefined }, 'service.name.missing'],
     ] as const)
       expect(await change(installedId(), (shown) => ({ ...shown, ...stated }))).toMatchObject(
-        failure(400, code),
+        refusalWith(400, code),
       );
   });
 
@@ -115,7 +108,7 @@ describe('an update of a collector', () => {
       'collectorVersion',
     ])
       expect(await change(id, ({ [field]: _left, ...rest }) => rest), field).toMatchObject(
-        failure(400, `service.${field}.missing`),
+        refusalWith(400, `service.${field}.missing`),
       );
     expect((await change(id, (shown) => shown)).status).toBe(200);
   });

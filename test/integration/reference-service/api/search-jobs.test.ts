@@ -1,16 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { aReferenceService, type ReferenceSetup } from '../../../support/reference-client.ts';
-
-let open: ReferenceSetup | undefined;
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
+import { describe, expect, it } from 'vitest';
+import { openReferenceService } from '../../../support/reference-client.ts';
 
 describe('§4.5 search jobs of the reference service', () => {
   it('give the cookie also to a client that has one, gather for a while, and page their results', async () => {
-    open = await aReferenceService();
-    const { send, clock } = open;
+    const { send, clock } = await openReferenceService();
     const create = (headers: Readonly<Record<string, string>> = {}) =>
       send('/v1/search/jobs', { method: 'POST', body: { query: '*' }, headers });
     const created = await create();

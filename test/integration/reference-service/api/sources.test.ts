@@ -1,15 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Source } from '../../../../src/contract/collector-management/sources.ts';
 import type { ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
-import { aReferenceService, type ReferenceSetup } from '../../../support/reference-client.ts';
+import { openReferenceService, refusalWith } from '../../../support/reference-client.ts';
 
 // What the API documents is in the conformance suite. Here is what the reference service answers where it leaves a choice.
 
-let open: ReferenceSetup | undefined;
 /** A service and a Hosted Collector on it. */
 async function aCollector(scenario: ScenarioInput = {}) {
-  open = await aReferenceService(scenario);
-  const { send } = open;
+  const setup = await openReferenceService(scenario);
+  const { send } = setup;
   const created = await send('/v1/collectors', {
     method: 'POST',
     body: { collector: { collectorType: 'Hosted', name: 'ours' } },
@@ -25,14 +24,8 @@ async function aCollector(scenario: ScenarioInput = {}) {
       headers: { 'if-match': String(headers['etag']) },
     });
   };
-  return { ...open, path, post, change };
+  return { ...setup, path, post, change };
 }
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-});
-
-const failure = (status: number, code: string) => ({ status, body: { status, code } });
 
 describe('sources of the fleet', () => {
   it('are a few plausible ones, always the same', async () => {
@@ -74,31 +67,30 @@ describe('writes of sources', () => {
       [{ sourceType: 'SystemStats', interval: 'x' }, 'service.interval.invalid'],
       [{ category: 1 }, 'service.category.invalid'],
     ] as const)
-      expect(await post(stated)).toMatchObject(failure(400, code));
+      expect(await post(stated)).toMatchObject(refusalWith(400, code));
     expect((await send(path)).body.sources).toEqual([]);
-    expect(await send(`${path}?download=maybe`)).toMatchObject(failure(400, 'service.download.invalid'));
+    expect(await send(`${path}?download=maybe`)).toMatchObject(refusalWith(400, 'service.download.invalid'));
     for (const id of ['1', '9223372036854775807'])
-      expect(await send(`${path}/${id}`)).toMatchObject(failure(404, 'notfound'));
+      expect(await send(`${path}/${id}`)).toMatchObject(refusalWith(404, 'notfound'));
   });
 
-  it('need each field of the GET stated where updates are strict, and remove it elsewhere', async () => {
-    for (const strictUpdates of [true, false]) {
+  it.each([true, false])(
+    'need each field of the GET where updates are strict, and remove it elsewhere: %s',
+    async (strictUpdates) => {
       const { post, change } = await aCollector({ strictUpdates });
       const { id } = (await post({ category: 'a' })).body.source;
       const answer = await change(id, ({ category: _left, ...rest }) => rest);
-      if (strictUpdates) expect(answer).toMatchObject(failure(400, 'service.category.missing'));
+      if (strictUpdates) expect(answer).toMatchObject(refusalWith(400, 'service.category.missing'));
       else expect(answer.body.source).not.toHaveProperty('category');
-      await open?.close();
-    }
-    open = undefined;
-  });
+    },
+  );
 
   it('find a cloud-to-cloud source Stopping for as long as the scenario says', async () => {
     const { post, change, send, path, clock } = await aCollector({ sources: { stopping: '2m' } });
     const cloud = { sourceType: 'Universal', name: 'cloud' };
     const { id } = (await post(cloud)).body.source;
     await send(`${path}/${id}`, { method: 'DELETE' });
-    expect(await change(id, (source) => source)).toMatchObject(failure(400, 'service.source.stopping'));
+    expect(await change(id, (source) => source)).toMatchObject(refusalWith(400, 'service.source.stopping'));
     clock.advance(119_999);
     expect((await send(`${path}/${id}`, { method: 'DELETE' })).status).toBe(200);
     expect((await send(path)).body.sources).toHaveLength(1);

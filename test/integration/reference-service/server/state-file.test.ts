@@ -1,36 +1,35 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseScenario, type ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
-import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
+import {
+  type ReferenceServiceParts,
+  startReferenceService,
+} from '../../../../src/reference-service/server/start-reference-service.ts';
 import { StateFileError } from '../../../../src/reference-service/server/state-file.ts';
 import {
-  aReferenceService,
   aStatusClock,
+  openReferenceService,
   type ReferenceSetup,
   type StatusClock,
 } from '../../../support/reference-client.ts';
 
 const minuteMs = 60_000;
+const root = mkdtempSync(join(tmpdir(), 'upwave-state-'));
 let folder: string;
 let file: string;
 let clock: StatusClock;
-let open: ReferenceSetup | undefined;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'upwave-state-'));
+  folder = mkdtempSync(join(root, 'state-'));
   file = join(folder, 'state.json');
   clock = aStatusClock();
 });
-afterEach(async () => {
-  await open?.close();
-  open = undefined;
-  rmSync(folder, { recursive: true, force: true });
-});
+// Services that end with their test still write to their files.
+afterAll(() => rmSync(root, { recursive: true }));
 
-async function start(scenario: ScenarioInput = {}) {
-  open = await aReferenceService(scenario, { state: file, clock });
-  return open;
+function start(scenario: ScenarioInput = {}, parts: Partial<ReferenceServiceParts> = {}) {
+  return openReferenceService(scenario, { state: file, clock, ...parts });
 }
 
 /** As a client sees it. */
@@ -43,18 +42,21 @@ async function shown({ send }: ReferenceSetup, paths: readonly string[]) {
   });
 }
 
+function createHosted({ send }: ReferenceSetup, stated: object) {
+  const body = { collector: { collectorType: 'Hosted', ...stated } };
+  return send('/v1/collectors', { method: 'POST', body });
+}
+
 describe('--state', () => {
   it('keeps collectors, sources, tasks and builds over a restart', async () => {
-    const before = await start({
+    const scenario: ScenarioInput = {
       fleet: { size: 200 },
       events: [{ after: '1m', event: 'appears', newcomers: 2 }],
-    });
+    };
+    const before = await start(scenario);
     const { send, service } = before;
     const [first, second, third] = service.world.upgradableTo('19.536-4').map(({ facts }) => facts.id);
-    const created = await send('/v1/collectors', {
-      method: 'POST',
-      body: { collector: { collectorType: 'Hosted', name: 'ours', madeUp: { a: [1] } } },
-    });
+    const created = await createHosted(before, { name: 'ours', madeUp: { a: [1] } });
     const { id } = created.body.collector;
     const sources = `/v1/collectors/${id}/sources`;
     for (const [name, sourceType] of [
@@ -84,20 +86,11 @@ describe('--state', () => {
     const seen = await shown(before, paths);
     await before.close();
 
-    const after = await start({
-      fleet: { size: 200 },
-      events: [{ after: '1m', event: 'appears', newcomers: 2 }],
-    });
+    const after = await start(scenario);
     expect(await shown(after, paths)).toEqual(seen);
     expect((await after.create({ collectorId: first })).body.code).toBe('collector.in.upgrading');
-    const duplicate = { collector: { collectorType: 'Hosted', name: 'ours' } };
-    expect((await after.send('/v1/collectors', { method: 'POST', body: duplicate })).body.code).toBe(
-      'DuplicateResourceName',
-    );
-    const next = await after.send('/v1/collectors', {
-      method: 'POST',
-      body: { collector: { ...duplicate.collector, name: 'next' } },
-    });
+    expect((await createHosted(after, { name: 'ours' })).body.code).toBe('DuplicateResourceName');
+    const next = await createHosted(after, { name: 'next' });
     expect(next.body.collector.id).toBe(id + 1);
     clock.advance(minuteMs / 2);
     expect(after.service.world.collectors()).toHaveLength(203);
@@ -117,14 +110,11 @@ describe('--state', () => {
   });
 
   it('is written soon after a change, whole, and not again while nothing changes', async () => {
-    const { send } = await start();
+    const setup = await start();
     const text = readFileSync(file, 'utf8');
-    await send('/v1/collectors');
+    await setup.send('/v1/collectors');
     expect(readFileSync(file, 'utf8')).toBe(text);
-    await send('/v1/collectors', {
-      method: 'POST',
-      body: { collector: { collectorType: 'Hosted', name: 'kept' } },
-    });
+    await createHosted(setup, { name: 'kept' });
     await expect.poll(() => readFileSync(file, 'utf8')).toContain('"kept"');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ version: 1 });
     expect(readdirSync(folder)).toEqual(['state.json']);
@@ -133,11 +123,9 @@ describe('--state', () => {
   it('waits a second of real time between two writes', async () => {
     const waits: number[] = [];
     let goOn: () => void = () => {};
-    open = await aReferenceService(
+    const { service } = await start(
       {},
       {
-        state: file,
-        clock,
         waitReal: (durationMs) => {
           waits.push(durationMs);
           return new Promise((resolve) => {
@@ -146,7 +134,7 @@ describe('--state', () => {
         },
       },
     );
-    for (let made = 0; made < 20; made++) open.service.world.appear();
+    for (let made = 0; made < 20; made++) service.world.appear();
     expect(waits).toEqual([1_000]);
     const before = readFileSync(file, 'utf8');
     goOn();
@@ -178,20 +166,16 @@ describe('--state', () => {
     rmSync(file, { recursive: true });
     file = join(folder, 'none', 'state.json');
     await expect(start()).rejects.toThrow(/can't be written \(ENOENT\)/);
-    open = undefined;
   });
 
   it('tells of a write that failed, and goes on', async () => {
     const failures: string[] = [];
-    open = await aReferenceService(
-      {},
-      { state: file, clock, onStateFailure: (error) => failures.push(error.message) },
-    );
+    const { service, send } = await start({}, { onStateFailure: ({ message }) => failures.push(message) });
     rmSync(file);
     mkdirSync(file);
-    open.service.world.appear();
+    service.world.appear();
     await expect.poll(() => failures).toHaveLength(1);
-    expect((await open.send('/v1/collectors')).status).toBe(200);
+    expect((await send('/v1/collectors')).status).toBe(200);
     rmSync(file, { recursive: true });
   });
 

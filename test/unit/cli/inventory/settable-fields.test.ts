@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { collectAssignment } from '../../../../src/cli/inventory/assignments.ts';
-import { checkSettable, type SetFor } from '../../../../src/cli/inventory/settable-fields.ts';
+import {
+  checkKnownFields,
+  checkSettable,
+  likelySlips,
+  type SetFor,
+} from '../../../../src/cli/inventory/settable-fields.ts';
 
 const check = (setFor: SetFor, ...texts: readonly string[]) =>
   checkSettable(
@@ -30,6 +35,23 @@ describe('--set of what nobody can set', () => {
     expect(() => check('collector', 'alive=true', 'name=x', 'nosuch=1')).toThrow(
       /^alive can't.*; a collector/,
     );
+  });
+});
+
+describe('the fields of a file', () => {
+  it('for a new collector are refused where no collector has them, with the nearest known one', () => {
+    const check = (...names: readonly string[]) => checkKnownFields(names, 'web.json');
+    expect(() => check('name', 'catgeory', 'nosuch')).toThrow(
+      /^web\.json: a collector has no field "catgeory"; did you mean "category"\?; a collector has no field "nosuch"; fields to set: name, /,
+    );
+    // As `collectors show --json` prints it.
+    expect(() => check('id', 'name', 'collectorType', 'alive', 'links', 'osName', 'fields')).not.toThrow();
+  });
+
+  it('for a source are sent as they are, since each type has its own, and a likely slip is named', () => {
+    expect(likelySlips(['name', 'scanInterval', 'paused', 'id', 'pathExpresion'])).toEqual([
+      'is "pathExpresion" a slip of "pathExpression"? It is sent as it is',
+    ]);
   });
 });
 

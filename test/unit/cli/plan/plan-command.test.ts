@@ -12,6 +12,7 @@ import {
   aPolicy,
   aTarget,
   aWaveRule,
+  aWebhookGate,
   oldBuild,
   startedAt,
   targetBuild,
@@ -52,6 +53,13 @@ function linesOf(given: Given): readonly string[] {
 const cellsOf = (lines: readonly string[]) =>
   lines.filter((line) => line.startsWith('│')).map((line) => line.split('│').map((cell) => cell.trim()));
 
+const long = { deadlineMs: 9 * hour, verifyWithinMs: 600_000 };
+const past = { from: '2026-01-01T00:00', to: '2026-01-02T00:00', reason: '', timeZone: 'UTC' };
+const forGood = { ...past, to: '2030-01-01T00:00' };
+const noneSelected = { include: { name: ['nobody'] }, exclude: [] };
+const onHosts = (cap: number) => ({ waves: twoWaves, maxInFlightPer: [{ key: 'hostName', cap } as const] });
+const atTarget = () => ({ build: targetBuild });
+
 describe('a plan for a person', () => {
   it('begins with policy, target, size and hash', () => {
     const { plan } = planned({});
@@ -59,15 +67,11 @@ describe('a plan for a person', () => {
   });
 
   it('shows each wave with its strata, soak, allowance, approval and gates', () => {
-    const gate = { kind: 'webhook', url: 'http://pager', everyMs: 60_000 } as const;
     const gates = [
-      { ...gate, name: 'pager', dryRun: false },
-      { ...gate, name: `disk${clearScreen}`, dryRun: true },
+      aWebhookGate({ name: 'pager' }),
+      aWebhookGate({ name: `disk${clearScreen}`, dryRun: true }),
     ];
-    const waves = [
-      { ...twoWaves[0], ...aWaveRule({ ...twoWaves[0], gates }) },
-      aWaveRule({ approval: true }),
-    ];
+    const waves = [aWaveRule({ ...twoWaves[0], gates }), aWaveRule({ approval: true })];
     const change = (id: number) => ({ osName: id % 2 === 0 ? 'Linux' : 'AIX' });
     expect(cellsOf(linesOf({ policy: { waves, spreadBy: ['osName'] }, change }))).toEqual([
       ['', 'wave', 'collectors', 'strata', 'soak', 'failures allowed', 'approval', 'gates', ''],
@@ -85,102 +89,80 @@ describe('a plan for a person', () => {
     expect(linesOf({ policy: { spreadBy: ['osName'] }, change }).join()).not.toContain('uncovered');
   });
 
-  it('names the longest chain that a cap makes', () => {
-    const policy = { waves: twoWaves, maxInFlightPer: [{ key: 'hostName', cap: 2 } as const] };
-    const change = (id: number) => ({ hostName: id <= 40 ? 'one' : `host ${id}` });
-    expect(linesOf({ policy, change })).toContain(
+  it.each<readonly [given: Given, line: string]>([
+    [
+      { policy: onHosts(2), change: (id) => ({ hostName: id <= 40 ? 'one' : `host ${id}` }) },
       'caps: in wave rest up to 20 have to follow one another (hostName: 2)',
-    );
-    const apart = (id: number) => ({ hostName: `host ${id}` });
-    expect(linesOf({ policy, change: apart }).join()).not.toContain('caps');
+    ],
+    [{ policy: { windows: nights } }, 'window: closed: outside the window, opens 22:00 UTC (1h)'],
+    [
+      { policy: { windows: nights, upgrade: { ...long, expectMs: 4 * hour + 1 } } },
+      'window: none is open as long as an upgrade is expected to take (4h): nothing would start',
+    ],
+    [{ policy: { freezes: [forGood] } }, 'needs about 800 requests, and finds no room in its windows'],
+    [{ policy: { approval: true } }, 'approval: nothing starts before the plan is approved'],
+    [
+      { change: (id) => ({ build: id > 90 ? targetBuild : oldBuild, alive: id !== 1 }) },
+      'left out: not alive: 1 · runs the target build already: 10',
+    ],
+    [
+      { policy: { target: aTarget({ minimumAgeMs: 72 * hour }) } },
+      'only the daemon knows how old the build is (it has to be 3d), and what is held',
+    ],
+    [
+      { policy: { select: noneSelected } },
+      'it matches nothing: none of the 100 installed collectors is selected; check select in the policy',
+    ],
+    [{ change: atTarget }, 'no collector can be upgraded to 19.536-4 now'],
+    [
+      { size: 0 },
+      'the inventory holds no installed collector: check that the access key may see collectors, and the base URL',
+    ],
+  ])('says what is so of it: %#', (given, line) => {
+    expect(linesOf(given)).toContain(line);
   });
 
-  it('says when the next window opens, and whether an upgrade fits into one', () => {
-    const lines = linesOf({ policy: { windows: nights } });
-    expect(lines).toContain('window: closed: outside the window, opens 22:00 UTC (1h)');
-    expect(lines.join()).not.toContain('nothing would start');
-    const upgrade = { deadlineMs: 9 * hour, verifyWithinMs: 600_000, expectMs: 4 * hour + 1 };
-    expect(linesOf({ policy: { windows: nights, upgrade } })).toContain(
-      'window: none is open as long as an upgrade is expected to take (4h): nothing would start',
-    );
-    const fits = { ...upgrade, expectMs: 4 * hour };
-    const freezes = [{ from: '2026-01-01T00:00', to: '2026-01-02T00:00', reason: '', timeZone: 'UTC' }];
-    for (const policy of [{ windows: nights, upgrade: fits }, { freezes }])
-      expect(linesOf({ policy }).join()).not.toContain('nothing would start');
-    expect(linesOf({}).join()).not.toContain('window');
+  it.each<readonly [given: Given, words: RegExp]>([
+    [{}, /window|left out|daemon|the wait for approval aside/],
+    [{ policy: onHosts(2), change: (id) => ({ hostName: `host ${id}` }) }, /caps/],
+    [{ policy: { windows: nights } }, /nothing would start/],
+    [{ policy: { windows: nights, upgrade: { ...long, expectMs: 4 * hour } } }, /nothing would start/],
+    [{ policy: { freezes: [past] } }, /nothing would start/],
+    [{ change: atTarget }, /takes about|matches nothing/],
+    // It depends on a person.
+    [{ policy: { approval: true } }, /would end/],
+  ])('says nothing of what is not so: %#', (given, words) => {
+    expect(linesOf(given).join('\n')).not.toMatch(words);
+  });
+
+  it('fits the terminal, with what is long under its label', () => {
+    const change = (id: number) => ({ osName: `OS with a long name ${id % 30}` });
+    const { policy, plan, figures } = planned({ policy: { waves: twoWaves, spreadBy: ['osName'] }, change });
+    const lines = renderPlan(policy, plan, figures, startedAt, 80).split('\n');
+    const at = lines.findIndex((line) => line.startsWith('uncovered: 29 of 30'));
+    expect(lines[at + 1]).toMatch(/^ {11}\S/);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
   it('says how long it takes, with how many requests, and when it ends', () => {
     const line = linesOf({ policy: { waves: twoWaves } }).find((each) => each.startsWith('takes about '));
-    const ends =
-      /^takes about (\S+) \(±\S+\) and 800 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/;
-    expect(line).toMatch(ends);
-    const { figures } = planned({ policy: { waves: twoWaves } });
+    expect(line).toMatch(
+      /^takes about (\S+) \(±\S+\) and 800 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/,
+    );
+    const endOf = (policy: Partial<Policy>) => planned({ policy }).figures.estimate.endsAt;
     // A canary of one and its soak, then 99 by ten at a time.
-    expect(figures.estimate.endsAt).toBeGreaterThan(startedAt + hour + 50 * 60_000);
-    const capped = { waves: twoWaves, maxInFlightPer: [{ key: 'hostName', cap: 1 } as const] };
-    const chained = planned({ policy: capped }).figures.estimate.endsAt;
-    expect(chained).toBeGreaterThan(startedAt + 98 * 300_000);
+    expect(endOf({ waves: twoWaves })).toBeGreaterThan(startedAt + hour + 50 * 60_000);
+    expect(endOf(onHosts(1))).toBeGreaterThan(startedAt + 98 * 300_000);
+    const none = aWaveRule({ name: 'none', size: { kind: 'count', count: 0 }, soakMs: 100 * hour });
+    expect(endOf({ waves: [none, aWaveRule()] })).toBeLessThan(startedAt + 10 * hour);
   });
 
-  it('soaks for nobody in no wave', () => {
-    const waves = [
-      aWaveRule({ name: 'none', size: { kind: 'count', count: 0 }, soakMs: 100 * hour }),
-      aWaveRule(),
-    ];
-    const { endsAt } = planned({ policy: { waves } }).figures.estimate;
-    expect(endsAt).toBeLessThan(startedAt + 10 * hour);
-  });
-
-  it('says that the wait for approval is not in the estimate', () => {
-    const aside = /, the wait for approval aside$/m;
-    expect(linesOf({}).join('\n')).not.toMatch(aside);
-    const lines = linesOf({ policy: { approval: true } });
-    expect(lines.join('\n')).toMatch(aside);
-    // It depends on a person.
-    expect(lines.join('\n')).not.toContain('would end');
-    expect(lines).toContain('approval: nothing starts before the plan is approved');
-    expect(linesOf({ policy: { waves: [aWaveRule({ approval: true })] } }).join('\n')).toMatch(aside);
-  });
-
-  it('says where its windows leave no room', () => {
-    const freezes = [
-      { from: '2026-01-01T00:00', to: '2030-01-01T00:00', reason: 'for good', timeZone: 'UTC' },
-    ];
-    expect(linesOf({ policy: { freezes } })).toContain(
-      'needs about 800 requests, and finds no room in its windows',
-    );
-  });
-
-  it('says who is left out and why', () => {
-    const change = (id: number) => ({ build: id > 90 ? targetBuild : oldBuild, alive: id !== 1 });
-    expect(linesOf({ change })).toContain('left out: not alive: 1 · runs the target build already: 10');
-    expect(linesOf({}).join()).not.toContain('left out');
-  });
-
-  it('says what only the daemon knows, where the age of a build counts', () => {
-    const target = aTarget({ minimumAgeMs: 72 * hour });
-    expect(linesOf({ policy: { target } })).toContain(
-      'only the daemon knows how old the build is (it has to be 3d), and what is held',
-    );
-    expect(linesOf({}).join()).not.toContain('daemon');
-  });
-
-  it('says plainly that nothing is matched, that nothing is to do, or that nobody is there', () => {
-    const select = { include: { name: ['nobody'] }, exclude: [] };
-    expect(linesOf({ policy: { select } })).toContain(
-      'it matches nothing: none of the 100 installed collectors is selected',
-    );
-    expect(linesOf({ policy: { select: { include: {}, exclude: [{}] } } }).join()).toContain(
-      'matches nothing',
-    );
-    const atTarget = linesOf({ change: () => ({ build: targetBuild }) });
-    expect(atTarget).toContain('no collector can be upgraded to 19.536-4 now');
-    expect(atTarget.join()).not.toMatch(/takes about|matches nothing/);
-    expect(linesOf({ size: 0 })).toContain(
-      'the inventory holds no installed collector: check that the access key may see collectors, and the base URL',
-    );
-  });
+  it.each([[{ approval: true }], [{ waves: [aWaveRule({ approval: true })] }]])(
+    'says that the wait for approval is not in the estimate: %#',
+    (policy) => {
+      expect(linesOf({ policy }).join('\n')).toMatch(/, the wait for approval aside$/m);
+    },
+  );
 
   it('names every member with wave, place and stratum, and everyone left out', () => {
     const change = (id: number) => ({

@@ -3,19 +3,17 @@ import { policyRows, renderOverview } from '../../../../src/cli/rollouts/render-
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
+import { aPolicyStatus } from '../../../support/status-parts.ts';
 
 const plain = { paint: (_format: unknown, text: string) => text };
 const of = (policy: string, changes: Parameters<typeof aRolloutStatus>[0]) =>
   aRolloutStatus({ policy, id: `${policy}-20260302-1`, ...changes });
-const standing = (policy: string) => ({
-  policy,
-  lastScan: null,
-  lastGoodAt: null,
-  nextScanAt: startedAt + 900_000,
-  config: { kind: 'agreed', others: 0 } as const,
-});
 const linesOf = (statuses: readonly RolloutStatus[], ...policies: readonly string[]) =>
-  renderOverview(policyRows(statuses, { policies: policies.map(standing) }), startedAt, plain);
+  renderOverview(
+    policyRows(statuses, { policies: policies.map((policy) => aPolicyStatus({ policy })) }),
+    startedAt,
+    plain,
+  );
 
 describe('the overview of the policies', () => {
   it('has a line a policy, what needs a person first, within 80 columns', () => {

@@ -1,26 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../../../src/cli/rollouts/render-status.ts';
+import { showInstant, showMinute } from '../../../../src/cli/shell/show-instant.ts';
 import { upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
-import type { Standstill } from '../../../../src/rollout/status/api-budget-status.ts';
-import type { RolloutStatus, WaveStatus } from '../../../../src/rollout/status/status.ts';
-import { describeRollout } from '../../../../src/rollout/status/status.ts';
-import type { WindowStatus } from '../../../../src/rollout/status/window.ts';
+import {
+  describeRollout,
+  type RolloutStatus,
+  type WaveStatus,
+} from '../../../../src/rollout/status/status.ts';
 import {
   anApiBudgetStatus,
+  anOutage,
   aPolicy,
   aRollout,
-  aStandstill,
   aStatus,
   aSummary,
   aView,
   aWave,
   aWaveRule,
   aWebhookGate,
-  someGroups,
   startedAt,
 } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
+import { aGateStatus, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -31,64 +33,210 @@ const linesOf = (status: RolloutStatus, columns?: number) =>
   renderStatus(status, startedAt, { ...plain, columns }).split('\n');
 /** So wide that each line stays one. */
 const shown = (changes: Partial<RolloutStatus>) => linesOf(aRolloutStatus(changes), 1_000);
-const narrow = (changes: Partial<RolloutStatus>) => linesOf(aRolloutStatus(changes));
-const startingWith = (label: string, lines: readonly string[]) =>
-  lines.filter((line) => line.startsWith(label));
+/** The lines with this label, without it. */
+const under = (label: string, lines: readonly string[]) =>
+  lines.filter((line) => line.startsWith(`${label} `)).map((line) => line.slice(label.length).trim());
+const atOf = (instant: number) => showInstant(instant, startedAt);
+const minuteOf = (instant: number) => showMinute(instant, startedAt);
 
-const aCause = { failureClass: null, strata: [{ label: 'Linux / amd64 / 19.441-2', count: 3 }] } as const;
-const busy = aRolloutStatus({
-  planned: 1_215,
-  counts: countsOf({ succeeded: 180, failed: 9, timedOut: 2, pending: 1_024 }),
-  waves: [
-    aWaveStatus({ state: 'passed', passedAt: startedAt, counts: countsOf({ succeeded: 61, failed: 9 }) }),
-    aWaveStatus({ name: 'early', state: 'passed', counts: countsOf({ succeeded: 119, timedOut: 2 }) }),
-    aWaveStatus({
-      name: 'rest',
-      state: 'awaitingApproval',
-      waits: 'approval',
-      size: 1_024,
-      counts: countsOf({ pending: 1_024 }),
-    }),
-  ],
-  eta: { kind: 'afterApproval', approvalAt: null, durationMs: 100_000, plusMinusMs: minute, requests: 2_400 },
-  strata: { total: 12, held: [], uncovered: { count: 2, labels: ['AIX / ppc', 'Solaris / sparc'] } },
-  causes: [
-    {
-      of: 'failed',
-      total: 11,
-      causes: ['permission denied', 'x'.repeat(160)].map((text) => ({
-        ...aCause,
-        kind: 'failed',
-        text,
-        count: 5,
-        otherStrata: { count: 2, strata: 5 },
-        names: ['dev-web-224'],
-      })),
-      others: { count: 1, causes: 1, unread: 0 },
-    },
-  ],
-  blockers: [{ kind: 'waveApproval', reason: 'wave rest waits for approval', until: null }],
-  verbs: ['pause', 'approve', 'abort', 'rollback'],
+type Cause = RolloutStatus['causes'][number]['causes'][number];
+const aCause = (changes: Partial<Cause> = {}): Cause => ({
+  kind: 'failed',
+  failureClass: null,
+  text: 'permission denied',
+  count: 5,
+  strata: [{ label: 'Linux / amd64 / 19.441-2', count: 3 }],
+  otherStrata: { count: 2, strata: 5 },
+  names: ['dev-web-224'],
+  ...changes,
 });
 
+const held = { state: 'held', hold: 17, verbs: ['abort', 'resume'] } as const;
+const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: startedAt };
+const buildHeld = 'build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4';
+const pausedUntil = startedAt + 10 * minute;
+const down = { kind: 'serviceDown', reason: 'it is down', detail: 'reset\u001b.', since: startedAt } as const;
+const downSince = `it is down since ${atOf(startedAt)} (reset\\u001b)`;
+const out = (changes: Parameters<typeof anOutage>[0]) => ({
+  api: anApiBudgetStatus({ outage: anOutage(changes) }),
+});
+const open = {
+  isOpen: true,
+  until: startedAt + 72 * minute,
+  reason: '',
+  timeZone: 'Europe/Berlin',
+  ownZones: false,
+};
+const closed = { ...open, isOpen: false, reason: 'frozen: holidays', until: startedAt + 24 * hour };
+const lastIsOpen = [aWaveStatus({ state: 'passed' }), aWaveStatus()];
+const canaryThenRest = { waves: [aWaveStatus(), aWaveStatus({ name: 'rest', state: 'waiting' })] };
+const strataIn = (...labels: readonly string[]) => ({
+  total: 9,
+  held: [],
+  uncovered: { count: labels.length, labels },
+});
+const planApproval = { kind: 'planApproval', reason: 'it waits', until: null } as const;
+const done = aHeldStratum({ label: 'Linux', reason: '3 of 4 failed', waiting: 0 });
+const drift = { from: 'abcd', joined: 1, left: 0, words: '1 came (web-7)' };
+const over = { endedAt: startedAt, state: 'finishedWithFailures', counts: countsOf({ failed: 1 }) } as const;
+const soaking = [aWaveStatus({ state: 'soaking', counts: countsOf({ failed: 1 }) })];
+
 describe('the status of a rollout', () => {
-  it('says in its first line which rollout it is, where to, what it needs or does, and for how long', () => {
-    const waves = [aWaveStatus({ state: 'passed' }), aWaveStatus({ name: 'early' })];
-    const [running] = narrow({ waves, createdAt: startedAt - 9_060_000 });
-    expect(running).toBe('production-20260302-1  → 19.536-4        RUNNING wave 2/2 early            2h31m');
-    const waiting = [aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' })];
-    expect(shown({ waves: waiting })[0]).toContain('  NEEDS YOU: approve wave rest  ');
-    expect(shown({ state: 'awaitingApproval' })[0]).toContain('  NEEDS YOU: approve the plan  ');
-    expect(shown({ state: 'held' })[0]).toContain('  NEEDS YOU: it is held  ');
-    const waitsFor = { kind: 'window', until: startedAt + hour } as const;
-    expect(shown({ waitsFor })[0]).toContain('  WAITS FOR WINDOW wave 1/2 canary  ');
-    expect(shown({ state: 'finishedWithFailures', endedAt: startedAt })[0]).toContain(
-      '  FINISHED WITH FAILURES  ',
+  it('shows its waves, what is held, what it waits for, its windows, its end, its plan and what can be done', () => {
+    const api = anApiBudgetStatus({
+      requestsPerSecondMax: 2.1999,
+      rateLimited: 3,
+      outage: anOutage({ until: pausedUntil }),
+    });
+    const status: Partial<RolloutStatus> = {
+      api,
+      buildHold,
+      strata: { total: 9, held: [aHeldStratum()], uncovered: { count: 3, labels: ['AIX', 'HP-UX'] } },
+      waves: [
+        aWaveStatus({ state: 'passed', passedAt: startedAt }),
+        aWaveStatus({
+          name: 'early',
+          state: 'soaking',
+          soakEndsAt: startedAt + hour,
+          gates: [aGateStatus()],
+        }),
+        aWaveStatus({ name: 'rest', state: 'waiting', waits: 'gate of early' }),
+      ],
+      blockers: [
+        { kind: 'buildHeld', reason: 'build 19.536-4 is held: it tripped a canary', until: null },
+        { kind: 'concurrency', reason: 'all 50 slots are taken', until: null },
+        { kind: 'window', reason: 'outside the window', until: startedAt + 50 * hour },
+      ],
+      window: { ...open, ownZones: true },
+      eta: { kind: 'at', at: startedAt, plusMinusMs: 10 * minute, requests: 24 },
+    };
+    expect(shown(status).slice(1).join('\n')).toBe(`\
+all     ██░░░░░░░░░░░░░░░░░░░░░░░░  1/10   0 failed   8 to do   1/50 in flight
+canary  passed   1 ok   0 failed   budget 0/0   ${minuteOf(startedAt)}   1 in flight
+early   soaking  1 ok   0 failed   budget 0/0   until ${minuteOf(startedAt + hour)}   errors 0.93   1 in flight
+rest    waiting   2/2   for gate of early
+held    ${buildHeld}
+held    stratum Linux / amd64 / 19.441-2: 3 of 4 failed, 1 of 80 elsewhere; 7 wait; upwave release "Linux / amd64 / 19.441-2"
+waits   the service asked for a pause, until ${atOf(pausedUntil)}
+waits   all 50 slots are taken
+waits   outside the window, until ${atOf(startedAt + 50 * hour)}
+window  open until 23:12 Europe/Berlin (1h12m); by each collector's own time zone
+strata  3 of 9 strata are in no wave before rest: AIX; HP-UX; …
+end     about ${atOf(startedAt)} (±10m), 24 requests   3.4/2.2 requests/s   429s 3
+plan    7f3a by schedule   3 left out   from 19.441-2
+do      upwave pause production   | abort | rollback`);
+  });
+
+  it.each<readonly [label: string, changes: Partial<RolloutStatus>, line: string]>([
+    ['window', { window: open }, 'open until 23:12 Europe/Berlin (1h12m)'],
+    ['window', { window: { ...open, until: null } }, 'open'],
+    ['window', { window: closed }, 'closed: frozen: holidays, opens 2026-03-03 22:00 Europe/Berlin (1d)'],
+    [
+      'window',
+      { window: { ...closed, until: null } },
+      'closed: frozen: holidays, and does not open in a year',
+    ],
+    ['waits', out({ ...down, until: pausedUntil }), `${downSince}; next try ${atOf(pausedUntil)}`],
+    ['waits', out({ ...down, until: null }), `${downSince}; one request tries it now`],
+    [
+      'held',
+      { ...held, buildHold },
+      'build 19.536-4 is held (by daemon); upwave release 19.536-4, then upwave resume production --hold 17',
+    ],
+    ['held', { ...over, strata: strataHolding(done) }, 'stratum Linux: 3 of 4 failed'],
+    [
+      'held',
+      { strata: strataHolding(aHeldStratum(), aHeldStratum({ waiting: 1 }), aHeldStratum({ waiting: 0 })) },
+      '3 strata, 8 collectors wait: Linux / amd64 / 19.441-2 (3 of 4 failed, 1 of 80 elsewhere) and 2 more; upwave holds',
+    ],
+    [
+      'strata',
+      { ...canaryThenRest, strata: strataIn('A', 'B') },
+      '2 of 9 strata are in no wave before rest: A; B',
+    ],
+    [
+      'strata',
+      { ...canaryThenRest, strata: strataIn('A', 'B', 'C', 'D') },
+      '4 of 9 strata are in no wave before rest: A; B; C; …',
+    ],
+    ['drift', { state: 'awaitingApproval', drift }, 'since plan abcd: 1 came (web-7)'],
+    ['back', { state: 'rollingBack', rollbackId: 'p-2' }, 'by p-2: upwave status p-2'],
+    ['back', { kind: 'rollback', rollbackOf: 'p-1' }, 'the rollback of p-1'],
+    ['do', held, 'upwave resume production --hold 17   | abort'],
+    ['do', { waves: soaking, verbs: ['pause', 'skipSoak'] }, 'upwave pause production   | skip-soak'],
+    ['do', { ...over, counts: countsOf({}), verbs: [] }, 'nothing: it is over'],
+    ['do', { state: 'rollingBack', verbs: [] }, 'nothing: it ends by itself'],
+  ])('says under "%s" what is so now: case %#', (label, changes, line) => {
+    expect(under(label, shown(changes))).toContain(line);
+  });
+
+  it.each<readonly [label: string, of: string, changes: Partial<RolloutStatus>]>([
+    ['window', 'a rollout that is over', { window: open, endedAt: startedAt }],
+    ['waits', 'what it needs', { state: 'awaitingApproval', blockers: [planApproval] }],
+    ['end', 'what is not known', { eta: null, api: null }],
+    ['strata', 'a plan of one wave', { waves: [aWaveStatus()], strata: strataIn('A') }],
+    ['strata', 'a plan whose last wave is open', { waves: lastIsOpen, strata: strataIn('A') }],
+    ['drift', 'a plan that is on its way', { drift }],
+    ['back', 'a rollout without a rollback', {}],
+  ])('says nothing under "%s" of %s', (label, _of, changes) => {
+    expect(under(label, shown(changes))).toEqual([]);
+  });
+
+  it('quotes a stratum for a shell where it offers its release', () => {
+    const strata = strataHolding(aHeldStratum({ label: `$(x) ${clearScreen}` }));
+    expect(under('held', shown({ strata }))[0]).toMatch(
+      /^stratum \$\(x\) .*; upwave release '\$\(x\) \\u001b\[2J'$/,
     );
   });
 
-  it('has room for a long name in two lines', () => {
-    const [first, second] = narrow({ id: 'a'.repeat(70), state: 'held' });
+  it.each(['rollout', 'rollback'])('says of a %s whom it leaves behind, why, and some by name', (kind) => {
+    const back = { kind: 'rollback', fromBuilds: ['19.536-4'], targetBuild: '19.1-1' } as const;
+    const names = ['web-1 (had 19.1-1)', 'web-2'];
+    const leftBehind: RolloutStatus['leftBehind'] = [
+      { kind: 'buildNotOffered', reason: 'the build is gone', count: 23, names },
+      { kind: 'claimed', reason: 'another rollout has them', count: 1, names: ['web-9'] },
+    ];
+    expect(under('left', shown({ leftBehind, leftOut: [], ...(kind === 'rollback' && back) }))).toEqual([
+      '24 are not taken back from 19.536-4',
+      '23: the build is gone: web-1 (had 19.1-1), web-2, …',
+      '1: another rollout has them: web-9',
+    ]);
+  });
+
+  it.each([
+    ['held', 'held'],
+    ['paused', 'paused'],
+    ['aborted', 'aborted'],
+    ['superseded', 'ended'],
+    ['rolledBack', 'back'],
+  ] as const)('says why it is %s, once', (state, label) => {
+    const kind = state === 'held' || state === 'paused' ? state : undefined;
+    const blockers = kind === undefined ? [] : [{ kind, reason: 'by alice', until: null }];
+    const lines = shown({ state, reason: 'by alice', blockers });
+    expect(under(label, lines)).toEqual(['by alice']);
+    expect(lines.filter((line) => line.includes('by alice'))).toHaveLength(1);
+  });
+
+  it.each<readonly [headline: string, changes: Partial<RolloutStatus>]>([
+    [
+      'NEEDS YOU: approve wave canary',
+      { waves: [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })] },
+    ],
+    ['NEEDS YOU: approve the plan', { state: 'awaitingApproval' }],
+    ['NEEDS YOU: it is held', { state: 'held' }],
+    ['WAITS FOR WINDOW wave 1/2 canary', { waitsFor: { kind: 'window', until: startedAt + hour } }],
+    ['FINISHED WITH FAILURES', { state: 'finishedWithFailures', endedAt: startedAt }],
+    ['→ 1, 2', { kind: 'rollback', fromBuilds: ['9'], backTo: ['1', '2'] }],
+    ['→ 1, 2, 3, … (5 builds)', { kind: 'rollback', fromBuilds: ['9'], backTo: ['1', '2', '3', '4', '5'] }],
+  ])('begins with what it needs, does or goes to: %s', (headline, changes) => {
+    expect(shown(changes)[0]).toContain(`  ${headline}  `);
+  });
+
+  it('begins with its name, its target, its wave and its age, in two lines where the name is long', () => {
+    const waves = [aWaveStatus({ state: 'passed' }), aWaveStatus({ name: 'early' })];
+    const [running] = linesOf(aRolloutStatus({ waves, createdAt: startedAt - 9_060_000 }));
+    expect(running).toBe('production-20260302-1  → 19.536-4        RUNNING wave 2/2 early            2h31m');
+    const [first, second] = linesOf(aRolloutStatus({ id: 'a'.repeat(70), state: 'held' }));
     expect(first).toBe(`${'a'.repeat(70)}  → 19.536-4`);
     expect(second).toMatch(/^NEEDS YOU: it is held +0s$/);
   });
@@ -103,25 +251,181 @@ describe('the status of a rollout', () => {
       retrying: 1,
     });
     const waves = [aWaveStatus({ setAside: 2 }), aWaveStatus({ setAside: 5 })];
-    expect(startingWith('all', narrow({ counts, waves }))).toEqual([
-      'all     █████████████░░░░░░░░░░░░░  5/10   6 failed   1/50 in flight',
-    ]);
-    expect(narrow({ counts, waves })).toContain('        1 to retry   4 deferred   7 of these set aside');
+    const lines = linesOf(aRolloutStatus({ counts, waves }));
+    expect(under('all', lines)).toEqual(['█████████████░░░░░░░░░░░░░  5/10   6 failed   1/50 in flight']);
+    expect(lines).toContain('        1 to retry   4 deferred   7 of these set aside');
   });
 
-  it('says when it is expected to end, and what the service is asked', () => {
-    const eta = { kind: 'at', at: startedAt, plusMinusMs: 10 * minute, requests: 24 } as const;
-    const api = anApiBudgetStatus({ requestsPerSecondMax: 2.1999, rateLimited: 3 });
-    expect(startingWith('end', shown({ eta, api }))[0]).toMatch(
-      /^end {5}about \d\d:\d\d:\d\d \(±10m\), 24 requests {3}3\.4\/2\.2 requests\/s {3}429s 3$/,
+  it('says why upgrades did not succeed', () => {
+    const cause = aCause({
+      kind: 'timedOut',
+      text: 'no end within 35m',
+      count: 2,
+      names: ['web-1', 'web-2'],
+    });
+    const others = { count: 0, causes: 0, unread: 0 };
+    const lines = shown({ causes: [{ of: 'failed', total: 2, causes: [cause], others }] });
+    expect(under('failed', lines)).toEqual(['2 timed out: no end within 35m   web-1 and 1 more']);
+  });
+
+  it('is made from what the daemon decides', () => {
+    const rule = aWaveRule({ soakMs: hour, gates: [aWebhookGate({ name: 'pager' })] });
+    const soakEndsAt = startedAt + hour;
+    const waves = [aWave({ state: 'soaking', soakEndsAt, gates: [aStatus()] })];
+    const rollout = aRollout({ policy: aPolicy({ waves: [rule] }), waves });
+    const view = aView({ rollout, waves: [aSummary({ succeeded: 10 })] });
+    const lines = linesOf(describeRollout(view, startedAt, anApiBudgetStatus()), 1_000);
+    expect(under('rest', lines)[0]).toContain(`until ${minuteOf(soakEndsAt)}   pager was not asked yet`);
+    expect(under('waits', lines)[0]).toMatch(/^wave rest soaks, until /);
+  });
+});
+
+describe('a wave in the status of a rollout', () => {
+  const lineOf = (changes: Partial<WaveStatus>, of: Partial<RolloutStatus> = {}) =>
+    under('w', shown({ waves: [aWaveStatus({ name: 'w', ...changes })], ...of }))[0] ?? '';
+  const done = countsOf({ succeeded: 90, upgrading: 2, retrying: 1, failed: 2, unconfirmed: 2, deferred: 3 });
+  const waiting = { size: 8, counts: countsOf({ pending: 8 }) };
+
+  it.each<readonly [line: string, changes: Partial<WaveStatus>]>([
+    ['open     90 ok   4 failed   budget 6/6 ', { size: 100, counts: done, failures: 6, failuresAllowed: 6 }],
+    [
+      '   2 in flight   1 to retry   3 deferred   4 of these set aside',
+      { size: 100, counts: done, setAside: 4 },
+    ],
+    ['   2 came late', { joined: 2 }],
+    ['   budget 1/2   ', { failures: 1, failuresAllowed: 2 }],
+    ['   budget 4/0 (1 lost, each counts 3)', { failures: 4, lost: 1 }],
+    ['   budget 0/0 (4 acknowledged)', { failures: 0, lost: 1, acknowledged: 4 }],
+    [
+      '   webhook \\u001b[2J   ',
+      { state: 'soaking', gates: [aGateStatus({ words: `webhook ${clearScreen}` })] },
+    ],
+    ['waiting   0/8   for gate of canary', { ...waiting, state: 'waiting', waits: 'gate of canary' }],
+  ])('shows its stage, its numbers, its failures and what it waits for: %s', (part, changes) => {
+    expect(`${lineOf(changes)} `).toContain(part);
+  });
+
+  it.each<readonly [budget: string, changes: Partial<WaveStatus>]>([
+    ['budget 0/0 (4 in held strata)', { failures: 0 }],
+    ['budget 1/2 (3 in held strata)', { failures: 1, failuresAllowed: 2 }],
+    ['budget 4/0 (1 lost, each counts 3, 2 in held strata)', { failures: 4, lost: 1 }],
+    ['budget 0/0 (1 acknowledged, 3 in held strata)', { failures: 0, acknowledged: 1 }],
+    ['budget 4/6 ', { failures: 4, failuresAllowed: 6 }],
+  ])('shows which of its failures are of held strata, and do not count: %s', (budget, changes) => {
+    const strata = strataHolding(aHeldStratum());
+    const [line = '', more = ''] = under(
+      'w',
+      shown({ strata, waves: [aWaveStatus({ name: 'w', counts: done, ...changes })] }),
     );
-    expect(startingWith('end', shown({ eta: null, api: null }))).toEqual([]);
+    expect(`${line} ${more} `).toContain(budget);
   });
 
-  it('fits 80 columns and 24 lines where a wave needs approval and upgrades failed for several reasons', () => {
-    const lines = linesOf(busy);
+  it('has not opened when its rollout ended before, whatever was withdrawn', () => {
+    const counts = countsOf({ withdrawn: 8 });
+    const line = lineOf({ size: 8, counts, state: 'waiting', waits: 'gate of canary' }, over);
+    expect(line).toBe('not opened   8 withdrawn');
+  });
+
+  it('shows that it waits for a person, and how long it then takes', () => {
+    const eta = {
+      kind: 'afterApproval',
+      approvalAt: null,
+      durationMs: 100_000,
+      plusMinusMs: 0,
+      requests: 1,
+    } as const;
+    const line = lineOf({ ...waiting, state: 'awaitingApproval', waits: 'approval' }, { eta });
+    expect(line).toBe('WAITS FOR YOU   0/8   then about 1m40s');
+  });
+
+  it('adds up: its numbers come to its size, whatever its collectors do (P9)', () => {
+    fc.assert(
+      fc.property(fc.tuple(...upgradeStates.map(() => fc.nat(30))), (numbers) => {
+        const counts = countsOf(
+          Object.fromEntries(upgradeStates.map((state, at) => [state, numbers[at] ?? 0])),
+        );
+        const size = numbers.reduce((sum, number) => sum + number, 0);
+        const shownNumbers =
+          lineOf({ size, counts })
+            .replace(/budget \S+/, '')
+            .match(/\d+/g) ?? [];
+        expect(shownNumbers.reduce((sum, number) => sum + Number(number), 0)).toBe(size);
+      }),
+    );
+  });
+});
+
+describe('the status of a rollout that needs approval and has failures for several reasons', () => {
+  const rest = {
+    state: 'awaitingApproval',
+    waits: 'approval',
+    counts: countsOf({ pending: 1_024 }),
+  } as const;
+  const busy = aRolloutStatus({
+    planned: 1_215,
+    counts: countsOf({ succeeded: 180, failed: 9, timedOut: 2, pending: 1_024 }),
+    waves: [
+      aWaveStatus({ state: 'passed', passedAt: startedAt, counts: countsOf({ succeeded: 61, failed: 9 }) }),
+      aWaveStatus({ name: 'early', state: 'passed', counts: countsOf({ succeeded: 119, timedOut: 2 }) }),
+      aWaveStatus({ name: 'rest', size: 1_024, ...rest }),
+    ],
+    eta: {
+      kind: 'afterApproval',
+      approvalAt: null,
+      durationMs: 100_000,
+      plusMinusMs: minute,
+      requests: 2_400,
+    },
+    strata: strataIn('AIX / ppc', 'Solaris / sparc'),
+    causes: [
+      {
+        of: 'failed',
+        total: 11,
+        causes: [aCause(), aCause({ text: 'x'.repeat(160) })],
+        others: { count: 1, causes: 1, unread: 0 },
+      },
+    ],
+    blockers: [{ kind: 'waveApproval', reason: 'wave rest waits for approval', until: null }],
+    verbs: ['pause', 'approve', 'abort', 'rollback'],
+  });
+
+  const shared = {
+    attributes: [{ key: 'osName', value: 'Windows*' }],
+    ...{ failed: 22, tried: 66, elsewhere: { failed: 1, tried: 46 } },
+  };
+  const long = aCause({ text: 'x'.repeat(160), otherStrata: { count: 2, strata: 40 } });
+  const causes = [long, long, long];
+  const failing = { total: 23, causes, others: { count: 2, causes: 2, unread: 0 } };
+  const worst = aRolloutStatus({
+    ...busy,
+    ...held,
+    reason: 'wave canary: failures 3 (1 lost x 3), allowed 0',
+    buildHold: { ...buildHold, reason: 'wave canary: failures 3 (1 lost x 3), allowed 0' },
+    strata: strataHolding(...Array.from({ length: 14 }, () => aHeldStratum())),
+    sharedAttribute: shared,
+    causes: [
+      { of: 'failed', ...failing },
+      { of: 'retrying', ...failing },
+    ],
+    blockers: [{ kind: 'stratumHeld', reason: 'stratum AIX is held', until: null }],
+  });
+
+  it.each([
+    ['a wave that waits for a person', busy],
+    ['a build that is bad for many strata', worst],
+    ['failures that have nothing in common', { ...worst, sharedAttribute: null }],
+    ['one held stratum', { ...worst, sharedAttribute: null, strata: strataHolding(aHeldStratum()) }],
+  ])('fits 80 columns and 24 lines, also for %s', (_of, status) => {
+    const lines = linesOf(status);
     expect(lines.length).toBeLessThanOrEqual(24);
     expect(lines.filter(({ length }) => length > 80)).toEqual([]);
+  });
+
+  it('says what the failures have in common before their causes', () => {
+    expect(linesOf(worst).join('\n')).toContain(`
+common  22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46
+        elsewhere)
+failed  `);
   });
 
   it('is red for what failed, and yellow for what needs a person', () => {
@@ -132,411 +436,33 @@ describe('the status of a rollout', () => {
     expect(text).toContain('<yellow>WAITS FOR YOU</>');
     expect(text).toContain('<yellow>upwave approve production --wave rest</>');
   });
+});
 
-  describe('while all wait for the service', () => {
-    const waitsOf = (changes: Partial<Standstill>) =>
-      startingWith('waits', shown({ api: anApiBudgetStatus({ standstill: aStandstill(changes) }) }));
-
-    it('says which pause it asked for, until when', () => {
-      expect(waitsOf({ until: startedAt + 10 * minute })).toEqual([
-        expect.stringMatching(/^waits {3}the service asked for a pause, until \d\d:10:00$/),
-      ]);
-    });
-
-    it('says since when it is down, why, and when it is tried next', () => {
-      const down = {
-        kind: 'serviceDown',
-        reason: 'the service does not answer',
-        detail: 'getCollector: connect\u001b[2J ECONNREFUSED.',
-        since: startedAt + minute,
-      } as const;
-      const words =
-        /^waits {3}the service does not answer since \d\d:01:00 \(getCollector: connect.* ECONNREFUSED\)/;
-      const [next] = waitsOf({ ...down, until: startedAt + 2 * minute });
-      expect(next).toMatch(words);
-      expect(next).toMatch(/; next try \d\d:02:00$/);
-      expect(next).not.toContain(clearScreen);
-      const [trying] = waitsOf({ ...down, until: null });
-      expect(trying).toMatch(words);
-      expect(trying).toMatch(/; one request tries it now$/);
-    });
+it('a status lets nothing from outside move the terminal', () => {
+  const lines = shown({
+    id: clearScreen,
+    policy: clearScreen,
+    fromBuilds: [clearScreen],
+    targetBuild: clearScreen,
+    startedBy: clearScreen,
+    planHash: clearScreen,
+    reason: clearScreen,
+    state: 'awaitingApproval',
+    drift: { from: clearScreen, joined: 0, left: 0, words: clearScreen },
+    rollbackId: clearScreen,
+    rollbackOf: clearScreen,
+    leftOut: [{ kind: 'text', reason: clearScreen, count: 1 }],
+    buildHold: { build: clearScreen, by: clearScreen, reason: clearScreen, at: startedAt },
+    blockers: [{ kind: 'turn', reason: clearScreen, until: null }],
+    window: { isOpen: false, until: null, reason: clearScreen, timeZone: 'UTC', ownZones: false },
+    strata: {
+      ...strataIn(clearScreen),
+      held: [aHeldStratum({ label: clearScreen, kind: 'asked', reason: clearScreen, by: clearScreen })],
+    },
+    waves: [
+      aWaveStatus({ name: clearScreen }),
+      aWaveStatus({ name: clearScreen, state: 'waiting', waits: clearScreen }),
+    ],
   });
-
-  describe('the budget of a wave', () => {
-    const budgetOf = (changes: Partial<WaveStatus>) =>
-      startingWith('canary', shown({ waves: [aWaveStatus(changes)] }))[0];
-
-    it('shows failures against the limit, what counts as more, and what is acknowledged', () => {
-      expect(budgetOf({ failures: 1, failuresAllowed: 2 })).toContain('   budget 1/2   ');
-      expect(budgetOf({ failures: 4, lost: 1 })).toContain('   budget 4/0 (1 lost, each counts 3)');
-      expect(budgetOf({ failures: 0, lost: 1, acknowledged: 4 })).toContain('   budget 0/0 (4 acknowledged)');
-    });
-
-    it('shows until when it soaks, and the words of each gate', () => {
-      const gate = {
-        name: 'prometheus',
-        verdict: 'pass',
-        value: 0.998,
-        unanswered: 0,
-        dryRun: false,
-      } as const;
-      const soaking = {
-        state: 'soaking',
-        soakEndsAt: startedAt + 46 * minute,
-        gates: [
-          { ...gate, words: 'prometheus 0.998' },
-          { ...gate, words: `webhook ${clearScreen}` },
-        ],
-      } as const;
-      expect(budgetOf(soaking)).toMatch(/ until \d\d:46 \S+ {3}prometheus 0\.998 {3}webhook/);
-      expect(budgetOf(soaking)).toMatch(/webhook \\u001b\[2J {3}1 in flight$/);
-    });
-  });
-
-  it('says why upgrades did not succeed', () => {
-    const cause = {
-      kind: 'timedOut',
-      failureClass: 'timedOut',
-      text: 'no end within 35m',
-      count: 2,
-      strata: [{ label: 'Linux', count: 2 }],
-      otherStrata: { count: 0, strata: 0 },
-      names: ['web-1', 'web-2'],
-    } as const;
-    const causes = [
-      { of: 'failed', total: 2, causes: [cause], others: { count: 0, causes: 0, unread: 0 } },
-    ] as const;
-    expect(shown({ causes })).toContain('failed  2 timed out: no end within 35m   web-1 and 1 more');
-  });
-
-  it('says whom a rollback leaves behind, why, and some by name, in both rollouts', () => {
-    const leftBehind = [
-      {
-        kind: 'buildNotOffered' as const,
-        reason: 'the service no longer offers the build they had',
-        count: 23,
-        names: ['web-1 (had 19.1-1)', 'web-2'],
-      },
-      { kind: 'claimed' as const, reason: 'another rollout has them', count: 1, names: ['web-9'] },
-    ];
-    const lines = [
-      'left    24 are not taken back from 19.536-4',
-      'left    23: the service no longer offers the build they had: web-1 (had 19.1-1), web-2, …',
-      'left    1: another rollout has them: web-9',
-    ];
-    expect(startingWith('left ', shown({ leftBehind, leftOut: [] }))).toEqual(lines);
-    const back = { kind: 'rollback', fromBuilds: ['19.536-4'], targetBuild: '19.1-1' } as const;
-    expect(startingWith('left ', shown({ leftBehind, leftOut: [], ...back }))).toEqual(lines);
-  });
-
-  it('names the builds that a rollback goes back to', () => {
-    const headOf = (...backTo: readonly string[]) =>
-      shown({ kind: 'rollback', fromBuilds: ['9'], backTo })[0];
-    expect(headOf('1', '2')).toContain('  → 1, 2  ');
-    expect(headOf('1', '2', '3', '4', '5')).toContain('  → 1, 2, 3, … (5 builds)  ');
-  });
-
-  describe('window line', () => {
-    const window: WindowStatus = {
-      isOpen: true,
-      until: startedAt + 72 * minute,
-      reason: '',
-      timeZone: 'Europe/Berlin',
-      ownZones: false,
-    };
-    const lineOf = (changes: Partial<WindowStatus>) =>
-      startingWith('window', shown({ window: { ...window, ...changes } }))[0];
-
-    it('says until when it is open, in its own time zone', () => {
-      expect(lineOf({})).toBe('window  open until 23:12 Europe/Berlin (1h12m)');
-      expect(lineOf({ until: startedAt + 8 * hour })).toContain('until 2026-03-03 06:00 Europe/Berlin (8h)');
-      expect(lineOf({ until: null })).toBe('window  open');
-    });
-
-    it('says why it is closed, and when it opens', () => {
-      const closed = { isOpen: false, reason: 'frozen: holidays', until: startedAt + 24 * hour };
-      expect(lineOf(closed)).toBe(
-        'window  closed: frozen: holidays, opens 2026-03-03 22:00 Europe/Berlin (1d)',
-      );
-      expect(lineOf({ ...closed, until: null })).toBe(
-        'window  closed: frozen: holidays, and does not open in a year',
-      );
-    });
-
-    it('says so where collectors go by their own time zones', () => {
-      expect(lineOf({ ownZones: true })).toMatch(/\(1h12m\); by each collector's own time zone$/);
-    });
-
-    it('is not there without windows, and after the end', () => {
-      expect(startingWith('window', shown({}))).toEqual([]);
-      expect(startingWith('window', shown({ window, endedAt: startedAt }))).toEqual([]);
-    });
-  });
-
-  it('shows a held build once, with what releases it', () => {
-    const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: startedAt };
-    const blockers = [
-      { kind: 'buildHeld', reason: 'build 19.536-4 is held: it tripped a canary', until: null },
-      { kind: 'turn', reason: 'another reason', until: null },
-    ] as const;
-    const lines = shown({ buildHold, blockers });
-    expect(lines).toContain(
-      'held    build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4',
-    );
-    expect(startingWith('waits', lines)).toEqual(['waits   another reason']);
-    expect(shown({ buildHold, blockers, state: 'held', hold: 17 })).toContain(
-      'held    build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4, then upwave resume production --hold 17',
-    );
-  });
-
-  it('shows each held stratum with its figures, and what releases it', () => {
-    const held = {
-      label: 'Linux / amd64 / 19.441-2',
-      reason: '3 of 4 failed, 1 of 80 elsewhere',
-      kind: 'outlier' as const,
-      by: 'daemon',
-      at: startedAt,
-      waiting: 7,
-    };
-    const strata = {
-      total: 2,
-      held: [held, { ...held, label: `$(x) ${clearScreen}` }],
-      uncovered: { count: 0, labels: [] },
-    };
-    expect(startingWith('held', shown({ strata }))).toEqual([
-      'held    stratum Linux / amd64 / 19.441-2: 3 of 4 failed, 1 of 80 elsewhere; 7 wait; upwave release "Linux / amd64 / 19.441-2"',
-      "held    stratum $(x) \\u001b[2J: 3 of 4 failed, 1 of 80 elsewhere; 7 wait; upwave release '$(x) \\u001b[2J'",
-    ]);
-  });
-
-  it('offers no release of a stratum in a rollout that is over', () => {
-    const held = {
-      label: 'Linux',
-      kind: 'outlier' as const,
-      reason: '3 of 4 failed',
-      by: 'daemon',
-      at: startedAt,
-      waiting: 0,
-    };
-    const strata = { total: 2, held: [held], uncovered: { count: 0, labels: [] } };
-    expect(
-      startingWith('held', shown({ strata, endedAt: startedAt, state: 'finishedWithFailures' })),
-    ).toEqual(['held    stratum Linux: 3 of 4 failed']);
-  });
-
-  it('shows a plan that waits for approval, how it drifted, and what approves it', () => {
-    const drift = { from: 'abcd', joined: 1, left: 0, words: '1 came (web-7)' };
-    const blockers = [{ kind: 'planApproval', reason: 'the plan waits for approval', until: null } as const];
-    const lines = shown({ state: 'awaitingApproval', drift, blockers });
-    expect(lines).toContain('drift   since plan abcd: 1 came (web-7)');
-    expect(startingWith('waits', lines)).toEqual([]);
-  });
-
-  it('shows how a plan drifted only while it waits for approval', () => {
-    const drift = { from: 'abcd', joined: 1, left: 0, words: '1 came' };
-    expect(startingWith('drift', shown({ drift }))).toEqual([]);
-  });
-
-  it('links a rollout and its rollback', () => {
-    expect(
-      shown({ state: 'rollingBack', reason: 'failures 3, allowed 1', rollbackId: 'production-2' }),
-    ).toEqual(
-      expect.arrayContaining([
-        'back    failures 3, allowed 1',
-        'back    by production-2: upwave status production-2',
-      ]),
-    );
-    expect(shown({ kind: 'rollback', rollbackOf: 'production-1' })).toContain(
-      'back    the rollback of production-1',
-    );
-    expect(startingWith('back', shown({}))).toEqual([]);
-  });
-
-  it.each([
-    ['held', 'held    '],
-    ['paused', 'paused  '],
-    ['aborted', 'aborted '],
-    ['superseded', 'ended   '],
-    ['rolledBack', 'back    '],
-  ] as const)('says why it is %s, once', (state, label) => {
-    const kind = state === 'held' || state === 'paused' ? state : undefined;
-    const blockers = kind === undefined ? [] : [{ kind, reason: 'by alice', until: null }];
-    const lines = shown({ state, reason: 'by alice', blockers });
-    expect(lines).toContain(`${label}by alice`);
-    expect(lines.filter((line) => line.includes('by alice'))).toHaveLength(1);
-  });
-
-  it('says what it waits for, and until when', () => {
-    const blockers = [
-      { kind: 'concurrency', reason: 'all 50 slots are taken', until: null },
-      { kind: 'window', reason: 'outside the window', until: startedAt + 50 * hour },
-    ] as const;
-    const lines = startingWith('waits', shown({ blockers }));
-    expect(lines[0]).toBe('waits   all 50 slots are taken');
-    expect(lines[1]).toMatch(/^waits {3}outside the window, until 2026-03-0[45] \d\d:\d\d$/);
-  });
-
-  it('shows each wave in a line: its stage, its numbers, and what it waits for', () => {
-    const done = countsOf({
-      succeeded: 90,
-      upgrading: 2,
-      retrying: 1,
-      failed: 2,
-      unconfirmed: 2,
-      deferred: 3,
-    });
-    const waves = [
-      aWaveStatus({
-        size: 100,
-        counts: done,
-        failures: 6,
-        failuresAllowed: 6,
-        lost: 1,
-        joined: 2,
-        setAside: 4,
-      }),
-      aWaveStatus({
-        name: 'early',
-        size: 888,
-        state: 'waiting',
-        waits: 'gate of canary, approval',
-        counts: countsOf({ pending: 888 }),
-      }),
-      aWaveStatus({
-        name: 'rest',
-        size: 8,
-        state: 'awaitingApproval',
-        waits: 'approval',
-        counts: countsOf({ pending: 8 }),
-      }),
-    ];
-    const eta = {
-      kind: 'afterApproval',
-      approvalAt: null,
-      durationMs: 100_000,
-      plusMinusMs: 0,
-      requests: 1,
-    } as const;
-    expect(shown({ waves, eta }).slice(2, 5)).toEqual([
-      'canary  open     90 ok   4 failed   budget 6/6 (1 lost, each counts 3)   2 in flight   1 to retry   3 deferred   4 of these set aside   2 came late',
-      'early   waiting   0/888   for gate of canary, approval',
-      'rest    WAITS FOR YOU   0/8   then about 1m40s',
-    ]);
-  });
-
-  it('adds up: the numbers of a wave come to its size, whatever its collectors do (P9)', () => {
-    fc.assert(
-      fc.property(fc.tuple(...upgradeStates.map(() => fc.nat(30))), (numbers) => {
-        const counts = countsOf(
-          Object.fromEntries(upgradeStates.map((state, at) => [state, numbers[at] ?? 0])),
-        );
-        const size = numbers.reduce((sum, number) => sum + number, 0);
-        const [line = ''] = startingWith('canary', shown({ waves: [aWaveStatus({ size, counts })] }));
-        const shownNumbers = line.replace(/budget \S+/, '').match(/\d+/g) ?? [];
-        expect(shownNumbers.reduce((sum, number) => sum + Number(number), 0)).toBe(size);
-      }),
-    );
-  });
-
-  it('says when a wave has passed, and until when one soaks', () => {
-    const waves = [
-      aWaveStatus({ state: 'passed', passedAt: startedAt }),
-      aWaveStatus({ name: 'early', state: 'soaking', soakEndsAt: startedAt + 50 * hour }),
-    ];
-    const lines = shown({ waves });
-    expect(startingWith('canary', lines)[0]).toMatch(/ {3}\d\d:\d\d \S+ {3}1 in flight$/);
-    expect(startingWith('early', lines)[0]).toMatch(/ {3}until 2026-03-0[45] \d\d:\d\d /);
-  });
-
-  it('names strata that no wave before the last covers, until the last begins', () => {
-    const strata = { total: 9, held: [], uncovered: { count: 3, labels: ['AIX', 'HP-UX'] } };
-    const last = aWaveStatus({ name: 'rest', state: 'waiting', waits: 'gate of canary' });
-    expect(shown({ strata, waves: [aWaveStatus(), last] })).toContain(
-      'strata  3 of 9 strata are in no wave before rest: AIX; HP-UX; …',
-    );
-    const whole = { ...strata, uncovered: { count: 2, labels: ['AIX', 'HP-UX'] } };
-    expect(shown({ strata: whole, waves: [aWaveStatus(), last] })).toContain(
-      'strata  2 of 9 strata are in no wave before rest: AIX; HP-UX',
-    );
-    const many = { ...strata, uncovered: { count: 4, labels: ['AIX', 'HP-UX', 'IRIX', 'VMS'] } };
-    expect(shown({ strata: many, waves: [aWaveStatus(), last] })).toContain(
-      'strata  4 of 9 strata are in no wave before rest: AIX; HP-UX; IRIX; …',
-    );
-    expect(startingWith('strata', shown({ strata, waves: [last] }))).toEqual([]);
-    const begun = [aWaveStatus({ state: 'passed' }), aWaveStatus()];
-    expect(startingWith('strata', shown({ strata, waves: begun }))).toEqual([]);
-  });
-
-  it('shows the commands of what can be done, with what they have to name', () => {
-    const waves = [aWaveStatus({ state: 'soaking', counts: countsOf({ failed: 1 }) })];
-    const verbs = ['pause', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
-    expect(shown({ waves, verbs, counts: countsOf({ succeeded: 1, failed: 1 }) }).at(-1)).toBe(
-      'do      upwave pause production   | skip-soak | abort | rollback | retry',
-    );
-    expect(shown({ state: 'held', hold: 17, verbs: ['abort', 'resume'] }).at(-1)).toBe(
-      'do      upwave resume production --hold 17   | abort',
-    );
-    const over = { kind: 'rollback', state: 'succeeded', endedAt: startedAt, verbs: [] } as const;
-    expect(shown({ ...over, counts: countsOf({}) }).at(-1)).toBe('do      nothing: it is over');
-    const ending = shown({ state: 'rollingBack', waves, verbs: [] });
-    expect(ending.at(-1)).toBe('do      nothing: it ends by itself');
-  });
-
-  it('lets nothing from outside move the terminal', () => {
-    const text = renderStatus(
-      aRolloutStatus({
-        id: clearScreen,
-        policy: clearScreen,
-        fromBuilds: [clearScreen],
-        targetBuild: clearScreen,
-        startedBy: clearScreen,
-        planHash: clearScreen,
-        reason: clearScreen,
-        state: 'awaitingApproval',
-        drift: { from: clearScreen, joined: 0, left: 0, words: clearScreen },
-        rollbackId: clearScreen,
-        rollbackOf: clearScreen,
-        leftOut: [{ kind: 'text', reason: clearScreen, count: 1 }],
-        buildHold: { build: clearScreen, by: clearScreen, reason: clearScreen, at: startedAt },
-        blockers: [{ kind: 'turn', reason: clearScreen, until: null }],
-        window: { isOpen: false, until: null, reason: clearScreen, timeZone: 'UTC', ownZones: false },
-        strata: {
-          total: 1,
-          held: [
-            {
-              label: clearScreen,
-              kind: 'asked',
-              reason: clearScreen,
-              by: clearScreen,
-              at: startedAt,
-              waiting: 1,
-            },
-          ],
-          uncovered: { count: 1, labels: [clearScreen] },
-        },
-        waves: [
-          aWaveStatus({ name: clearScreen }),
-          aWaveStatus({ name: clearScreen, state: 'waiting', waits: clearScreen }),
-        ],
-      }),
-      startedAt,
-      plain,
-    );
-    expect(text).not.toContain('\u001b');
-  });
-
-  it('is made from what the daemon decides', () => {
-    const gate = aWebhookGate({ name: 'pager' });
-    const rule = aWaveRule({ soakMs: hour, gates: [gate] });
-    const rollout = aRollout({
-      policy: aPolicy({ waves: [rule] }),
-      waves: [aWave({ state: 'soaking', soakEndsAt: startedAt + hour, gates: [aStatus()] })],
-    });
-    const view = aView({ rollout, waves: [aSummary({ succeeded: 10 })], groups: someGroups() });
-    const lines = linesOf(describeRollout(view, startedAt, anApiBudgetStatus()), 1_000);
-    expect(startingWith('rest', lines)[0]).toMatch(
-      / budget 0\/0 {3}until \S+ \S+ {3}pager was not asked yet$/,
-    );
-    expect(startingWith('waits', lines)[0]).toMatch(/^waits {3}wave rest soaks, until /);
-  });
+  expect(lines.join()).not.toContain('\u001b');
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.ts';
 import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
+import { renderPreview } from '../../../../src/cli/rollouts/start-command.ts';
 import { showInstant, showInstantIn } from '../../../../src/cli/shell/show-instant.ts';
+import type { StartPreview } from '../../../../src/orchestrator/operations/start-policy.ts';
 import { quoteArgument } from '../../../../src/rollout/status/command-for.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { anExplanation } from '../../../support/fake-operations.ts';
@@ -10,12 +12,14 @@ const hour = 3_600_000;
 const clearScreen = '\u001b[2J';
 
 describe('an instant', () => {
-  // 2026-03-02T21:00Z is 22:00 in Berlin.
-  it('has no date where it is today by the clock of its zone', () => {
-    expect(showInstantIn('Europe/Berlin', startedAt + hour, startedAt)).toBe('23:00');
-    expect(showInstantIn('Europe/Berlin', startedAt + 2 * hour, startedAt)).toBe('2026-03-03 00:00');
-    expect(showInstantIn('UTC', startedAt + 2 * hour, startedAt)).toBe('23:00');
-    expect(showInstantIn('UTC', startedAt - 22 * hour, startedAt)).toBe('2026-03-01 23:00');
+  it.each([
+    // 2026-03-02T21:00Z is 22:00 in Berlin.
+    ['Europe/Berlin', hour, '23:00'],
+    ['Europe/Berlin', 2 * hour, '2026-03-03 00:00'],
+    ['UTC', 2 * hour, '23:00'],
+    ['UTC', -22 * hour, '2026-03-01 23:00'],
+  ])('has no date where it is today by the clock of its zone: %s', (zone, inMs, shown) => {
+    expect(showInstantIn(zone, startedAt + inMs, startedAt)).toBe(shown);
   });
 
   it("is shown by this machine's clock, to the second where it is today", () => {
@@ -42,8 +46,9 @@ describe('an argument to be copied', () => {
 });
 
 describe('what is held', () => {
-  it('is told with who, when and why', () => {
+  it('is shown with who, when and why', () => {
     const word = { by: 'alice', reason: 'broken disk', at: startedAt };
+    const stratum = { policy: 'production', rolloutId: 'production-1', isEnded: false, ...word };
     const held = {
       builds: [{ build: '19.455-2', ...word }],
       collectors: [
@@ -51,14 +56,9 @@ describe('what is held', () => {
         { collectorId: 8, name: 'web-8', ...word },
       ],
       strata: [
-        {
-          policy: 'production',
-          label: `Linux ${clearScreen}`,
-          rolloutId: 'production-1',
-          isEnded: false,
-          ...word,
-        },
-        { policy: 'test', label: 'Windows', rolloutId: 'test-1', isEnded: true, ...word },
+        { ...stratum, label: `Linux ${clearScreen}` },
+        { ...stratum, label: 'Windows', rolloutId: 'production-0', isEnded: true },
+        { ...stratum, label: 'AIX', rolloutId: 'production-0', isEnded: true },
       ],
     };
     const since = showInstant(startedAt, startedAt + 48 * hour);
@@ -67,7 +67,7 @@ describe('what is held', () => {
       `collector 7   by alice, since ${since}`,
       `collector 8 web-8   by alice, since ${since}: broken disk`,
       `stratum Linux \\u001b[2J of production (production-1)   by alice, since ${since}: broken disk`,
-      `stratum Windows of test (test-1, ended)   by alice, since ${since}: broken disk`,
+      'stratum Windows and 1 more of production-0, which has ended',
     ]);
   });
 
@@ -89,36 +89,20 @@ describe('the explanation of a collector', () => {
       reason: 'no space',
     } as const;
     const running = { taskId: null, startedAt, endedAt: null, state: 'upgrading', reason: '' } as const;
+    const withdrawn = { rollout: 'other-1', state: 'withdrawn', reason: 'withdrawn: held by alice' } as const;
+    const unplanned = { rollout: null, wave: null, state: null, reason: 'not selected' } as const;
     const explanations = [
       anExplanation({ reason: 'outside the window', until, attempts: [attempt, running] }),
-      anExplanation({
-        policy: 'other',
-        rollout: 'other-1',
-        state: 'withdrawn',
-        reason: 'withdrawn: held by alice',
-        target: null,
-        stratum: null,
-      }),
-      anExplanation({
-        policy: 'test',
-        rollout: null,
-        wave: null,
-        state: null,
-        reason: 'not selected',
-        stratum: null,
-      }),
+      anExplanation({ policy: 'other', ...withdrawn, target: null, stratum: null }),
+      anExplanation({ policy: 'test', ...unplanned, stratum: null }),
     ];
-    const past = {
-      policy: 'production',
-      fromBuild: '19.1-1',
-      toBuild: '19.2-2',
-      at: startedAt,
-      attempts: [],
-    };
+    const builds = { policy: 'production', fromBuild: '19.1-1', toBuild: '19.2-2', attempts: [] };
+    const back = { rollout: 'production-9', kind: 'rollback', state: 'succeeded', reason: 'alive' } as const;
+    const before = { rollout: 'production-8', kind: 'upgrade', state: 'rolledBack', reason: '' } as const;
     const history = [
-      { ...past, rollout: 'production-9', kind: 'rollback', state: 'succeeded', reason: 'alive' },
-      { ...past, rollout: 'production-8', kind: 'upgrade', state: 'rolledBack', reason: '', at: null },
-    ] as const;
+      { ...builds, ...back, at: startedAt },
+      { ...builds, ...before, at: null },
+    ];
     const at = showInstant(startedAt, startedAt);
     expect(renderExplanation({ ...about, explanations, history }, startedAt).split('\n')).toEqual([
       'collector 7 web-7   build 19.441-2',
@@ -136,11 +120,39 @@ describe('the explanation of a collector', () => {
   });
 
   it('lets nothing from outside move the terminal', () => {
-    const collectorName = `web${clearScreen}`;
-    const text = renderExplanation(
-      { ...about, collectorName, build: '', explanations: [], history: [] },
-      startedAt,
-    );
+    const hostile = { ...about, collectorName: `web${clearScreen}`, build: '' };
+    const text = renderExplanation({ ...hostile, explanations: [], history: [] }, startedAt);
     expect(text).toBe('collector 7 web\\u001b[2J   build unknown');
+  });
+});
+
+describe('what a start would begin', () => {
+  const preview = {
+    policy: 'production',
+    planHash: '03fcba26',
+    targetBuild: '19.455-2',
+    planned: 854,
+    waves: ['canary', 'early', 'rest'].map((name) => ({ name, size: 86 })),
+    leftOut: [
+      { kind: 'excluded', reason: 'excluded', count: 72 },
+      { kind: 'newer', reason: 'runs a newer build, and downgrades are not allowed', count: 14 },
+      { kind: 'notAlive', reason: 'not alive', count: 63 },
+    ],
+    approval: true,
+    window: { isOpen: true, until: null, reason: '' },
+  } as const satisfies StartPreview;
+
+  it('fits the terminal, and goes on under the text', () => {
+    expect(renderPreview(preview, startedAt, 80).split('\n')).toEqual([
+      'production: plan 03fcba26: 854 collectors to 19.455-2 (canary 86, early 86, rest',
+      '            86)',
+      'left out  excluded: 72 · runs a newer build, and downgrades are not allowed: 14',
+      '          · not alive: 63',
+      'approval  the plan then waits for `upwave approve`',
+    ]);
+  });
+
+  it('has one line for each of its facts where nobody watches', () => {
+    expect(renderPreview(preview, startedAt).split('\n')).toHaveLength(3);
   });
 });

@@ -12,32 +12,38 @@ function rest(changes: Partial<RolloutStatus>, ...others: readonly RolloutStatus
   return restOf(status, [status, ...others], startedAt);
 }
 
+const inFlight = countsOf({ upgrading: 3 });
+const closedFor = (ms: number | null): Partial<RolloutStatus> => ({
+  waitsFor: { kind: 'window', until: ms === null ? null : startedAt + ms },
+});
+const awaiting = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
+
 describe('a rollout at rest', () => {
-  it('has ended, or is held or paused with nothing on its way', () => {
-    expect(rest({ endedAt: startedAt, counts: countsOf({ upgrading: 1 }) })).toEqual({ kind: 'ended' });
-    expect(rest({ state: 'held' })).toEqual({ kind: 'held' });
-    expect(rest({ state: 'paused' })).toEqual({ kind: 'held' });
+  it.each<readonly [which: string, changes: Partial<RolloutStatus>, why: ReturnType<typeof rest>]>([
+    ['has ended', { endedAt: startedAt, counts: inFlight }, { kind: 'ended' }],
+    ['is held with nothing on its way', { state: 'held' }, { kind: 'held' }],
+    ['is paused with nothing on its way', { state: 'paused' }, { kind: 'held' }],
+    // Whatever is on its way: nobody here watches that.
+    ['belongs to another account', { account: 'another', counts: inFlight }, { kind: 'foreign' }],
+    ['may belong to another account', { account: 'unclear', counts: inFlight }, { kind: 'foreign' }],
+    ['waits for approval', { state: 'awaitingApproval' }, { kind: 'awaitsApproval' }],
+    ['waits for approval of a wave', { waves: awaiting }, { kind: 'awaitsApproval' }],
+    ['waits for its window', closedFor(hour), { kind: 'windowClosed', until: startedAt + hour }],
+    ['waits for a window that is not known', closedFor(null), { kind: 'windowClosed', until: null }],
+  ])('%s', (_which, changes, why) => {
+    expect(rest(changes)).toEqual(why);
   });
 
-  it('belongs to another account, whatever is on its way: nobody here watches that', () => {
-    const counts = countsOf({ upgrading: 3 });
-    expect(rest({ account: 'another', counts })).toEqual({ kind: 'foreign' });
-    expect(rest({ account: 'unclear', counts })).toEqual({ kind: 'foreign' });
-    // It is being found out.
-    expect(rest({ account: 'unknown', counts })).toBeUndefined();
+  it('is not one whose account is being found out, or whose window opens within two minutes', () => {
+    expect(rest({ account: 'unknown', counts: inFlight })).toBeUndefined();
+    expect(rest(closedFor(2 * minute))).toBeUndefined();
+    expect(rest(closedFor(2 * minute + 1))).toBeDefined();
   });
 
   it.each(['queued', 'starting', 'upgrading', 'verifying'] as const)('has nobody who is %s', (state) => {
     const counts = countsOf({ [state]: 1 });
-    expect(rest({ state: 'held', counts })).toBeUndefined();
-    expect(rest({ state: 'awaitingApproval', counts })).toBeUndefined();
-    expect(rest({ waitsFor: { kind: 'window', until: startedAt + hour }, counts })).toBeUndefined();
-  });
-
-  it('waits for approval', () => {
-    expect(rest({ state: 'awaitingApproval' })).toEqual({ kind: 'awaitsApproval' });
-    const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
-    expect(rest({ waves })).toEqual({ kind: 'awaitsApproval' });
+    for (const changes of [{ state: 'held' }, { state: 'awaitingApproval' }, closedFor(hour)] as const)
+      expect(rest({ ...changes, counts })).toBeUndefined();
   });
 
   it('is not one whose rollback is under way', () => {
@@ -49,21 +55,6 @@ describe('a rollout at rest', () => {
     expect(rest(taken, rollback({}))).toBeUndefined();
     expect(rest(taken, rollback({ endedAt: startedAt }))).toBeUndefined();
     expect(rest(taken, rollback({ state: 'held' }))).toEqual({ kind: 'held' });
-  });
-
-  describe('whose window is closed', () => {
-    const closedFor = (ms: number | null) =>
-      rest({ waitsFor: { kind: 'window', until: ms === null ? null : startedAt + ms } });
-
-    it('waits until the first opening, also where none is known', () => {
-      expect(closedFor(hour)).toEqual({ kind: 'windowClosed', until: startedAt + hour });
-      expect(closedFor(null)).toEqual({ kind: 'windowClosed', until: null });
-    });
-
-    it('does not rest where it opens within two minutes', () => {
-      expect(closedFor(2 * minute)).toBeUndefined();
-      expect(closedFor(2 * minute + 1)).toBeDefined();
-    });
   });
 });
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withDaemon } from '../../../../src/cli/shell/daemon-target.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
+import { aFolder } from '../../../support/a-folder.ts';
 import { withSection } from '../../../support/config-fixtures.ts';
 
 /** A config of a daemon that would listen there, and does not. */
@@ -12,8 +12,7 @@ function configOfDaemonAt(host: string): string {
 }
 
 function aConfig(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'upwave-target-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = aFolder();
   const path = join(folder, 'upwave.yaml');
   writeFileSync(path, text);
   return path;

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { CommandFailure } from '../../../../src/cli/shell/command.ts';
 import { makeConsent } from '../../../../src/cli/shell/operator.ts';
+import { makeSafeStream } from '../../../../src/cli/shell/safe-stream.ts';
 
 function aPerson() {
   const input = Object.assign(new PassThrough(), { isTTY: true });
@@ -21,7 +22,24 @@ describe('consent to a deletion', () => {
     const { input, output, asked } = aPerson();
     input.write(`${words}\n`);
     expect(await asked).toBe(isConsent);
-    expect(String(output.read())).toContain('delete it? [y/N] ');
+    expect(String(output.read())).toBe('delete it? [y/N] ');
+  });
+
+  it('is asked at a terminal without a character that a safe stream would show as text', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+    const ask = makeConsent({ yes: false, input, output: makeSafeStream(output).stream });
+    const asked = ask('delete it?', new AbortController().signal);
+    input.write('y\n');
+    expect(await asked).toBe(true);
+    expect(String(output.read())).toBe('delete it? [y/N] ');
+  });
+
+  it('is not given by Ctrl-C', async () => {
+    const { output, asked } = aPerson();
+    process.emit('SIGINT');
+    expect(await asked).toBe(false);
+    expect(String(output.read())).toBe('delete it? [y/N] \n');
   });
 
   it('is not given by an input that ends', async () => {

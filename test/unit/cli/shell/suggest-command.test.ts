@@ -18,13 +18,8 @@ describe('a mistyped command', () => {
 
   it.each([
     ...['strt', 'abrot', 'rollbak', 'aprove', 'resmue', 'skip-sock', 'relase', 'retyr', 'rnu', 'statr'],
-    ...[
-      'collectors delet',
-      'collectors delete-ofline',
-      'collectors updte',
-      'collectors crate',
-      'sources delte',
-    ],
+    ...['delet', 'delete-ofline', 'updte', 'crate'].map((slip) => `collectors ${slip}`),
+    'sources delte',
   ])('%s is not guessed: what is near changes or destroys', async (words) => {
     const { code, err } = await callUpwave(...words.split(' '));
     expect(err).toMatch(/unknown command '.+'\n/);

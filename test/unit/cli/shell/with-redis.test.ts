@@ -1,22 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import { withRedis } from '../../../../src/cli/shell/with-redis.ts';
+import { aFolder } from '../../../support/a-folder.ts';
 
 it('says where an embedded Redis can not keep its data, and why', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'upwave-test-'));
-  try {
-    // In the place of a folder that may not be written to: root may write anywhere.
-    writeFileSync(join(folder, '.upwave'), '');
-    const dataDir = join(folder, '.upwave', 'redis');
-    await expect(withRedis('embedded', dataDir, () => undefined)).rejects.toMatchObject({
-      name: 'CommandFailure',
-      exitCode: exitCodes.usageOrConfig,
-      message: expect.stringContaining(`keeps its data in ${dataDir}, and can't write there (E`),
-    });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = aFolder();
+  // In the place of a folder that may not be written to: root may write anywhere.
+  writeFileSync(join(folder, '.upwave'), '');
+  const dataDir = join(folder, '.upwave', 'redis');
+  await expect(withRedis('embedded', dataDir, () => undefined)).rejects.toMatchObject({
+    name: 'CommandFailure',
+    exitCode: exitCodes.usageOrConfig,
+    message: expect.stringContaining(`keeps its data in ${dataDir}, and can't write there (E`),
+  });
 });

@@ -10,14 +10,14 @@ import {
   withNews,
 } from '../../../../src/cli/status/screen-state.ts';
 import { startedAt } from '../../../support/builders.ts';
-import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
+import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 
 const plain = { paint: (_format: unknown, text: string) => text };
 const size = { columns: 80, rows: 24 };
 const row = (policy: string, changes: Parameters<typeof aRolloutStatus>[0] = {}) => ({
   policy,
   status: aRolloutStatus({ policy, id: `${policy}-1`, ...changes }),
-  standing: undefined,
+  policyStatus: undefined,
 });
 const collector = (collectorName: string, collectorId: number) => ({
   collectorId,
@@ -39,22 +39,22 @@ const collector = (collectorName: string, collectorId: number) => ({
 });
 
 /** Presses these keys; a word is typed letter by letter. */
-function press(state: ScreenState, ...keys: ReadonlyArray<Key['kind'] | { readonly type: string }>) {
-  let now = state;
+function press(
+  state: ScreenState,
+  ...keys: ReadonlyArray<Exclude<Key['kind'], 'text'> | { readonly type: string }>
+) {
   const wishes: Wish[] = [];
-  for (const each of keys) {
-    const texts = typeof each === 'string' ? [] : Array.from(each.type);
-    const pressed: readonly Key[] =
-      typeof each === 'string'
-        ? [each === 'text' ? { kind: 'text', text: '' } : { kind: each }]
-        : texts.map((text) => ({ kind: 'text', text }));
-    for (const key of pressed) {
-      const { state: next, wish } = pressKey(now, key);
-      now = next;
-      if (wish !== undefined) wishes.push(wish);
-    }
-  }
-  return { state: now, wishes };
+  const pressed = keys.flatMap((each): readonly Key[] =>
+    typeof each === 'string'
+      ? [{ kind: each }]
+      : Array.from(each.type).map((text) => ({ kind: 'text', text })),
+  );
+  const end = pressed.reduce((now, key) => {
+    const { state: next, wish } = pressKey(now, key);
+    if (wish !== undefined) wishes.push(wish);
+    return next;
+  }, state);
+  return { state: end, wishes };
 }
 
 const two = withNews(emptyScreen, {
@@ -107,19 +107,8 @@ describe('the live screen', () => {
   });
 
   it('keeps the command and some collectors in sight below a long status', () => {
-    const strata = {
-      total: 9,
-      held: Array.from({ length: 30 }, (_, at) => ({
-        label: `s${at}`,
-        kind: 'outlier' as const,
-        reason: 'x',
-        by: 'a',
-        at,
-        waiting: 1,
-      })),
-      uncovered: { count: 0, labels: [] },
-    };
-    const rows = [row('web', { strata, counts: countsOf({ failed: 2 }) })];
+    const waves = Array.from({ length: 30 }, (_, at) => aWaveStatus({ name: `wave ${at}` }));
+    const rows = [row('web', { waves, counts: countsOf({ failed: 2 }) })];
     const state = {
       ...withNews(emptyScreen, { rows, notes: [], seenAt: startedAt }),
       collectors: [collector('web-7', 7)],

@@ -2,17 +2,44 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PageOf, readWholeList } from '../../../../src/collector-api/wire/paging.ts';
 import type { ListPage } from '../../../../src/contract/operation.ts';
-import type { Answer } from '../../../../src/orchestrator/ports/fleet-service.ts';
 
 interface Row {
   readonly id: number;
 }
 
+/** Reads a whole list without rests. @returns also how many requests that took */
+async function readAll(
+  readPage: (page: PageOf) => ListPage<Row>,
+  changes: {
+    readonly pageSize?: number;
+    readonly requestsMax?: number;
+    readonly lastEnd?: number | null;
+  } = {},
+) {
+  let requests = 0;
+  const answer = await readWholeList<Row>({
+    idOf: ({ id }) => id,
+    pageSize: 1_000,
+    attemptsMax: 1,
+    backoffMs: 1,
+    sleep: async () => {},
+    readPage: async (page) => {
+      requests += 1;
+      return { ok: true, value: readPage(page) };
+    },
+    ...changes,
+  });
+  return { answer, requests };
+}
+
+const rowsOf = (ids: readonly number[]) => ({ rows: ids.map((id) => ({ id })), weight: 0 });
+const from = (first: number, count: number) => Array.from({ length: count }, (_, at) => first + at);
+
 interface ListPlay {
   readonly size: number;
-  readonly pageSize: number;
+  readonly pageSize?: number;
   /** For each request, which rows vanish before it and how many appear at the end. */
-  readonly changes: ReadonlyArray<{ readonly vanish: readonly number[]; readonly appear: number }>;
+  readonly changes?: ReadonlyArray<{ readonly vanish: readonly number[]; readonly appear: number }>;
   /** How many rows the service gives at most, whatever is asked for. */
   readonly capAt?: number | undefined;
   readonly isOffsetIgnored?: boolean;
@@ -22,40 +49,30 @@ interface ListPlay {
 /** Reads a list that changes between requests. */
 async function play({
   size,
-  pageSize,
-  changes,
+  pageSize = 1_000,
+  changes = [],
   capAt = Number.POSITIVE_INFINITY,
   isOffsetIgnored = false,
-  lastEnd,
+  lastEnd = null,
 }: ListPlay) {
-  const first = Array.from({ length: size }, (_, id) => id);
+  const first = from(0, size);
   let list = first;
   let nextId = size;
-  let requests = 0;
-  const answer = await readWholeList<Row>({
-    idOf: ({ id }) => id,
-    pageSize,
-    requestsMax: 2_000,
-    lastEnd: lastEnd ?? null,
-    attemptsMax: 1,
-    backoffMs: 1,
-    sleep: async () => {},
-    readPage: async ({ offset: askedOffset, limit }: PageOf): Promise<Answer<ListPage<Row>>> => {
+  let turn = -1;
+  const { answer, requests } = await readAll(
+    ({ offset: askedOffset, limit }) => {
+      turn += 1;
       const offset = isOffsetIgnored ? 0 : askedOffset;
-      const change = changes[requests];
-      requests += 1;
-      if (change !== undefined && requests > 1) {
+      const change = changes[turn];
+      if (change !== undefined && turn > 0) {
         const gone = new Set(change.vanish.map((index) => list[index % Math.max(1, list.length)]));
-        list = list.filter((id) => !gone.has(id));
-        for (let n = 0; n < change.appear; n += 1) {
-          list = [...list, nextId];
-          nextId += 1;
-        }
+        list = [...list.filter((id) => !gone.has(id)), ...from(nextId, change.appear)];
+        nextId += change.appear;
       }
-      const rows = list.slice(offset, offset + Math.min(limit, capAt)).map((id) => ({ id }));
-      return { ok: true, value: { rows, weight: 0 } };
+      return rowsOf(list.slice(offset, offset + Math.min(limit, capAt)));
     },
-  });
+    { pageSize, requestsMax: 2_000, lastEnd },
+  );
   const end = new Set(list);
   return { answer, stayed: first.filter((id) => end.has(id)), requests };
 }
@@ -84,15 +101,14 @@ describe('readWholeList', () => {
   });
 
   it('reads a list at rest once, with an overlap of a fiftieth', async () => {
-    const { answer, requests } = await play({ size: 9_999, pageSize: 1_000, changes: [] });
+    const { answer, requests } = await play({ size: 9_999 });
     expect(answer.ok && answer.value.rows.length).toBe(9_999);
     expect(requests).toBe(11);
   });
 
   it('ends at an empty list, and at a page that is exactly full', async () => {
-    const none = await play({ size: 0, pageSize: 10, changes: [] });
-    expect(none.answer).toMatchObject({ ok: true, value: { rows: [] } });
-    expect((await play({ size: 10, pageSize: 10, changes: [] })).answer).toMatchObject({ ok: true });
+    expect((await play({ size: 0, pageSize: 10 })).answer).toMatchObject({ ok: true, value: { rows: [] } });
+    expect((await play({ size: 10, pageSize: 10 })).answer).toMatchObject({ ok: true });
   });
 
   it.each([
@@ -103,14 +119,16 @@ describe('readWholeList', () => {
     [20, 20],
     [9_999, 20],
   ])('reads all of %i rows of a service that caps its pages at %i', async (size, capAt) => {
-    const { answer } = await play({ size, pageSize: 1_000, changes: [], capAt });
+    const { answer } = await play({ size, capAt });
     expect(answer.ok && answer.value.rows.length).toBe(size);
   });
 
-  it('costs one request more where no page is full, and none where the end is where it was', async () => {
-    expect((await play({ size: 200, pageSize: 1_000, changes: [] })).requests).toBe(2);
-    expect((await play({ size: 200, pageSize: 1_000, changes: [], lastEnd: 200 })).requests).toBe(1);
-    expect((await play({ size: 201, pageSize: 1_000, changes: [], lastEnd: 200 })).requests).toBe(2);
+  it.each([
+    [200, null, 2],
+    [200, 200, 1],
+    [201, 200, 2],
+  ])('takes %i rows, where the list ended at %s before, in %i requests', async (size, lastEnd, requests) => {
+    expect((await play({ size, lastEnd })).requests).toBe(requests);
   });
 
   it.each([
@@ -119,116 +137,51 @@ describe('readWholeList', () => {
     [40, 20],
     [2, 2],
   ])('fails, and soon, when the offset is ignored: %i rows, pages of %i', async (size, capAt) => {
-    const { answer, requests } = await play({
-      size,
-      pageSize: 1_000,
-      changes: [],
-      capAt,
-      isOffsetIgnored: true,
-    });
-    expect(answer).toMatchObject({
-      ok: false,
-      failure: { kind: 'unavailable', detail: expect.stringContaining('ignore the offset') },
-    });
+    const { answer, requests } = await play({ size, capAt, isOffsetIgnored: true });
+    const detail = expect.stringContaining('ignore the offset');
+    expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable', detail } });
     expect(requests).toBe(2);
   });
 
   it('ends when a service shows its first page alone, and nothing behind it', async () => {
-    let requests = 0;
-    const answer = await readWholeList<Row>({
-      idOf: ({ id }) => id,
-      pageSize: 1_000,
-      attemptsMax: 1,
-      backoffMs: 1,
-      sleep: async () => {},
-      readPage: async ({ offset }) => {
-        requests += 1;
-        return { ok: true, value: { rows: offset === 0 ? [{ id: 1 }, { id: 2 }] : [], weight: 0 } };
-      },
-    });
+    const { answer, requests } = await readAll(({ offset }) => rowsOf(offset === 0 ? [1, 2] : []));
     expect(answer).toMatchObject({ ok: true, value: { rows: [{ id: 1 }, { id: 2 }] } });
     expect(requests).toBe(4);
   });
 
   it('fails when rows come again instead of others', async () => {
-    const answer = await readWholeList<Row>({
-      idOf: ({ id }) => id,
-      pageSize: 10,
-      attemptsMax: 1,
-      backoffMs: 1,
-      sleep: async () => {},
-      // 30 rows, of which the second half shows the first again.
-      readPage: async ({ offset, limit }) => ({
-        ok: true,
-        value: {
-          rows: Array.from({ length: Math.min(limit, 30 - offset) }, (_, at) => ({ id: (offset + at) % 15 })),
-          weight: 0,
-        },
-      }),
-    });
-    expect(answer).toMatchObject({
-      ok: false,
-      failure: { detail: expect.stringContaining('repeats 15 rows') },
-    });
+    // 30 rows, of which the second half shows the first again.
+    const again = ({ offset, limit }: PageOf) =>
+      rowsOf(from(offset, Math.min(limit, 30 - offset)).map((at) => at % 15));
+    const { answer } = await readAll(again, { pageSize: 10 });
+    const detail = expect.stringContaining('repeats 15 rows');
+    expect(answer).toMatchObject({ ok: false, failure: { detail } });
   });
 
   it('counts each row that can not be used once, by its place', async () => {
-    const list = Array.from({ length: 100 }, (_, id) => (id % 10 === 0 ? null : { id }));
-    const answer = await readWholeList<Row>({
-      idOf: ({ id }) => id,
-      pageSize: 30,
-      attemptsMax: 1,
-      backoffMs: 1,
-      sleep: async () => {},
-      readPage: async ({ offset, limit }) => ({
-        ok: true,
-        value: { rows: list.slice(offset, offset + limit), weight: 0 },
-      }),
-    });
+    const list = from(0, 100).map((id) => (id % 10 === 0 ? null : { id }));
+    const readPage = ({ offset, limit }: PageOf) => ({ rows: list.slice(offset, offset + limit), weight: 0 });
+    const { answer } = await readAll(readPage, { pageSize: 30 });
     expect(answer).toMatchObject({ ok: true, value: { unusable: 10, end: 100 } });
     expect(answer.ok && answer.value.rows.length).toBe(90);
   });
 
   it('gives up a list that takes more memory than any fleet', async () => {
-    let pages = 0;
-    const answer = await readWholeList<Row>({
-      idOf: ({ id }) => id,
-      pageSize: 2,
-      attemptsMax: 1,
-      backoffMs: 1,
-      sleep: async () => {},
-      readPage: async ({ offset }) => {
-        pages += 1;
-        return {
-          ok: true,
-          value: { rows: [{ id: offset }, { id: offset + 1 }], weight: 30 * 1024 * 1024 },
-        };
-      },
-    });
+    const heavy = ({ offset }: PageOf) => ({ ...rowsOf([offset, offset + 1]), weight: 30 * 1024 * 1024 });
+    const { answer, requests } = await readAll(heavy, { pageSize: 2 });
     expect(answer).toMatchObject({ ok: false, failure: { detail: expect.stringContaining('96 MiB') } });
-    expect(pages).toBe(4);
+    expect(requests).toBe(4);
   });
 
   it('gives up with a reason when the list never holds still', async () => {
-    let id = 0;
-    const answer = await readWholeList<Row>({
-      idOf: (row) => row.id,
-      pageSize: 10,
-      requestsMax: 50,
-      attemptsMax: 1,
-      backoffMs: 1,
-      sleep: async () => {},
-      readPage: async ({ limit }) => ({
-        ok: true,
-        value: {
-          rows: Array.from({ length: limit }, () => {
-            id += 1;
-            return { id };
-          }),
-          weight: 0,
-        },
-      }),
-    });
+    let next = 0;
+    const { answer } = await readAll(
+      ({ limit }) => {
+        next += limit;
+        return rowsOf(from(next, limit));
+      },
+      { pageSize: 10, requestsMax: 50 },
+    );
     expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
   });
 });

@@ -10,6 +10,7 @@ import {
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
 
 const cutOff: ServiceFailure = { kind: 'unavailable', sent: true, detail: 'connection reset.' };
+const cutOffs = (count: number) => Array.from({ length: count }, () => cutOff);
 const call = { budgetClass: 'operator' } as const;
 
 /** A client whose requests fail as told, in virtual time; what is not told of succeeds. */
@@ -54,7 +55,7 @@ describe('a read for a person who waits', () => {
   });
 
   it('fails after 30 s, and everything after it at once', async () => {
-    const { read, sentAt, sleep, now } = aClient(Array.from({ length: 99 }, () => cutOff));
+    const { read, sentAt, sleep, now } = aClient(cutOffs(99));
     expect(await read()).toEqual({ ok: false, failure: cutOff });
     expect(now()).toBe(30_000);
     const sent = sentAt.length;
@@ -65,16 +66,13 @@ describe('a read for a person who waits', () => {
   });
 
   it('counts the time that requests themselves take', async () => {
-    const { read, sentAt } = aClient(
-      Array.from({ length: 99 }, () => cutOff),
-      { eachTakesMs: 20_000 },
-    );
+    const { read, sentAt } = aClient(cutOffs(99), { eachTakesMs: 20_000 });
     await read();
     expect(sentAt.length).toBe(3);
   });
 
   it('has the whole time again after an answer', async () => {
-    const { read, now } = aClient([...Array.from({ length: 6 }, () => cutOff)]);
+    const { read, now } = aClient(cutOffs(6));
     await read();
     const first = now();
     expect(first).toBeGreaterThan(15_000);
@@ -105,7 +103,7 @@ describe('a read for a person who waits', () => {
 
 describe('a write for a person who waits', () => {
   it('is sent once, also before and after the time for reads is over', async () => {
-    const { read, write, sentAt } = aClient(Array.from({ length: 99 }, () => cutOff));
+    const { read, write, sentAt } = aClient(cutOffs(99));
     await write();
     expect(sentAt.length).toBe(1);
     await read();

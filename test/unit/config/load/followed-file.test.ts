@@ -1,18 +1,17 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { followFile } from '../../../../src/config/load/followed-file.ts';
+import { aFolder } from '../../../support/a-folder.ts';
 
 describe('followFile', () => {
   let folder: string;
   let path: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'upwave-followed-'));
+    folder = aFolder();
     path = join(folder, 'upwave.yaml');
     writeFileSync(path, 'a: 1');
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it('notices other content, however it came, until it is read', () => {
     const file = followFile(path);

@@ -25,22 +25,8 @@ function read(text: string): 'config' | 'refused' {
 
 const anyValue = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
-  fc.constantFrom(
-    '',
-    '*',
-    '${UPWAVE_ACCESS_KEY}',
-    '${NOPE}',
-    '$${',
-    '/(/',
-    '30s',
-    '5%',
-    '-1',
-    '__proto__',
-    'constructor',
-    '1e999',
-    '\u0000',
-    '\ud800',
-  ),
+  fc.constantFrom('', '*', '${UPWAVE_ACCESS_KEY}', '${NOPE}', '$${', '/(/', '30s', '5%', '-1', '1e999'),
+  fc.constantFrom('__proto__', 'constructor', '\u0000', '\ud800'),
   fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, -0, 1e308, 2 ** 60, undefined),
   fc.string(),
 );
@@ -66,31 +52,8 @@ describe('a config changed at random', () => {
   });
 
   it('is read or refused with reasons, whatever character stands anywhere', () => {
-    const fragment = fc.oneof(
-      fc.string({ maxLength: 4 }),
-      fc.constantFrom(
-        '\n',
-        '\t',
-        ':',
-        '- ',
-        '{',
-        '}',
-        '[',
-        ']',
-        '*',
-        '&a ',
-        '!',
-        '"',
-        "'",
-        '${',
-        '|',
-        '>',
-        '#',
-        '%',
-        '\n---\n',
-        '<<: ',
-      ),
-    );
+    const marks = [...'\n\t:{}[]*!"|>#%'.split(''), "'", '- ', '&a ', '${', '\n---\n', '<<: '];
+    const fragment = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom(...marks));
     fc.assert(
       fc.property(fc.nat({ max: valid.length }), fc.nat({ max: 8 }), fragment, (start, length, text) => {
         read(valid.slice(0, start) + text + valid.slice(start + length));

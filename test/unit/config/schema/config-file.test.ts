@@ -13,11 +13,11 @@ describe('history', () => {
   });
 
   it.each([
-    { yaml: 'history: 23h', says: 'config.yaml:3:10 history: must be at least 1d' },
-    { yaml: 'history: 400d', says: 'config.yaml:3:10 history: must be at most 366d' },
-    { yaml: 'history: 90', says: 'config.yaml:3:10 history: must be a duration such as 30s, 15m or 12h' },
-  ])('refuses $yaml', ({ yaml, says }) => {
-    expect(problemsOf(() => historyOf(yaml))).toEqual([says]);
+    ['history: 23h', 'config.yaml:3:10 history: must be at least 1d'],
+    ['history: 400d', 'config.yaml:3:10 history: must be at most 366d'],
+    ['history: 90', 'config.yaml:3:10 history: must be a duration such as 30s, 15m or 12h'],
+  ])('refuses %s', (yaml, problem) => {
+    expect(problemsOf(() => historyOf(yaml))).toEqual([problem]);
   });
 });
 

@@ -1,11 +1,11 @@
-import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configOf } from '../../../../src/config/load/load-config.ts';
 import { parseYaml } from '../../../../src/config/source/yaml-source.ts';
-import { problemCases, problemsOf, readConfig, withRollout } from '../../../support/config-fixtures.ts';
+import { problemCases, problemsIn, readConfig, withRollout } from '../../../support/config-fixtures.ts';
 
-const wavesOf = (yaml: string) => readConfig(withRollout(`waves: ${yaml}`)).rollouts[0]?.waves ?? [];
-const problems = (yaml: string) => problemsOf(() => readConfig(withRollout(`waves: ${yaml}`)));
+const policyOf = (yaml: string) => readConfig(withRollout(yaml)).rollouts[0];
+const wavesOf = (yaml: string) => policyOf(`waves: ${yaml}`)?.waves ?? [];
+const problems = (yaml: string) => problemsIn(withRollout(`waves: ${yaml}`));
 const gatesOf = (gates: string) => wavesOf(`[{ name: a, gates: [${gates}] }]`)[0]?.gates ?? [];
 
 describe('waves', () => {
@@ -20,13 +20,13 @@ describe('waves', () => {
   });
 
   it('may match, and take all that do unless they have a size', () => {
-    const waves = wavesOf(
-      '[{ name: a, match: { osName: Linux } }, { name: b, match: { fields: { team: [x] } }, size: 3 }, { name: c }]',
-    );
-    expect(waves.map(({ match, size }) => ({ match, size }))).toEqual([
-      { match: { osName: ['Linux'] }, size: { kind: 'percent', percent: 100 } },
+    const teams = '{ name: b, match: { fields: { team: [x] } }, size: 3 }';
+    const waves = wavesOf(`[{ name: a, match: { osName: Linux } }, ${teams}, { name: c }]`);
+    const whole = { kind: 'percent', percent: 100 };
+    expect(waves).toMatchObject([
+      { match: { osName: ['Linux'] }, size: whole },
       { match: { fields: { team: ['x'] } }, size: { kind: 'count', count: 3 } },
-      { match: undefined, size: { kind: 'percent', percent: 100 } },
+      { size: whole },
     ]);
     expect(waves.map((wave) => 'match' in wave)).toEqual([true, true, false]);
   });
@@ -38,9 +38,8 @@ describe('waves', () => {
   });
 
   it('may wait for approval', () => {
-    expect(
-      wavesOf('[{ name: a, size: 1, approval: true }, { name: b }]').map((wave) => wave.approval),
-    ).toEqual([true, false]);
+    const waves = wavesOf('[{ name: a, size: 1, approval: true }, { name: b }]');
+    expect(waves.map(({ approval }) => approval)).toEqual([true, false]);
   });
 });
 
@@ -91,11 +90,9 @@ const refused = problemCases(`
 
 describe('gates', () => {
   it('ask Prometheus', () => {
-    expect(
-      gatesOf(
-        '{ prometheus: { url: https://p.example.com/prom/, query: " up ", expect: ">= 0.99", for: 10m, every: 30s, tokenFile: /run/token }, name: ingest, dryRun: true }',
-      ),
-    ).toEqual([
+    const asked = 'url: https://p.example.com/prom/, query: " up ", expect: ">= 0.99", for: 10m, every: 30s';
+    const gate = `{ prometheus: { ${asked}, tokenFile: /run/token }, name: ingest, dryRun: true }`;
+    expect(gatesOf(gate)).toEqual([
       {
         kind: 'prometheus',
         name: 'ingest',
@@ -110,21 +107,14 @@ describe('gates', () => {
     ]);
   });
 
-  it('ask a webhook, with little to say', () => {
-    expect(gatesOf('{ webhook: { url: "http://127.0.0.1:8080/gate/a" } }')).toEqual([
-      {
-        kind: 'webhook',
-        name: 'webhook',
-        dryRun: false,
-        url: 'http://127.0.0.1:8080/gate/a',
-        everyMs: 60_000,
-      },
+  it('ask a webhook, or for one answer of Prometheus, each minute, if told nothing else', () => {
+    const usual = { dryRun: false, everyMs: 60_000 };
+    const url = 'http://127.0.0.1:8080/gate/a';
+    expect(gatesOf(`{ webhook: { url: "${url}" } }`)).toEqual([
+      { kind: 'webhook', name: 'webhook', url, ...usual },
     ]);
-  });
-
-  it('look at one answer of Prometheus, each minute, if told nothing else', () => {
     expect(gatesOf('{ prometheus: { url: http://p, query: up, expect: "> 0" } }')).toMatchObject([
-      { name: 'prometheus', forMs: 0, everyMs: 60_000, dryRun: false },
+      { name: 'prometheus', forMs: 0, ...usual },
     ]);
   });
 
@@ -142,105 +132,68 @@ describe('gates', () => {
   });
 
   it('have names of their own, numbered where none is given', () => {
-    const unnamed = '{ webhook: { url: http://h } }';
+    const namesOf = (...gates: readonly string[]) => gatesOf(gates.join()).map(({ name }) => name);
+    const webhook = '{ webhook: { url: http://h } }';
     const asked = '{ prometheus: { url: http://p, query: up, expect: "> 0" } }';
-    const named = '{ webhook: { url: http://h }, name: webhook-2 }';
-    expect(gatesOf([unnamed, asked, unnamed, named, unnamed, asked].join()).map((gate) => gate.name)).toEqual(
-      ['webhook', 'prometheus', 'webhook-3', 'webhook-2', 'webhook-4', 'prometheus-2'],
-    );
-    expect(
-      gatesOf(`${unnamed}, { webhook: { url: http://h }, name: webhook }`).map((gate) => gate.name),
-    ).toEqual(['webhook-2', 'webhook']);
+    const named = (name: string) => `{ webhook: { url: http://h }, name: ${name} }`;
+    const names = namesOf(webhook, asked, webhook, named('webhook-2'), webhook, asked);
+    expect(names.join()).toBe('webhook,prometheus,webhook-3,webhook-2,webhook-4,prometheus-2');
+    expect(namesOf(webhook, named('webhook'))).toEqual(['webhook-2', 'webhook']);
   });
 
-  it('find their token files beside the config file', () => {
-    const text = withRollout(
-      'waves: [{ name: a, gates: [{ webhook: { url: http://h, tokenFile: secrets/token } }, { webhook: { url: http://h, tokenFile: /run/token } }] }]',
-    );
-    const gates = configOf(parseYaml(text, '/etc/upwave/config.yaml'), {}).rollouts[0]?.waves[0]?.gates;
-    expect(gates?.map((gate) => gate.tokenFile)).toEqual(['/etc/upwave/secrets/token', '/run/token']);
-    const relative = readConfig(text).rollouts[0]?.waves[0]?.gates[0]?.tokenFile;
-    expect(relative).toBe(resolve(dirname('config.yaml'), 'secrets/token'));
-  });
-
-  it('may have their URL in a file, which the policy names and does not hold (P12)', () => {
-    const text = withRollout(
-      'waves: [{ name: a, gates: [{ webhook: { urlFile: secrets/url, tokenFile: /run/token } }, { prometheus: { urlFile: /run/url, caFile: own.pem, query: up, expect: "> 0" } }] }]',
-    );
-    const gates = configOf(parseYaml(text, '/etc/upwave/config.yaml'), {}).rollouts[0]?.waves[0]?.gates;
+  it('may have their URL and token in files beside the config file, which the policy names and does not hold (P12)', () => {
+    const asked = '{ prometheus: { urlFile: /run/url, caFile: own.pem, query: up, expect: "> 0" } }';
+    const webhook = '{ webhook: { urlFile: secrets/url, tokenFile: secrets/token } }';
+    const text = withRollout(`waves: [{ name: a, gates: [${webhook}, ${asked}] }]`);
+    const gatesBeside = (path: string) => configOf(parseYaml(text, path), {}).rollouts[0]?.waves[0]?.gates;
+    const gates = gatesBeside('/etc/upwave/config.yaml');
     expect(gates).toMatchObject([
-      { kind: 'webhook', urlFile: '/etc/upwave/secrets/url', tokenFile: '/run/token' },
-      { kind: 'prometheus', urlFile: '/run/url', caFile: '/etc/upwave/own.pem' },
+      { urlFile: '/etc/upwave/secrets/url', tokenFile: '/etc/upwave/secrets/token' },
+      { urlFile: '/run/url', caFile: '/etc/upwave/own.pem' },
     ]);
     for (const gate of gates ?? []) expect(gate).not.toHaveProperty('url');
+    expect(gatesBeside('config.yaml')?.[0]?.tokenFile).toBe(`${process.cwd()}/secrets/token`);
   });
 
   it.each(refused)('refuse %s', (gates, problem) => {
-    const told = problems(`[{ name: a, gates: [${gates}] }]`);
-    expect(told.map((line) => line.replace('rollouts[0].waves[0].gates[', ''))).toEqual([
+    const found = problems(`[{ name: a, gates: [${gates}] }]`);
+    expect(found.map((line) => line.replace('rollouts[0].waves[0].gates[', ''))).toEqual([
       `config.yaml:${problem}`,
     ]);
   });
 });
 
-describe('caps and strata', () => {
-  const policyOf = (yaml: string) => readConfig(withRollout(yaml)).rollouts[0];
-
-  it('keep the caps in the order of the file', () => {
-    expect(
-      policyOf('maxInFlightPer: { fields.cluster: 1, category: 2, fields.a.b: 10000 }')?.maxInFlightPer,
-    ).toEqual([
-      { key: 'fields.cluster', cap: 1 },
-      { key: 'category', cap: 2 },
-      { key: 'fields.a.b', cap: 10_000 },
+describe('a policy', () => {
+  it('keeps its caps in the order of the file', () => {
+    const caps = policyOf(
+      'maxInFlightPer: { fields.cluster: 1, category: 2, fields.a.b: 10000 }',
+    )?.maxInFlightPer;
+    expect(caps?.map(({ key, cap }) => `${key} ${cap}`)).toEqual([
+      'fields.cluster 1',
+      'category 2',
+      'fields.a.b 10000',
     ]);
   });
 
   it.each([
-    'osName',
-    'osArch',
-    'collectorVersion',
-    'category',
-    'hostName',
-    'timeZone',
-    'sourceSyncMode',
-    'ephemeral',
-    'fields.team',
-    'fields. a b',
-  ])('know the key %s', (key) => {
-    expect(policyOf(`spreadBy: ["${key}"]\nmaxInFlightPer: { "${key}": 3 }`)).toMatchObject({
-      spreadBy: [key],
-      maxInFlightPer: [{ key, cap: 3 }],
-    });
+    ...['osName', 'osArch', 'collectorVersion', 'category', 'hostName', 'timeZone'],
+    ...['sourceSyncMode', 'ephemeral', 'fields.team', 'fields. a b'],
+  ])('may have strata and caps by %s', (key) => {
+    const maxInFlightPer = [{ key, cap: 3 }];
+    const policy = policyOf(`spreadBy: ["${key}"]\nmaxInFlightPer: { "${key}": 3 }`);
+    expect(policy).toMatchObject({ spreadBy: [key], maxInFlightPer });
   });
 
-  it('may be told to make one stratum of all', () => {
-    expect(policyOf('spreadBy: []\nisolateStrata: false')).toMatchObject({
-      spreadBy: [],
-      isolateStrata: false,
-    });
-  });
-});
-
-describe('a policy', () => {
-  it('reads what it does by itself, and what it asks an operator for', () => {
-    const [policy] = readConfig(
-      withRollout('target: { minimumAge: 3d, supersede: true }\napproval: true\nonBreach: rollback'),
-    ).rollouts;
-    expect(policy).toMatchObject({
-      target: { version: 'latest', minimumAgeMs: 259_200_000, supersede: true, allowDowngrade: false },
-      approval: true,
-      onBreach: 'rollback',
-    });
-  });
-
-  it('may say of a pinned build what is so anyway', () => {
-    const yaml = 'target: { version: 19.455-2, minimumAge: 0s, supersede: false }';
-    expect(readConfig(withRollout(yaml)).rollouts[0]?.target).toEqual({
-      version: '19.455-2',
-      minimumAgeMs: 0,
-      supersede: false,
-      allowDowngrade: false,
-    });
+  it.each([
+    ['spreadBy: []\nisolateStrata: false', { spreadBy: [], isolateStrata: false }],
+    ['approval: true\nonBreach: rollback', { approval: true, onBreach: 'rollback' }],
+    [
+      'target: { minimumAge: 3d, supersede: true }',
+      { target: { version: 'latest', minimumAgeMs: 259_200_000, supersede: true } },
+    ],
+    // Of a pinned build, what is so anyway.
+    ['target: { version: 19.455-2, minimumAge: 0s, supersede: false }', { target: { version: '19.455-2' } }],
+  ])('may say %j', (yaml, read) => {
+    expect(policyOf(yaml)).toMatchObject(read);
   });
 });

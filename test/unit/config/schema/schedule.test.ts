@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { problemsOf, readConfig, withRollout } from '../../../support/config-fixtures.ts';
+import { problemsIn, withRollout } from '../../../support/config-fixtures.ts';
 
-const problems = (cron: string) =>
-  problemsOf(() => readConfig(withRollout(`schedule: ${JSON.stringify(cron)}`)));
+const problems = (cron: string) => problemsIn(withRollout(`schedule: ${JSON.stringify(cron)}`));
 
 describe('a schedule', () => {
   it.each([

@@ -23,7 +23,11 @@ const environment = { UPWAVE_ACCESS_ID: secrets.id, UPWAVE_ACCESS_KEY: secrets.k
 const meaningOf = (config: Config) => JSON.parse(JSON.stringify(config));
 const again = (config: Config) => readConfig(renderEffectiveConfig(config));
 
+const withNames = (names: string) => withRollout(`select: { include: { name: [${names}] } }`);
+
 describe('the effective config', () => {
+  const gate = '{ webhook: { url: "https://x.example" }, name: b, dryRun: true }';
+  const fromFiles = '{ webhook: { urlFile: /run/url, caFile: /run/own.pem } }';
   it.each([
     ['the production example', printable],
     ['defaults alone', withSection('')],
@@ -32,17 +36,10 @@ describe('the effective config', () => {
     ['a share that no float holds exactly', printable.replace('80%', '7.3%')],
     ['odd durations', withRollout('upgrade: { expect: 90s, deadline: 3600001ms }\ndefer: { upTo: 1.5h }')],
     ['a whole day', withRollout('windows: [{ days: sun, from: "00:00", to: "24:00" }]')],
-    [
-      'texts that YAML would read otherwise',
-      withRollout('select: { include: { name: ["yes", "1e3", "*"] } }'),
-    ],
-    ['what looks like a variable', withRollout('select: { include: { name: "$${HOME}" } }')],
-    [
-      'gates',
-      withRollout(
-        'waves:\n- { name: a, size: 1, gates: [{ webhook: { url: "https://x.example" }, name: b, dryRun: true }, { webhook: { urlFile: /run/url, caFile: /run/own.pem } }] }\n- { name: c }',
-      ),
-    ],
+    ['texts that YAML would read otherwise', withNames('"yes", "1e3", "*"')],
+    ['a directory for reports', withSection('report: { directory: reports, formats: [md] }')],
+    ['what looks like a variable', withNames('"$${HOME}"')],
+    ['gates', withRollout(`waves:\n- { name: a, size: 1, gates: [${gate}, ${fromFiles}] }\n- { name: c }`)],
   ])('reads as it was: %s', (_name, text) => {
     const config = readConfig(text, environment);
     expect(meaningOf(again(config))).toEqual(meaningOf(config));
@@ -71,16 +68,12 @@ describe('the effective config', () => {
   });
 
   it('shows no secret, wherever it came from (P12)', () => {
-    const text = [
-      'service: { baseUrl: https://api.example.com, accessId: "${UPWAVE_ACCESS_ID}", accessKey: "${UPWAVE_ACCESS_KEY}" }',
-      `redis: { url: "redis://user:${secrets.redis}@db.example.com:6379/1" }`,
-      `http: { token: ${secrets.token}, tokens: [{ name: mia, role: viewer, token: ${secrets.token}2 }] }`,
-      'rollouts:',
-      '  - name: all',
-      '    waves:',
-      '      - { name: a, size: 1, gates: [{ webhook: { url: "https://x.example/hook/Qq-theCaller" } }] }',
-      '      - { name: b }',
-    ].join('\n');
+    const text = `service: { baseUrl: https://api.example.com, accessId: "\${UPWAVE_ACCESS_ID}", accessKey: "\${UPWAVE_ACCESS_KEY}" }
+redis: { url: "redis://user:${secrets.redis}@db.example.com:6379/1" }
+http: { token: ${secrets.token}, tokens: [{ name: mia, role: viewer, token: ${secrets.token}2 }] }
+rollouts:
+  - name: all
+    waves: [{ name: a, size: 1, gates: [{ webhook: { url: "https://x.example/hook/Qq-theCaller" } }] }, { name: b }]`;
     const printed = renderEffectiveConfig(readConfig(text, environment));
     for (const secret of [...Object.values(secrets), 'Qq-theCaller']) expect(printed).not.toContain(secret);
     expect(parse(printed)).toMatchObject({

@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../../src/config/load/load-config.ts';
 import { findRisks } from '../../../../src/config/show/find-risks.ts';
+import { aFolder } from '../../../support/a-folder.ts';
 import { readConfig, withRollout, withSection, withService } from '../../../support/config-fixtures.ts';
 
 const serviceAt = (baseUrl: string) =>
@@ -12,6 +12,18 @@ const gateAt = (webhook: string) =>
   findRisks(readConfig(withRollout(`waves: [{ name: a, gates: [{ webhook: { ${webhook} } }] }]`)));
 
 describe('the risks of a config (P12)', () => {
+  it('has a directory of reports that cannot be one', () => {
+    const folder = aFolder();
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    const risksOf = (directory: string) =>
+      findRisks(readConfig(withSection(`report: { directory: "${directory}" }`)));
+    expect(risksOf(join(folder, 'not', 'there'))).toEqual([]);
+    expect(risksOf(join(file, 'reports'))).toEqual([
+      `no report can be written to report.directory ${file}/reports: ${file} is no directory`,
+    ]);
+  });
+
   it.each([
     ['https://api.example.com', 0],
     ['http://127.0.0.1:8080', 0],
@@ -75,13 +87,9 @@ describe('the risks of a config (P12)', () => {
   });
 
   it.skipIf(process.platform === 'win32')('has files of secrets that everybody may read or change', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'upwave-risks-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    for (const [name, mode] of [
-      ['key', 0o666],
-      ['gate-url', 0o644],
-      ['gate-token', 0o640],
-    ] as const) {
+    const folder = aFolder();
+    const modes = { key: 0o666, 'gate-url': 0o644, 'gate-token': 0o640 };
+    for (const [name, mode] of Object.entries(modes)) {
       writeFileSync(join(folder, name), 'a-secret-of-the-test\n');
       chmodSync(join(folder, name), mode);
     }
@@ -89,14 +97,10 @@ describe('the risks of a config (P12)', () => {
     const service = 'service: { baseUrl: "https://h", accessId: id, accessKeyFile: key }';
     const rollouts = `rollouts: [{ name: all, waves: [{ name: a, gates: [${gate}, ${gate}] }] }]`;
     writeFileSync(join(folder, 'c.yaml'), `${service}\n${rollouts}\n`);
-    expect(findRisks(loadConfig(join(folder, 'c.yaml'), {}))).toEqual(
-      [
-        ['key', '0666'],
-        ['gate-url', '0644'],
-      ].map(
-        ([name, mode]) =>
-          `${join(folder, name ?? '')} holds a secret, and every user of this machine may read or change it (mode ${mode})`,
-      ),
-    );
+    const why = 'holds a secret, and every user of this machine may read or change it';
+    expect(findRisks(loadConfig(join(folder, 'c.yaml'), {}))).toEqual([
+      `${folder}/key ${why} (mode 0666)`,
+      `${folder}/gate-url ${why} (mode 0644)`,
+    ]);
   });
 });

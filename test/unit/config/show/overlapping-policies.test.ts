@@ -15,14 +15,9 @@ const pairsOf = (...selections: readonly string[]) =>
 
 describe('findOverlappingPolicies', () => {
   it('says in words which policies claim the very same collectors', () => {
-    expect(overlapsOf('{}', '{}')).toEqual([
-      {
-        first: 'a',
-        second: 'b',
-        words:
-          'the policies "a" and "b" select the very same collectors; each collector goes with whichever plans it first',
-      },
-    ]);
+    const words =
+      'the policies "a" and "b" select the very same collectors; each collector goes with whichever plans it first';
+    expect(overlapsOf('{}', '{}')).toEqual([{ first: 'a', second: 'b', words }]);
   });
 
   it('tells each policy once, with the first one that it is like', () => {

@@ -12,53 +12,26 @@ const Menu = z.strictObject({
 function problems(text: string) {
   const source = parseYaml(text, 'menu.yaml');
   const result = Menu.safeParse(source.value, { error: explainIssue });
-  return describeProblems(result.error?.issues ?? [], source);
+  return describeProblems(result.error?.issues ?? [], source).map(
+    ({ file, line, column, path, message }) => `${file}:${line}:${column} ${path}: ${message}`,
+  );
 }
 
 describe('describeProblems', () => {
   it('serves any schema: each problem with its place, in the order of the file', () => {
-    expect(
-      problems(
-        'drink: {}\ndishes:\n  - soup\n  - { name: 5, prize: 1, price: 500 }\n  - 7\ndrinks: { A: yes }',
-      ),
-    ).toEqual([
-      {
-        file: 'menu.yaml',
-        line: 1,
-        column: 1,
-        path: 'drink',
-        message: 'unknown key "drink"; did you mean "drinks"?',
-      },
-      {
-        file: 'menu.yaml',
-        line: 4,
-        column: 13,
-        path: 'dishes[1].name',
-        message: 'must be text, not a number; put it in quotes',
-      },
-      {
-        file: 'menu.yaml',
-        line: 4,
-        column: 16,
-        path: 'dishes[1].prize',
-        message: 'unknown key "prize"; did you mean "price"?',
-      },
-      { file: 'menu.yaml', line: 4, column: 33, path: 'dishes[1].price', message: 'must be at most 100' },
-      {
-        file: 'menu.yaml',
-        line: 5,
-        column: 5,
-        path: 'dishes[2]',
-        message: 'must be text or a mapping of keys, not a number',
-      },
-      { file: 'menu.yaml', line: 6, column: 11, path: 'drinks.A', message: 'must be small letters' },
+    const dishes = 'dishes:\n  - soup\n  - { name: 5, prize: 1, price: 500 }\n  - 7\n';
+    expect(problems(`drink: {}\n${dishes}drinks: { A: yes }`)).toEqual([
+      'menu.yaml:1:1 drink: unknown key "drink"; did you mean "drinks"?',
+      'menu.yaml:4:13 dishes[1].name: must be text, not a number; put it in quotes',
+      'menu.yaml:4:16 dishes[1].prize: unknown key "prize"; did you mean "price"?',
+      'menu.yaml:4:33 dishes[1].price: must be at most 100',
+      'menu.yaml:5:5 dishes[2]: must be text or a mapping of keys, not a number',
+      'menu.yaml:6:11 drinks.A: must be small letters',
     ]);
   });
 
   it('tells of a missing part where the part around it stands', () => {
-    expect(problems('drinks: {}')).toEqual([
-      { file: 'menu.yaml', line: 1, column: 1, path: 'dishes', message: 'is missing; it must be a list' },
-    ]);
+    expect(problems('drinks: {}')).toEqual(['menu.yaml:1:1 dishes: is missing; it must be a list']);
   });
 
   it('has nothing to say about a file that is right', () => {

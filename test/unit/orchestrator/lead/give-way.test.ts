@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isWaitedFor } from '../../../../src/orchestrator/lead/lead.ts';
 
 const other = {
@@ -7,45 +7,32 @@ const other = {
   beatAt: 0,
   configs: [{ policy: 'staging', hash: 'aaaa', generation: 1 }],
 };
+const sameAccount = { ...other, account: 'ours' };
 const foreign = [{ rolloutId: 'production-20260302-1', policy: 'production', reason: 'another account' }];
+const newer = ['rollout production-20260302-1'];
+const [own, theirs] = ['production-20260302-1', 'staging-20260302-1'];
 
-function waitedFor(of: {
-  readonly others?: readonly (typeof other)[];
-  readonly foreign?: typeof foreign;
-  readonly active?: readonly string[];
-  readonly newer?: readonly string[];
-}) {
-  return isWaitedFor({
+it.each([
+  ['waited for: of the account of a rollout on its way', { others: [other], foreign }, true],
+  ['not waited for: of our account, beside a foreign rollout', { others: [sameAccount], foreign }, false],
+  ['not waited for: dead, beside a foreign rollout', { foreign }, false],
+  ['waited for: with a policy that we lack, and its rollout', { others: [other], active: [theirs] }, true],
+  ['not waited for: with a policy that we lack, and no rollout', { others: [other] }, false],
+  ['not waited for: dead, beside its rollout', { active: [theirs] }, false],
+  ['waited for: beside a record that a newer version has written', { others: [other], newer }, true],
+  ['not waited for: dead, beside a record of a newer version', { newer }, false],
+  ['not waited for: beside a rollout that we lead ourselves', { others: [other], active: [own] }, false],
+])('another daemon is %s', async (_which, of, expected) => {
+  const { others, foreign, active, newer } = { others: [], foreign: [], active: [], newer: [], ...of };
+  const waitedFor = await isWaitedFor({
     policies: ['production'],
     store: {
       activeRolloutIds: async (policies) =>
-        (of.active ?? []).filter((id) => policies.some((policy) => id.startsWith(policy))),
+        active.filter((id: string) => policies.some((policy) => id.startsWith(policy))),
     },
-    accounts: { foreign: () => of.foreign ?? [], forgetEnded: async () => undefined },
-    newerRecords: () => of.newer ?? [],
-    configs: { living: () => ({ account: 'ours', others: of.others ?? [] }) },
+    accounts: { foreign: () => foreign, forgetEnded: async () => undefined },
+    newerRecords: () => newer,
+    configs: { living: () => ({ account: 'ours', others }) },
   });
-}
-
-describe('another daemon should lead for a while', () => {
-  it('when it is of another account, as is a rollout on its way', async () => {
-    expect(await waitedFor({ others: [other], foreign })).toBe(true);
-    expect(await waitedFor({ others: [{ ...other, account: 'ours' }], foreign })).toBe(false);
-    expect(await waitedFor({ others: [], foreign })).toBe(false);
-  });
-
-  it('when it has a policy that we do not have, with a rollout on its way', async () => {
-    expect(await waitedFor({ others: [other], active: ['staging-20260302-1'] })).toBe(true);
-    expect(await waitedFor({ others: [other], active: [] })).toBe(false);
-    expect(await waitedFor({ others: [], active: ['staging-20260302-1'] })).toBe(false);
-  });
-
-  it('when a newer version has written a rollout', async () => {
-    expect(await waitedFor({ others: [other], newer: ['rollout production-20260302-1'] })).toBe(true);
-    expect(await waitedFor({ newer: ['rollout production-20260302-1'] })).toBe(false);
-  });
-
-  it('not for what we lead ourselves', async () => {
-    expect(await waitedFor({ others: [other], active: ['production-20260302-1'] })).toBe(false);
-  });
+  expect(waitedFor).toBe(expected);
 });

@@ -1,104 +1,93 @@
 import { describe, expect, it } from 'vitest';
 import { pollSoakingCollectors } from '../../../../src/orchestrator/lead/poll-soak.ts';
-import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
+import { isOnBuild } from '../../../../src/rollout/model/upgrade.ts';
 import {
   aCollector,
-  aFleetService,
   anUpgrade,
   aPolicy,
   aRollout,
+  aSummary,
   aView,
   aWave,
   aWaveRule,
-  because,
-  someGroups,
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
+import { aHouse, answering, aSighting, away, failing, over } from '../../../support/house.ts';
 
-const usualSize = 120;
-const unknown = { ok: false, failure: { kind: 'notFound', detail: '404' } } as const;
-const unavailable = { ok: false, failure: { kind: 'unavailable', sent: true, detail: 'HTTP 503' } } as const;
-
-type Changes = Partial<FleetCollector>;
+const fleetSize = 120;
+const signal = new AbortController().signal;
 
 interface Service {
   /** Collectors on the list; all where left out. */
   readonly listed?: (id: number) => boolean;
   readonly byId?: (id: number) => 'well' | 'dead' | 'unknown' | 'silent';
-  readonly rowOf?: (id: number) => Changes;
+  readonly rowOf?: (id: number) => Partial<FleetCollector>;
+  readonly ephemeral?: readonly number[];
 }
 
-/** A wave of upgraded canaries in a fleet of 120, which soaks. */
-async function aSoak(
-  canaries: number,
-  service: Service,
-  ephemeral: ReadonlySet<number> = new Set(),
-  fleetSize = usualSize,
-) {
-  const { listed = () => true, byId = () => 'well', rowOf = () => ({}) } = service;
-  const store = makeMemoryRolloutStore();
-  const register = makeMemoryFleetRegister();
-  const rollout = aRollout({
+const answers = {
+  well: answering(aSighting()),
+  dead: answering(aSighting({ alive: false })),
+  unknown: failing({ kind: 'notFound', detail: '404' }),
+  silent: failing(away),
+};
+
+/** A canary that soaks, of so many. */
+const soaking = (size: number, inventorySize = fleetSize) =>
+  aRollout({
     fleetSize,
-    inventory: { at: t, size: fleetSize - ephemeral.size, missing: 0 },
+    inventory: { at: t, size: inventorySize, missing: 0 },
     policy: aPolicy({ waves: [aWaveRule({ name: 'canary', soakMs: 60_000 })] }),
-    waves: [aWave({ name: 'canary', size: canaries, state: 'soaking', soakEndsAt: t })],
+    waves: [aWave({ name: 'canary', size, state: 'soaking', soakEndsAt: t })],
   });
+
+/** A wave of upgraded canaries in a fleet of 120. */
+async function aSoak(canaries: number, service: Service) {
+  const { listed = () => true, byId = () => 'well', rowOf = () => ({}), ephemeral = [] } = service;
+  const rollout = soaking(canaries, fleetSize - ephemeral.length);
   const ids = Array.from({ length: fleetSize }, (_, index) => index + 1);
   const upgrades = ids.map((id) =>
-    anUpgrade(
-      id <= canaries
-        ? { state: 'succeeded', endedAt: t, reason: because(''), weight: 0, lost: false }
-        : { state: 'pending' },
-      { collectorId: id, order: id, ...(ephemeral.has(id) ? { ephemeral: true } : {}) },
-    ),
+    anUpgrade(id <= canaries ? over('succeeded') : { state: 'pending' }, {
+      ...{ collectorId: id, order: id },
+      ...(ephemeral.includes(id) ? { ephemeral: true } : {}),
+    }),
   );
-  await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
   const asked: string[] = [];
-  const readInventory: FleetService['readInventory'] = async () => {
-    asked.push('inventory');
-    const collectors = ids
-      .filter(listed)
-      .map((id) => aCollector({ id, build: targetBuild, ephemeral: ephemeral.has(id), ...rowOf(id) }));
-    return { ok: true, value: { readAt: t, serviceAt: t, collectors } };
-  };
-  const pollCollector: FleetService['pollCollector'] = async ({ collectorId }) => {
-    asked.push(`collector ${collectorId}`);
-    const how = byId(collectorId);
-    if (how === 'unknown') return unknown;
-    if (how === 'silent') return unavailable;
-    const value = {
-      build: targetBuild,
-      alive: how === 'well',
-      lastSeenAlive: t,
-      serviceAt: t,
-      upgradable: null,
-    };
-    return { ok: true, value };
-  };
-  const parts = { ...quietParts, store, register, fleet: aFleetService({ readInventory, pollCollector }) };
-  const signal = new AbortController().signal;
+  const { parts, register, now, upgrade } = await aHouse({
+    rollout,
+    upgrades,
+    fleet: {
+      readInventory: async () => {
+        asked.push('inventory');
+        const collectors = ids
+          .filter(listed)
+          .map((id) =>
+            aCollector({ id, build: targetBuild, ephemeral: ephemeral.includes(id), ...rowOf(id) }),
+          );
+        return { ok: true, value: { readAt: t, serviceAt: t, collectors } };
+      },
+      pollCollector: async ({ collectorId }) => {
+        asked.push(`collector ${collectorId}`);
+        return answers[byId(collectorId)]();
+      },
+    },
+  });
   return {
     asked,
     register,
-    look: () => pollSoakingCollectors(parts, aView({ rollout }), 0, signal),
-    check: async () => (await store.loadRollout(rollout.id))?.waves[0]?.soakCheck,
-    doubt: async () => (await store.loadRollout(rollout.id))?.doubt?.why.kind,
-    load: async (id: number) => store.loadUpgrade(rollout.id, id),
+    upgrade,
+    poll: () => pollSoakingCollectors(parts, aView({ rollout }), 0, signal),
+    check: async () => (await now()).waves[0]?.soakCheck,
+    doubt: async () => (await now()).doubt?.why.kind,
   };
 }
 
 describe('the poll of a wave that soaks (P14)', () => {
   it('takes one reading of the inventory for all that it lists', async () => {
-    const { look, check, asked } = await aSoak(10, {});
-    await look();
+    const { poll, check, asked } = await aSoak(10, {});
+    await poll();
     expect(asked).toEqual(['inventory']);
     expect(await check()).toMatchObject({ silent: 0, failedPolls: 0 });
   });
@@ -108,67 +97,86 @@ describe('the poll of a wave that soaks (P14)', () => {
     ['is not alive', { alive: false }],
     ['left the build', { build: '19.1-1' }],
   ])('polls by its id each canary that %s by a row, which may be old', async (_case, changes) => {
-    const { look, load, asked } = await aSoak(3, {
+    const { poll, upgrade, asked } = await aSoak(3, {
       rowOf: (id) => (id <= 2 ? changes : {}),
       byId: (id) => (id === 2 ? 'dead' : 'well'),
     });
-    await look();
+    await poll();
     expect(asked).toEqual(['inventory', 'collector 1', 'collector 2']);
-    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
-    expect(await load(2)).toMatchObject({ progress: { state: 'unconfirmed', lost: true } });
+    expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
+    expect(await upgrade(2)).toMatchObject({ progress: { state: 'unconfirmed', lost: true } });
   });
 
-  it('counts one that is gone against the wave, where no deletion explains it', async () => {
-    const { look, load } = await aSoak(3, { listed: (id) => id !== 2, byId: () => 'unknown' });
-    await look();
-    expect(await load(2)).toMatchObject({ progress: { state: 'unconfirmed', weight: 1, lost: false } });
+  it.each([
+    ['counts one that is gone against the wave, where nothing explains it', 'unconfirmed', 1],
+    ['lets an ephemeral one leave without a failure', 'withdrawn', 0],
+    ['lets one leave without a failure that an operator holds', 'withdrawn', 0],
+  ])('%s', async (what, state, weight) => {
+    const ephemeral = what.includes('ephemeral') ? [2] : [];
+    const service = { listed: (id: number) => id !== 2, byId: () => 'unknown' as const, ephemeral };
+    const { poll, upgrade, register } = await aSoak(3, service);
+    const hold = { collectorId: 2, by: 'ops', reason: 'retired', at: t };
+    if (what.includes('operator')) await register.holdCollector(hold);
+    await poll();
+    expect(await upgrade(2)).toMatchObject({ progress: { state, weight, lost: false } });
   });
 
-  it.each(['is ephemeral', 'is held by an operator'])(
-    'lets one leave that %s, without a failure',
-    async (why) => {
-      const service = { listed: (id: number) => id !== 2, byId: () => 'unknown' as const };
-      const { look, load, register } = await aSoak(3, service, new Set(why === 'is ephemeral' ? [2] : []));
-      if (why !== 'is ephemeral')
-        await register.holdCollector({
-          collectorId: 2,
-          by: 'ops',
-          reason: 'retired',
-          at: t,
-        });
-      await look();
-      expect(await load(2)).toMatchObject({ progress: { state: 'withdrawn', weight: 0 } });
-    },
-  );
-
-  it('is inconclusive while one gives no answer', async () => {
-    const { look, check, load } = await aSoak(3, { listed: (id) => id > 3, byId: () => 'silent' });
-    await look();
+  it.each<readonly [string, Service, string | undefined]>([
+    ['one gives no answer', { listed: (id) => id > 3, byId: () => 'silent' }, undefined],
+    ['a 404 stands beside an empty inventory', { listed: () => false, byId: () => 'unknown' }, 'empty'],
+  ])('is inconclusive while %s', async (_case, service, doubted) => {
+    const { poll, check, upgrade, doubt } = await aSoak(3, service);
+    await poll();
     expect(await check()).toMatchObject({ failedPolls: 1 });
-    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
-  });
-
-  it('believes no 404 while the inventory is empty, and the rollout waits', async () => {
-    const { look, check, load, doubt } = await aSoak(3, { listed: () => false, byId: () => 'unknown' });
-    await look();
-    expect(await check()).toMatchObject({ failedPolls: 1 });
-    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
-    expect(await doubt()).toBe('empty');
+    expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
+    expect(await doubt()).toBe(doubted);
   });
 
   it('believes no 404 of one that the inventory lists', async () => {
-    const { look, check, load, asked } = await aSoak(1, { byId: () => 'unknown' });
-    await look();
+    const { poll, check, upgrade, asked } = await aSoak(1, { byId: () => 'unknown' });
+    await poll();
     expect(asked).toEqual(['collector 1', 'inventory']);
     expect(await check()).toMatchObject({ failedPolls: 1 });
-    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
+    expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
   });
 
   it('is inconclusive as a whole where the inventory lacks many: no hundreds of polls', async () => {
-    const { look, check, asked, doubt } = await aSoak(100, { listed: (id) => id > 60 });
-    await look();
+    const { poll, check, asked, doubt } = await aSoak(100, { listed: (id) => id > 60 });
+    await poll();
     expect(asked.filter((what) => what !== 'inventory')).toHaveLength(20);
     expect(await check()).toMatchObject({ failedPolls: 1 });
     expect(await doubt()).toBe('manyGone');
+  });
+});
+
+describe('the soak of a wave with a collector that someone else upgraded (P14)', () => {
+  it.each([
+    ['polls it, and no other withdrawn one', true, {}],
+    [
+      'takes it for no evidence any more once it is dead, and for no failure',
+      false,
+      { weight: 0, reason: { kind: 'onBuild', but: { kind: 'died' } } },
+    ],
+  ])('%s', async (_what, alive, progress) => {
+    const polled: number[] = [];
+    const rollout = soaking(2);
+    const { parts, upgrade } = await aHouse({
+      rollout,
+      upgrades: [
+        anUpgrade({ ...over('withdrawn'), onBuild: true }, { collectorId: 1 }),
+        anUpgrade(over('withdrawn'), { collectorId: 2, order: 2 }),
+      ],
+      fleet: {
+        pollCollector: async ({ collectorId }) => {
+          polled.push(collectorId);
+          return { ok: true, value: aSighting({ alive }) };
+        },
+      },
+    });
+    const view = aView({ rollout, waves: [aSummary({ withdrawn: 2 }, { onBuild: 1 })] });
+    await pollSoakingCollectors(parts, view, 0, signal);
+    expect(polled).toEqual([1]);
+    expect(isOnBuild(await upgrade())).toBe(alive);
+    expect(await upgrade()).toMatchObject({ progress: { state: 'withdrawn', ...progress } });
   });
 });

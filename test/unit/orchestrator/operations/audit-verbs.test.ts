@@ -1,53 +1,29 @@
 import { expect, it } from 'vitest';
-import { makeEventMatcher } from '../../../../src/orchestrator/operations/event-filter.ts';
-import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
-import {
-  aFleetService,
-  anApiBudgetStatus,
-  aRollout,
-  someGroups,
-  startedAt,
-} from '../../../support/builders.ts';
+import { makeEventMatcher, makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
+import { aRollout, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent } from '../../../support/fake-operations.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
+import { aHouse } from '../../../support/house.ts';
 
 it('the audit has each verb that changed something: who, what, when, why; and none that changed nothing', async () => {
-  const store = makeMemoryRolloutStore(() => startedAt);
-  const rollout = aRollout();
-  await store.freeze({ rollout, upgrades: [], groups: someGroups(), events: [] });
-  const operations = makeOperations({
-    ...quietParts,
-    store,
-    register: makeMemoryFleetRegister(),
-    fleet: aFleetService(),
-    clock: { now: () => startedAt },
-    policies: [rollout.policy.name],
-    rollouts: [rollout.policy],
-    scans: { read: async () => [] },
-    forecast: () => [],
-    readApiBudgetStatus: async () => anApiBudgetStatus(),
-  });
-  const asked = { rolloutId: rollout.id, by: 'ann', reason: 'lunch' } as const;
+  const { parts } = await aHouse();
+  const operations = makeOperations(parts);
+  const asked = { rolloutId: aRollout().id, by: 'ann', reason: 'lunch' } as const;
   await operations.apply({ ...asked, verb: 'pause' });
   await operations.apply({ ...asked, verb: 'pause' });
   await operations.apply({ ...asked, verb: 'approve', wave: 'none' });
   expect(await operations.readAudit(9)).toEqual([
-    { at: startedAt, event: 'rollout.paused', subject: rollout.id, by: 'ann', reason: 'lunch' },
+    { at: startedAt, event: 'rollout.paused', subject: asked.rolloutId, by: 'ann', reason: 'lunch' },
   ]);
 });
 
-it('events are chosen by time, by the beginning of their name, by collector and by who asked', () => {
-  const failed = { event: 'upgrade.failed', collectorId: 7, collectorName: 'Web-7' } as const;
-  const isChosen = (filter: Parameters<typeof makeEventMatcher>[0]) =>
-    makeEventMatcher(filter)(aRolloutEvent(failed));
-  for (const filter of [{}, { since: startedAt }, { type: 'upgrade' }, { type: 'upgrade.failed' }])
-    expect(isChosen(filter)).toBe(true);
-  for (const filter of [{ collector: '7' }, { collector: 'web' }, { by: 'daemon' }])
-    expect(isChosen(filter)).toBe(true);
-  for (const filter of [{ since: startedAt + 1 }, { type: 'upgrade.f' }, { collector: '77' }, { by: 'ann' }])
-    expect(isChosen(filter)).toBe(false);
-});
+it.each([
+  [true, [{}, { since: startedAt }, { type: 'upgrade' }, { type: 'upgrade.failed' }, { type: 'failed' }]],
+  [true, [{ collector: '7' }, { collector: 'web' }, { by: 'daemon' }]],
+  [false, [{ since: startedAt + 1 }, { type: 'upgrade.f' }, { collector: '77' }, { by: 'ann' }]],
+])(
+  'events are chosen by time, by a part of their name, by collector and by who asked: %s',
+  (isChosen, filters) => {
+    const failed = aRolloutEvent({ event: 'upgrade.failed', collectorId: 7, collectorName: 'Web-7' });
+    for (const filter of filters) expect(makeEventMatcher(filter)(failed)).toBe(isChosen);
+  },
+);

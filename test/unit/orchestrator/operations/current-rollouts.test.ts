@@ -2,56 +2,30 @@ import { describe, expect, it } from 'vitest';
 import { AdminClientFault } from '../../../../src/admin-api/client/admin-client-fault.ts';
 import { listRollouts } from '../../../../src/cli/rollouts/choose-rollout.ts';
 import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
-import {
-  aFleetService,
-  anApiBudgetStatus,
-  aRollout,
-  someGroups,
-  startedAt,
-} from '../../../support/builders.ts';
+import { aRollout, startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
+import { aHouse, freeze, save } from '../../../support/house.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
-import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 
+/** So many rollouts of one policy, the last of which runs. */
 async function withKept(count: number) {
-  const store = makeMemoryRolloutStore(() => startedAt);
+  const { parts, store } = await aHouse({ rollout: null });
   for (let index = 1; index <= count; index += 1) {
     const rollout = aRollout({ id: `production-20260302-${index}`, createdAt: startedAt + index });
-    await store.freeze({ rollout, upgrades: [], groups: someGroups(), events: [] });
-    if (index === count) break;
-    const ended = { ...rollout, state: 'succeeded', endedAt: startedAt, rev: rollout.rev + 1 } as const;
-    await store.saveRollout({ rollout: ended, expectedRev: rollout.rev, events: [], brake: 'keep' }, null);
+    await freeze(store, rollout);
+    if (index < count) await save(store, rollout, { state: 'succeeded', endedAt: startedAt });
   }
   const counted = countingStore(store);
-  const operations = makeOperations({
-    ...quietParts,
-    store: counted.store,
-    register: makeMemoryFleetRegister(),
-    fleet: aFleetService({}),
-    rollouts: [],
-    scans: makeMemoryScanBook(),
-    forecast: () => [],
-    readApiBudgetStatus: async () => anApiBudgetStatus(),
-  });
-  return { counted, operations };
+  const operations = makeOperations({ ...parts, store: counted.store });
+  const current = async () => (await operations.listRollouts()).map(({ id }) => id);
+  return { counted, operations, current };
 }
 
 describe('what a scrape, a page and `status` read', () => {
   it('is what is current: with 1,000 rollouts kept no more calls than with two', async () => {
     const [few, many] = [await withKept(2), await withKept(1_000)];
-    expect((await few.operations.listRollouts()).map(({ id }) => id)).toEqual([
-      'production-20260302-2',
-      'production-20260302-1',
-    ]);
-    expect((await many.operations.listRollouts()).map(({ id }) => id)).toEqual([
-      'production-20260302-1000',
-      'production-20260302-999',
-    ]);
+    expect(await few.current()).toEqual(['production-20260302-2', 'production-20260302-1']);
+    expect(await many.current()).toEqual(['production-20260302-1000', 'production-20260302-999']);
     expect(many.counted.total()).toBe(few.counted.total());
   });
 
@@ -66,23 +40,21 @@ describe('what a scrape, a page and `status` read', () => {
 });
 
 describe('a command that names a rollout', () => {
-  const current = aRolloutStatus({ id: 'production-20260302-9' });
-  const old = aRolloutStatus({ id: 'production-20260101-1', state: 'succeeded', endedAt: startedAt });
-  const client = (asked: string[]) => ({
-    listRollouts: async () => [current],
-    rolloutStatus: async (id: string) => {
-      asked.push(id);
-      if (id === old.id) return old;
-      throw new AdminClientFault('notFound', `no rollout ${id}`);
-    },
-  });
-
   it('finds it in the history, and asks for it only when it is not current', async () => {
+    const current = aRolloutStatus({ id: 'production-20260302-9' });
+    const old = aRolloutStatus({ id: 'production-20260101-1', state: 'succeeded', endedAt: startedAt });
     const asked: string[] = [];
-    const idsFor = async (named?: string) => (await listRollouts(client(asked), named)).map(({ id }) => id);
-    expect(await idsFor()).toEqual([current.id]);
-    expect(await idsFor('production')).toEqual([current.id]);
-    expect(await idsFor(current.id)).toEqual([current.id]);
+    const client = {
+      listRollouts: async () => [current],
+      rolloutStatus: async (id: string) => {
+        asked.push(id);
+        if (id === old.id) return old;
+        throw new AdminClientFault('notFound', `no rollout ${id}`);
+      },
+    };
+    const idsFor = async (named?: string) => (await listRollouts(client, named)).map(({ id }) => id);
+    for (const named of [undefined, 'production', current.id])
+      expect(await idsFor(named)).toEqual([current.id]);
     expect(asked).toEqual([]);
     expect(await idsFor(old.id)).toEqual([current.id, old.id]);
     expect(await idsFor('production-20250101-1')).toEqual([current.id]);

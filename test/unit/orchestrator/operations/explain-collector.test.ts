@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { explainCollector } from '../../../../src/orchestrator/operations/explain-collector.ts';
-import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import {
@@ -8,88 +7,63 @@ import {
   aFleet,
   aFleetService,
   anApiBudgetStatus,
+  anOutage,
   anUpgrade,
   aPolicy,
   aRollout,
-  aStandstill,
   because,
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
-import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
+import { aHouse, answering, freeze, offering, over, save } from '../../../support/house.ts';
 
 const [old, build] = ['19.441-2', '19.455-2'];
+const policy = aPolicy({ spreadBy: ['osName', 'osArch'] });
 const collector = aCollector({ id: 7, name: 'svr-12', build: old });
-const policy = aPolicy({ name: 'production', spreadBy: ['osName', 'osArch'] });
-const fleet: Partial<FleetService> = {
+const identity = { collectorId: 7, collectorName: 'svr-12', fromBuild: old, toBuild: build };
+const groups = someGroups({ strata: [{ label: 'Linux / amd64', sizes: [1] }] });
+const service = aFleetService({
   findCollector: async (text) => ({
     ok: true,
     value: text === 'svr-12' || text === '7' ? collector : undefined,
   }),
-  listBuilds: async () => ({
-    ok: true,
-    value: [
-      { version: build, latest: true },
-      { version: old, latest: false },
-    ],
-  }),
-  readInventory: async () => ({ ok: true, value: aFleet(3, (id) => ({ name: `svr-2${id}` })) }),
-};
-
-let store: ReturnType<typeof makeMemoryRolloutStore>;
-const explain = (text: string, api = anApiBudgetStatus(), answers = fleet) =>
-  explainCollector(
-    {
-      ...quietParts,
-      store,
-      register: makeMemoryFleetRegister(),
-      fleet: aFleetService(answers),
-      rollouts: [policy],
-      scans: makeMemoryScanBook(),
-      forecast: () => [],
-      readApiBudgetStatus: async () => api,
-    },
-    text,
-  );
-const freeze = async (changes: Partial<Rollout>, upgrade?: Upgrade) => {
-  const rollout = aRollout({ policy, targetBuild: build, ...changes });
-  const groups = someGroups({ strata: [{ label: 'Linux / amd64', sizes: [1] }] });
-  await store.freeze({ rollout, upgrades: upgrade === undefined ? [] : [upgrade], groups, events: [] });
-  if (changes.endedAt === undefined || changes.endedAt === null) return;
-  await store.saveRollout(
-    { rollout: { ...rollout, rev: rollout.rev + 1 }, expectedRev: rollout.rev, events: [], brake: 'set' },
-    null,
-  );
-};
-const ended = { endedAt: t, weight: 0, lost: false } as const;
-const tasks = [{ taskId: '41', startedAt: t - 5 }];
-
-beforeEach(() => {
-  store = makeMemoryRolloutStore();
+  listBuilds: offering(old, build),
+  readInventory: answering(aFleet(3, (id) => ({ name: `svr-2${id}` }))),
 });
+
+let house: Awaited<ReturnType<typeof aHouse>>;
+beforeEach(async () => {
+  house = await aHouse({ rollout: null });
+});
+const explain = (text: string, api = anApiBudgetStatus(), fleet = service) =>
+  explainCollector({ ...house.parts, fleet, rollouts: [policy], readApiBudgetStatus: async () => api }, text);
+const keep = async (changes: Partial<Rollout>, upgrade: Upgrade) => {
+  const rollout = aRollout({ policy, targetBuild: build, ...changes });
+  await freeze(house.store, rollout, [upgrade], groups);
+  if (rollout.endedAt !== null) await save(house.store, rollout, {});
+};
 
 describe('a collector after a rollback', () => {
   it('is explained by the target of its policy, with what it went through', async () => {
-    const identity = { collectorId: 7, collectorName: 'svr-12', fromBuild: old, toBuild: build };
     const [first, second] = ['production-20260302-1', 'production-20260302-2'];
-    const takenBack = anUpgrade(
-      { state: 'rolledBack', reason: because(`by ${second}`), ...ended },
-      { ...identity, tasks },
-    );
+    const tasks = [{ taskId: '41', startedAt: t - 5 }];
+    const takenBack = anUpgrade(over('rolledBack', `by ${second}`), { ...identity, tasks });
     const back = anUpgrade(
-      { state: 'succeeded', reason: because('alive'), ...ended, endedAt: t + 9 },
+      { ...over('succeeded', 'alive'), endedAt: t + 9 },
       { ...identity, rolloutId: second, fromBuild: build, toBuild: old },
     );
-    await freeze({ id: first, state: 'rolledBack', endedAt: t }, takenBack);
+    await keep({ id: first, state: 'rolledBack', endedAt: t }, takenBack);
     const rollback = { id: second, kind: 'rollback', rollbackOf: first, targetBuild: old } as const;
-    await freeze({ ...rollback, state: 'succeeded', endedAt: t + 9, createdAt: t + 1 }, back);
+    await keep({ ...rollback, state: 'succeeded', endedAt: t + 9, createdAt: t + 1 }, back);
 
-    expect(await explain('svr-12')).toEqual({
+    const attempt = {
+      taskId: '41',
+      startedAt: t - 5,
+      endedAt: t,
+      state: 'rolledBack',
+      reason: `by ${second}`,
+    };
+    expect(await explain('svr-12')).toMatchObject({
       kind: 'explained',
       collectorId: 7,
       collectorName: 'svr-12',
@@ -97,34 +71,16 @@ describe('a collector after a rollback', () => {
       explanations: [
         {
           kind: 'rolledBack',
-          policy: 'production',
           rollout: null,
-          wave: null,
           state: null,
           target: build,
           stratum: 'Linux / amd64',
-          attempts: [],
-          rule: null,
           reason: `${first} to ${build} was rolled back; start it with \`upwave start production\``,
-          until: null,
         },
       ],
       history: [
-        expect.objectContaining({
-          rollout: second,
-          kind: 'rollback',
-          fromBuild: build,
-          toBuild: old,
-          at: t + 9,
-        }),
-        expect.objectContaining({
-          rollout: first,
-          state: 'rolledBack',
-          reason: `by ${second}`,
-          attempts: [
-            { taskId: '41', startedAt: t - 5, endedAt: t, state: 'rolledBack', reason: `by ${second}` },
-          ],
-        }),
+        { rollout: second, kind: 'rollback', fromBuild: build, toBuild: old, at: t + 9 },
+        { rollout: first, state: 'rolledBack', reason: `by ${second}`, attempts: [attempt] },
       ],
     });
   });
@@ -132,19 +88,12 @@ describe('a collector after a rollback', () => {
 
 describe('a collector of a rollout on its way', () => {
   it('shows its stratum, its target and its attempts', async () => {
-    const ending = { at: t, state: 'retrying', reason: because('no space') } as const;
-    const upgrade = anUpgrade(
-      { state: 'retrying', dueAt: t + 60_000, reason: because('no space') },
-      {
-        collectorId: 7,
-        collectorName: 'svr-12',
-        toBuild: build,
-        tasks: [{ taskId: '41', startedAt: t - 5, ended: ending }],
-      },
-    );
-    await freeze({}, upgrade);
+    const ended = { at: t, state: 'retrying', reason: because('no space') } as const;
+    const tasks = [{ taskId: '41', startedAt: t - 5, ended }];
+    const progress = { state: 'retrying', dueAt: t + 60_000, reason: ended.reason } as const;
+    await keep({}, anUpgrade(progress, { ...identity, tasks }));
     // Nobody asks the service about it.
-    expect(await explain('svr-12', anApiBudgetStatus(), {})).toMatchObject({
+    expect(await explain('svr-12', anApiBudgetStatus(), aFleetService())).toMatchObject({
       explanations: [
         {
           kind: 'planned',
@@ -159,18 +108,47 @@ describe('a collector of a rollout on its way', () => {
   });
 });
 
+describe('a collector that was withdrawn because a person held it', () => {
+  const words = 'withdrawn: held by ann: broken disk; ';
+  const why = { kind: 'collectorHeld', by: 'ann', words: 'broken disk' } as const;
+  const withdrawn = anUpgrade({ ...over('withdrawn'), reason: why }, identity);
+  const hold = () =>
+    house.register.holdCollector({ collectorId: 7, name: 'svr-12', by: 'ann', reason: 'broken disk', at: t });
+  const explained = async () => {
+    const result = await explain('svr-12');
+    return result.kind === 'explained' ? result.explanations[0] : undefined;
+  };
+
+  it('needs a release while it is held', async () => {
+    await keep({}, withdrawn);
+    await hold();
+    const reason = `${words}\`upwave release 7\` makes it eligible again`;
+    expect(await explained()).toMatchObject({ reason, until: null });
+  });
+
+  it('returns with the next scan once it is released, unless the rollout takes nobody back', async () => {
+    await keep({}, withdrawn);
+    house.parts.forecast = () => [t + 60_000];
+    const reason = `${words}it is released, and waits for the next scan`;
+    expect(await explained()).toMatchObject({ reason, until: t + 60_000 });
+    house = await aHouse({ rollout: null });
+    await keep({ state: 'rollingBack' }, withdrawn);
+    expect(await explained()).toMatchObject({
+      reason: `${words}it is released, and waits for the next rollout`,
+    });
+  });
+});
+
 describe('a name that no collector has', () => {
   it('is answered with the nearest ones, of the plans or of the inventory', async () => {
-    expect(await explain('svr-2')).toEqual({
-      kind: 'unknownCollector',
-      nearest: ['svr-21', 'svr-22', 'svr-23'],
-    });
-    await freeze({}, anUpgrade({ state: 'pending' }, { collectorId: 7, collectorName: 'svr-12' }));
+    const nearest = ['svr-21', 'svr-22', 'svr-23'];
+    expect(await explain('svr-2')).toEqual({ kind: 'unknownCollector', nearest });
+    await keep({}, anUpgrade({ state: 'pending' }, identity));
     expect(await explain('svr-1')).toEqual({ kind: 'unknownCollector', nearest: ['svr-12'] });
   });
 
   it('is not looked up in the inventory while nothing can be asked', async () => {
-    const standstill = aStandstill({ until: t + 30_001 });
-    expect(await explain('svr-2', anApiBudgetStatus({ standstill }))).toMatchObject({ kind: 'unavailable' });
+    const outage = anOutage({ until: t + 30_001 });
+    expect(await explain('svr-2', anApiBudgetStatus({ outage }))).toMatchObject({ kind: 'unavailable' });
   });
 });

@@ -4,11 +4,15 @@ import {
   type UpgradeSearch,
 } from '../../../../src/orchestrator/operations/search-upgrades.ts';
 import type { Upgrade, UpgradeProgress } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aWave, because, someGroups, startedAt } from '../../../support/builders.ts';
 import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
+  anUpgrade,
+  aRollout,
+  aWave,
+  someGroups,
+  startedAt,
+  type UpgradeFigures,
+} from '../../../support/builders.ts';
+import { aHouse, over } from '../../../support/house.ts';
 
 const rollout = aRollout({
   waves: [aWave({ name: 'canary', size: 2 }), aWave({ name: 'rest', size: 10_000, joined: 2 })],
@@ -18,55 +22,37 @@ const groups = someGroups({
   domains: [{ label: 'fields.cluster = db-7', cap: 1 }],
 });
 
-const failed = (reason: string, after: number): UpgradeProgress => ({
-  ...{ state: 'failed', reason: because(reason), endedAt: startedAt + after, weight: 1, lost: false },
+const failed = (words: string, after: number) => ({
+  ...over('failed', words),
+  endedAt: startedAt + after,
+  failureClass: 'permanent' as const,
 });
-const some: readonly Upgrade[] = [
-  anUpgrade({ state: 'pending' }, { collectorId: 1, collectorName: 'web-1', order: 1 }),
-  anUpgrade(failed('no space left on /opt', 1), {
-    collectorId: 2,
-    collectorName: 'Web-2',
-    order: 2,
-    stratum: 1,
-  }),
+const pending: UpgradeProgress = { state: 'pending' };
+const one = (
+  collectorId: number,
+  collectorName: string,
+  progress: UpgradeProgress,
+  of: Partial<UpgradeFigures>,
+) => anUpgrade(progress, { collectorId, collectorName, ...of });
+const upgrades: readonly Upgrade[] = [
+  one(1, 'web-1', pending, { order: 1 }),
+  one(2, 'Web-2', failed('no space left on /opt', 1), { order: 2, stratum: 1 }),
   ...Array.from({ length: 10_000 }, (_, index) =>
-    anUpgrade(
-      { state: 'pending' },
-      { collectorId: index + 10, collectorName: `db-${index}`, order: index + 3, wave: 1 },
-    ),
+    one(index + 10, `db-${index}`, pending, { order: index + 3, wave: 1 }),
   ),
-  anUpgrade(failed('no space left on /var', 2), {
-    collectorId: 3,
-    collectorName: 'db-x',
-    order: 10_003,
-    wave: 1,
-    domains: [0],
-  }),
-  anUpgrade(failed('permission denied', 3), {
-    collectorId: 4,
-    collectorName: 'db-y',
-    order: 10_004,
-    wave: 1,
-  }),
+  one(3, 'db-x', failed('no space left on /var', 2), { order: 10_003, wave: 1, domains: [0] }),
+  one(4, 'db-y', failed('permission denied', 3), { order: 10_004, wave: 1 }),
 ];
 
 describe('the search for upgrades', () => {
-  const setUp = async () => {
-    const store = makeMemoryRolloutStore();
-    await store.freeze({ rollout, upgrades: some, groups, events: [] });
-    return { store, register: makeMemoryFleetRegister(), clock: { now: () => startedAt } };
-  };
   /** All pages, as long as there is one. */
   const search = async (of: Omit<UpgradeSearch, 'limit' | 'after'>, limit = 100) => {
-    const parts = await setUp();
+    const { parts } = await aHouse({ rollout, upgrades, groups });
     const ids: number[] = [];
     let [next, total, pages]: [string | null, number | null, number] = ['0', null, 0];
     while (next !== null && pages < 200) {
-      const page = await searchUpgrades(parts, rollout.id, {
-        ...of,
-        limit,
-        ...(pages > 0 && { after: next }),
-      });
+      const after = pages > 0 && { after: next };
+      const page = await searchUpgrades(parts, rollout.id, { ...of, limit, ...after });
       if (page === undefined) throw new Error('no such rollout');
       ids.push(...page.upgrades.map(({ identity }) => identity.collectorId));
       [next, total] = [page.next, page.total];
@@ -79,6 +65,8 @@ describe('the search for upgrades', () => {
     ['a state, the latest failure first', { states: ['failed', 'timedOut'] }, [4, 3, 2], 3],
     ['a wave and a state', { states: ['failed'], wave: 0 }, [2], 1],
     ['words of the cause, with an open part', { states: ['failed'], cause: 'NO space … on …' }, [3, 2], null],
+    ['a failure class by its name', { states: ['failed'], cause: 'Permanent' }, [4, 3, 2], null],
+    ['a kind of reason by its name', { cause: 'text' }, [2, 3, 4], null],
     ['a stratum', { stratum: 'windows/amd64' }, [2], null],
     ['part of a name, in either case', { match: 'web-' }, [1, 2], null],
     ['the value of a field that caps go by', { match: 'cluster db-7' }, [3], null],
@@ -89,20 +77,21 @@ describe('the search for upgrades', () => {
 
   it('lists each collector once, in plan order, in pages as large as asked for', async () => {
     const all = await search({}, 1_000);
-    expect(all.ids).toEqual(some.map(({ identity }) => identity.collectorId));
+    expect(all.ids).toEqual(upgrades.map(({ identity }) => identity.collectorId));
     expect([all.total, all.pages]).toEqual([10_004, 11]);
     const rest = await search({ wave: 1 }, 1_000);
     expect([rest.ids.length, new Set(rest.ids).size, rest.total]).toEqual([10_002, 10_002, 10_002]);
   });
 
   it('reads 5,000 records for one answer at most, whatever it finds', async () => {
-    const parts = await setUp();
+    const { parts } = await aHouse({ rollout, upgrades, groups });
     const first = await searchUpgrades(parts, rollout.id, { match: 'db-9999', limit: 10 });
     expect(first).toMatchObject({ upgrades: [], next: '5000' });
     expect((await search({ match: 'db-9999' }, 10)).ids).toEqual([10_009]);
   });
 
   it('knows nothing of a rollout that is not there', async () => {
-    expect(await searchUpgrades(await setUp(), 'no-such', { limit: 1 })).toBeUndefined();
+    const { parts } = await aHouse({ rollout: null });
+    expect(await searchUpgrades(parts, 'no-such', { limit: 1 })).toBeUndefined();
   });
 });

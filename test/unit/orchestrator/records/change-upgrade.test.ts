@@ -2,67 +2,47 @@ import { describe, expect, it } from 'vitest';
 import { recordFact } from '../../../../src/orchestrator/records/change-upgrade.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
-import {
-  anUpgrade,
-  anUpgradingOne,
-  aRollout,
-  oldBuild,
-  someGroups,
-  startedAt as t,
-} from '../../../support/builders.ts';
-import { lossless } from '../../../support/lossless.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
-import { makeMemoryRolloutStore } from '../../../support/store/memory-rollout-store.ts';
+import { anUpgradingOne, aRollout, oldBuild, startedAt as t } from '../../../support/builders.ts';
+import { aHouse, aSighting, aStartingOne } from '../../../support/house.ts';
 
-const rollout = aRollout();
+const read = aStartingOne();
 
-/** A store in which the record has gone on since somebody read it. */
-async function aChangedRecord(read: Upgrade, now: Upgrade) {
-  const store = makeMemoryRolloutStore();
-  await store.freeze({ rollout, upgrades: [read], groups: someGroups(), events: [] });
+/** The record of one that was read as starting, and has gone on since. */
+async function aRecordThatIsNow(now: Upgrade) {
+  const { parts, store, upgrade } = await aHouse({ upgrades: [read] });
   await store.saveUpgrade({ before: read, after: { ...now, rev: read.rev + 1 }, events: [] }, null);
-  const parts = { ...quietParts, store };
-  const stored = async () => lossless(await store.loadUpgrade(rollout.id, read.identity.collectorId));
-  return { parts, stored };
+  const record = (fact: UpgradeFact, seen = read) => recordFact(parts, aRollout(), seen, fact);
+  return { record, upgrade };
 }
 
-const starting = anUpgrade({ state: 'starting', sentAt: t, dueAt: t, startBy: null });
-
 describe('a fact about a record that somebody else has changed meanwhile', () => {
-  it('is dropped when it is what a look showed before that: it may be true no more (P1, P2)', async () => {
-    const adopted = anUpgradingOne({ taskId: null });
-    const { parts, stored } = await aChangedRecord(starting, adopted);
-    const seen: UpgradeFact = {
-      kind: 'collectorSeen',
-      at: t + 60_000,
-      build: oldBuild,
-      alive: true,
-      lastSeenAlive: t + 60_000,
-      serviceAt: t + 60_000,
-      upgradable: true,
-    };
-    await recordFact(parts, rollout, starting, seen);
-    expect(await stored()).toMatchObject({ progress: { state: 'upgrading' }, rev: starting.rev + 1 });
-    // On the record as it is now, the very same look says that the adopted one seems to be over.
-    await recordFact(parts, rollout, await stored(), seen);
-    expect(await stored()).toMatchObject({ progress: { state: 'upgrading' }, tally: { failedPolls: 1 } });
+  it('is dropped when it is what a poll showed before that: it may be true no more (P1, P2)', async () => {
+    const { record, upgrade } = await aRecordThatIsNow(anUpgradingOne({ taskId: null }));
+    const at = t + 60_000;
+    const sighting = aSighting({ build: oldBuild, lastSeenAlive: at, serviceAt: at, upgradable: true });
+    const seen: UpgradeFact = { kind: 'collectorSeen', at, ...sighting };
+    await record(seen);
+    expect(await upgrade()).toMatchObject({ progress: { state: 'upgrading' }, rev: read.rev + 1 });
+    // On the record as it is now, the very same poll shows that the adopted one seems to be over.
+    await record(seen, await upgrade());
+    expect(await upgrade()).toMatchObject({ progress: { state: 'upgrading' }, tally: { failedPolls: 1 } });
   });
 
-  it('is dropped when it answers an earlier create than the one that was sent since (P1)', async () => {
-    const again = anUpgrade({ state: 'starting', sentAt: t + 90_000, dueAt: t + 90_000, startBy: null });
-    const { parts, stored } = await aChangedRecord(starting, again);
-    for (const fact of [
-      { kind: 'createNotSent', at: t + 91_000 },
-      { kind: 'createFailed', at: t + 91_000, failure: { kind: 'throttled', detail: '' } },
-    ] satisfies UpgradeFact[]) {
-      await recordFact(parts, rollout, starting, fact);
-      expect(await stored()).toMatchObject({ progress: { state: 'starting', sentAt: t + 90_000 } });
-    }
-  });
+  it.each<UpgradeFact>([
+    { kind: 'createNotSent', at: t + 91_000 },
+    { kind: 'createFailed', at: t + 91_000, failure: { kind: 'throttled', detail: '' } },
+  ])(
+    'is dropped when it answers an earlier create than the one that was sent since (P1): $kind',
+    async (fact) => {
+      const { record, upgrade } = await aRecordThatIsNow(aStartingOne(t + 90_000));
+      await record(fact);
+      expect(await upgrade()).toMatchObject({ progress: { state: 'starting', sentAt: t + 90_000 } });
+    },
+  );
 
   it('is weighed anew when it still holds: the task that the create brought', async () => {
-    const { parts, stored } = await aChangedRecord(starting, anUpgradingOne({ taskId: null }));
-    await recordFact(parts, rollout, starting, { kind: 'created', at: t + 1_000, taskId: '9' });
-    expect(await stored()).toMatchObject({ progress: { state: 'upgrading', taskId: '9' } });
+    const { record, upgrade } = await aRecordThatIsNow(anUpgradingOne({ taskId: null }));
+    await record({ kind: 'created', at: t + 1_000, taskId: '9' });
+    expect(await upgrade()).toMatchObject({ progress: { state: 'upgrading', taskId: '9' } });
   });
 });

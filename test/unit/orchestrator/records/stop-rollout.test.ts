@@ -1,41 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { changeRollout, stopRollout } from '../../../../src/orchestrator/records/change-rollout.ts';
 import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import { aRollout, because, someGroups, startedAt as t } from '../../../support/builders.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
+import { aRollout, because, startedAt as t } from '../../../support/builders.ts';
+import { aHouse } from '../../../support/house.ts';
 
-const rollout = aRollout();
-
-/** A store that runs one rollout, and what happens to it while somebody waits for what is leaving. */
-async function aStore(
-  meanwhile: (parts: Awaited<ReturnType<typeof makeParts>>, turn: number) => Promise<void>,
-) {
-  const parts = await makeParts();
-  let turns = 0;
-  const countFreshIntents = async () => {
-    turns += 1;
-    await meanwhile(parts, turns);
-    return 0;
-  };
-  return { ...parts, store: { ...parts.store, countFreshIntents }, turns: () => turns };
-}
-
-async function makeParts() {
-  const store = makeMemoryRolloutStore(() => t);
-  await store.freeze({ rollout, upgrades: [], groups: someGroups(), events: [] });
-  return {
-    store,
-    register: makeMemoryFleetRegister(),
-    clock: { now: () => t },
-    sink: { tell: () => undefined, note: () => undefined },
-    wakeUps: { ring: () => undefined },
-    sleep: async () => undefined,
-  };
-}
-
+const { id } = aRollout();
 const pause = ({ rollout: { state } }: RolloutView) =>
   state === 'running' ? ({ kind: 'paused', at: t, reason: because('by ann') } as const) : undefined;
 const resume = (view: RolloutView) =>
@@ -43,38 +12,52 @@ const resume = (view: RolloutView) =>
     ? ({ kind: 'resumed', at: t, reason: because('by bob'), view } as const)
     : undefined;
 
+/** A pause by ann, while something happens as she waits for what is leaving. @returns what she saw, and in how many turns */
+async function pauseWhile(
+  meanwhile: (
+    house: Awaited<ReturnType<typeof aHouse>>,
+    turn: number,
+    putBack: () => void,
+  ) => Promise<unknown>,
+) {
+  const house = await aHouse();
+  const putBack = house.store.keep();
+  let turns = 0;
+  const countFreshIntents = async () => {
+    turns += 1;
+    await meanwhile(house, turns, putBack);
+    return 0;
+  };
+  const store = { ...house.store, countFreshIntents };
+  const before = await stopRollout({ ...house.parts, store }, id, 'ann', pause);
+  return { before: before?.rollout.state, after: (await house.now()).state, turns };
+}
+
 describe('stopping a rollout (P4)', () => {
   it('is done again when Redis went back to before it, and only then answered', async () => {
-    let putBack: (() => void) | undefined;
-    const parts = await aStore(async (_parts, turn) => {
-      if (turn === 1) putBack?.();
-    });
-    putBack = parts.store.keep();
-    const before = await stopRollout(parts, rollout.id, 'ann', pause);
-    expect(before?.rollout.state).toBe('running');
-    expect((await parts.store.loadRollout(rollout.id))?.state).toBe('paused');
-    expect(parts.turns()).toBe(2);
+    const stopped = await pauseWhile(async (_house, turn, putBack) => turn === 1 && putBack());
+    expect(stopped).toEqual({ before: 'running', after: 'paused', turns: 2 });
   });
 
   it('is done again when the one that went back has changed in another way since', async () => {
-    let putBack: (() => void) | undefined;
-    const parts = await aStore(async (inside, turn) => {
+    const { after } = await pauseWhile(async ({ parts }, turn, putBack) => {
       if (turn > 1) return;
-      putBack?.();
-      const fact = { kind: 'brakeLifted', at: t } as const;
-      await changeRollout(inside, rollout.id, 'daemon', () => fact);
+      putBack();
+      await changeRollout(parts, id, 'daemon', () => ({ kind: 'brakeLifted', at: t }));
     });
-    putBack = parts.store.keep();
-    await stopRollout(parts, rollout.id, 'ann', pause);
-    expect((await parts.store.loadRollout(rollout.id))?.state).toBe('paused');
+    expect(after).toBe('paused');
   });
 
   it('leaves what somebody else says meanwhile', async () => {
-    const parts = await aStore(async (inside) => {
-      await changeRollout(inside, rollout.id, 'bob', resume);
-    });
-    await stopRollout(parts, rollout.id, 'ann', pause);
-    expect((await parts.store.loadRollout(rollout.id))?.state).toBe('running');
-    expect(parts.turns()).toBe(1);
+    const stopped = await pauseWhile(({ parts }) => changeRollout(parts, id, 'bob', resume));
+    expect(stopped).toMatchObject({ after: 'running', turns: 1 });
+  });
+
+  it('is an event that names who asked once: beside the reason, not in it (P16)', async () => {
+    const { parts, store } = await aHouse();
+    const reason = { kind: 'asked', by: 'ann', words: 'the pager rang' } as const;
+    await changeRollout(parts, id, 'ann', () => ({ kind: 'paused', at: t, reason }));
+    const events = await store.readEvents(id, { limit: 10 });
+    expect(events).toMatchObject([{ event: 'rollout.paused', by: 'ann', reason: 'the pager rang' }]);
   });
 });

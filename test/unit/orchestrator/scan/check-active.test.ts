@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
+import { changeRollout } from '../../../../src/orchestrator/records/change-rollout.ts';
 import { checkActive } from '../../../../src/orchestrator/scan/check-active.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
+import type { FleetSnapshot } from '../../../../src/rollout/model/collector.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import {
   aFleet,
@@ -10,59 +12,35 @@ import {
   aPolicy,
   aRollout,
   aTarget,
+  aWave,
   because,
-  someGroups,
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
-import { lossless } from '../../../support/lossless.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
+import { aHouse, answering, offering, over, save, serving } from '../../../support/house.ts';
 import { pendingOnes } from '../../../support/store/store-changes.ts';
 
-const newerBuild = '19.600-1';
-const policy = aPolicy({ target: aTarget({ supersede: true }) });
-
-/** What a tick makes of a rollout for which a newer build is out. `meanwhile` happens while the builds are read. */
-async function tick(of: Partial<Rollout>, meanwhile?: (rollout: Rollout) => Rollout) {
-  const store = makeMemoryRolloutStore();
-  const rollout = aRollout({ policy, ...of });
-  await store.freeze({
-    rollout,
-    upgrades: [anUpgrade({ state: 'pending' })],
-    groups: someGroups(),
-    events: [],
-  });
-  const fleet = aFleetService({
-    listBuilds: async () => {
-      const changed = meanwhile?.(rollout);
-      if (changed !== undefined)
-        await store.saveRollout({ rollout: changed, expectedRev: 1, events: [], brake: 'set' }, null);
-      const builds = [targetBuild, newerBuild].map((version) => ({
-        version,
-        latest: version === newerBuild,
-      }));
-      return { ok: true, value: builds };
-    },
-  });
-  const parts = {
-    ...quietParts,
-    store,
-    fleet,
-    register: makeMemoryFleetRegister(),
-  };
-  const memory = {
-    recallBuilds: async () => ({ seen: { firstSeen: new Map(), at: t }, held: new Map() }),
-    recallCollectors: async () => ({}),
-  };
-  await checkActive(parts, policy, rollout.id, memory);
-  return lossless(await store.loadRollout(rollout.id)).state;
-}
+const nothingHeld = {
+  recallBuilds: async () => ({ seen: { firstSeen: new Map(), at: t }, held: new Map() }),
+  recallCollectors: async () => ({}),
+};
 
 describe('a newer build, where the policy takes it up at once', () => {
+  const policy = aPolicy({ target: aTarget({ supersede: true }) });
+
+  /** What a tick makes of a rollout. `meanwhile` is saved while the builds are read. */
+  async function tick(of: Partial<Rollout>, meanwhile?: Partial<Rollout>) {
+    const rollout = aRollout({ policy, ...of });
+    const { parts, store, now } = await aHouse({ rollout, upgrades: pendingOnes(1) });
+    const listBuilds: FleetService['listBuilds'] = async (signal) => {
+      if (meanwhile !== undefined) await save(store, rollout, meanwhile);
+      return offering(targetBuild, '19.600-1')(signal);
+    };
+    const fleet = aFleetService({ listBuilds });
+    await checkActive({ ...parts, fleet }, policy, rollout.id, nothingHeld);
+    return (await now()).state;
+  }
+
   it.each(['running', 'awaitingApproval'] as const)('ends a rollout that is %s', async (state) => {
     expect(await tick({ state })).toBe('superseded');
   });
@@ -75,8 +53,7 @@ describe('a newer build, where the policy takes it up at once', () => {
   );
 
   it('leaves one alone that is paused while the builds are read (P4)', async () => {
-    const paused = (rollout: Rollout) => ({ ...rollout, state: 'paused', rev: 2 }) as const;
-    expect(await tick({ state: 'running' }, paused)).toBe('paused');
+    expect(await tick({ state: 'running' }, { state: 'paused' })).toBe('paused');
   });
 
   it('leaves a rollback alone', async () => {
@@ -84,29 +61,95 @@ describe('a newer build, where the policy takes it up at once', () => {
   });
 });
 
-const offered = async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }) as const;
-
-async function unreadBy(fleet: Partial<FleetService>, signal?: AbortSignal) {
-  const store = makeMemoryRolloutStore(() => t);
-  const rollout = aRollout();
-  await store.freeze({ rollout, upgrades: pendingOnes(1), groups: someGroups(), events: [] });
-  const parts = {
-    ...quietParts,
-    store,
-    register: makeMemoryFleetRegister(),
-    fleet: aFleetService(fleet),
+describe('the check of a rollout on its way', () => {
+  const check = async (fleet: Partial<FleetService>, signal?: AbortSignal) => {
+    const { parts } = await aHouse({ upgrades: pendingOnes(1), fleet });
+    return checkActive(parts, aPolicy(), aRollout().id, noMemory, signal);
   };
-  return checkActive(parts, rollout.policy, rollout.id, noMemory, signal);
-}
 
-describe('the look after a rollout on its way', () => {
   it('says that the fleet is empty, which no time makes plausible (P14)', async () => {
-    const readFleet = async () => ({ ok: true, value: aFleet(0) }) as const;
-    expect(await unreadBy({ listBuilds: offered, readFleet })).toMatchObject({ isFleetEmpty: true });
+    expect(await check(serving(() => aFleet(0)))).toMatchObject({ of: 'fleet', why: { kind: 'empty' } });
   });
 
-  it('says nothing when it was called off', async () => {
-    expect(await unreadBy({}, AbortSignal.abort())).toBe(undefined);
-    expect(await unreadBy({ listBuilds: offered }, AbortSignal.abort())).toBe(undefined);
+  it.each([[{}], [{ listBuilds: answering([{ version: targetBuild, latest: true }]) }]])(
+    'says nothing when it was called off',
+    async (fleet) => {
+      expect(await check(fleet, AbortSignal.abort())).toBe(undefined);
+    },
+  );
+});
+
+/** Collector 1 was withdrawn, and is back; collector 2 is being upgraded. */
+async function aRolloutUnderWay() {
+  const rollout = aRollout({
+    inventory: { at: t, size: 3, missing: 0 },
+    waves: [aWave({ state: 'open', size: 2 })],
+  });
+  const queued = { state: 'queued', dueAt: t, freshAt: 0, startBy: null } as const;
+  const upgrades = [anUpgrade(over('withdrawn')), anUpgrade(queued, { collectorId: 2, order: 2 })];
+  const house = await aHouse({ rollout, upgrades });
+  const { parts } = house;
+  /** A check that shows so many collectors. `meanwhile` happens while they are read. */
+  const check = async (size: number, meanwhile?: () => Promise<unknown>) => {
+    const readFleet = async (): Promise<{ readonly ok: true; readonly value: FleetSnapshot }> => {
+      await meanwhile?.();
+      return { ok: true, value: aFleet(size) };
+    };
+    const fleet = aFleetService({ ...serving(() => aFleet(size)), readFleet });
+    await checkActive({ ...parts, fleet }, rollout.policy, rollout.id, nothingHeld);
+  };
+  const change = (fact: Parameters<typeof changeRollout>[3]) =>
+    changeRollout(parts, rollout.id, 'daemon', fact);
+  const statesOf = (...ids: readonly number[]) => Promise.all(ids.map(house.stateOf));
+  return { ...house, rollout, check, change, statesOf };
+}
+
+const finished = () => ({ kind: 'finished', at: t, state: 'succeeded' }) as const;
+const aborted = () => ({ kind: 'aborted', at: t, reason: because('') }) as const;
+
+describe('a tick of a rollout that is on its way', () => {
+  it('brings back who was withdrawn and may be upgraded again', async () => {
+    const { told, check, statesOf, now, rollout } = await aRolloutUnderWay();
+    await check(2);
+    expect(await statesOf(1)).toEqual(['pending']);
+    expect(told).toEqual(['upgrade.pending']);
+    // Whoever read the rollout before must not end it now.
+    expect((await now()).rev).toBe(rollout.rev + 1);
+  });
+
+  it.each([
+    ['succeeded', finished],
+    ['aborted', aborted],
+  ])('brings nobody back into a rollout that has %s while the fleet was read (P9)', async (state, fact) => {
+    const { told, check, change, statesOf, now } = await aRolloutUnderWay();
+    await check(2, () => change(fact));
+    expect(await statesOf(1)).toEqual(['withdrawn']);
+    expect((await now()).state).toBe(state);
+    expect(told).not.toContain('upgrade.pending');
+  });
+
+  it('brings nobody back when the rollout ends right before the write (P9)', async () => {
+    const { store, check, change, statesOf } = await aRolloutUnderWay();
+    const { loadUpgrades } = store;
+    store.loadUpgrades = async (...of) => {
+      await change(finished);
+      return loadUpgrades(...of);
+    };
+    await check(2);
+    expect(await statesOf(1)).toEqual(['withdrawn']);
+  });
+
+  it('takes in late joiners and brings back the others at one check', async () => {
+    const { told, check, statesOf, now, rollout } = await aRolloutUnderWay();
+    await check(3);
+    expect(await statesOf(1, 3)).toEqual(['pending', 'pending']);
+    expect(told.toSorted()).toEqual(['rollout.joined', 'upgrade.pending']);
+    expect((await now()).rev).toBe(rollout.rev + 2);
+  });
+
+  it('takes in late joiners also when the rollout has moved on while the fleet was read', async () => {
+    const { check, change, statesOf } = await aRolloutUnderWay();
+    await check(3, () => change(() => ({ kind: 'brakeSet', at: t })));
+    expect(await statesOf(1, 3)).toEqual(['pending', 'pending']);
   });
 });

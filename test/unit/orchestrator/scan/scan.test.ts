@@ -1,86 +1,54 @@
 import { describe, expect, it } from 'vitest';
 import { listPolicies } from '../../../../src/orchestrator/operations/list-policies.ts';
-import type { DaemonNote } from '../../../../src/orchestrator/ports/event-sink.ts';
 import { scan } from '../../../../src/orchestrator/scan/scan.ts';
 import {
   aFleet,
   aFleetService,
   aPolicy,
   aRollout,
-  someGroups,
   startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
-import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
-import { pendingOnes } from '../../../support/store/store-changes.ts';
+import { aHouse, failing, offering, serving } from '../../../support/house.ts';
 
 const minute = 60_000;
-const offer = { version: targetBuild, latest: true };
+const wrongKey = { listBuilds: failing({ kind: 'misconfigured', detail: 'the key is wrong' }) };
 
-function setUp(ticks: readonly number[]) {
-  let now = startedAt;
-  let answers = false;
-  const scans = makeMemoryScanBook();
-  const notes: DaemonNote[] = [];
-  const parts = {
-    ...quietParts,
-    sink: { tell: () => undefined, note: (note: DaemonNote) => notes.push(note) },
-    store: makeMemoryRolloutStore(),
-    register: makeMemoryFleetRegister(),
-    fleet: aFleetService({
-      listBuilds: async () =>
-        answers
-          ? { ok: true, value: [] }
-          : { ok: false, failure: { kind: 'misconfigured', detail: 'the key is wrong' } },
-    }),
-    scans,
-    forecast: (_policy: string, count: number) => ticks.slice(0, count),
-    clock: { now: () => now },
-    memory: { check: async () => 'store', refusal: () => undefined },
-  };
+/** A daemon that scans; nothing is on its way. */
+async function aScanner(
+  { rollout = null, fleet }: Parameters<typeof aHouse>[0] = {},
+  ticks: readonly number[] = [],
+) {
+  const house = await aHouse({ rollout, ...(fleet === undefined ? {} : { fleet }) });
+  const parts = { ...house.parts, forecast: (_policy: string, count: number) => ticks.slice(0, count) };
   return {
-    parts,
-    scans,
-    notes,
-    look: (signal?: AbortSignal) => scan(parts, aPolicy({ name: 'production' }), 'schedule', signal),
-    later: (forMs: number) => {
-      now += forMs;
-    },
-    heal: () => {
-      answers = true;
-    },
+    ...house,
+    scans: parts.scans,
+    policies: async () => (await listPolicies(parts)).policies,
+    scan: (of: { readonly signal?: AbortSignal; readonly policy?: ReturnType<typeof aPolicy> } = {}) =>
+      scan(parts, of.policy ?? aPolicy(), 'schedule', of.signal),
+    heal: () => Object.assign(parts, { fleet: aFleetService({ listBuilds: offering() }) }),
   };
 }
 
-describe('a look for work', () => {
+describe('a scan', () => {
   it('is written down for all daemons: when, what came of it, the last good one, and the next', async () => {
-    const { parts, look, later, heal } = setUp([startedAt + 15 * minute]);
-    expect((await listPolicies(parts)).policies).toEqual([
-      {
-        policy: 'production',
-        lastScan: null,
-        lastGoodAt: null,
-        nextScanAt: startedAt + 15 * minute,
-        config: { kind: 'agreed', others: 0 },
-      },
+    const nextScanAt = startedAt + 15 * minute;
+    const { policies, scan, clock, heal } = await aScanner({ fleet: wrongKey }, [nextScanAt]);
+    const config = { kind: 'agreed', others: 0 };
+    expect(await policies()).toEqual([
+      { policy: 'production', lastScan: null, lastGoodAt: null, nextScanAt, config },
     ]);
-    await look();
-    expect((await listPolicies(parts)).policies).toMatchObject([
-      {
-        lastScan: { at: startedAt, outcome: 'failed', reason: expect.stringContaining('the key is wrong') },
-        lastGoodAt: null,
-      },
+    await scan();
+    const reason = expect.stringContaining('the key is wrong');
+    expect(await policies()).toMatchObject([
+      { lastScan: { at: startedAt, outcome: 'failed', reason }, lastGoodAt: null },
     ]);
-    later(minute);
+    clock.at += minute;
     heal();
-    await look();
-    expect((await listPolicies(parts)).policies).toMatchObject([
-      { lastScan: { at: startedAt + minute, outcome: 'nothing' }, lastGoodAt: startedAt + minute },
+    await scan();
+    expect(await policies()).toMatchObject([
+      { lastScan: { at: clock.at, outcome: 'nothing' }, lastGoodAt: clock.at },
     ]);
   });
 
@@ -88,75 +56,73 @@ describe('a look for work', () => {
     ['an hour, where the schedule is quick', 15 * minute, 60 * minute],
     ['three times of a slow schedule', 1_440 * minute, 3 * 1_440 * minute],
   ])('has to be followed by another one within %s', async (_what, every, within) => {
-    const { scans, look } = setUp([1, 2, 3].map((tick) => startedAt + tick * every));
-    await look();
+    const ticks = [1, 2, 3].map((tick) => startedAt + tick * every);
+    const { scans, scan } = await aScanner({}, ticks);
+    await scan();
     expect(await scans.read()).toMatchObject([{ overdueAt: startedAt + within }]);
   });
 
   it.each([
     ['the builds', {}],
-    ['the fleet', { listBuilds: async () => ({ ok: true, value: [offer] }) as const }],
-  ])('that could not read %s for the rollout on its way is no good one', async (what, answers) => {
-    const { parts, scans, notes } = setUp([]);
-    await parts.store.freeze({
-      rollout: aRollout(),
-      upgrades: pendingOnes(1),
-      groups: someGroups(),
-      events: [],
-    });
-    const fleet = aFleetService(answers);
-    const result = await scan({ ...parts, fleet }, aPolicy({ name: 'production' }), 'schedule');
-    expect(result).toMatchObject({ kind: 'busy', rolloutId: aRollout().id });
-    const reason = expect.stringMatching(new RegExp(`^${aRollout().id} is still on its way, .*${what}`));
+    ['the fleet', { listBuilds: offering(targetBuild) }],
+  ])('that could not read %s for the rollout on its way is no good one', async (what, fleet) => {
+    const rollout = aRollout();
+    const { scans, notes, policies, scan } = await aScanner({ rollout, fleet });
+    expect(await scan()).toMatchObject({ kind: 'busy', rolloutId: rollout.id });
+    const reason = expect.stringMatching(new RegExp(`^${rollout.id} is still running, .*${what}`));
     expect(await scans.read()).toMatchObject([{ outcome: 'failed', reason }]);
-    expect((await listPolicies(parts)).policies).toMatchObject([{ lastGoodAt: null }]);
+    expect(await policies()).toMatchObject([{ lastGoodAt: null }]);
     expect(notes).toMatchObject([{ event: 'scan.failed', policy: 'production', reason }]);
   });
 
+  it('that finds nobody selected says that select has to be checked, as `plan` does', async () => {
+    const { scan, scans } = await aScanner({ fleet: serving(() => aFleet(3)) });
+    const policy = aPolicy({ select: { include: { name: ['nobody-*'] }, exclude: [] } });
+    expect(await scan({ policy })).toMatchObject({ kind: 'nothing', why: { kind: 'nobody' } });
+    const reason =
+      'it matches nothing: none of the 3 installed collectors is selected; check select in the policy (not selected: 3)';
+    expect(await scans.read()).toMatchObject([{ reason }]);
+  });
+
   it('that was called off says nothing', async () => {
-    const { scans, look } = setUp([]);
-    await look(AbortSignal.abort());
+    const { scans, scan } = await aScanner();
+    await scan({ signal: AbortSignal.abort() });
     expect(await scans.read()).toEqual([]);
   });
 });
 
 describe('a scan of a fleet that is much smaller than at the last one (P14)', () => {
-  function aScan(sizes: () => number) {
-    const { parts, later } = setUp([]);
-    const fleet = aFleetService({
-      listBuilds: async () => ({ ok: true, value: [offer] }),
-      // All run the build, so that no rollout begins.
-      readFleet: async () => ({ ok: true, value: aFleet(sizes(), () => ({ build: targetBuild })) }),
-    });
-    return { later, look: () => scan({ ...parts, fleet }, aPolicy({ name: 'production' }), 'schedule') };
+  /** A fleet that shows so many; all run the build, so that no rollout begins. */
+  async function aFleetThatShows(size: number) {
+    const shown = { size };
+    const fleet = serving(() => aFleet(shown.size, () => ({ build: targetBuild })));
+    const { scan, clock } = await aScanner({ fleet });
+    return { shown, clock, scan, kind: async () => (await scan()).kind };
   }
 
   it.each([60, 0])('fails and says so, and makes no plan of %i of 120', async (size) => {
-    let shown = 120;
-    const { look } = aScan(() => shown);
-    expect((await look()).kind).toBe('nothing');
-    shown = size;
-    expect(await look()).toMatchObject({
+    const { shown, scan, kind } = await aFleetThatShows(120);
+    expect(await kind()).toBe('nothing');
+    shown.size = size;
+    expect(await scan()).toMatchObject({
       kind: 'failed',
       // Not `unavailable`: a command would ask again for half a minute, and say that it can't reach the service.
-      cause: 'implausible',
-      reason: expect.stringContaining(`the inventory lists ${size} collectors, 120 at the last good scan`),
+      why: { kind: 'shortInventory', size, before: 120 },
     });
-    shown = 118;
-    expect((await look()).kind).toBe('nothing');
+    shown.size = 118;
+    expect(await kind()).toBe('nothing');
   });
 
   it('takes it for the whole fleet when it stays so for an hour', async () => {
-    let shown = 120;
-    const { look, later } = aScan(() => shown);
-    await look();
-    shown = 60;
-    later(1_440 * minute);
-    expect((await look()).kind).toBe('failed');
-    later(59 * minute);
-    expect((await look()).kind).toBe('failed');
-    later(minute);
-    expect((await look()).kind).toBe('nothing');
-    expect((await look()).kind).toBe('nothing');
+    const { shown, clock, kind } = await aFleetThatShows(120);
+    await kind();
+    shown.size = 60;
+    clock.at += 1_440 * minute;
+    expect(await kind()).toBe('failed');
+    clock.at += 59 * minute;
+    expect(await kind()).toBe('failed');
+    clock.at += minute;
+    expect(await kind()).toBe('nothing');
+    expect(await kind()).toBe('nothing');
   });
 });

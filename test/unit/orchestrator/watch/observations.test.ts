@@ -12,40 +12,30 @@ import {
   oldBuild,
   startedAt as t,
   targetBuild,
-  type UpgradeFigures,
 } from '../../../support/builders.ts';
+import { aQueuedOne } from '../../../support/house.ts';
 
 const offeredAt = t + 2_000;
 const now = t + 300_000;
+const recheck = { do: 'pollCollector', why: 'recheck', askUpgradable: false };
+const pending = anUpgrade({ state: 'pending' }, { eligibleAt: t, offeredAt });
 
-const anObservation = (changes: Partial<RowObservation> = {}): RowObservation => ({
-  at: now - 10_000,
-  build: oldBuild,
-  alive: true,
-  lastSeenAlive: now - 15_000,
-  serviceAt: now - 10_000,
-  ...changes,
-});
-
-function admitted(
-  seen: RowObservation | undefined,
-  of: Partial<UpgradeFigures> & { readonly progress?: Parameters<typeof anUpgrade>[0] } = {},
-): Upgrade {
-  const { progress = { state: 'pending' }, ...identity } = of;
-  const upgrade = anUpgrade(progress, { eligibleAt: t, offeredAt, ...identity });
+/** One that is admitted with such a row of the inventory. */
+function admittedWith(changes: Partial<RowObservation> | null, upgrade = pending): Upgrade {
+  const at = now - 10_000;
+  const row = { at, build: oldBuild, alive: true, lastSeenAlive: at - 5_000, serviceAt: at };
+  const seen = changes === null ? undefined : { ...row, ...changes };
   return evolve(upgrade, { kind: 'admitted', at: now, startBy: null, seen }, aContext());
 }
 
-const recheck = { do: 'pollCollector', why: 'recheck', askUpgradable: false };
-
 describe('one that is admitted right after a page of the inventory showed it', () => {
-  it('starts without a look of its own', () => {
-    expect(nextStep(admitted(anObservation()), now)).toEqual({ do: 'start' });
-    expect(nextStep(admitted(undefined), now)).toEqual(recheck);
+  it('starts without a poll of its own', () => {
+    expect(nextStep(admittedWith({}), now)).toEqual({ do: 'start' });
+    expect(nextStep(admittedWith(null), now)).toEqual(recheck);
   });
 
-  it('is looked at all the same when the page is a minute old by the time its request may leave (P1)', () => {
-    expect(nextStep(admitted(anObservation()), now + 50_001)).toEqual(recheck);
+  it('is polled all the same when the page is a minute old by the time its request may leave (P1)', () => {
+    expect(nextStep(admittedWith({}), now + 50_001)).toEqual(recheck);
   });
 
   it.each([
@@ -55,25 +45,20 @@ describe('one that is admitted right after a page of the inventory showed it', (
     ['it showed no heartbeat', { lastSeenAlive: null }],
     ['the service told no time', { serviceAt: null }],
     ['it runs the build', { build: targetBuild }],
-  ])('is looked at when %s (P1)', (_why, changes) => {
-    expect(nextStep(admitted(anObservation(changes)), now)).toEqual(recheck);
+  ])('is polled when %s (P1)', (_why, changes) => {
+    expect(nextStep(admittedWith(changes), now)).toEqual(recheck);
   });
 
-  it('is looked at when a create of it was once in doubt, or failed (P1)', () => {
-    expect(nextStep(admitted(anObservation(), { createsInDoubt: 1 }), now)).toEqual(recheck);
-    const progress = { state: 'retrying', dueAt: t, reason: because('download failed') } as const;
-    expect(nextStep(admitted(anObservation(), { progress }), now)).toEqual(recheck);
+  it('is polled when a create of it was once in doubt, or failed (P1)', () => {
+    const inDoubt = { ...pending, tally: { ...pending.tally, createsInDoubt: 1 } };
+    const retrying = { state: 'retrying', dueAt: t, reason: because('download failed') } as const;
+    for (const upgrade of [inDoubt, { ...pending, progress: retrying }])
+      expect(nextStep(admittedWith({}, upgrade), now)).toEqual(recheck);
   });
 });
 
 describe('one that waits for its heartbeat', () => {
-  const waiting = anUpgrade({
-    state: 'queued',
-    dueAt: t + 18_000,
-    freshAt: t,
-    heartbeatAfter: offeredAt,
-    startBy: null,
-  });
+  const waiting = aQueuedOne({ dueAt: t + 18_000, heartbeatAfter: offeredAt });
   const at = t + 10_000;
   const row = { build: oldBuild, alive: true, lastSeenAlive: t + 5_000, serviceAt: at };
   const judged = (changes: Partial<typeof row>, trustedSince = 0) =>
@@ -89,16 +74,15 @@ describe('one that waits for its heartbeat', () => {
     expect(judged({ build: targetBuild })).toBe('collectorSeen');
   });
 
-  it('waits for the next page while the last heartbeat is one from before, and is looked at when no page comes', () => {
+  it('waits for the next page while the last heartbeat is one from before, and is polled when no page comes', () => {
     expect(judged({ lastSeenAlive: offeredAt })).toBe('unchanged');
-    const unchanged = evolve(waiting, { kind: 'unchanged', at, until: at + 40_000 }, aContext());
-    expect(unchanged).toMatchObject({
-      progress: { state: 'queued', heartbeatAfter: offeredAt, dueAt: at + 40_000 },
-    });
-    expect(nextStep(unchanged, at + 40_000)).toEqual(recheck);
+    const dueAt = at + 40_000;
+    const unchanged = evolve(waiting, { kind: 'unchanged', at, until: dueAt }, aContext());
+    expect(unchanged).toMatchObject({ progress: { state: 'queued', heartbeatAfter: offeredAt, dueAt } });
+    expect(nextStep(unchanged, dueAt)).toEqual(recheck);
   });
 
-  it('is looked at when it falls silent, or a page may show a record of before a loss (P1)', () => {
+  it('is polled when it falls silent, or a page may show a record of before a loss (P1)', () => {
     expect(judged({ lastSeenAlive: at - 31_000 })).toBe('none');
     expect(judged({}, t + 1)).toBe('none');
   });

@@ -43,7 +43,7 @@ describe('the dispatcher of the API budget', () => {
     const budget = makeApiBudgetDispatcher({ ledger, outageWaitMaxMs: 300 });
     const come = (who: string) => {
       const tell = (what: 'granted' | 'refused') => told.push([who, what, performance.now() - since]);
-      void budget.take('look').then(
+      void budget.take('poll').then(
         () => tell('granted'),
         (reason: unknown) => {
           expect(reason).toEqual(new PausedTooLong(asked));
@@ -55,7 +55,7 @@ describe('the dispatcher of the API budget', () => {
   }
 
   it('keeps each for as long as one may wait while all stand still, counted from when he came', async () => {
-    const { come, told } = aHaltedBudget({ kind: 'paused', standstill: asked }, 900);
+    const { come, told } = aHaltedBudget({ kind: 'paused', outage: asked }, 900);
     come('first');
     await vi.advanceTimersByTimeAsync(30);
     come('second');
@@ -70,7 +70,7 @@ describe('the dispatcher of the API budget', () => {
   });
 
   it('keeps nobody longer while one request tries for all', async () => {
-    const { come, told } = aHaltedBudget({ kind: 'full', standstill: asked }, 60_000);
+    const { come, told } = aHaltedBudget({ kind: 'full', outage: asked }, 60_000);
     come('first');
     await vi.advanceTimersByTimeAsync(1_000);
     expect(told).toEqual([['first', 'refused', 300]]);
@@ -104,10 +104,10 @@ describe('the dispatcher of the API budget', () => {
   });
 
   it.each(['full', 'far'] as const)(
-    'refuses nobody while no standstill is known (%s), however long it takes',
+    'refuses nobody while no outage is known (%s), however long it takes',
     async (kind) => {
       const anHour = 3_600_000;
-      const { come, told } = aHaltedBudget({ kind, standstill: null }, anHour);
+      const { come, told } = aHaltedBudget({ kind, outage: null }, anHour);
       come('first');
       await vi.advanceTimersByTimeAsync(anHour);
       expect(told).toEqual([['first', 'granted', anHour]]);
@@ -118,7 +118,7 @@ describe('the dispatcher of the API budget', () => {
     const since = performance.now();
     const budget = makeApiBudgetDispatcher({ ledger: aLedger(() => slotAt(since + 80.5)) });
     const waitedMs: number[] = [];
-    const taking = budget.take('look').then((grant) => waitedMs.push(grant.waitedMs));
+    const taking = budget.take('poll').then((grant) => waitedMs.push(grant.waitedMs));
     await vi.advanceTimersByTimeAsync(80);
     expect(waitedMs).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
@@ -142,7 +142,7 @@ describe('the dispatcher of the API budget', () => {
       };
       const budget = makeApiBudgetDispatcher({ ledger, onStarved: (late) => told.push(late) });
       let granted = 0;
-      for (let call = 0; call < 20; call += 1) void budget.take('look').then(() => (granted += 1));
+      for (let call = 0; call < 20; call += 1) void budget.take('poll').then(() => (granted += 1));
       await vi.advanceTimersByTimeAsync(60_000);
       expect(granted).toBe(20);
       // Three failedPolls show that it is no stall, and from then on nothing is reserved in vain.

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BudgetClass } from '../../../../src/orchestrator/ports/api-budget.ts';
 import { makeWaitingLine } from '../../../../src/redis/api-budget/waiting-line.ts';
 
-const budgetClass = fc.constantFrom<BudgetClass>('operator', 'verify', 'create', 'look', 'page');
+const budgetClass = fc.constantFrom<BudgetClass>('operator', 'verify', 'create', 'poll', 'page');
 
 describe('the waiting line', () => {
   it('lets nobody starve: of those who wait, a look or page goes within four turns, oldest first', () => {
@@ -42,16 +42,11 @@ describe('the waiting line', () => {
     line.add('create', 'gone');
     line.remove('gone');
     expect(line.size).toBe(4);
-    expect([line.takeNext(), line.takeNext(), line.takeNext(), line.takeNext(), line.takeNext()]).toEqual([
-      'o1',
-      'v1',
-      'v2',
-      'c1',
-      undefined,
-    ]);
+    const taken = Array.from({ length: 5 }, () => line.takeNext());
+    expect(taken).toEqual(['o1', 'v1', 'v2', 'c1', undefined]);
   });
 });
 
 function isLook(budgetClass: BudgetClass): boolean {
-  return budgetClass === 'look' || budgetClass === 'page';
+  return budgetClass === 'poll' || budgetClass === 'page';
 }

@@ -79,34 +79,20 @@ describe('what fails at a Redis that is there', () => {
 
 const sha = '2bab3b661081db58bd2341920e0ba7cf5dc77b25';
 
+const outOfMemory = "OOM command not allowed when used memory > 'maxmemory'";
+const readOnly = "READONLY You can't write against a read only replica";
+const inScript = `script: ${sha}, on @user_script:12.`;
+
 describe('writeRefusalOf', () => {
   it.each([
+    [`${outOfMemory}.`, outOfMemory],
+    [`${outOfMemory}. ${inScript}`, outOfMemory],
     [
-      "OOM command not allowed when used memory > 'maxmemory'.",
-      "OOM command not allowed when used memory > 'maxmemory'",
+      `ERR Error running script (call to f_${sha}): @user_script:3: @user_script: 3: -${outOfMemory}.`,
+      outOfMemory,
     ],
-    [
-      `OOM command not allowed when used memory > 'maxmemory'. script: ${sha}, on @user_script:12.`,
-      "OOM command not allowed when used memory > 'maxmemory'",
-    ],
-    [
-      `ERR Error running script (call to f_${sha}): @user_script:3: @user_script: 3: -OOM command not allowed when used memory > 'maxmemory'.`,
-      "OOM command not allowed when used memory > 'maxmemory'",
-    ],
-    [
-      'MISCONF Errors writing to the AOF file: No space left on device',
-      'MISCONF Errors writing to the AOF file: No space left on device',
-    ],
-    [
-      `READONLY You can't write against a read only replica. script: ${sha}, on @user_script:1.`,
-      "READONLY You can't write against a read only replica",
-    ],
-    [
-      'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
-      'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
-    ],
+    [`${readOnly}. ${inScript}`, readOnly],
     ['NOREPLICAS Not enough good replicas to write.', 'NOREPLICAS Not enough good replicas to write'],
-    ['CLUSTERDOWN The cluster is down', 'CLUSTERDOWN The cluster is down'],
     [
       'Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN Hash slot not served',
       'CLUSTERDOWN Hash slot not served',
@@ -116,15 +102,20 @@ describe('writeRefusalOf', () => {
   });
 
   it.each([
+    'MISCONF Errors writing to the AOF file: No space left on device',
+    'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
+    'CLUSTERDOWN The cluster is down',
+  ])('repeats what is a reason as it is: %s', (message) => {
+    expect(writeRefusalOf(new Error(message))).toBe(message);
+  });
+
+  it.each([
     "NOPERM this user has no permissions to run the 'set' command",
     'connect ECONNREFUSED 127.0.0.1:6379',
     'the READONLY',
     'GLOOM is here',
   ])('is silent about other errors: %s', (message) => {
     expect(writeRefusalOf(new Error(message))).toBeNull();
-  });
-
-  it('is silent about what is no error', () => {
     expect(writeRefusalOf('OOM command not allowed')).toBeNull();
   });
 });

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeTransientErrors } from '../../../../src/redis/connection/transient-errors.ts';
 
+const clusterDown = new Error('CLUSTERDOWN The cluster is down');
+const outOfMemory = new Error("OOM command not allowed when used memory > 'maxmemory'.");
 const readOnly = new Error("READONLY You can't write against a read only replica.");
 
 describe('errors of Redis that pass by themselves', () => {
@@ -11,23 +13,21 @@ describe('errors of Redis that pass by themselves', () => {
     vi.useRealTimers();
   });
 
-  it('send the command again on a new connection, and are told; others are neither', () => {
-    const told: Error[] = [];
-    const passing = makeTransientErrors((error) => told.push(error));
-    expect(passing.reconnectOnError(readOnly)).toBe(2);
-    expect(
-      passing.reconnectOnError(new Error("OOM command not allowed when used memory > 'maxmemory'.")),
-    ).toBe(false);
-    expect(told).toEqual([readOnly]);
-  });
-
-  it('of a cluster that is not whole are told, and need no new connection', () => {
-    const told: Error[] = [];
-    const passing = makeTransientErrors((error) => told.push(error));
-    const down = new Error('CLUSTERDOWN The cluster is down');
-    expect(passing.reconnectOnError(down)).toBe(false);
-    expect(told).toEqual([down]);
-    expect(passing.isOwnClose()).toBe(false);
+  it.each([
+    ['of a replica send the command again on a new connection, and are reported', readOnly, 2, [readOnly]],
+    [
+      'of a cluster that is not whole are reported, and need no new connection',
+      clusterDown,
+      false,
+      [clusterDown],
+    ],
+    ['that stay are none of these', outOfMemory, false, []],
+  ])('%s', (_which, error, reconnects, reported) => {
+    const seen: Error[] = [];
+    const transient = makeTransientErrors((each) => seen.push(each));
+    expect(transient.reconnectOnError(error)).toBe(reconnects);
+    expect(seen).toEqual(reported);
+    expect(transient.isOwnClose()).toBe(reconnects === 2);
   });
 
   it('wait longer each time, up to 2 s, although each connection is taken', () => {

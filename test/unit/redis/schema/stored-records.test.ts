@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeRollout } from '../../../../src/redis/schema/stored-rollout.ts';
 import { decodeUpgrade } from '../../../../src/redis/schema/stored-upgrade.ts';
-import { anUpgrade, aRollout, because } from '../../../support/builders.ts';
+import { anUpgrade, aRollout, aStatus, aWave, because } from '../../../support/builders.ts';
 
 describe('a stored upgrade', () => {
   const read = (record: object) =>
@@ -58,5 +58,11 @@ describe('a stored rollout', () => {
         },
       ],
     });
+  });
+
+  it('has no samples of its gates where an earlier version kept none', () => {
+    const { samples: _, ...gate } = aStatus({ verdict: 'met', value: 0.998 });
+    const waves = [{ ...aWave(), gates: [gate] }];
+    expect(read({ waves }).waves[0]?.gates).toEqual([{ ...gate, samples: [] }]);
   });
 });

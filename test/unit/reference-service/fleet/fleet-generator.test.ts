@@ -25,24 +25,21 @@ describe('the generated fleet (field-facts.md, A realistic fleet)', () => {
     expect(Math.max(...collectors.map(({ facts }) => facts.name.length))).toBe(128);
   });
 
-  it.each([
-    ['Linux', 0.62, (c) => c.facts.osName === 'Linux'],
-    ['Windows', 0.33, (c) => c.facts.osName?.startsWith('Windows') === true],
-    ['macOS', 0.02, (c) => c.facts.osName?.startsWith('Mac') === true],
-    ['hosted', 0.02, (c) => c.facts.collectorType === 'Hosted'],
-    ['ephemeral', 0.15, (c) => c.facts.ephemeral],
+  it.each<readonly [string, number, (c: (typeof collectors)[number]) => boolean]>([
+    ['Linux', 0.62, ({ facts }) => facts.osName === 'Linux'],
+    ['Windows', 0.33, ({ facts }) => facts.osName?.startsWith('Windows') === true],
+    ['macOS', 0.02, ({ facts }) => facts.osName?.startsWith('Mac') === true],
+    ['hosted', 0.02, ({ facts }) => facts.collectorType === 'Hosted'],
+    ['ephemeral', 0.15, ({ facts }) => facts.ephemeral],
     ['dead', 0.08, (c) => !isAlive(c, clock.now())],
-    ['Json', 0.3, (c) => c.facts.sourceSyncMode === 'Json'],
-    ['with a category', 0.5, (c) => c.facts.category !== undefined],
-    ['with fields', 0.3, (c) => c.facts.fields !== undefined],
-    ['at latest or one behind', 0.25, (c) => ['19.536-4', '19.533-5'].includes(c.life.version)],
-    ['above latest', 0.01, (c) => c.life.version === '19.540-1'],
-  ] as ReadonlyArray<[string, number, (c: (typeof collectors)[number]) => boolean]>)(
-    'has about the proposed share: %s %d',
-    (_what, expected, holds) => {
-      expect(Math.abs(share(holds) - expected)).toBeLessThan(0.025);
-    },
-  );
+    ['Json', 0.3, ({ facts }) => facts.sourceSyncMode === 'Json'],
+    ['with a category', 0.5, ({ facts }) => facts.category !== undefined],
+    ['with fields', 0.3, ({ facts }) => facts.fields !== undefined],
+    ['at latest or one behind', 0.25, ({ life }) => ['19.536-4', '19.533-5'].includes(life.version)],
+    ['above latest', 0.01, ({ life }) => life.version === '19.540-1'],
+  ])('has about the proposed share: %s %d', (_what, expected, holds) => {
+    expect(Math.abs(share(holds) - expected)).toBeLessThan(0.025);
+  });
 
   it('has a few builds that cannot be read', () => {
     const unreadable = collectors.filter(

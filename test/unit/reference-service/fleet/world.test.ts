@@ -6,34 +6,28 @@ import { parseScenario, type ScenarioInput } from '../../../../src/reference-ser
 import { aStatusClock } from '../../../support/reference-client.ts';
 
 const minuteMs = 60_000;
-const calmShares = {
-  dead: 0,
-  mac: 0,
-  container: 0,
-  ephemeral: 0,
-  hosted: 0,
-  unparsableVersion: 0,
-  aboveLatest: 0,
-};
+const nobody = { dead: 0, mac: 0, container: 0, ephemeral: 0, hosted: 0 };
+const calmShares = { ...nobody, unparsableVersion: 0, aboveLatest: 0 };
 const noFailures = { failed: 0, timeout: 0, lost: 0, lostMac: 0 };
 
 function aWorld(scenario: ScenarioInput = {}) {
   const clock = aStatusClock();
+  const fleet = { size: 50, shares: calmShares, ...scenario.fleet };
   const world = new World({
     clock,
-    scenario: parseScenario({
-      naturalFailures: noFailures,
-      ...scenario,
-      fleet: { size: 50, shares: calmShares, ...scenario.fleet },
-    }),
+    scenario: parseScenario({ naturalFailures: noFailures, ...scenario, fleet }),
   });
   const [first] = world.upgradableTo('19.536-4');
   if (first === undefined) throw new Error('the fleet has nothing to upgrade');
   const { id } = first.facts;
   const view = () => collectorView(first, clock.now());
-  const create = () => world.createTask({ collectorId: id, toVersion: undefined, by: 'api' });
+  const createFor = (collectorId: number, toVersion?: string) =>
+    world.createTask({ collectorId, toVersion, by: 'api' });
+  const create = () => createFor(id);
+  /** A task for each that can be upgraded, with an empty name for the latest build. */
+  const createAll = () => world.upgradableTo('19.536-4').map(({ facts }) => createFor(facts.id, ''));
   const runTo = (instant: number) => clock.advance(instant - clock.now());
-  return { clock, world, id, before: first.life.version, view, create, runTo };
+  return { clock, world, id, before: first.life.version, view, createFor, create, createAll, runTo };
 }
 
 describe('an account (field-facts.md, Upgrades)', () => {
@@ -95,10 +89,8 @@ describe('a task that succeeds (collector-api.md §3)', () => {
 
 describe('durations (field-facts.md, Upgrades)', () => {
   it('have a median of 4 to 6 minutes, 95 % within about 20, and are cut at 30', () => {
-    const { world } = aWorld({ fleet: { size: 3_000, shares: calmShares } });
-    const minutes = world
-      .upgradableTo('19.536-4')
-      .map(({ facts }) => world.createTask({ collectorId: facts.id, toVersion: '', by: 'api' }))
+    const { createAll } = aWorld({ fleet: { size: 3_000, shares: calmShares } });
+    const minutes = createAll()
       .map(({ script, requestedAt }) => (script.endsAt - requestedAt) / minuteMs)
       .sort((a, b) => a - b);
     expect(minutes[Math.floor(minutes.length * 0.5)]).toBeGreaterThan(4);
@@ -109,13 +101,11 @@ describe('durations (field-facts.md, Upgrades)', () => {
 
   it('are the same for a collector, build and attempt, whatever was created before', () => {
     const scripts = (order: 'up' | 'down') => {
-      const { world, clock } = aWorld();
+      const { world, clock, createFor } = aWorld();
       const ids = world.upgradableTo('19.536-4').map(({ facts }) => facts.id);
       if (order === 'down') ids.reverse();
-      const drawn = ids.map((collectorId) =>
-        world.createTask({ collectorId, toVersion: undefined, by: 'api' }),
-      );
-      return drawn
+      return ids
+        .map((each) => createFor(each))
         .map(({ collectorId, script }) => [collectorId, script.endsAt - clock.now(), script.life.length])
         .sort(([a = 0], [b = 0]) => a - b);
     };
@@ -144,10 +134,9 @@ describe('failure rules of a scenario', () => {
   });
 
   it('timeout: no end until 30 minutes, then status 3 (§3)', () => {
-    const { create } = aWorld({ failures: [{ outcome: 'timeout' }] });
-    const { script, requestedAt } = create();
-    expect(script).toMatchObject({ endsAt: requestedAt + 30 * minuteMs, endStatus: 3, life: [] });
-    expect(script.message).toContain('timed out');
+    const { script, requestedAt } = aWorld({ failures: [{ outcome: 'timeout' }] }).create();
+    const message = expect.stringContaining('timed out');
+    expect(script).toMatchObject({ endsAt: requestedAt + 30 * minuteMs, endStatus: 3, life: [], message });
   });
 
   it('lost: status 2, alive for up to 30 minutes more, and never back', () => {
@@ -161,25 +150,25 @@ describe('failure rules of a scenario', () => {
     expect(view().alive).toBe(false);
   });
 
-  it('lostInUpgrade: the task times out and the collector stays away', () => {
-    const { clock, view, create } = aWorld({ failures: [{ outcome: 'lostInUpgrade' }] });
-    expect(create().script.endStatus).toBe(3);
+  it.each([
+    ['times out and the collector stays away', { outcome: 'lostInUpgrade' }, 3, { alive: false }],
+    [
+      'times out, and the collector is upgraded',
+      { outcome: 'lateSuccess' },
+      3,
+      { collectorVersion: '19.536-4', alive: true },
+    ],
+    [
+      'succeeds, and the collector runs another build',
+      { outcome: 'otherBuild', build: '19.525-63' },
+      2,
+      { collectorVersion: '19.525-63' },
+    ],
+  ] as const)('a task %s', (_what, failure, endStatus, shown) => {
+    const { clock, view, create } = aWorld({ failures: [failure] });
+    expect(create().script.endStatus).toBe(endStatus);
     clock.advance(120 * minuteMs);
-    expect(view().alive).toBe(false);
-  });
-
-  it('lateSuccess: the task times out, the collector is upgraded', () => {
-    const { clock, view, create } = aWorld({ failures: [{ outcome: 'lateSuccess' }] });
-    expect(create().script.endStatus).toBe(3);
-    clock.advance(45 * minuteMs);
-    expect(view()).toMatchObject({ collectorVersion: '19.536-4', alive: true });
-  });
-
-  it('otherBuild: status 2, and the collector runs another build', () => {
-    const { clock, view, create } = aWorld({ failures: [{ outcome: 'otherBuild', build: '19.525-63' }] });
-    expect(create().script.endStatus).toBe(2);
-    clock.advance(45 * minuteMs);
-    expect(view().collectorVersion).toBe('19.525-63');
+    expect(view()).toMatchObject(shown);
   });
 
   it('createCode: the create is refused with the code', () => {
@@ -196,13 +185,11 @@ describe('failure rules of a scenario', () => {
     ['osName', { osName: 'Windows*' }, (failed: number, all: number) => failed > 0 && failed < all],
     ['version', { version: '19.999-*' }, (failed: number) => failed === 0],
   ])('strike the collectors of their match: %s', (_what, match, holds) => {
-    const { world } = aWorld({
+    const { createAll } = aWorld({
       fleet: { size: 300, shares: calmShares },
       failures: [{ match, outcome: 'failed', message: 'x' }],
     });
-    const tasks = world
-      .upgradableTo('19.536-4')
-      .map(({ facts }) => world.createTask({ collectorId: facts.id, toVersion: undefined, by: 'api' }));
+    const tasks = createAll();
     expect(holds(tasks.filter(({ script }) => script.message === 'x').length, tasks.length)).toBe(true);
   });
 

@@ -8,7 +8,7 @@ import {
   needsCollectorZone,
   openTimeFrom,
 } from '../../../../src/rollout/calendar/calendar.ts';
-import { closedWords } from '../../../../src/rollout/messages/windows.ts';
+import { closedWords } from '../../../../src/rollout/messages/blockers.ts';
 import type { FreezeRule, WindowRule } from '../../../../src/rollout/model/policy.ts';
 import { cpuMsOf } from '../../../support/cpu-time.ts';
 
@@ -46,128 +46,64 @@ function aCalendar(
 const iso = (at: number | null) =>
   at === null ? 'never' : new Date(at).toISOString().replace(':00.000Z', 'Z');
 
-function told(rules: CalendarRules, zone: string, at: number): string {
+function statusAt(rules: CalendarRules, zone: string, at: number): string {
   const { isOpen, until } = assessCalendar(rules, zone, at);
   return `${isOpen ? 'open' : 'closed'} until ${iso(until)}`;
 }
 
 /**
- * Each case has a title, windows, freezes and the zone of the collector; below it stands what is told at which instants.
+ * Each case has a title, windows, freezes and the zone of the collector; below it stands the answer at some instants. What
+ * happens from minute to minute around every kind of change of a clock is compared with a clock below.
  */
 const table = `
 an evening window; it opens at from and is closed at to | mon,tue,wed,thu,fri 20:00-23:00 | | Europe/Berlin
   2026-06-01T17:59:59.999Z closed until 2026-06-01T18:00Z
   2026-06-01T18:00Z open until 2026-06-01T21:00Z
   2026-06-01T20:59:59.999Z open until 2026-06-01T21:00Z
-  2026-06-01T21:00Z closed until 2026-06-02T18:00Z
   2026-06-05T21:00Z closed until 2026-06-08T18:00Z
-  2026-06-07T19:00Z closed until 2026-06-08T18:00Z
 past midnight: the days are those on which it opens | fri 22:00-02:00 | | UTC
-  2026-06-05T21:59Z closed until 2026-06-05T22:00Z
-  2026-06-05T22:00Z open until 2026-06-06T02:00Z
   2026-06-06T01:59Z open until 2026-06-06T02:00Z
   2026-06-06T02:00Z closed until 2026-06-12T22:00Z
   2026-06-05T01:00Z closed until 2026-06-05T22:00Z
-  2026-06-06T22:00Z closed until 2026-06-12T22:00Z
 from == to: a day long | sat 06:00-06:00 | | Asia/Tokyo
-  2026-06-05T20:59Z closed until 2026-06-05T21:00Z
   2026-06-05T21:00Z open until 2026-06-06T21:00Z
-  2026-06-06T20:59Z open until 2026-06-06T21:00Z
   2026-06-06T21:00Z closed until 2026-06-12T21:00Z
-until 24:00 | wed 20:00-24:00 | | Asia/Kolkata
-  2026-06-03T14:30Z open until 2026-06-03T18:30Z
-  2026-06-03T18:30Z closed until 2026-06-10T14:30Z
 adjoining windows are one | mon 20:00-24:00; tue 00:00-03:00; tue 03:00-05:00 | | UTC
   2026-06-01T20:00Z open until 2026-06-02T05:00Z
-  2026-06-02T00:00Z open until 2026-06-02T05:00Z
-  2026-06-02T03:00Z open until 2026-06-02T05:00Z
-  2026-06-02T05:00Z closed until 2026-06-08T20:00Z
-overlapping windows are one, also when one holds the other | mon 08:00-20:00; mon 10:00-12:00; mon 19:00-22:00 | | UTC
-  2026-06-01T09:00Z open until 2026-06-01T22:00Z
-  2026-06-01T13:00Z open until 2026-06-01T22:00Z
-  2026-06-01T22:00Z closed until 2026-06-08T08:00Z
-a minute between two windows | mon 08:00-09:00; mon 09:01-10:00 | | UTC
-  2026-06-01T08:30Z open until 2026-06-01T09:00Z
-  2026-06-01T09:00Z closed until 2026-06-01T09:01Z
-windows of several zones | mon 09:00-12:00 Asia/Tokyo; mon 04:00-06:00 Europe/Berlin; sun 20:00-22:00 America/Los_Angeles | | Foo/Bar
-  2026-06-01T00:00Z open until 2026-06-01T05:00Z
-  2026-06-01T02:30Z open until 2026-06-01T05:00Z
-  2026-06-01T05:00Z closed until 2026-06-08T00:00Z
-an hour that does not exist, in the middle of a window | sat 22:00-05:00 | | Europe/Berlin
-  2026-03-28T21:00Z open until 2026-03-29T03:00Z
-  2026-03-28T20:59Z closed until 2026-03-28T21:00Z
 a window that opens in the gap opens at its end | sun 02:30-04:00 | | Europe/Berlin
-  2026-03-29T00:59Z closed until 2026-03-29T01:00Z
   2026-03-29T01:00Z open until 2026-03-29T02:00Z
   2026-03-29T02:00Z closed until 2026-04-05T00:30Z
 a window that closes in the gap closes at its beginning | sun 01:00-02:30 | | America/New_York
   2026-03-08T06:00Z open until 2026-03-08T07:00Z
-  2026-03-08T07:00Z closed until 2026-03-15T05:00Z
 a window inside the gap is not there | sun 02:10-02:50 | | America/Los_Angeles
   2026-03-08T09:59Z closed until 2026-03-15T09:10Z
-  2026-03-08T10:00Z closed until 2026-03-15T09:10Z
-  2026-03-01T10:20Z open until 2026-03-01T10:50Z
   2026-03-01T10:50Z closed until 2026-03-15T09:10Z
 a window over the hour that occurs twice is an hour longer | sat 22:00-05:00 | | Europe/Berlin
   2026-10-24T20:00Z open until 2026-10-25T04:00Z
-  2026-10-25T01:30Z open until 2026-10-25T04:00Z
 a window inside the hour that occurs twice is there once | sun 01:15-01:45 | | America/Los_Angeles
   2026-11-01T08:15Z open until 2026-11-01T08:45Z
   2026-11-01T09:15Z closed until 2026-11-08T09:15Z
-half an hour forward | sun 02:15-03:00 | | Australia/Lord_Howe
-  2026-10-03T15:29Z closed until 2026-10-03T15:30Z
-  2026-10-03T15:30Z open until 2026-10-03T16:00Z
 a midnight that does not exist | sun 00:00-02:00 | | America/Sao_Paulo
-  2018-11-04T02:59Z closed until 2018-11-04T03:00Z
   2018-11-04T03:00Z open until 2018-11-04T04:00Z
-the hour before midnight twice: the window until 24:00 goes on | sat 22:00-24:00 | | America/Sao_Paulo
-  2019-02-17T00:00Z open until 2019-02-17T03:00Z
-  2019-02-17T02:30Z open until 2019-02-17T03:00Z
-  2019-02-17T03:00Z closed until 2019-02-24T01:00Z
 a day that does not exist | fri 08:00-16:00 | | Pacific/Apia
-  2011-12-30T09:59Z closed until 2012-01-05T18:00Z
   2011-12-30T20:00Z closed until 2012-01-05T18:00Z
-  2011-12-24T01:00Z open until 2011-12-24T02:00Z
-from == to on the day with 23 hours, and on the one with 25 | sat,sun 12:00-12:00 | | Europe/Berlin
-  2026-03-28T11:00Z open until 2026-03-30T10:00Z
-  2026-10-24T10:00Z open until 2026-10-26T11:00Z
 always, written as a window | daily 00:00-24:00 | | America/New_York
   2026-03-08T06:59Z open until never
-  2026-11-01T05:30Z open until never
 no windows | |  |
   2026-06-01T00:00Z open until never
 a freeze without windows | | 2026-06-10T00:00/2026-06-12T06:00 holidays | Europe/Berlin
   2026-06-09T21:59:59.999Z open until 2026-06-09T22:00Z
-  2026-06-09T22:00Z closed until 2026-06-12T04:00Z
   2026-06-12T03:59:59.999Z closed until 2026-06-12T04:00Z
   2026-06-12T04:00Z open until never
 a freeze cuts the end of a window | wed 20:00-02:00 | 2026-06-10T23:00/2026-06-12T00:00 audit | UTC
   2026-06-10T20:00Z open until 2026-06-10T23:00Z
   2026-06-10T23:00Z closed until 2026-06-17T20:00Z
-a freeze cuts the beginning of a window | wed 20:00-02:00 | 2026-06-09T23:00/2026-06-10T21:30 audit | UTC
-  2026-06-10T20:00Z closed until 2026-06-10T21:30Z
-  2026-06-10T21:30Z open until 2026-06-11T02:00Z
-freezes cut a window into three; the one listed last comes first | wed 08:00-20:00 | 2026-06-10T14:00/2026-06-10T15:00 b; 2026-06-10T10:00/2026-06-10T11:00 a | UTC
-  2026-06-10T09:00Z open until 2026-06-10T10:00Z
-  2026-06-10T10:30Z closed until 2026-06-10T11:00Z
-  2026-06-10T11:00Z open until 2026-06-10T14:00Z
-  2026-06-10T15:00Z open until 2026-06-10T20:00Z
 freezes that adjoin or overlap are one | | 2026-06-10T00:00/2026-06-12T00:00 a; 2026-06-11T00:00/2026-06-11T12:00 b; 2026-06-12T00:00/2026-06-13T00:00 c | UTC
   2026-06-11T18:00Z closed until 2026-06-13T00:00Z
-a freeze that ends when the window closes leaves nothing of it | wed 08:00-20:00 | 2026-06-10T19:00/2026-06-10T20:00 a | UTC
-  2026-06-10T18:00Z open until 2026-06-10T19:00Z
-  2026-06-10T19:30Z closed until 2026-06-17T08:00Z
 a freeze over several windows | daily 22:00-02:00 | 2026-06-10T12:00/2026-06-15T23:00 a | Asia/Tokyo
   2026-06-10T00:00Z closed until 2026-06-15T14:00Z
-  2026-06-15T14:00Z open until 2026-06-15T17:00Z
-a freeze from a time that does not exist, and until one that occurs twice | | 2026-03-29T02:30/2026-03-30T00:00 a; 2026-10-24T00:00/2026-10-25T02:30 b | Europe/Berlin
-  2026-03-29T00:59Z open until 2026-03-29T01:00Z
-  2026-10-25T00:29Z closed until 2026-10-25T00:30Z
 a freeze that is over before it begins holds nothing | wed 08:00-20:00 | 2026-03-29T02:10/2026-03-29T02:50 a; 2026-06-10T12:00/2026-06-10T12:00 b | Europe/Berlin
   2026-06-10T08:00Z open until 2026-06-10T18:00Z
-a freeze in a zone of its own | wed 08:00-20:00 Europe/Berlin | 2026-06-10T00:00/2026-06-11T00:00 a Asia/Tokyo | America/New_York
-  2026-06-10T06:00Z closed until 2026-06-10T15:00Z
-  2026-06-10T15:00Z open until 2026-06-10T18:00Z
 `;
 
 const rows = table
@@ -186,48 +122,43 @@ const rows = table
 
 describe('assessCalendar', () => {
   it.each(rows)('$title: at $at $words', ({ rules, zone, at, words }) => {
-    expect(told(rules, zone, Date.parse(at))).toBe(words);
+    expect(statusAt(rules, zone, Date.parse(at))).toBe(words);
   });
 
   it.each(['', 'Foo/Bar', '+02:00', 'collector'])(
     'uses the zone of the rules for a collector in "%s"',
     (zone) => {
       const rules = aCalendar(['mon 08:00-10:00'], ['2026-06-01T09:00/2026-06-02T00:00 a'], 'Asia/Tokyo');
-      expect(told(rules, zone, Date.parse('2026-05-31T23:00Z'))).toBe('open until 2026-06-01T00:00Z');
+      expect(statusAt(rules, zone, Date.parse('2026-05-31T23:00Z'))).toBe('open until 2026-06-01T00:00Z');
     },
   );
 
   it('uses the zone of the rules for a window in an unknown zone, and UTC when that is unknown too', () => {
     const at = Date.parse('2026-06-01T09:00Z');
-    expect(told(aCalendar(['mon 18:00-20:00 Foo/Bar'], [], 'Asia/Tokyo'), '', at)).toBe(
+    expect(statusAt(aCalendar(['mon 18:00-20:00 Foo/Bar'], [], 'Asia/Tokyo'), '', at)).toBe(
       'open until 2026-06-01T11:00Z',
     );
-    expect(told(aCalendar(['mon 08:00-10:00'], [], 'Foo/Bar'), '', at)).toBe('open until 2026-06-01T10:00Z');
-  });
-
-  it('takes no notice of the collector when the window names a zone', () => {
-    const at = Date.parse('2026-06-01T09:00Z');
-    const rules = aCalendar(['mon 18:00-20:00 Asia/Tokyo']);
-    expect(told(rules, 'America/New_York', at)).toBe('open until 2026-06-01T11:00Z');
+    expect(statusAt(aCalendar(['mon 08:00-10:00'], [], 'Foo/Bar'), '', at)).toBe(
+      'open until 2026-06-01T10:00Z',
+    );
   });
 
   it('says why it is closed, and nothing while it is open', () => {
+    const frozen = [
+      '00:00/2026-06-10T10:00 holidays',
+      '09:00/2026-06-10T12:00 audit',
+      '18:00/2026-06-10T19:00',
+    ];
     const rules = aCalendar(
       ['wed 08:00-20:00'],
-      [
-        '2026-06-10T00:00/2026-06-10T10:00 holidays',
-        '2026-06-10T09:00/2026-06-10T12:00 audit',
-        '2026-06-10T18:00/2026-06-10T19:00',
-      ],
+      frozen.map((times) => `2026-06-10T${times}`),
     );
     const reasonAt = (time: string) => closedWords(assessCalendar(rules, '', Date.parse(time)).closedBy);
     expect(reasonAt('2026-06-09T10:00Z')).toBe('outside the window');
-    expect(reasonAt('2026-06-10T00:00Z')).toBe('frozen: holidays');
     expect(reasonAt('2026-06-10T09:30Z')).toBe('frozen: holidays');
     expect(reasonAt('2026-06-10T10:00Z')).toBe('frozen: audit');
     expect(reasonAt('2026-06-10T12:00Z')).toBe('');
     expect(reasonAt('2026-06-10T18:30Z')).toBe('frozen');
-    expect(reasonAt('2026-06-10T20:00Z')).toBe('outside the window');
   });
 
   it('looks 400 days ahead', () => {
@@ -235,21 +166,21 @@ describe('assessCalendar', () => {
     const dateAfter = (days: number, minutes = 0) =>
       new Date(at + days * dayMs + minutes * minuteMs).toISOString().slice(0, 16);
     const frozenFrom = (from: string) => aCalendar([], [`${from}/2030-01-01T00:00 a`]);
-    expect(told(frozenFrom(dateAfter(400)), '', at)).toBe(`open until ${dateAfter(400)}Z`);
-    expect(told(frozenFrom(dateAfter(400, 1)), '', at)).toBe('open until never');
+    expect(statusAt(frozenFrom(dateAfter(400)), '', at)).toBe(`open until ${dateAfter(400)}Z`);
+    expect(statusAt(frozenFrom(dateAfter(400, 1)), '', at)).toBe('open until never');
     const frozenUntil = (to: string, windows: string[] = []) =>
       aCalendar(windows, [`2025-12-01T00:00/${to} a`]);
-    expect(told(frozenUntil(dateAfter(400)), '', at)).toBe(`closed until ${dateAfter(400)}Z`);
-    expect(told(frozenUntil(dateAfter(400, 1)), '', at)).toBe('closed until never');
-    expect(told(frozenUntil(dateAfter(390), ['mon 08:00-09:00']), '', at)).toBe(
+    expect(statusAt(frozenUntil(dateAfter(400)), '', at)).toBe(`closed until ${dateAfter(400)}Z`);
+    expect(statusAt(frozenUntil(dateAfter(400, 1)), '', at)).toBe('closed until never');
+    expect(statusAt(frozenUntil(dateAfter(390), ['mon 08:00-09:00']), '', at)).toBe(
       'closed until 2027-02-01T08:00Z',
     );
-    expect(told(frozenUntil(dateAfter(500), ['mon 08:00-09:00']), '', at)).toBe('closed until never');
+    expect(statusAt(frozenUntil(dateAfter(500), ['mon 08:00-09:00']), '', at)).toBe('closed until never');
   });
 
   it('is closed for ever when no day is left to open on', () => {
     const rules = { ...aCalendar([]), windows: [{ ...aWindow('mon 08:00-09:00'), days: [] }] };
-    expect(told(rules, '', Date.parse('2026-01-01T00:00Z'))).toBe('closed until never');
+    expect(statusAt(rules, '', Date.parse('2026-01-01T00:00Z'))).toBe('closed until never');
   });
 
   it('stays open over days that several zones cover only together', () => {
@@ -258,7 +189,7 @@ describe('assessCalendar', () => {
       'daily 12:00-22:00 Asia/Kolkata',
       'daily 16:00-24:00 UTC',
     ]);
-    expect(told(rules, '', Date.parse('2026-01-01T00:00Z'))).toBe('open until never');
+    expect(statusAt(rules, '', Date.parse('2026-01-01T00:00Z'))).toBe('open until never');
   });
 
   it('stays cheap', () => {
@@ -278,44 +209,26 @@ describe('assessCalendar', () => {
 });
 
 describe('needsCollectorZone', () => {
-  it('is true when a window or a freeze goes by the collector', () => {
-    expect(needsCollectorZone(aCalendar([]))).toBe(false);
-    expect(
-      needsCollectorZone(aCalendar(['mon 08:00-09:00 UTC'], ['2026-01-01T00:00/2026-01-02T00:00 a UTC'])),
-    ).toBe(false);
-    expect(needsCollectorZone(aCalendar(['mon 08:00-09:00 UTC', 'tue 08:00-09:00']))).toBe(true);
-    expect(
-      needsCollectorZone(aCalendar(['mon 08:00-09:00 UTC'], ['2026-01-01T00:00/2026-01-02T00:00 a'])),
-    ).toBe(true);
+  const freeze = '2026-01-01T00:00/2026-01-02T00:00 a';
+  it.each([
+    ['no rules', [], [], false],
+    ['rules in zones of their own', ['mon 08:00-09:00 UTC'], [`${freeze} UTC`], false],
+    ['a window by the collector', ['mon 08:00-09:00 UTC', 'tue 08:00-09:00'], [], true],
+    ['a freeze by the collector', ['mon 08:00-09:00 UTC'], [freeze], true],
+  ])('answers for %s', (_what, windows, freezes, expected) => {
+    expect(needsCollectorZone(aCalendar(windows, freezes))).toBe(expected);
   });
 });
 
 describe('openTimeFrom', () => {
-  const rules = aCalendar(['mon,tue 20:00-23:00'], ['2026-06-01T21:00/2026-06-01T22:00 a']);
   const from = Date.parse('2026-06-01T12:00Z');
-
-  it.each([
-    ['no work', 0, '2026-06-01T12:00Z'],
-    ['a minute', minuteMs, '2026-06-01T20:01Z'],
-    ['what fits before the freeze', hourMs, '2026-06-01T21:00Z'],
-    ['a minute more', 61 * minuteMs, '2026-06-01T22:01Z'],
-    ['the whole evening', 2 * hourMs, '2026-06-01T23:00Z'],
-    ['half of the next', 3.5 * hourMs, '2026-06-02T21:30Z'],
-    ['next week', 6 * hourMs, '2026-06-08T21:00Z'],
-  ])('%s', (_, workMs, expected) => {
-    expect(iso(openTimeFrom(rules, '', from, workMs))).toBe(expected);
-  });
-
-  it('begins in the middle of what is open', () => {
-    expect(iso(openTimeFrom(rules, '', Date.parse('2026-06-02T22:30Z'), hourMs))).toBe('2026-06-08T20:30Z');
-  });
 
   it('just goes on without windows', () => {
     expect(openTimeFrom(aCalendar([]), '', from, 12_345)).toBe(from + 12_345);
   });
 
   it('gives up after 400 days', () => {
-    expect(openTimeFrom(rules, '', from, 2_000 * hourMs)).toBeNull();
+    expect(openTimeFrom(aCalendar(['mon 20:00-23:00']), '', from, 2_000 * hourMs)).toBeNull();
     expect(openTimeFrom(aCalendar([]), '', from, 400 * dayMs)).toBe(from + 400 * dayMs);
     expect(openTimeFrom(aCalendar([]), '', from, 400 * dayMs + 1)).toBeNull();
     expect(openTimeFrom(aCalendar([], ['2026-01-01T00:00/2030-01-01T00:00 a']), '', from, 1)).toBeNull();
@@ -323,36 +236,23 @@ describe('openTimeFrom', () => {
 });
 
 describe('longestOpening', () => {
-  const at = Date.parse('2026-06-01T12:00Z');
+  const evening = 'mon 20:00-23:00';
 
   it.each([
-    ['the longest of several windows', ['mon 20:00-23:00', 'sat 20:00-02:00'], [], 6 * hourMs],
-    ['adjoining ones together', ['mon 20:00-24:00', 'tue 00:00-05:00'], [], 9 * hourMs],
-    ['an hour more in the night of the change', ['sat 22:00-05:00 Europe/Berlin'], [], 8 * hourMs],
-    ['none without end', [], [], null],
-    ['none without end, as a window', ['daily 00:00-24:00'], [], null],
-    ['none without end, from a freeze on', [], ['2026-05-01T00:00/2026-07-01T00:00 a'], null],
-    ['up to a freeze of years', [], ['2026-06-02T12:00/2029-01-01T00:00 a'], 24 * hourMs],
-    ['none at all', ['mon 20:00-23:00'], ['2026-05-01T00:00/2029-01-01T00:00 a'], 0],
-    [
-      'what comes after a long freeze',
-      ['mon 20:00-23:00'],
-      ['2026-05-01T00:00/2026-12-01T00:00 a'],
-      3 * hourMs,
-    ],
-    [
-      'what a freeze leaves of the next, if it is the last',
-      ['mon 20:00-23:00'],
-      ['2026-06-01T22:00/2029-01-01T00:00 a'],
-      2 * hourMs,
-    ],
-  ] as const)('%s', (_, windows, freezes, expected) => {
-    expect(longestOpening(aCalendar(windows, freezes), '', at)).toBe(expected);
-  });
-
-  it('counts what is left of the window that is open now', () => {
-    const rules = aCalendar(['mon 08:00-16:00'], ['2026-06-02T00:00/2029-01-01T00:00 a']);
-    expect(longestOpening(rules, '', at)).toBe(4 * hourMs);
+    ['the longest of several windows', [evening, 'sat 20:00-02:00'], '', 6 * hourMs],
+    ['adjoining ones together', ['mon 20:00-24:00', 'tue 00:00-05:00'], '', 9 * hourMs],
+    ['an hour more in the night of the change', ['sat 22:00-05:00 Europe/Berlin'], '', 8 * hourMs],
+    ['none without end', [], '', null],
+    ['none without end, as a window', ['daily 00:00-24:00'], '', null],
+    ['none without end, from a freeze on', [], '2026-05-01T00:00/2026-07-01T00:00 a', null],
+    ['up to a freeze of years', [], '2026-06-02T12:00/2029-01-01T00:00 a', 24 * hourMs],
+    ['none at all', [evening], '2026-05-01T00:00/2029-01-01T00:00 a', 0],
+    ['what comes after a long freeze', [evening], '2026-05-01T00:00/2026-12-01T00:00 a', 3 * hourMs],
+    ['what a last freeze leaves of the next', [evening], '2026-06-01T22:00/2029-01-01T00:00 a', 2 * hourMs],
+    ['the rest of the open one', ['mon 08:00-16:00'], '2026-06-02T00:00/2029-01-01T00:00 a', 4 * hourMs],
+  ] as const)('is %s', (_what, windows, freeze, expected) => {
+    const rules = aCalendar(windows, freeze === '' ? [] : [freeze]);
+    expect(longestOpening(rules, '', Date.parse('2026-06-01T12:00Z'))).toBe(expected);
   });
 });
 
@@ -488,7 +388,7 @@ describe('the calendar, around changes of the clock (P7)', () => {
     );
   });
 
-  it('tells the first instant at which that changes', () => {
+  it('answers with the first instant at which that changes', () => {
     fc.assert(
       fc.property(
         scene,
@@ -499,11 +399,9 @@ describe('the calendar, around changes of the clock (P7)', () => {
             const minute = Math.floor(offsetMs / minuteMs);
             const flip = isOpen.findIndex((state, index) => index > minute && state !== isOpen[minute]);
             const { until } = assessCalendar(rules, zone, begin + offsetMs);
+            const walked = begin + walkedMinutes * minuteMs;
             if (flip !== -1) expect(iso(until)).toBe(iso(begin + flip * minuteMs));
-            else
-              expect(until ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(
-                begin + walkedMinutes * minuteMs,
-              );
+            else expect(until ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(walked);
           }
         },
       ),
@@ -513,7 +411,7 @@ describe('the calendar, around changes of the clock (P7)', () => {
 
   it('counts open time as adding up the open minutes does', () => {
     fc.assert(
-      fc.property(scene, fc.nat({ max: 1440 }), fc.integer({ min: 1, max: 1440 }), (given, start, work) => {
+      fc.property(scene, fc.nat({ max: 1440 }), fc.nat({ max: 1440 }), (given, start, work) => {
         const { zone, begin, rules } = given;
         const isOpen = openMinutes(rules, zone, begin);
         let left = work;

@@ -11,16 +11,16 @@ import type {
   LaneQueue,
   RolloutView,
 } from '../../../../src/rollout/model/rollout.ts';
-import { aPolicy, aRollout, aView, because, someGroups, startedAt } from '../../../support/builders.ts';
+import { because, someGroups, startedAt } from '../../../support/builders.ts';
+import { aHeldStratum, aViewOf } from '../../../support/view-cases.ts';
 
 const minute = 60_000;
 const now = startedAt;
 /** Monday, 22:00 UTC: an hour after `startedAt`. */
 const closesAt = startedAt + 60 * minute;
 
-const everyDay = [1, 2, 3, 4, 5, 6, 7];
 const window = (fromHour: number, toHour: number, timeZone = 'UTC'): WindowRule => ({
-  days: everyDay,
+  days: [1, 2, 3, 4, 5, 6, 7],
   fromMinute: fromHour * 60,
   toMinute: toHour * 60,
   timeZone,
@@ -38,51 +38,29 @@ function aLane(changes: Partial<Lane> = {}): Lane {
   return { stratum: 0, timeZone: '', domains: [], ...changes };
 }
 
-function held(stratum: number): HeldStratum {
-  return {
-    stratum,
-    label: `stratum-${stratum}`,
-    reason: because('3 of 3 failed'),
-    by: 'daemon',
-    at: startedAt,
-  };
-}
-
-interface Given extends Partial<Omit<RolloutView, 'rollout'>> {
-  readonly anyTime?: true;
+interface Given extends Partial<Omit<RolloutView, 'rollout' | 'waves'>> {
   readonly policy?: Partial<Policy>;
+  readonly anyTime?: true;
   readonly lanes?: readonly Lane[];
   readonly caps?: readonly number[];
   readonly heldStrata?: readonly HeldStratum[];
 }
 
-function view({ policy, lanes, caps, heldStrata, anyTime, ...changes }: Given): RolloutView {
-  return aView({
-    rollout: aRollout({
-      policy: aPolicy({ concurrency: 4, ...policy }),
-      heldStrata: heldStrata ?? [],
-      ...(anyTime && { anyTime }),
-    }),
+function view({ policy, lanes = [aLane()], caps = [], heldStrata = [], anyTime, ...given }: Given) {
+  return aViewOf({
+    policy: { concurrency: 4, ...policy },
+    rollout: { heldStrata, ...(anyTime && { anyTime }) },
     groups: someGroups({
-      lanes: lanes ?? [aLane()],
-      domains: (caps ?? []).map((cap, index) => ({ label: `fields.cluster = ${index}`, cap })),
+      lanes,
+      domains: caps.map((cap, index) => ({ label: `fields.cluster = ${index}`, cap })),
     }),
-    ...changes,
+    ...given,
   });
 }
 
 const idsOf = (given: RolloutView, at = now) => admit(given, at).picks.map(({ collectorId }) => collectorId);
 
 describe('free slots (P2)', () => {
-  it('go to retries first, then to pending ones in plan order, whatever their lanes', () => {
-    const lanes = [aLane(), aLane({ stratum: 1 })];
-    const candidates = [
-      aQueue({ lane: 1, pending: ones(2, 5), retries: ones(9) }),
-      aQueue({ lane: 0, pending: ones(1, 4), retries: ones(7) }),
-    ];
-    expect(idsOf(view({ lanes, candidates }))).toEqual([7, 9, 1, 2]);
-  });
-
   it('wait for the next retry where nobody else could start', () => {
     const nextRetryAt = now + minute;
     expect(admit(view({ nextRetryAt }), now)).toEqual({
@@ -94,22 +72,6 @@ describe('free slots (P2)', () => {
       blockers: [],
       wakeAt: nextRetryAt,
     });
-  });
-});
-
-describe('caps (P2)', () => {
-  const lanes = [aLane({ domains: [0] }), aLane()];
-
-  it('bound the collectors of a domain at one instant, those taken counted in', () => {
-    const candidates = [aQueue({ pending: ones(1, 2, 3) })];
-    expect(idsOf(view({ lanes, caps: [2], candidates }))).toEqual([1, 2]);
-    expect(idsOf(view({ lanes, caps: [2], candidates, domainsTaken: new Map([[0, 1]]) }))).toEqual([1]);
-  });
-
-  it('let the others pass by', () => {
-    const candidates = [aQueue({ pending: ones(1, 2) }), aQueue({ lane: 1, pending: ones(3) })];
-    const given = view({ lanes, caps: [1], candidates, domainsTaken: new Map([[0, 1]]) });
-    expect(idsOf(given)).toEqual([3]);
   });
 });
 
@@ -144,19 +106,6 @@ describe('windows (P7)', () => {
     ]);
   });
 
-  it('go by the zone of the lane', () => {
-    const lanes = [aLane({ timeZone: 'Asia/Tokyo' }), aLane({ timeZone: 'Etc/UTC' })];
-    const both = [aQueue({ pending: ones(1) }), aQueue({ lane: 1, pending: ones(2) })];
-    const given = view({ policy: { windows: [window(20, 22, 'collector')] }, lanes, candidates: both });
-    // 21:00 UTC is 06:00 in Tokyo.
-    const admission = admit(given, now);
-    expect(admission.picks.map(({ collectorId }) => collectorId)).toEqual([2]);
-    expect(admission.blockers).toEqual([
-      { kind: 'window', timeZone: 'Asia/Tokyo', until: startedAt + 14 * 60 * minute },
-    ]);
-    expect(admission.wakeAt).toBe(startedAt + 14 * 60 * minute);
-  });
-
   it('are cut by freezes', () => {
     const freezes = [
       { from: '2026-03-02T21:30', to: '2026-03-03T00:00', reason: 'release night', timeZone: 'UTC' },
@@ -185,46 +134,43 @@ describe('windows (P7)', () => {
   });
 });
 
-describe('a held stratum', () => {
-  const lanes = [aLane({ stratum: 0 }), aLane({ stratum: 1 })];
-  const candidates = [aQueue({ pending: ones(1), retries: ones(8) }), aQueue({ lane: 1, pending: ones(2) })];
-
-  it('is named when it alone stands in the way', () => {
-    const given = view({ lanes, candidates, heldStrata: [held(0), held(1)] });
+describe('the blockers', () => {
+  it('name each held stratum that stands in the way', () => {
+    const lanes = [aLane({ stratum: 0 }), aLane({ stratum: 1 })];
+    const candidates = [
+      aQueue({ pending: ones(1), retries: ones(8) }),
+      aQueue({ lane: 1, pending: ones(2) }),
+    ];
+    const given = view({ lanes, candidates, heldStrata: [aHeldStratum(0), aHeldStratum(1)] });
     expect(admit(given, now)).toMatchObject({
       picks: [],
-      blockers: [
-        { kind: 'stratumHeld', label: 'stratum-0', reason: because('3 of 3 failed'), until: null },
-        { kind: 'stratumHeld', label: 'stratum-1', reason: because('3 of 3 failed'), until: null },
-      ],
+      blockers: ['s0', 's1'].map((label) => ({
+        kind: 'stratumHeld',
+        label,
+        reason: because('why'),
+        until: null,
+      })),
       wakeAt: null,
     });
   });
-});
 
-describe('reasons', () => {
-  it('are told once each, the earliest end first, at most five', () => {
-    const lanes = Array.from({ length: 8 }, (_, stratum) => aLane({ stratum }));
+  it('are shown once each, the earliest end first, at most five', () => {
+    const strata = Array.from({ length: 8 }, (_, stratum) => stratum);
+    const blocked = (lanes: readonly Lane[]) =>
+      admit(
+        view({
+          lanes,
+          candidates: lanes.map((_, lane) => aQueue({ lane, pending: ones(lane) })),
+          heldStrata: strata.map((stratum) => aHeldStratum(stratum)),
+          policy: { windows: [window(22, 23, 'collector')] },
+        }),
+        now,
+      ).blockers;
     const zoned = aLane({ stratum: 9, timeZone: 'Etc/UTC' });
-    const candidates = [
-      ...lanes.map((_, lane) => aQueue({ lane, pending: ones(lane) })),
-      aQueue({ lane: 8, pending: ones(8) }),
-    ];
-    const given = view({
-      lanes: [...lanes, zoned],
-      candidates,
-      heldStrata: lanes.map((_, stratum) => held(stratum)),
-      policy: { windows: [window(22, 23, 'collector')] },
-    });
-    const { blockers } = admit(given, now);
+    const blockers = blocked([...strata.map((stratum) => aLane({ stratum })), zoned]);
     expect(blockers.length).toBe(5);
     expect(blockers[0]).toEqual({ kind: 'window', timeZone: 'Etc/UTC', until: closesAt });
-    const same = view({
-      lanes: [aLane(), aLane({ domains: [] })],
-      candidates: candidates.slice(0, 2),
-      heldStrata: [held(0)],
-    });
-    expect(admit(same, now).blockers.length).toBe(1);
+    expect(blocked([aLane(), aLane()]).length).toBe(1);
   });
 });
 
@@ -235,7 +181,7 @@ describe('admission, whatever the lanes', () => {
       concurrency: fc.integer({ min: 1, max: 8 }),
       slotsTaken: fc.integer({ min: 0, max: 9 }),
       caps: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
-      taken: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 4, maxLength: 4 }),
+      taken: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 4 }),
       lanes: fc.array(
         fc.record({
           stratum: fc.integer({ min: 0, max: 3 }),
@@ -284,13 +230,19 @@ describe('admission, whatever the lanes', () => {
           caps: made.caps,
           candidates,
           slotsTaken: made.slotsTaken,
-          domainsTaken: new Map(made.caps.map((_, domain) => [domain, made.taken[domain] ?? 0])),
-          heldStrata: made.heldStrata.map(held),
+          domainsTaken: new Map(made.taken.entries()),
+          heldStrata: made.heldStrata.map((stratum) => aHeldStratum(stratum)),
           durations: new Map([[0, { count: 50, p95Ms: made.p95Ms }]]),
           nextRetryAt: made.nextRetryAt,
         }),
       };
     });
+
+  const always = (holds: (of: RolloutView, at: number) => void) =>
+    fc.assert(
+      fc.property(given, ({ view: of, at }) => holds(of, at)),
+      { numRuns: 500 },
+    );
 
   const laneOf = (of: RolloutView, collectorId: number) =>
     of.candidates.find(({ retries, pending }) =>
@@ -303,97 +255,84 @@ describe('admission, whatever the lanes', () => {
   };
 
   it('exceeds neither the slots nor any cap, and picks nobody twice (P2)', () => {
-    fc.assert(
-      fc.property(given, ({ view: of, at }) => {
-        const picked = idsOf(of, at);
-        expect(new Set(picked).size).toBe(picked.length);
-        if (picked.length > 0)
-          expect(of.slotsTaken + picked.length).toBeLessThanOrEqual(of.rollout.policy.concurrency);
-        for (const id of picked)
-          for (const domain of of.groups.lanes[laneOf(of, id)]?.domains ?? [])
-            expect(room(of, picked, domain)).toBeGreaterThanOrEqual(0);
-      }),
-      { numRuns: 500 },
-    );
+    always((of, at) => {
+      const picked = idsOf(of, at);
+      expect(new Set(picked).size).toBe(picked.length);
+      if (picked.length > 0)
+        expect(of.slotsTaken + picked.length).toBeLessThanOrEqual(of.rollout.policy.concurrency);
+      for (const id of picked)
+        for (const domain of of.groups.lanes[laneOf(of, id)]?.domains ?? [])
+          expect(room(of, picked, domain)).toBeGreaterThanOrEqual(0);
+    });
   });
 
   it('never picks from a blocked lane, nor lets a create leave too late for its window (P7)', () => {
     let windowed = 0;
-    fc.assert(
-      fc.property(given, ({ view: of, at }) => {
-        for (const { collectorId, startBy } of admit(of, at).picks) {
-          const lane = laneOf(of, collectorId);
-          expect(judgeLane(of, lane, at)).toEqual({ kind: 'free', startBy });
-          if (startBy === null) continue;
-          windowed += 1;
-          expect(at).toBeLessThanOrEqual(startBy);
-          const stratum = of.groups.lanes[lane]?.stratum ?? 0;
-          // At the last instant it may still start, and a moment later no more.
-          expect(judgeLane(of, lane, startBy).kind).toBe('free');
-          expect(judgeLane(of, lane, startBy + 1)).toMatchObject({
-            blocker: { kind: expect.stringMatching(/^(window|freeze|windowTooShort)$/) },
-          });
-          // The window is open until the upgrade has ended, and not a moment longer than that.
-          const endsBy = startBy + expectedMs(of, stratum);
-          const zone = of.groups.lanes[lane]?.timeZone ?? '';
-          expect(assessCalendar(of.rollout.policy, zone, at)).toMatchObject({ isOpen: true, until: endsBy });
-        }
-      }),
-      { numRuns: 500 },
-    );
+    always((of, at) => {
+      for (const { collectorId, startBy } of admit(of, at).picks) {
+        const lane = laneOf(of, collectorId);
+        expect(judgeLane(of, lane, at)).toEqual({ kind: 'free', startBy });
+        if (startBy === null) continue;
+        windowed += 1;
+        expect(at).toBeLessThanOrEqual(startBy);
+        const stratum = of.groups.lanes[lane]?.stratum ?? 0;
+        // At the last instant it may still start, and a moment later no more.
+        expect(judgeLane(of, lane, startBy).kind).toBe('free');
+        expect(judgeLane(of, lane, startBy + 1)).toMatchObject({
+          blocker: { kind: expect.stringMatching(/^(window|freeze|windowTooShort)$/) },
+        });
+        // The window is open until the upgrade has ended, and not a moment longer than that.
+        const endsBy = startBy + expectedMs(of, stratum);
+        const zone = of.groups.lanes[lane]?.timeZone ?? '';
+        expect(assessCalendar(of.rollout.policy, zone, at)).toMatchObject({ isOpen: true, until: endsBy });
+      }
+    });
     expect(windowed).toBeGreaterThan(100);
   });
 
   it('leaves a slot idle only if every candidate left has to wait', () => {
-    fc.assert(
-      fc.property(given, ({ view: of, at }) => {
-        const picked = idsOf(of, at);
-        if (of.slotsTaken + picked.length >= of.rollout.policy.concurrency) return;
-        for (const { lane, retries, pending } of of.candidates) {
-          const left = [...retries, ...pending].filter(({ collectorId }) => !picked.includes(collectorId));
-          if (left.length === 0) continue;
-          const isFull = of.groups.lanes[lane]?.domains.some((domain) => room(of, picked, domain) <= 0);
-          expect(judgeLane(of, lane, at).kind === 'blocked' || isFull).toBe(true);
-        }
-      }),
-      { numRuns: 500 },
-    );
+    always((of, at) => {
+      const picked = idsOf(of, at);
+      if (of.slotsTaken + picked.length >= of.rollout.policy.concurrency) return;
+      for (const { lane, retries, pending } of of.candidates) {
+        const left = [...retries, ...pending].filter(({ collectorId }) => !picked.includes(collectorId));
+        if (left.length === 0) continue;
+        const isFull = of.groups.lanes[lane]?.domains.some((domain) => room(of, picked, domain) <= 0);
+        expect(judgeLane(of, lane, at).kind === 'blocked' || isFull).toBe(true);
+      }
+    });
   });
 
   it('says why when it picks nobody, and wakes for whatever ends by itself', () => {
-    fc.assert(
-      fc.property(given, ({ view: of, at }) => {
-        const { picks, blockers, wakeAt } = admit(of, at);
-        if (of.candidates.length > 0 && picks.length === 0) expect(blockers.length).toBeGreaterThan(0);
-        for (const blocker of blockers) {
-          const { until } = blocker;
-          expect(blockerWords(blocker).trim()).not.toBe('');
-          if (until !== null) expect(wakeAt).toBeLessThanOrEqual(until);
-        }
-        if (of.nextRetryAt !== null) expect(wakeAt).toBeLessThanOrEqual(of.nextRetryAt);
-        if (wakeAt !== null && of.nextRetryAt === null) expect(wakeAt).toBeGreaterThan(at);
-      }),
-      { numRuns: 500 },
-    );
+    always((of, at) => {
+      const { picks, blockers, wakeAt } = admit(of, at);
+      if (of.candidates.length > 0 && picks.length === 0) expect(blockers.length).toBeGreaterThan(0);
+      for (const blocker of blockers) {
+        const { until } = blocker;
+        expect(blockerWords(blocker).trim()).not.toBe('');
+        if (until !== null) expect(wakeAt).toBeLessThanOrEqual(until);
+      }
+      if (of.nextRetryAt !== null) expect(wakeAt).toBeLessThanOrEqual(of.nextRetryAt);
+      if (wakeAt !== null && of.nextRetryAt === null) expect(wakeAt).toBeGreaterThan(at);
+    });
   });
 
   it('lets nobody overtake who could have started in its place', () => {
-    fc.assert(
-      fc.property(given, ({ view: of, at }) => {
-        const picked = idsOf(of, at);
-        const pendingPicked = of.candidates
-          .flatMap(({ pending }) => pending)
-          .filter(({ collectorId }) => picked.includes(collectorId));
-        for (const { lane, retries, pending } of of.candidates) {
-          if (judgeLane(of, lane, at).kind === 'blocked') continue;
-          if (of.groups.lanes[lane]?.domains.length !== 0) continue;
-          const isLeft = ({ collectorId }: Candidate) => !picked.includes(collectorId);
-          if (retries.some(isLeft)) expect(pendingPicked).toEqual([]);
-          for (const left of pending.filter(isLeft))
-            for (const other of pendingPicked) expect(other.order).toBeLessThanOrEqual(left.order);
-        }
-      }),
-      { numRuns: 500 },
-    );
+    always((of, at) => {
+      const picked = idsOf(of, at);
+      const isPicked = ({ collectorId }: Candidate) => picked.includes(collectorId);
+      const pendingPicked = of.candidates.flatMap(({ pending }) => pending.filter(isPicked));
+      const retriesPicked = of.candidates.flatMap(({ retries }) => retries.filter(isPicked));
+      for (const { lane, retries, pending } of of.candidates) {
+        if (judgeLane(of, lane, at).kind === 'blocked') continue;
+        if (of.groups.lanes[lane]?.domains.length !== 0) continue;
+        const isLeft = (candidate: Candidate) => !isPicked(candidate);
+        if (retries.some(isLeft)) expect(pendingPicked).toEqual([]);
+        for (const left of retries.filter(isLeft))
+          for (const other of retriesPicked) expect(other.order).toBeLessThanOrEqual(left.order);
+        for (const left of pending.filter(isLeft))
+          for (const other of pendingPicked) expect(other.order).toBeLessThanOrEqual(left.order);
+      }
+    });
   });
 });

@@ -3,38 +3,28 @@ import { describe, expect, it } from 'vitest';
 import { assess, setAsideIn } from '../../../../src/rollout/decision/assess.ts';
 import { isCanary, raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import type { Amount, WaveSize } from '../../../../src/rollout/model/policy.ts';
 import type {
-  HeldStratum,
   Rollout,
   RolloutView,
   StratumSummary,
   WaveState,
 } from '../../../../src/rollout/model/rollout.ts';
+import { aStratumSummary, aSummary, aView, because, startedAt } from '../../../support/builders.ts';
 import {
-  aPolicy,
-  aRollout,
-  aStratumSummary,
-  aSummary,
-  aView,
-  aWave,
-  aWaveRule,
-  because,
-  someGroups,
-  startedAt,
-} from '../../../support/builders.ts';
+  afterFact,
+  aHeldStratum,
+  alikeStrata,
+  aViewOf,
+  aViewOfStrata,
+  resumed,
+} from '../../../support/view-cases.ts';
 
 const now = startedAt + 3_600_000;
 const strataCount = 10;
 
 /** A stratum in the canary and in the rest. */
-interface Part {
-  readonly failed?: number;
-  readonly succeeded?: number;
-  readonly active?: number;
-  readonly waiting?: number;
-}
+type Part = Partial<Pick<StratumSummary, 'failed' | 'succeeded' | 'active' | 'waiting'>>;
 
 interface Given {
   readonly canary: readonly Part[];
@@ -48,98 +38,53 @@ interface Given {
 
 const alarmOf = (of: RolloutView) => raiseAlarm(assess(of));
 
-function summaryOf(parts: readonly Part[]) {
-  const sum = (of: (part: Part) => number | undefined) =>
-    parts.reduce((total, part) => total + (of(part) ?? 0), 0);
-  const failed = sum((part) => part.failed);
-  return aSummary(
-    {
-      failed,
-      succeeded: sum((part) => part.succeeded),
-      upgrading: sum((part) => part.active),
-      pending: sum((part) => part.waiting),
-    },
-    { weight: failed },
-  );
-}
-
 /** Ten strata of four; a canary with one of each, and the rest. */
-function view(given: Given): RolloutView {
-  const { canary, rest = [], rollout, isolateStrata = true } = given;
-  const waves = [
-    aWaveRule({
-      name: 'canary',
-      size: given.size ?? { kind: 'perStratum', count: 1 },
-      maxFailures: given.maxFailures ?? { kind: 'count', count: 0 },
-    }),
-    aWaveRule({ maxFailures: { kind: 'count', count: 2 } }),
-  ];
-  const parts = (wave: number, of: readonly Part[]) =>
-    of.map(
-      (part, stratum): StratumSummary =>
-        aStratumSummary({ stratum, wave, ...part, weight: part.failed ?? 0 }),
-    );
-  return aView({
-    rollout: aRollout({
-      policy: aPolicy({ waves, isolateStrata }),
-      waves: [
-        aWave({ name: 'canary', size: 10, state: given.restState === undefined ? 'open' : 'passed' }),
-        aWave({ size: 30, state: given.restState ?? 'waiting' }),
-      ],
-      ...rollout,
-    }),
-    groups: someGroups({
-      strata: Array.from({ length: strataCount }, (_, index) => ({ label: `s${index}`, sizes: [1, 3] })),
-      lanes: Array.from({ length: strataCount }, (_, stratum) => ({ stratum, timeZone: '', domains: [] })),
-    }),
-    waves: [summaryOf(canary), summaryOf(rest)],
-    strata: [...parts(0, canary), ...parts(1, rest)],
+function view({ canary, rest = [], restState, rollout, isolateStrata = true, ...rule }: Given): RolloutView {
+  const size = rule.size ?? { kind: 'perStratum', count: 1 };
+  const maxFailures = rule.maxFailures ?? { kind: 'count', count: 0 };
+  const planned = aViewOf({
+    waves: [
+      {
+        name: 'canary',
+        rule: { size, maxFailures },
+        wave: { size: 10, state: restState === undefined ? 'open' : 'passed' },
+      },
+      {
+        rule: { maxFailures: { kind: 'count', count: 2 } },
+        wave: { size: 30, state: restState ?? 'waiting' },
+      },
+    ],
+    policy: { isolateStrata },
+    rollout,
   });
+  const strata = [canary, rest].flatMap((parts, wave) =>
+    parts.map((part, stratum) => ({ stratum, wave, ...part })),
+  );
+  return aViewOfStrata(planned.rollout, strata, { groups: alikeStrata(strataCount, [1, 3]) });
 }
 
 const all = (part: Part, count = strataCount) => Array.from({ length: count }, () => part);
-const held = (stratum: number): HeldStratum => ({
-  stratum,
-  label: `s${stratum}`,
-  reason: because('why'),
-  by: 'daemon',
-  at: startedAt,
-});
 
 describe('the breaker', () => {
-  it('holds the one stratum that explains it, and the rest goes on', () => {
-    const bad = view({ canary: [{ failed: 1 }, ...all({ succeeded: 1 }, 9)] });
-    expect(alarmOf(bad)).toEqual({
+  const oneBad = { canary: [{ failed: 1 }, ...all({ succeeded: 1 }, 9)] };
+  const early = view({ canary: [{ failed: 1 }, ...all({ active: 1 }, 9)] });
+
+  it('holds the one stratum that explains the failures, and the rest goes on', () => {
+    expect(alarmOf(view(oneBad))).toEqual({
       kind: 'act',
       action: {
         do: 'isolate',
         strata: [{ stratum: 0, label: 's0', failed: 1, tried: 1, elsewhere: { failed: 0, tried: 9 } }],
       },
     });
-    expect(alarmOf({ ...bad, rollout: { ...bad.rollout, heldStrata: [held(0)] } })).toBeUndefined();
+    expect(alarmOf(view({ ...oneBad, rollout: { heldStrata: [aHeldStratum(0)] } }))).toBeUndefined();
   });
 
-  it('breaks the rollout where the policy does not tell strata apart', () => {
-    const bad = view({ canary: [{ failed: 1 }, ...all({ succeeded: 1 }, 9)], isolateStrata: false });
-    expect(alarmOf(bad)).toMatchObject({ action: { do: 'breach' } });
+  it('breaks the rollout where the policy does not isolate strata', () => {
+    expect(alarmOf(view({ ...oneBad, isolateStrata: false }))).toMatchObject({ action: { do: 'breach' } });
   });
 
-  it('reads the inventory again while it waits, since a doubt may keep those on their way from ending (P14)', () => {
-    const early = view({ canary: [{ failed: 1 }, ...all({ active: 1 }, 9)] });
-    const doubt = {
-      since: now,
-      readAt: now,
-      why: { kind: 'empty', expected: 10 },
-      size: 0,
-      missing: 10,
-    } as const;
-    const decision = decide({ ...early, braked: true, rollout: { ...early.rollout, doubt } }, now);
-    expect(decision.actions).toEqual([{ do: 'checkInventory' }]);
-    expect(decision.blockers.map(({ kind }) => kind)).toEqual(['outliersUnclear', 'inventory']);
-  });
-
-  it('waits, braked, while those on their way may show that one stratum alone is bad', () => {
-    const early = view({ canary: [{ failed: 1 }, ...all({ active: 1 }, 9)] });
+  it('waits, braked, while running upgrades may show that one stratum alone is bad', () => {
     expect(alarmOf(early)).toMatchObject({ kind: 'wait' });
     const decision = decide({ ...early, overdue: [3] }, now);
     expect(decision.actions).toEqual([{ do: 'setBrake' }, { do: 'deliver', collectorIds: [3] }]);
@@ -147,22 +92,21 @@ describe('the breaker', () => {
     expect(decide({ ...early, braked: true }, now).actions).toEqual([]);
   });
 
+  it('reads the inventory again while it waits, since a doubt may keep running upgrades from ending (P14)', () => {
+    const why = { kind: 'empty', expected: 10 } as const;
+    const doubt = { since: now, readAt: now, why, size: 0, missing: 10 };
+    const decision = decide({ ...early, braked: true, rollout: { ...early.rollout, doubt } }, now);
+    expect(decision.actions).toEqual([{ do: 'checkInventory' }]);
+    expect(decision.blockers.map(({ kind }) => kind)).toEqual(['outliersUnclear', 'inventory']);
+  });
+
   it('trips also for a wave that has passed, and for none that has not begun', () => {
     const late = view({ canary: all({ failed: 1 }), restState: 'open' });
-    expect(alarmOf(late)).toMatchObject({
-      action: { do: 'breach' },
-    });
-    const unbegun = view({ canary: all({ succeeded: 1 }), rest: all({ failed: 1 }) });
-    expect(alarmOf(unbegun)).toBeUndefined();
-    const waiting = view({
-      canary: all({ succeeded: 1 }),
-      rest: all({ failed: 1 }),
-      restState: 'awaitingApproval',
-    });
-    expect(alarmOf(waiting)).toBeUndefined();
-    expect(
-      alarmOf(view({ canary: all({ succeeded: 1 }), rest: all({ failed: 1 }), restState: 'open' })),
-    ).toMatchObject({
+    expect(alarmOf(late)).toMatchObject({ action: { do: 'breach' } });
+    const badRest = { canary: all({ succeeded: 1 }), rest: all({ failed: 1 }) };
+    expect(alarmOf(view(badRest))).toBeUndefined();
+    expect(alarmOf(view({ ...badRest, restState: 'awaitingApproval' }))).toBeUndefined();
+    expect(alarmOf(view({ ...badRest, restState: 'open' }))).toMatchObject({
       action: { do: 'breach', holdsBuild: false },
     });
   });
@@ -177,101 +121,69 @@ describe('the breaker', () => {
 });
 
 describe('members of a held stratum', () => {
-  const aside = view({
+  const rollout = { heldStrata: [aHeldStratum(0)] };
+  const bad = {
     canary: [{ failed: 1 }, ...all({ succeeded: 1 }, 9)],
-    rest: [{ waiting: 3, failed: 0 }, ...all({ succeeded: 3 }, 9)],
-    restState: 'open',
-    rollout: { heldStrata: [held(0)] },
-  });
+    rest: [{ waiting: 3 }, ...all({ succeeded: 3 }, 9)],
+  };
+  const aside = view({ ...bad, restState: 'open', rollout });
 
-  it('are neither waited for nor counted, in any wave', () => {
+  it('are neither waited for nor counted, in any wave, so that the waves of the others pass', () => {
     expect(setAsideIn(aside, 0)).toEqual({ waiting: 0, failed: 1, weight: 1, acknowledged: 0 });
     expect(setAsideIn(aside, 1)).toEqual({ waiting: 3, failed: 0, weight: 0, acknowledged: 0 });
     expect(assess(aside).assessed.map(({ assessment }) => assessment)).toMatchObject([
       { failures: 0, tripped: false, settled: true },
       { failures: 0, setAside: 3, settled: true, evidence: 'shown' },
     ]);
-  });
-
-  it('leave the waves of the others passable', () => {
     expect(decide(aside, now).actions).toEqual([{ do: 'passWave', wave: 1 }]);
   });
 
+  it('take those that they lost with them, so that a figure and its explanation agree (P16)', () => {
+    const lost = (weight: number) => ({ failed: 1, weight });
+    const canary = [lost(3), lost(3), lost(1), ...all({ succeeded: 1 }, 7)];
+    const of = view({ canary, rollout: { heldStrata: [aHeldStratum(0)] } });
+    const [wave] = of.waves;
+    const waves = wave === undefined ? [] : [{ ...wave, weight: 7, lost: 2 }];
+    expect(assess({ ...of, waves }).assessed[0]?.assessment).toMatchObject({ failures: 4, lost: 1 });
+  });
+
   it('stay set aside when another stratum is judged', () => {
-    const second = view({
-      canary: [{ failed: 1 }, { failed: 1 }, ...all({ succeeded: 1 }, 8)],
-      rollout: { heldStrata: [held(1)] },
-    });
+    const canary = [{ failed: 1 }, { failed: 1 }, ...all({ succeeded: 1 }, 8)];
+    const second = view({ canary, rollout: { heldStrata: [aHeldStratum(1)] } });
     expect(alarmOf(second)).toMatchObject({ action: { do: 'isolate', strata: [{ stratum: 0 }] } });
   });
 
-  it('are no missing evidence when they are all there is', () => {
-    const alone = view({ canary: [{ failed: 4, waiting: 6 }], rollout: { heldStrata: [held(0)] } });
-    expect(assess(alone).assessed[0]?.assessment.evidence).toBe('shown');
-    const withOther = view({ canary: [{ failed: 4, waiting: 5 }], rollout: { heldStrata: [held(0)] } });
-    expect(assess(withOther).assessed[0]?.assessment.evidence).not.toBe('shown');
+  it('are no missing evidence when they are the whole wave', () => {
+    const evidence = (canary: Part) =>
+      assess(view({ canary: [canary], rollout })).assessed[0]?.assessment.evidence;
+    expect(evidence({ failed: 4, waiting: 6 })).toBe('shown');
+    expect(evidence({ failed: 4, waiting: 5 })).not.toBe('shown');
   });
 
-  it('leave the rollout to an operator once all else is done', () => {
-    const { rollout, ...rest } = aside;
-    const done = {
-      ...rest,
-      rollout: { ...rollout, waves: rollout.waves.map((wave) => ({ ...wave, state: 'passed' as const })) },
-    };
-    expect(decide(done, now).actions).toEqual([
-      {
-        do: 'hold',
-        cause: { kind: 'onlyHeldStrata', upgrades: 3, labels: ['s0'] },
-      },
-    ]);
-    const resumed = evolveRollout(
-      { ...done.rollout, state: 'held' },
-      { kind: 'resumed', at: now, reason: because(''), view: done },
-    );
-    expect(resumed.endsWithoutHeld).toBe(true);
-    expect(decide({ ...done, rollout: resumed }, now).actions).toEqual([
+  it('leave the rollout to an operator once all else is done, whose resume withdraws them', () => {
+    const done = view({ ...bad, restState: 'passed', rollout });
+    const hold = { do: 'hold', cause: { kind: 'onlyHeldStrata', upgrades: 3, labels: ['s0'] } };
+    expect(decide(done, now).actions).toEqual([hold]);
+    const after = resumed({ ...done, rollout: { ...done.rollout, state: 'held' } }, now);
+    expect(decide(after, now).actions).toEqual([
       { do: 'withdrawWaiting', reason: { kind: 'heldToTheEnd', labels: ['s0'] } },
     ]);
-    const withdrawn = {
-      ...done,
-      rollout: resumed,
-      waves: [done.waves[0] ?? aSummary(), aSummary({ succeeded: 27, withdrawn: 3 })],
-    };
-    expect(decide(withdrawn, now).actions).toContainEqual({ do: 'finish', state: 'finishedWithFailures' });
+    const withdrawn = [done.waves[0] ?? aSummary(), aSummary({ succeeded: 27, withdrawn: 3 })];
+    expect(decide({ ...after, waves: withdrawn }, now).actions).toContainEqual({
+      do: 'finish',
+      state: 'finishedWithFailures',
+    });
   });
 
-  it('are not given up by a resume while others are on their way', () => {
-    const busy = view({
-      canary: all({ succeeded: 1 }),
-      rest: [{ waiting: 3 }, { active: 1 }],
-      restState: 'passed',
-      rollout: { heldStrata: [held(0)], state: 'paused' },
-    });
-    const resumed = evolveRollout(busy.rollout, {
-      kind: 'resumed',
-      at: now,
-      reason: because(''),
-      view: busy,
-    });
-    expect(resumed.endsWithoutHeld).toBe(false);
-  });
-});
-
-describe('a resume', () => {
-  it('gives up no held stratum while a wave has still to pass, and nothing where none is held', () => {
-    const resumed = (restState: WaveState, heldStrata: readonly HeldStratum[]) => {
-      const of = view({
-        canary: all({ succeeded: 1 }),
-        rest: [{ waiting: heldStrata.length }, ...all({ succeeded: 3 }, 9)],
-        restState,
-        rollout: { heldStrata, state: 'paused' },
-      });
-      return evolveRollout(of.rollout, { kind: 'resumed', at: now, reason: because(''), view: of })
-        .endsWithoutHeld;
-    };
-    expect(resumed('passed', [held(0)])).toBe(true);
-    expect(resumed('open', [held(0)])).toBe(false);
-    expect(resumed('passed', [])).toBe(false);
+  it.each<[string, boolean, Partial<Given>, readonly number[]]>([
+    ['when all else is done', true, { restState: 'passed', rest: bad.rest }, [0]],
+    ['while a wave has still to pass', false, { restState: 'open', rest: bad.rest }, [0]],
+    ['while others are running', false, { restState: 'passed', rest: [{ waiting: 3 }, { active: 1 }] }, [0]],
+    ['where none is held', false, { restState: 'passed', rest: [] }, []],
+  ])('are given up by a resume %s: %s', (_when, expected, given, held) => {
+    const heldStrata = held.map((stratum) => aHeldStratum(stratum));
+    const of = view({ canary: all({ succeeded: 1 }), ...given, rollout: { heldStrata, state: 'paused' } });
+    expect(resumed(of, now).rollout.endsWithoutHeld).toBe(expected);
   });
 });
 
@@ -298,51 +210,47 @@ describe('failures in general', () => {
         ...(restState === undefined ? {} : { restState }),
         rest: restState === undefined ? all({ waiting: 3 }) : given.rest,
         maxFailures: { kind: 'count', count: allowed },
-        rollout: { heldStrata: heldStrata.map(held) },
+        rollout: { heldStrata: heldStrata.map((stratum) => aHeldStratum(stratum)) },
       }),
     );
   const judging = new Set(['breach', 'isolate', 'setBrake', 'lowerAcknowledged']);
   const verdicts = (of: RolloutView) => decide(of, now).actions.filter((action) => judging.has(action.do));
+  const released = (of: RolloutView, stratum: number) => {
+    const { label } = aHeldStratum(stratum);
+    const reason = because('');
+    return afterFact(of, { kind: 'stratumReleased', at: now, reason, stratum, label, view: of });
+  };
 
   it('trip nothing again once an operator has seen them and resumed, until a new one comes', () => {
     let raised = 0;
     fc.assert(
       fc.property(views, (of) => {
         if (alarmOf(of) !== undefined) raised += 1;
-        const rollout = evolveRollout(
-          { ...of.rollout, state: 'held' },
-          { kind: 'resumed', at: now, reason: because(''), view: of },
-        );
-        expect(verdicts({ ...of, rollout })).toEqual([]);
+        const stopped = { ...of, rollout: { ...of.rollout, state: 'held' } } as const;
+        const after = resumed(stopped, now).rollout;
+        expect(verdicts({ ...of, rollout: after })).toEqual([]);
       }),
       { numRuns: 500 },
     );
     expect(raised).toBeGreaterThan(100);
   });
 
-  it('of a released stratum are known, and only new ones speak against it', () => {
-    const bad = (failed: number) =>
+  it('of a released stratum are acknowledged, and only new ones count', () => {
+    const bad = (failed: number, heldStrata = [aHeldStratum(0)]) =>
       view({
         canary: [{ failed: 1 }, ...all({ succeeded: 3 }, 9)],
         rest: [{ failed }, ...all({ succeeded: 9 }, 9)],
         restState: 'open',
-        rollout: { heldStrata: [held(0)] },
+        rollout: { heldStrata },
       });
-    expect(alarmOf({ ...bad(2), rollout: { ...bad(2).rollout, heldStrata: [] } })).toBeDefined();
-    const rollout = evolveRollout(bad(2).rollout, {
-      kind: 'stratumReleased',
-      at: now,
-      reason: because(''),
-      stratum: 0,
-      label: held(0).label,
-      view: bad(2),
-    });
-    expect(rollout.acknowledgedStrata).toEqual([
+    expect(alarmOf(bad(2, []))).toBeDefined();
+    const after = released(bad(2), 0);
+    expect(after.rollout.acknowledgedStrata).toEqual([
       { stratum: 0, wave: 0, failed: 1, weight: 1 },
       { stratum: 0, wave: 1, failed: 2, weight: 2 },
     ]);
-    expect(alarmOf({ ...bad(2), rollout })).toBeUndefined();
-    expect(alarmOf({ ...bad(4), rollout })).toMatchObject({
+    expect(alarmOf(after)).toBeUndefined();
+    expect(alarmOf({ ...bad(4), rollout: after.rollout })).toMatchObject({
       action: { do: 'isolate', strata: [{ failed: 2, tried: 2, elsewhere: { failed: 0, tried: 108 } }] },
     });
   });
@@ -352,17 +260,9 @@ describe('failures in general', () => {
       fc.property(views, (of) => {
         const [first] = of.rollout.heldStrata;
         if (first === undefined || alarmOf(of) !== undefined) return;
-        const fact = {
-          kind: 'stratumReleased',
-          at: now,
-          reason: because(''),
-          stratum: first.stratum,
-          label: first.label,
-          view: of,
-        } as const;
-        const rollout = evolveRollout(of.rollout, fact);
-        expect(rollout.heldStrata).not.toContainEqual(first);
-        for (const action of verdicts({ ...of, rollout })) {
+        const after = released(of, first.stratum);
+        expect(after.rollout.heldStrata).not.toContainEqual(first);
+        for (const action of verdicts(after)) {
           // Another stratum may be held in its place; this one has been seen.
           expect(action.do).toBe('isolate');
           if (action.do === 'isolate')
@@ -380,20 +280,14 @@ describe('failures in general', () => {
         const alarm = alarmOf(of);
         if (alarm?.kind !== 'act' || alarm.action.do !== 'isolate') return;
         isolated += 1;
-        const at = now;
-        const strata = alarm.action.strata.map((each) => ({
-          ...each,
-          reason: because(''),
-          by: 'daemon',
-          at,
-        }));
-        const rollout = evolveRollout(of.rollout, { kind: 'strataHeld', at, strata });
-        const after = { ...of, rollout };
+        const strata = alarm.action.strata.map((each) => aHeldStratum(each.stratum, each));
+        const after = afterFact(of, { kind: 'strataHeld', at: now, strata });
         for (const [index, { wave, assessment }] of assess(after).assessed.entries()) {
           if (wave.state !== 'waiting') expect(assessment.tripped).toBe(false);
           const others = of.strata.filter(
             (each) =>
-              each.wave === index && !rollout.heldStrata.some(({ stratum }) => stratum === each.stratum),
+              each.wave === index &&
+              !after.rollout.heldStrata.some(({ stratum }) => stratum === each.stratum),
           );
           const runs = of.strata.some((each) => each.wave === index && each.active > 0);
           if (!runs && others.every(({ waiting }) => waiting === 0)) expect(assessment.settled).toBe(true);
@@ -406,32 +300,27 @@ describe('failures in general', () => {
   });
 
   it('that were retried make no room for new ones', () => {
+    const failing = (failed: number) =>
+      Array.from({ length: failed }, (_, stratum) => aStratumSummary({ stratum, failed: 1, weight: 1 }));
+    const withFailures = (rollout: Rollout, failed: number): RolloutView => ({
+      ...view({ canary: failing(failed) }),
+      rollout,
+      waves: [aSummary({ retrying: 10 - failed, failed }, { weight: failed }), aSummary()],
+    });
     const seen = view({ canary: all({ failed: 1 }) });
-    const resumed = evolveRollout(
-      { ...seen.rollout, state: 'held' },
-      { kind: 'resumed', at: now, reason: because(''), view: seen },
+    const retried = withFailures(
+      resumed({ ...seen, rollout: { ...seen.rollout, state: 'held' } }, now).rollout,
+      1,
     );
-    const retried = {
-      ...seen,
-      rollout: resumed,
-      waves: [aSummary({ retrying: 9, failed: 1 }, { weight: 1 }), aSummary()],
-      strata: [aStratumSummary({ stratum: 0, wave: 0, failed: 1, weight: 1 })],
-    };
     expect(decide(retried, now).actions).toEqual([{ do: 'lowerAcknowledged' }]);
-    const lowered = evolveRollout(resumed, { kind: 'acknowledgedLowered', at: now, view: retried });
+    const lower = (of: RolloutView) =>
+      afterFact(of, { kind: 'acknowledgedLowered', at: now, view: of }).rollout;
+    const lowered = lower(retried);
     expect(lowered.waves[0]?.acknowledgedWeight).toBe(1);
     const three = [{ stratum: 0, wave: 0, failed: 3, weight: 3 }];
-    const more = { ...retried, rollout: { ...resumed, acknowledgedStrata: three } };
-    expect(
-      evolveRollout(more.rollout, { kind: 'acknowledgedLowered', at: now, view: more }).acknowledgedStrata,
-    ).toEqual([{ stratum: 0, wave: 0, failed: 1, weight: 1 }]);
-    expect(decide({ ...retried, rollout: lowered }, now).actions).toEqual([]);
-    const again = {
-      ...retried,
-      rollout: lowered,
-      waves: [aSummary({ failed: 2, retrying: 8 }, { weight: 2 }), aSummary()],
-      strata: [0, 1].map((stratum) => aStratumSummary({ stratum, wave: 0, failed: 1, weight: 1 })),
-    };
-    expect(decide(again, now).actions).toMatchObject([{ do: 'breach' }]);
+    const more = { ...retried, rollout: { ...retried.rollout, acknowledgedStrata: three } };
+    expect(lower(more).acknowledgedStrata).toEqual([{ stratum: 0, wave: 0, failed: 1, weight: 1 }]);
+    expect(decide(withFailures(lowered, 1), now).actions).toEqual([]);
+    expect(decide(withFailures(lowered, 2), now).actions).toMatchObject([{ do: 'breach' }]);
   });
 });

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { afterAnswer, assessGate } from '../../../../src/rollout/decision/assess-gate.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { Action } from '../../../../src/rollout/decision/decision.ts';
-import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
-import { afterAnswer, assessGate } from '../../../../src/rollout/decision/gate-probe.ts';
 import type { GateRule, WaveRule } from '../../../../src/rollout/model/policy.ts';
 import type {
   Rollout,
@@ -12,19 +11,8 @@ import type {
   Wave,
   WaveSummary,
 } from '../../../../src/rollout/model/rollout.ts';
-import {
-  aPolicy,
-  aPrometheusGate,
-  aRollout,
-  aStatus,
-  aSummary,
-  aView,
-  aWave,
-  aWaveRule,
-  aWebhookGate,
-  because,
-  startedAt,
-} from '../../../support/builders.ts';
+import { aPrometheusGate, aStatus, aWebhookGate, startedAt } from '../../../support/builders.ts';
+import { aViewOf, type Counts, resumed, waiting } from '../../../support/view-cases.ts';
 
 const minute = 60_000;
 const soakMs = 40 * minute;
@@ -43,27 +31,32 @@ const check = (changes: Partial<SoakCheck> = {}): SoakCheck => ({
 interface Soaking {
   readonly rule?: Partial<WaveRule>;
   readonly wave?: Partial<Wave>;
-  readonly summary?: WaveSummary;
+  readonly counts?: Counts;
+  readonly summary?: Partial<WaveSummary>;
   readonly rollout?: Partial<Rollout>;
 }
 
 /** A canary of five that soaks from `startedAt` to `endsAt`, and a second wave behind it. */
-function soaking({ rule, wave, summary, rollout }: Soaking = {}): RolloutView {
-  const rules = [
-    aWaveRule({ name: 'canary', soakMs, maxFailures: { kind: 'count', count: 1 }, ...rule }),
-    aWaveRule(),
-  ];
-  const gates = rules[0]?.gates.map(() => aStatus()) ?? [];
-  return aView({
-    rollout: aRollout({
-      policy: aPolicy({ waves: rules }),
-      waves: [
-        aWave({ name: 'canary', size: 5, state: 'soaking', soakEndsAt: endsAt, gates, ...wave }),
-        aWave({ size: 20, state: 'waiting', openedAt: null }),
-      ],
-      ...rollout,
-    }),
-    waves: [summary ?? aSummary({ succeeded: 5 }), aSummary({ pending: 20 })],
+function soaking({
+  rule,
+  wave,
+  counts = { succeeded: 5 },
+  summary = {},
+  rollout,
+}: Soaking = {}): RolloutView {
+  const gates = (rule?.gates ?? []).map(() => aStatus());
+  return aViewOf({
+    waves: [
+      {
+        name: 'canary',
+        counts,
+        summary,
+        rule: { soakMs, maxFailures: { kind: 'count', count: 1 }, ...rule },
+        wave: { state: 'soaking', soakEndsAt: endsAt, gates, ...wave },
+      },
+      { counts: { pending: 20 }, wave: waiting },
+    ],
+    rollout,
   });
 }
 
@@ -75,7 +68,7 @@ const met = (askedAt: number, watchedSince = startedAt) =>
 const passes = { do: 'passWave', wave: 0 };
 
 describe('a soak', () => {
-  it.each([{ silent: 1 }, { failedPolls: 1 }])('does not pass on a look with %o, and says so', (changes) => {
+  it.each([{ silent: 1 }, { failedPolls: 1 }])('does not pass on a poll with %o, and says so', (changes) => {
     const view = soaking({ wave: { soakCheck: check(changes) } });
     const decision = decide(view, endsAt);
     expect(decision.actions).toEqual([]);
@@ -84,7 +77,7 @@ describe('a soak', () => {
     expect(does(view, endsAt + 30_000)).toEqual(['checkSoak']);
   });
 
-  it('is looked at four times, so that a dying wave is noticed early', () => {
+  it('is polled four times, so that a dying wave is noticed early', () => {
     expect(does(soaking(), startedAt + 10 * minute - 1)).toEqual([]);
     expect(decide(soaking(), startedAt).wakeAt).toBe(startedAt + 10 * minute);
     expect(does(soaking(), startedAt + 10 * minute)).toEqual(['checkSoak']);
@@ -93,32 +86,25 @@ describe('a soak', () => {
   });
 
   it('begins anew for those that came late', () => {
-    const late = startedAt + 30 * minute;
-    const onTheWay = soaking({
-      summary: aSummary({ succeeded: 4, upgrading: 1 }),
-      wave: { soakCheck: check() },
-    });
-    expect(decide(onTheWay, endsAt)).toMatchObject({
+    const wave = { soakCheck: check() };
+    expect(decide(soaking({ counts: { succeeded: 4, upgrading: 1 }, wave }), endsAt)).toMatchObject({
       actions: [],
       blockers: [{ kind: 'lateJoiners', wave: 'canary', upgrades: 1 }],
     });
-    const came = soaking({
-      summary: aSummary({ succeeded: 5 }, { lastChangeAt: late }),
-      wave: { soakCheck: check() },
-    });
+    const late = startedAt + 30 * minute;
+    const came = soaking({ summary: { lastChangeAt: late }, wave });
     expect(does(came, endsAt)).not.toContain('passWave');
     expect(decide(came, late + soakMs).actions).toEqual([{ do: 'checkSoak', wave: 0 }]);
   });
 
-  it('looks at its collectors anew after a resume: what it saw before the pause is old', () => {
+  it('polls its collectors anew after a resume: what it saw before the pause is old', () => {
     const paused = soaking({ wave: { soakCheck: check() }, rollout: { state: 'paused' } });
     const at = endsAt + 24 * 60 * minute;
-    const rollout = evolveRollout(paused.rollout, { kind: 'resumed', at, reason: because(''), view: paused });
-    expect(does({ ...paused, rollout }, at)).toEqual(['checkSoak']);
+    expect(does(resumed(paused, at), at)).toEqual(['checkSoak']);
   });
 
-  it('needs no look where nobody was upgraded and an operator went on in spite of that', () => {
-    const nobody = soaking({ summary: aSummary({ withdrawn: 5 }), wave: { acceptedWithoutEvidence: true } });
+  it('needs no poll where nobody was upgraded and an operator went on in spite of that', () => {
+    const nobody = soaking({ counts: { withdrawn: 5 }, wave: { acceptedWithoutEvidence: true } });
     expect(decide(nobody, endsAt - 1)).toMatchObject({ actions: [], wakeAt: endsAt });
     expect(decide(nobody, endsAt).actions).toEqual([passes]);
   });
@@ -170,7 +156,8 @@ describe('a gate', () => {
     // The answer is fresh still, but speaks of a wave without the one that came late.
     const late = soaking({
       rule: { gates: [webhook] },
-      summary: aSummary({ succeeded: 4, failed: 1 }, { weight: 1, lastChangeAt: startedAt + minute }),
+      counts: { succeeded: 4, failed: 1 },
+      summary: { lastChangeAt: startedAt + minute },
       wave: { gates: [met(endsAt)], soakCheck: check({ at: endsAt + minute }) },
     });
     expect(does(late, endsAt + minute)).toEqual(['askGate']);
@@ -217,53 +204,48 @@ describe('a gate', () => {
   });
 });
 
-const verdicts = ['unasked', 'met', 'missed', 'hold', 'error'] as const;
-
 describe('waves in general', () => {
-  const standings = fc.record({
-    askedAt: fc.option(fc.integer({ min: startedAt, max: endsAt + 60 * minute }), { nil: null }),
-    verdict: fc.constantFrom(...verdicts),
-    since: fc.option(fc.integer({ min: startedAt, max: endsAt + 60 * minute }), { nil: null }),
-    value: fc.option(fc.double({ noNaN: true }), { nil: null }),
-    detail: fc.constant(''),
-    errorsInRow: fc.integer({ min: 0, max: 5 }),
-    watchedSince: fc.constantFrom(null, startedAt, endsAt),
-  });
   const instants = fc.integer({ min: startedAt, max: endsAt + 60 * minute });
   const offsets = fc.constantFrom(-30 * minute, -minute, -1, 0, 1, minute, 5 * minute, 20 * minute);
+  const few = (max: number) => fc.integer({ min: 0, max });
+  const standing = fc.record({
+    askedAt: fc.option(instants),
+    verdict: fc.constantFrom('unasked', 'met', 'missed', 'hold', 'error'),
+    since: fc.option(instants),
+    value: fc.option(fc.double({ noNaN: true })),
+    detail: fc.constant(''),
+    errorsInRow: few(5),
+    watchedSince: fc.constantFrom(null, startedAt, endsAt),
+    samples: fc.constant([]),
+  });
+  const gates = fc.array(fc.record({ gate: fc.constantFrom(prometheus, webhook), standing }), {
+    maxLength: 2,
+  });
+  const soakChecks = fc.option(fc.record({ at: offsets, silent: few(1), failedPolls: few(1) }), { freq: 10 });
 
   it('pass only with every gate freshly passed, and the soak looked at after its end (P3, P14)', () => {
     let passed = 0;
     fc.assert(
       fc.property(
-        fc.array(fc.record({ gate: fc.constantFrom(prometheus, webhook), standing: standings }), {
-          maxLength: 2,
-        }),
-        fc.option(
-          fc.record({
-            at: offsets,
-            silent: fc.integer({ min: 0, max: 1 }),
-            failedPolls: fc.integer({ min: 0, max: 1 }),
-          }),
-          { nil: null, freq: 10 },
-        ),
+        gates,
+        soakChecks,
         fc.option(instants, { nil: null, freq: 1 }),
         offsets,
         offsets,
         fc.boolean(),
-        (gates, looked, skippedAt, changed, since, isMet) => {
+        (some, looked, skippedAt, changed, since, isMet) => {
           const over = skippedAt ?? Math.max(endsAt, endsAt + changed);
           const now = over + since;
-          const asked = gates.map(({ gate, standing }) =>
+          const asked = some.map(({ gate, standing }) =>
             // Half of the runs show good gates, so that some waves pass.
             ({ gate, standing: isMet ? afterAnswer(aStatus(), gate, answerFor(gate), now) : standing }),
           );
           const view = soaking({
             rule: { gates: asked.map(({ gate }) => gate) },
-            summary: aSummary({ succeeded: 5 }, { lastChangeAt: startedAt + changed }),
+            summary: { lastChangeAt: startedAt + changed },
             wave: {
               soakSkippedAt: skippedAt,
-              soakCheck: looked === null ? null : { ...looked, at: over + looked.at },
+              soakCheck: looked && { ...looked, at: over + looked.at },
               gates: asked.map(({ standing }) => standing),
             },
           });

@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import { judgeInventoryReading } from '../../../../src/rollout/decision/implausible-inventory.ts';
-import type { InventoryCount } from '../../../../src/rollout/model/assess-inventory.ts';
-import { implausibleHoldAfterMs } from '../../../../src/rollout/model/assess-inventory.ts';
+import {
+  type InventoryCount,
+  implausibleHoldAfterMs,
+} from '../../../../src/rollout/model/assess-inventory.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { aRollout, aView, aWave, because, startedAt as t } from '../../../support/builders.ts';
+import { afterAction, resumed } from '../../../support/view-cases.ts';
 
 const minutes = 60_000;
 const inventory = { at: t, size: 120, missing: 0 };
@@ -24,14 +27,18 @@ function afterReading(rollout: Rollout, seen: InventoryCount, at = seen.readAt):
 const running = aRollout({ inventory, waves: [aWave({ size: 120 })] });
 const doubting = afterReading(running, reading(60));
 
+const heldAt = t + minutes + implausibleHoldAfterMs;
+
 /** Held for the doubt itself, so that a person has read what resuming it means. */
 function afterHold(rollout: Rollout): Rollout {
-  const at = t + minutes + implausibleHoldAfterMs;
-  const [action] = decide(aView({ rollout, braked: true }), at).actions;
-  if (action?.do !== 'hold') throw new Error('it is not held');
-  const { do: _do, cause, ...of } = action;
-  return evolveRollout(rollout, { kind: 'held', at, reason: cause, ...of });
+  const view = aView({ rollout, braked: true });
+  const [action] = decide(view, heldAt).actions;
+  const held = action && afterAction(view, action, heldAt)?.rollout;
+  if (held?.state !== 'held') throw new Error('it is not held');
+  return held;
 }
+
+const resume = (rollout: Rollout, at: number) => resumed(aView({ rollout }), at).rollout;
 
 const candidates = [{ lane: 0, retries: [], pending: [{ collectorId: 1, order: 1 }] }];
 
@@ -91,46 +98,30 @@ describe('a rollout that can not believe the inventory (P14)', () => {
   });
 
   it('takes the inventory for the whole fleet when a person resumes after the hold', () => {
-    const at = t + minutes + implausibleHoldAfterMs;
-    const held = afterHold(doubting);
-    expect(held.state).toBe('held');
-    const resumed = evolveRollout(held, {
-      kind: 'resumed',
-      at,
-      reason: because(''),
-      view: aView({ rollout: held }),
-    });
-    expect(resumed).toMatchObject({ state: 'running', inventory: { size: 60, missing: 60 } });
-    expect(resumed.doubt).toBeUndefined();
-    expect(judgeInventoryReading(resumed, reading(59, at + 1), at + 1)).toBeUndefined();
-    expect(judgeInventoryReading(resumed, reading(30, at + 1), at + 1)?.kind).toBe('inventoryImplausible');
+    const after = resume(afterHold(doubting), heldAt);
+    expect(after).toMatchObject({ state: 'running', inventory: { size: 60, missing: 60 } });
+    expect(after.doubt).toBeUndefined();
+    expect(judgeInventoryReading(after, reading(59, heldAt + 1), heldAt + 1)).toBeUndefined();
+    expect(judgeInventoryReading(after, reading(30, heldAt + 1), heldAt + 1)?.kind).toBe(
+      'inventoryImplausible',
+    );
   });
 
   it('never takes an empty one for the fleet: it waits anew', () => {
-    const at = t + minutes + implausibleHoldAfterMs;
-    const held = afterHold(afterReading(running, reading(0)));
-    const resumed = evolveRollout(held, {
-      kind: 'resumed',
-      at,
-      reason: because(''),
-      view: aView({ rollout: held }),
-    });
-    expect(resumed.doubt).toMatchObject({ since: at, why: { kind: 'empty' } });
-    expect(resumed.inventory).toEqual(inventory);
+    const after = resume(afterHold(afterReading(running, reading(0))), heldAt);
+    expect(after).toMatchObject({ inventory, doubt: { since: heldAt, why: { kind: 'empty' } } });
   });
 
   it.each(['paused', 'held'] as const)(
-    'that was %s for something else is never taken for the fleet by resuming: nobody was told what that means',
+    'that was %s for something else is never taken for the fleet by resuming: no person has read what that means',
     (state) => {
-      const stopped = { ...doubting, state, reason: because('by alice: lunch') };
       const at = t + 8 * 60 * minutes;
-      const view = aView({ rollout: stopped });
-      const resumed = evolveRollout(stopped, { kind: 'resumed', at, reason: because(''), view });
-      expect(resumed).toMatchObject({ state: 'running', inventory, doubt: { since: at } });
+      const after = resume({ ...doubting, state, reason: because('by alice: lunch') }, at);
+      expect(after).toMatchObject({ state: 'running', inventory, doubt: { since: at } });
     },
   );
 
-  it('that is rolled back after a pause waits as long as any: nobody was told what it leaves behind', () => {
+  it('that is rolled back after a pause waits as long as any: no person has read what it leaves behind', () => {
     const paused = { ...doubting, state: 'paused' } as const;
     const at = t + 8 * 60 * minutes;
     const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: because('') });
@@ -140,8 +131,8 @@ describe('a rollout that can not believe the inventory (P14)', () => {
   });
 
   it('has no doubt any more once it is aborted: a rollback of it, later, judges anew', () => {
-    const aborted = evolveRollout(doubting, { kind: 'aborted', at: t + 2 * minutes, reason: because('') });
-    expect(aborted.doubt).toBeUndefined();
+    const aborted = { kind: 'aborted', at: t + 2 * minutes, reason: because('') } as const;
+    expect(evolveRollout(doubting, aborted).doubt).toBeUndefined();
   });
 
   it('says so while it rolls back, and plans the rollback again', () => {

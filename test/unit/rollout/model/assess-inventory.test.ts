@@ -28,49 +28,32 @@ function lacking(missing: number, changes: Partial<InventoryCount> = {}): Invent
 }
 
 describe('a reading of the inventory', () => {
-  it('is not when more than a few members are missing at once, whatever else it lists', () => {
-    expect(assessInventory(lacking(4, { rows: 500, size: 500 }), baseline)).toEqual({
-      kind: 'implausible',
-      why: { kind: 'manyGone', missing: 4, members: 120 },
-    });
-  });
+  const long = lacking(4, { rows: 500, size: 500 });
+  const none = { rows: 0, size: 0, members: 0, missing: 0, missingUnexplained: 0 };
+  const transient = (count: number) => lacking(0, { ...none, transient: count });
+  const manyGone = { kind: 'manyGone', missing: 4, members: 120 };
+  const empty = (expected: number) => ({ kind: 'empty', expected });
+  const short = { kind: 'short', size: 107, before: 120 };
+  const others = { members: 5, missing: 0, missingUnexplained: 0 };
+  const withdrawn = (missingUnexplained: number) => lacking(40, { missingUnexplained });
+  const small = (size: number): InventoryBaseline => ({ at: t, size, missing: 0 });
+  const half = { at: t, size: 60, missing: 60 };
 
-  it('is not when it is empty while collectors are expected', () => {
-    expect(assessInventory(lacking(120), baseline)).toEqual({
-      kind: 'implausible',
-      why: { kind: 'empty', expected: 120 },
-    });
-    const one = { rows: 0, size: 0, members: 1, missing: 1, missingUnexplained: 1 };
-    expect(assessInventory(lacking(0, one), { at: t, size: 1, missing: 0 }).kind).toBe('implausible');
-  });
-
-  it('is not when it is empty while all members come and go by themselves: not all of them at once', () => {
-    const none = { rows: 0, size: 0, members: 0, missing: 0, missingUnexplained: 0, transient: 40 };
-    expect(assessInventory(lacking(0, none), { at: t, size: 0, missing: 0 })).toEqual({
-      kind: 'implausible',
-      why: { kind: 'empty', expected: 40 },
-    });
-    expect(assessInventory(lacking(0, { ...none, transient: 0 }), undefined).kind).toBe('plausible');
-  });
-
-  it('is not when it is much shorter than the last good one, though no member is missing', () => {
-    const others = { members: 5, missing: 0, missingUnexplained: 0 };
-    expect(assessInventory(lacking(12, others), baseline).kind).toBe('plausible');
-    expect(assessInventory(lacking(13, others), baseline)).toEqual({
-      kind: 'implausible',
-      why: { kind: 'short', size: 107, before: 120 },
-    });
-  });
-
-  it('does not count again those that were gone at the last good one', () => {
-    const after = { at: t, size: 60, missing: 60 };
-    expect(assessInventory(lacking(61), after).kind).toBe('plausible');
-    expect(assessInventory(lacking(64), after).kind).toBe('implausible');
-  });
-
-  it('of a rollout of an earlier version takes what was withdrawn for gone', () => {
-    expect(assessInventory(lacking(40, { missingUnexplained: 2 }), undefined).kind).toBe('plausible');
-    expect(assessInventory(lacking(40, { missingUnexplained: 30 }), undefined).kind).toBe('implausible');
+  it.each<[string, InventoryCount, InventoryBaseline | undefined, object | null]>([
+    ['not when more than a few members are missing, whatever else it lists', long, baseline, manyGone],
+    ['not when it is empty while collectors are expected', lacking(120), baseline, empty(120)],
+    // Not all of them come and go at once.
+    ['not when it is empty though all members are transient', transient(40), small(0), empty(40)],
+    ['when it is empty and nobody is expected', transient(0), undefined, null],
+    ['not when it is much shorter than before, members aside', lacking(13, others), baseline, short],
+    ['when it lacks those that were gone at the last good one', lacking(61), half, null],
+    ['not when it lacks many beside those', lacking(64), half, { kind: 'manyGone' }],
+    ['of an earlier version when most of the missing were withdrawn', withdrawn(2), undefined, null],
+    ['not of an earlier version when many were not', withdrawn(30), undefined, { kind: 'manyGone' }],
+  ])('is plausible %s', (_when, seen, before, why) => {
+    expect(assessInventory(seen, before)).toMatchObject(
+      why === null ? { kind: 'plausible' } : { kind: 'implausible', why },
+    );
   });
 
   it('is bounded by a few: at least one, less than all, two of a hundred in a large fleet', () => {
@@ -113,16 +96,8 @@ describe('a reading of the inventory', () => {
     fc.assert(
       fc.property(count, count, count, count, (members, absent, size, before) => {
         const missing = Math.min(members, absent);
-        const seen = {
-          readAt: t,
-          rows: size,
-          size,
-          members,
-          missing,
-          missingUnexplained: missing,
-          transient: 0,
-        };
-        const verdict = assessInventory(seen, { at: t, size: before, missing: 0 });
+        const seen = lacking(0, { rows: size, size, members, missing, missingUnexplained: missing });
+        const verdict = assessInventory(seen, small(before));
         const isWell =
           (size > 0 || members + before === 0) && missing <= fewOf(members) && !isMuchShorter(size, before);
         expect(verdict.kind === 'plausible').toBe(isWell);

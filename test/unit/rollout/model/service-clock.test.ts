@@ -35,13 +35,6 @@ const every = (spacingMs: number, count: number, from = 0): readonly Answer[] =>
   Array.from({ length: count }, (_, index) => ({ at: from + index * spacingMs }));
 
 describe('the time that an answer of the service tells', () => {
-  it('is never that of a backend whose clock is wrong, however often it answers in turn with the others', () => {
-    const answers = every(3 * seconds, 200).map((answer, index) =>
-      index % 3 === 2 ? { ...answer, off: 6 * minutes } : answer,
-    );
-    expect(isKnown(judge(answers))).toEqual(answers.map(({ off }) => off === undefined));
-  });
-
   it('is never that of a cache that gives the same Date for ever', () => {
     const answers = every(5 * seconds, 10).concat(
       every(5 * seconds, 100, 50 * seconds).map(({ at }) => ({ at, off: -(at - 30 * seconds) })),
@@ -68,18 +61,7 @@ describe('the time that an answer of the service tells', () => {
     },
   );
 
-  it('is none for a jump of a service that is played 20 times as fast, either', () => {
-    const answers = [
-      ...every(100, 50),
-      { at: 5_100, off: 6 * minutes },
-      { at: 5_200, off: -6 * minutes },
-      { at: 5_300 },
-    ];
-    const known = isKnown(judge(answers, { speed: 20, ahead: 60 * minutes }));
-    expect(known.slice(30)).toEqual([...Array.from({ length: 20 }, () => true), false, false, true]);
-  });
-
-  it('never lies more than a few seconds off, whatever single answers claim, at any speed', () => {
+  it('is never more than a few seconds off, whatever single answers of a wrong clock or a jump claim, at any speed', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(1, 20, 100, 300),

@@ -1,23 +1,30 @@
 import { describe, expect, it } from 'vitest';
 import { noticeWords } from '../../../../src/rollout/messages/notices.ts';
-import { dueOfRollout, type ToldRollout } from '../../../../src/rollout/notices/due-notices.ts';
+import { type AnnouncedRollout, dueOfRollout } from '../../../../src/rollout/notices/due-notices.ts';
 import { dueOfPolicy, type ScanReading } from '../../../../src/rollout/notices/due-of-policy.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
 
 const minute = 60_000;
-const patienceMs = 60 * minute;
+const gracePeriodMs = 60 * minute;
 
 /** Reads these statuses one after the other, a minute apart. @returns what was announced at each */
 function announced(...statuses: readonly RolloutStatus[]): string[][] {
-  let told: ToldRollout | undefined;
+  let announced: AnnouncedRollout | undefined;
   return statuses.map((status, index) => {
-    const due = dueOfRollout(told, status, { now: startedAt + index * minute, since: startedAt, patienceMs });
-    told = due.told;
+    const due = dueOfRollout(announced, status, {
+      now: startedAt + index * minute,
+      since: startedAt,
+      gracePeriodMs,
+    });
+    announced = due.announced;
     return due.notices.map(({ news, phase }) => (phase === 'once' ? news.event : `${news.event} ${phase}`));
   });
 }
+
+const firstNotices = (status: RolloutStatus) =>
+  dueOfRollout(undefined, status, { now: startedAt, since: startedAt, gracePeriodMs }).notices;
 
 const running = aRolloutStatus();
 const held = aRolloutStatus({
@@ -36,67 +43,59 @@ const approval = aRolloutStatus({
 });
 
 describe('what is announced of a rollout', () => {
-  it('is its start once, however often it is read', () => {
-    expect(announced(running, running, running)).toEqual([['started'], [], []]);
+  const passed = [aWaveStatus({ state: 'passed' })];
+  const [start, end] = [['started'], ['finished']];
+  const bothHolds = ['held over', 'held raised'];
+  const approvalNeeded = ['wavePassed', 'approvalNeeded raised'];
+  const whole = ['started', 'wavePassed', 'finished'];
+  const stratumEvents = [start, ['stratumHeld raised'], ['stratumHeld over']];
+  const old = { createdAt: startedAt - minute };
+  const heldAgain = aRolloutStatus({ state: 'held', hold: 9 });
+  const endedAgain = aRolloutStatus({ state: 'succeeded', endedAt: startedAt + 20 * minute });
+  const paused = aRolloutStatus({ state: 'paused', hold: 3 });
+  const stratumHeld = (by: string) => {
+    const stratum = { label: 'Linux', kind: 'asked' as const, reason: 'broken', at: startedAt, waiting: 3 };
+    return aRolloutStatus({
+      strata: { total: 2, held: [{ ...stratum, by }], uncovered: { count: 0, labels: [] } },
+    });
+  };
+
+  const twoHeld = ['stratumHeld raised', 'stratumHeld raised'];
+  const strataHeld = (count: number) => {
+    const held = Array.from({ length: count }, (_, index) => {
+      const stratum = { label: `s${index}`, kind: 'outlier' as const, reason: '1 of 1 failed', by: 'daemon' };
+      return { ...stratum, at: startedAt + index, waiting: 2 };
+    });
+    return aRolloutStatus({ strata: { total: 20, held, uncovered: { count: 0, labels: [] } } });
+  };
+
+  it.each<[string, readonly RolloutStatus[], readonly (readonly string[])[]]>([
+    ['its start once, however often it is read', [running, running, running], [['started'], [], []]],
+    ['a hold and its end', [running, held, held, running], [start, ['held raised'], [], ['held over']]],
+    // Between two readings, since a person who resumed has to know.
+    ['another hold that follows the first', [held, heldAgain], [[...start, 'held raised'], bothHolds]],
+    ['a wave that passed, and the next approval', [running, approval], [start, approvalNeeded]],
+    ['everything in order at its end', [{ ...ended, waves: passed }, ended], [whole, []]],
+    ['a second end, once opened again', [ended, running, endedAgain], [[...start, ...end], [], end]],
+    ['nothing of a wave older than the installation', [aRolloutStatus({ ...old, waves: passed })], [[]]],
+    ['no end older than the installation', [{ ...ended, ...old }], [[]]],
+    ['a hold older than the installation, which needs a person', [{ ...held, ...old }], [['held raised']]],
+    ['no pause of an operator, who knows', [running, paused], [['started'], []]],
+    ['no stratum held by an operator, who knows', [running, stratumHeld('root')], [['started'], []]],
+    ['a stratum held by the daemon', [running, stratumHeld('daemon'), running], stratumEvents],
+    [
+      'a few strata one by one, and all further ones at once: a bad build holds dozens',
+      [running, strataHeld(2), strataHeld(6), strataHeld(9), running],
+      [start, twoHeld, twoHeld, [], Array.from({ length: 4 }, () => 'stratumHeld over')],
+    ],
+  ])('is %s', (_what, statuses, expected) => {
+    expect(announced(...statuses)).toEqual(expected);
   });
 
-  it('is a hold, and that it is over', () => {
-    expect(announced(running, held, held, running)).toEqual([
-      ['started'],
-      ['held raised'],
-      [],
-      ['held over'],
-    ]);
-  });
-
-  it('is another hold that follows the first between two readings, since a person who resumed has to know', () => {
-    const again = aRolloutStatus({ state: 'held', hold: 9 });
-    expect(announced(held, again)).toEqual([
-      ['started', 'held raised'],
-      ['held over', 'held raised'],
-    ]);
-  });
-
-  it('is a wave that passed and the approval that the next one needs, with the command that gives it', () => {
-    expect(announced(running, approval)).toEqual([['started'], ['wavePassed', 'approvalNeeded raised']]);
-    const { notices } = dueOfRollout(undefined, approval, { now: startedAt, since: startedAt, patienceMs });
-    expect(notices.at(-1)?.commands).toEqual([
+  it('is the approval that a wave needs, with the command that gives it', () => {
+    expect(firstNotices(approval).at(-1)?.commands).toEqual([
       'upwave approve production --wave rest',
       'upwave abort production',
-    ]);
-  });
-
-  it('is everything in order when it was never read before its end', () => {
-    const passed = { ...ended, waves: [aWaveStatus({ state: 'passed' })] };
-    expect(announced(passed, passed)).toEqual([['started', 'wavePassed', 'finished'], []]);
-  });
-
-  it('is a second end, of a rollout that was opened again', () => {
-    const later = aRolloutStatus({ state: 'succeeded', endedAt: startedAt + 20 * minute });
-    expect(announced(ended, running, later)).toEqual([['started', 'finished'], [], ['finished']]);
-  });
-
-  it('is only what needs a person where it is older than the first announcement of the installation', () => {
-    const old = { createdAt: startedAt - minute };
-    const passed = [aWaveStatus({ state: 'passed' })];
-    expect(announced(aRolloutStatus({ ...old, waves: passed }))).toEqual([[]]);
-    expect(announced({ ...ended, ...old })).toEqual([[]]);
-    expect(announced({ ...held, ...old })).toEqual([['held raised']]);
-  });
-
-  it('is no pause and no stratum of an operator, who knows', () => {
-    const stratum = { label: 'Linux', kind: 'asked' as const, reason: 'broken', at: startedAt, waiting: 3 };
-    const strata = (by: string) => ({
-      total: 2,
-      held: [{ ...stratum, by }],
-      uncovered: { count: 0, labels: [] },
-    });
-    expect(announced(running, aRolloutStatus({ state: 'paused', hold: 3 }))).toEqual([['started'], []]);
-    expect(announced(running, aRolloutStatus({ strata: strata('root') }))).toEqual([['started'], []]);
-    expect(announced(running, aRolloutStatus({ strata: strata('daemon') }), running)).toEqual([
-      ['started'],
-      ['stratumHeld raised'],
-      ['stratumHeld over'],
     ]);
   });
 
@@ -114,17 +113,19 @@ describe('what is announced of a rollout', () => {
     const causes = [
       { of: 'failed', total: 3, causes: [aCause(3)], others: { count: 0, causes: 0, unread: 0 } },
     ] as const;
-    const { notices } = dueOfRollout(
-      undefined,
-      { ...held, causes },
-      { now: startedAt, since: startedAt, patienceMs },
-    );
-    const notice = notices.at(-1);
+    const sharedAttribute = {
+      attributes: [{ key: 'osName', value: 'Windows*' }],
+      ...{ failed: 3, tried: 3, elsewhere: { failed: 0, tried: 40 } },
+    };
+    const notice = firstNotices({ ...held, causes, sharedAttribute }).at(-1);
     expect(notice && noticeWords(notice)).toEqual({
       title: 'production: held',
       cause: 'wave canary: failures 3, allowed 2',
       numbers: 'To build 19.536-4: 1 of 10 succeeded, 0 failed, 1 in flight, 9 to do.',
-      causes: ['3 failed: permission denied'],
+      causes: [
+        'all 3 failures have osName=Windows* (3 of 3 there, 0 of 40 elsewhere)',
+        '3 failed: permission denied',
+      ],
       commands: ['upwave resume production --hold 7', 'upwave abort production'],
     });
   });
@@ -138,10 +139,14 @@ function aCause(count: number) {
 
 describe('what is announced of the scans of a policy', () => {
   const read = (...readings: ReadonlyArray<Pick<ScanReading, 'failure' | 'overdueAt'>>) => {
-    let told: Parameters<typeof dueOfPolicy>[0];
+    let announced: Parameters<typeof dueOfPolicy>[0];
     return readings.map((reading, index) => {
-      const due = dueOfPolicy(told, { policy: 'production', ...reading }, startedAt + index * 5 * minute);
-      told = due.told;
+      const due = dueOfPolicy(
+        announced,
+        { policy: 'production', ...reading },
+        startedAt + index * 5 * minute,
+      );
+      announced = due.announced;
       return due.notices.map(({ phase }) => phase);
     });
   };
@@ -150,14 +155,8 @@ describe('what is announced of the scans of a policy', () => {
   const well = { failure: null, overdueAt: startedAt + 999 * minute };
 
   it('is that they fail for ten minutes, once, and that they succeed again', () => {
-    expect(read(failing, failing, failing, failing, well, well)).toEqual([
-      [],
-      [],
-      ['raised'],
-      [],
-      ['over'],
-      [],
-    ]);
+    const phases = read(failing, failing, failing, failing, well, well);
+    expect(phases).toEqual([[], [], ['raised'], [], ['over'], []]);
   });
 
   it('is that a good one is overdue', () => {

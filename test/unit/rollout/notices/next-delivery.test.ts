@@ -48,7 +48,7 @@ describe('a receiver', () => {
     expect(nextDelivery([], aReceiver(), startedAt)).toEqual({ kind: 'done' });
   });
 
-  it('is told in its quiet hours only what needs a person, and its end; the rest comes when they end', () => {
+  it('hears in its quiet hours only what needs a person, and its end; the rest comes when they end', () => {
     const receiver = aReceiver({ quiet });
     const next = (...notices: readonly Notice[]) => nextDelivery(waiting(...notices), receiver, startedAt);
     expect(next(started, held)).toMatchObject({ kind: 'send', waiting: { entry: 'held' } });

@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
-import { freezeRollback } from '../../../../src/rollout/planning/freeze-rollback.ts';
+import { freezeRollback, rollbackPolicy } from '../../../../src/rollout/planning/freeze-rollback.ts';
 import {
-  aCollector,
   aFleet,
-  anUpgrade,
   aPolicy,
   aRollout,
   aWaveRule,
-  because,
+  aWebhookGate,
+  oldBuild,
+  startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 const canary = aWaveRule({
   name: 'first',
@@ -18,57 +20,68 @@ const canary = aWaveRule({
   soakMs: 1_800_000,
   maxFailures: { kind: 'count', count: 1 },
   approval: true,
-  gates: [],
+  gates: [aWebhookGate()],
 });
-const oldBuilds = ['19.441-2', '19.456-3', '19.484-2', '19.506-1'];
+const left = [{ why: { kind: 'held' }, count: 1, some: [] } as const];
 
-/** The rollback of 40 collectors, which had these builds in turn. */
-function frozen(policy: Partial<Policy>, size = 40) {
-  const origin = { id: 'production-20260302-2', startedBy: 'x', createdAt: 0, fleet: aFleet(0) };
-  const ids = Array.from({ length: size }, (_, index) => index + 1);
-  const collectors = new Map(ids.map((id) => [id, aCollector({ id, build: targetBuild })]));
-  const takenBack = ids.map((collectorId) =>
-    anUpgrade(
-      { state: 'succeeded', endedAt: 0, reason: because(''), weight: 0, lost: false },
-      { collectorId, fromBuild: oldBuilds[collectorId % oldBuilds.length] ?? '' },
-    ),
+/** Collectors, and the build that each had. */
+type Had = ReadonlyArray<readonly [id: number, build: string]>;
+
+/** The rollback of these upgrades, each with the build it had; the fleet shows the target where nothing else is said. */
+function frozen(
+  had: Had,
+  policy: Partial<Policy>,
+  shown: (id: number) => Partial<FleetCollector> = () => ({}),
+  size = 40,
+) {
+  const takenBack = had.map(([collectorId, fromBuild]) =>
+    anEndedOne('succeeded', {}, { collectorId, fromBuild, wave: 1, order: 99, lane: 9, stratum: 9 }),
   );
-  const original = aRollout({ policy: aPolicy(policy) });
-  const { rollout, upgrades } = freezeRollback(original, { takenBack, left: [] }, collectors, origin);
-  const sizes = rollout.waves.map(
-    (_wave, index) => upgrades.filter(({ identity: { wave } }) => wave === index).length,
+  const fleet = aFleet(size, (id) => ({ build: targetBuild, ...shown(id) }));
+  const collectors = new Map(fleet.collectors.map((each) => [each.id, each]));
+  const origin = { id: 'r-20260302-2', startedBy: 'ops', createdAt: startedAt + 9, fleet };
+  const original = aRollout({ id: 'r-20260302-1', policy: aPolicy(policy), state: 'held' });
+  const made = freezeRollback(original, { takenBack, left }, collectors, origin);
+  const sizes = made.rollout.waves.map(
+    (_wave, index) => made.upgrades.filter((each) => each.identity.wave === index).length,
   );
-  return { rollout, upgrades, sizes };
+  return { ...made, sizes };
 }
 
 describe('the plan of a rollback', () => {
-  it('has a canary of the size, soak and failure limit of the first wave, without its approval', () => {
-    const { rollout, sizes } = frozen({
+  const oldBuilds = ['19.441-2', '19.456-3', '19.484-2', '19.506-1'];
+  const forty = Array.from({ length: 40 }, (_, index) => [index + 1, oldBuilds[index % 4] ?? ''] as const);
+
+  it('has a canary of the size, soak and failure limit of the first wave, without its approval and gates', () => {
+    const policy = {
       waves: [canary, aWaveRule({ approval: true })],
+      approval: true,
       onBreach: 'rollback',
-    });
+    } as const;
+    const { rollout, sizes } = frozen(forty, policy);
     expect(sizes).toEqual([3, 37]);
-    expect(rollout.waves.map(({ name, size }) => [name, size])).toEqual([
-      ['canary', 3],
-      ['rest', 37],
+    expect(rollout.waves).toMatchObject([
+      { name: 'canary', size: 3, state: 'waiting', gates: [] },
+      { name: 'rest', size: 37, state: 'waiting', gates: [] },
     ]);
-    expect(rollout.policy).toMatchObject({
-      onBreach: 'hold',
-      waves: [
-        { soakMs: 1_800_000, maxFailures: { kind: 'count', count: 1 }, approval: false, gates: [] },
-        { soakMs: 0, maxFailures: { kind: 'percent', percent: 2 }, approval: false },
-      ],
-    });
+    expect(rollout.policy).toEqual({ ...rollbackPolicy(aPolicy(policy)), approval: false, onBreach: 'hold' });
+    expect(rollout.policy.waves).toMatchObject([
+      { soakMs: 1_800_000, maxFailures: { kind: 'count', count: 1 }, approval: false, gates: [] },
+      { soakMs: 0, maxFailures: { kind: 'percent', percent: 2 }, approval: false },
+    ]);
   });
 
   it('tries each build that it goes back to, where strata differ by build', () => {
     const perStratum = { ...canary, size: { kind: 'perStratum', count: 1 } } as const;
-    const { upgrades, sizes } = frozen({ spreadBy: ['collectorVersion'], waves: [perStratum, aWaveRule()] });
+    const { upgrades, sizes } = frozen(forty, {
+      spreadBy: ['collectorVersion'],
+      waves: [perStratum, aWaveRule()],
+    });
     expect(sizes).toEqual([4, 36]);
-    const tried = upgrades.filter(({ identity: { wave } }) => wave === 0);
-    expect(new Set(tried.map(({ identity: { toBuild } }) => toBuild))).toEqual(new Set(oldBuilds));
+    const tried = upgrades.filter(({ identity }) => identity.wave === 0);
+    expect(new Set(tried.map(({ identity }) => identity.toBuild))).toEqual(new Set(oldBuilds));
     // The build that it leaves is the one that it runs.
-    expect(new Set(upgrades.map(({ identity: { fromBuild } }) => fromBuild))).toEqual(new Set([targetBuild]));
+    expect(new Set(upgrades.map(({ identity }) => identity.fromBuild))).toEqual(new Set([targetBuild]));
   });
 
   it.each<[string, Partial<Policy>]>([
@@ -78,6 +91,86 @@ describe('the plan of a rollback', () => {
       { waves: [{ ...canary, match: { osName: ['Solaris'] } }, aWaveRule()] },
     ],
   ])('has a canary of one collector a stratum where %s', (_case, policy) => {
-    expect(frozen(policy).sizes).toEqual([1, 39]);
+    expect(frozen(forty, policy).sizes).toEqual([1, 39]);
+  });
+});
+
+describe('a frozen rollback', () => {
+  const policy = {
+    spreadBy: ['osName'],
+    maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }],
+    waves: [{ ...canary, size: { kind: 'count', count: 1 } }, aWaveRule()],
+  } as const;
+  const had: Had = [
+    [1, '19.400-1'],
+    [2, oldBuild],
+    [3, oldBuild],
+  ];
+  const take = (some: Had) =>
+    frozen(
+      some,
+      policy,
+      (id) => ({
+        ...(id === 5 && { build: oldBuild }),
+        osName: id === 1 ? 'Windows' : 'Linux',
+        fields: { cluster: 'c1' },
+      }),
+      6,
+    );
+
+  it('is a rollout of its own that takes the other one back', () => {
+    expect(take(had).rollout).toMatchObject({
+      id: 'r-20260302-2',
+      kind: 'rollback',
+      rollbackOf: 'r-20260302-1',
+      rollbackId: null,
+      targetBuild: oldBuild,
+      backTo: [oldBuild, '19.400-1'],
+      leftBehind: left,
+      fromBuilds: [targetBuild],
+      startedBy: 'ops',
+      createdAt: startedAt + 9,
+      fleetSize: 6,
+      state: 'running',
+      reason: { kind: 'takesBack', rollout: 'r-20260302-1' },
+      leftOut: [],
+    });
+  });
+
+  it('takes each collector to the build it had, in groups of its own', () => {
+    const { upgrades, groups } = take(had);
+    expect(upgrades.map(({ identity }) => identity.order)).toEqual([1, 2, 3]);
+    for (const { identity, progress } of upgrades) {
+      const isFirst = identity.collectorId === 1;
+      expect(identity).toMatchObject({
+        rolloutId: 'r-20260302-2',
+        wave: identity.order === 1 ? 0 : 1,
+        fromBuild: targetBuild,
+        toBuild: isFirst ? '19.400-1' : oldBuild,
+        stratum: isFirst ? 1 : 0,
+        domains: [0],
+        eligibleAt: 0,
+      });
+      expect(progress).toEqual({ state: 'pending' });
+    }
+    expect(groups.strata.map(({ label }) => label)).toEqual(['Linux', 'Windows']);
+    expect(groups.domains).toEqual([{ label: 'fields.cluster = c1', cap: 1 }]);
+  });
+
+  it('leaves out who left the fleet, and who runs that build already', () => {
+    const { upgrades, rollout, sizes } = take([...had, [5, oldBuild], [77, oldBuild]]);
+    expect(new Set(upgrades.map(({ identity }) => identity.collectorId))).toEqual(new Set([1, 2, 3]));
+    expect(rollout.leftOut).toEqual([
+      { kind: 'atTarget', count: 1 },
+      { kind: 'leftFleet', count: 1 },
+    ]);
+    expect(sizes).toEqual([1, 2]);
+  });
+
+  it('has a plan named by collectors and builds', () => {
+    const hash = take(had).rollout.planHash;
+    expect(take(had.toReversed()).rollout.planHash).toBe(hash);
+    expect(take(had.slice(1)).rollout.planHash).not.toBe(hash);
+    expect(take([[1, oldBuild], ...had.slice(1)]).rollout.planHash).not.toBe(hash);
   });
 });

@@ -4,19 +4,12 @@ import type { FleetCollector, FleetSnapshot } from '../../../../src/rollout/mode
 import type { Policy, WaveRule } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, WaveState } from '../../../../src/rollout/model/rollout.ts';
 import type { FrozenRollout } from '../../../../src/rollout/planning/freeze-plan.ts';
-import { freezePlan } from '../../../../src/rollout/planning/freeze-plan.ts';
-import { makePlan, type PlanOptions } from '../../../../src/rollout/planning/plan.ts';
+import type { PlanOptions } from '../../../../src/rollout/planning/plan.ts';
 import { planJoiners } from '../../../../src/rollout/planning/plan-joiners.ts';
-import {
-  aCollector,
-  aFleet,
-  aPolicy,
-  aWaveRule,
-  oldBuild,
-  startedAt,
-  targetBuild,
-} from '../../../support/builders.ts';
-import { fleetOf, someKin } from '../../../support/planned-fleet.ts';
+import { aCollector, aFleet, aPolicy, aWave, aWaveRule, oldBuild } from '../../../support/builders.ts';
+import { fleetOf, frozenFor, someKin } from '../../../support/planned-fleet.ts';
+
+type Newcomers = ReadonlyArray<Partial<FleetCollector>>;
 
 const policy = aPolicy({
   spreadBy: ['osName'],
@@ -27,31 +20,31 @@ const policy = aPolicy({
     aWaveRule(),
   ],
 });
+const idsOf = (frozen: FrozenRollout) => new Set(frozen.upgrades.map(({ identity }) => identity.collectorId));
 
-function freeze(fleet: FleetSnapshot): FrozenRollout {
-  const origin = { id: 'r', policy, startedBy: 'schedule', createdAt: startedAt, fleet };
-  return freezePlan(makePlan(policy, targetBuild, fleet, 'r'), origin);
+/** The fleet with these beside it, all of which the service would upgrade. */
+function grownBy(fleet: FleetSnapshot, newcomers: Newcomers): FleetSnapshot {
+  const next = fleet.collectors.length + 1;
+  const added = newcomers.map((changes, index) => aCollector({ id: next + index, ...changes }));
+  const collectors = [...fleet.collectors, ...added];
+  return { ...fleet, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
 }
 
 /** Ten of Linux: 1 to 3 in cluster c1, 4 alone in c4. */
 const fleet = aFleet(10, (id) => ({
   fields: id <= 3 ? { cluster: 'c1' } : id === 4 ? { cluster: 'c4' } : {},
 }));
-const frozen = freeze(fleet);
-const known = new Set(frozen.upgrades.map(({ identity: { collectorId } }) => collectorId));
+const frozen = frozenFor(policy, fleet);
 
-function joined(
-  newcomers: ReadonlyArray<Partial<FleetCollector>>,
-  {
-    rollout = frozen.rollout,
-    options = {},
-    present = policy,
-  }: { rollout?: Rollout; options?: PlanOptions; present?: Policy } = {},
-): FrozenRollout | null {
-  const added = newcomers.map((changes, index) => aCollector({ id: 11 + index, ...changes }));
-  const collectors = [...fleet.collectors, ...added];
-  const now = { ...fleet, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
-  return planJoiners(rollout, frozen.groups, present, now, known, options);
+interface Given {
+  readonly rollout?: Rollout;
+  readonly options?: PlanOptions;
+  readonly present?: Policy;
+}
+
+function joined(newcomers: Newcomers, given: Given = {}): FrozenRollout | null {
+  const { rollout = frozen.rollout, options = {}, present = policy } = given;
+  return planJoiners(rollout, frozen.groups, present, grownBy(fleet, newcomers), idsOf(frozen), options);
 }
 
 function withWaves(...states: readonly WaveState[]): Rollout {
@@ -84,13 +77,10 @@ describe('late joiners', () => {
   });
 
   it('come after all others, by hash and not by id', () => {
-    const result = joined(Array.from({ length: 30 }, () => ({})));
-    expect(result?.upgrades.map(({ identity: { order } }) => order)).toEqual(
-      Array.from({ length: 30 }, (_, index) => index + 11),
+    const ids = joined(Array.from({ length: 30 }, () => ({})))?.upgrades.map(
+      ({ identity: { collectorId } }) => collectorId,
     );
-    const ids = result?.upgrades.map(({ identity: { collectorId } }) => collectorId) ?? [];
-    expect(ids).not.toEqual(ids.toSorted((a, b) => a - b));
-    expect(ids.length).toBe(30);
+    expect(ids).not.toEqual(ids?.toSorted((a, b) => a - b));
   });
 
   it('come after joiners before them', () => {
@@ -130,40 +120,25 @@ describe('late joiners', () => {
       { id: 13, fields: { cluster: 'c5' } },
       { id: 14, osName: 'AIX' },
     ]);
-    const byId = new Map(result?.upgrades.map((each) => [each.identity.collectorId, each]));
-    expect(frozen.groups.domains.length).toBe(1);
+    const byId = new Map(result?.upgrades.map(({ identity }) => [identity.collectorId, identity]));
     expect(result?.groups.domains).toEqual([
       ...frozen.groups.domains,
       { label: 'fields.cluster = c5', cap: 2 },
     ]);
-    expect([11, 12, 13, 14].map((id) => byId.get(id)?.identity.domains)).toEqual([[0], [1], [1], []]);
+    expect([11, 12, 13, 14].map((id) => byId.get(id)?.domains)).toEqual([[0], [1], [1], []]);
     expect(result?.groups.strata).toEqual([
       { label: 'Linux', sizes: [1, 3, 9] },
       { label: 'AIX', sizes: [0, 0, 1] },
     ]);
-    expect(byId.get(14)?.identity.stratum).toBe(1);
-    expect(result?.groups.lanes.slice(0, 2)).toEqual(frozen.groups.lanes);
     expect(result?.groups.lanes.length).toBe(4);
-    for (const {
-      identity: { lane, stratum, domains },
-    } of result?.upgrades ?? []) {
-      expect(result?.groups.lanes[lane]).toEqual({ stratum, domains, timeZone: '' });
-    }
-    expect(byId.get(11)?.identity.lane).toBe(
-      frozen.upgrades.find(({ identity: { collectorId } }) => collectorId === 1)?.identity.lane,
-    );
+    const first = frozen.upgrades.find(({ identity }) => identity.collectorId === 1);
+    expect(byId.get(11)?.lane).toBe(first?.identity.lane);
   });
 
   it('are sorted by time zone where the plan is, also while no window asks for it (P7)', () => {
     const rollout = { ...frozen.rollout, config: { generation: 2, changes: 1, knowsZones: true as const } };
     const result = joined([{ timeZone: 'Asia/Tokyo' }], { rollout });
     expect(result?.groups.lanes.at(-1)?.timeZone).toBe('Asia/Tokyo');
-  });
-
-  it('are left to the next rollout when they share the value of one that was planned alone with it (P2)', () => {
-    const result = joined([{ id: 11, fields: { cluster: 'c4' } }, { id: 12 }]);
-    expect(result?.upgrades.map(({ identity: { collectorId } }) => collectorId)).toEqual([12]);
-    expect(joined([{ fields: { cluster: 'c4' } }])).toBeNull();
   });
 
   it('make a wave wait for the chain that they form under a cap', () => {
@@ -190,16 +165,16 @@ describe('late joiners', () => {
     expect(joined([{}], { rollout: { ...frozen.rollout, kind: 'rollback' } })).toBeNull();
   });
 
-  it('keep every index, and the sums of strata and waves, in whatever company they come (P9)', () => {
+  it('keep every index and every sum, and are left to the next rollout where one planned alone shares their cap (P2, P9)', () => {
     fc.assert(
       fc.property(someKin, someKin, fc.nat(3), (first, second, begun) => {
-        const before = freeze(fleetOf(first));
+        const before = frozenFor(policy, fleetOf(first));
         const states = before.rollout.waves.map((wave, index) => ({
           ...wave,
           state: index < begun ? ('passed' as const) : ('waiting' as const),
         }));
         const now = fleetOf([...first, ...second]);
-        const ids = new Set(before.upgrades.map(({ identity: { collectorId } }) => collectorId));
+        const ids = idsOf(before);
         const after = planJoiners({ ...before.rollout, waves: states }, before.groups, policy, now, ids);
         const clusters = new Map(now.collectors.map(({ id, fields }) => [id, fields['cluster']]));
         const isLeft = (id: number) => {
@@ -244,7 +219,7 @@ describe('the seats of late joiners', () => {
   /** Twelve of Linux in two waves, the first of which is open. */
   function grown(
     rule: Partial<WaveRule>,
-    newcomers: ReadonlyArray<Partial<FleetCollector>>,
+    newcomers: Newcomers,
     { state = 'open', joined: before = 0 }: { state?: WaveState; joined?: number } = {},
   ): FrozenRollout | null {
     const rules = aPolicy({
@@ -253,16 +228,11 @@ describe('the seats of late joiners', () => {
       waves: [aWaveRule({ name: 'canary', ...rule }), aWaveRule()],
     });
     const old = aFleet(12);
-    const origin = { id: 'r', policy: rules, startedBy: 'schedule', createdAt: startedAt, fleet: old };
-    const { rollout, groups, upgrades } = freezePlan(makePlan(rules, targetBuild, old, 'r'), origin);
-    const waves = rollout.waves.map((wave, index) =>
-      index === 0 ? { ...wave, state, joined: before } : wave,
-    );
-    const added = newcomers.map((changes, index) => aCollector({ id: 13 + index, ...changes }));
-    const collectors = [...old.collectors, ...added];
-    const now = { ...old, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
-    const ids = new Set(upgrades.map(({ identity: { collectorId } }) => collectorId));
-    return planJoiners({ ...rollout, waves }, groups, rules, now, ids);
+    const planned = frozenFor(rules, old);
+    const [canary, ...others] = planned.rollout.waves;
+    const waves = [{ ...aWave(canary), state, joined: before }, ...others];
+    const now = grownBy(old, newcomers);
+    return planJoiners({ ...planned.rollout, waves }, planned.groups, rules, now, idsOf(planned));
   }
   /** How many took a seat in each wave. */
   function seated(...of: Parameters<typeof grown>): readonly number[] {
@@ -271,24 +241,26 @@ describe('the seats of late joiners', () => {
   }
   const many = Array.from({ length: 988 }, () => ({}));
 
-  it('are none in a canary of a count: a fleet that returns does not flood it', () => {
-    expect(seated({ size: { kind: 'count', count: 2 } }, many)).toEqual([0, 988]);
-    expect(seated({ size: { kind: 'count', count: 2 } }, many, { state: 'passed' })).toEqual([0, 988]);
-  });
-
-  it('are a percent of the plan that has grown, rounded up as in a plan', () => {
-    expect(seated({ size: { kind: 'percent', percent: 10 } }, many)).toEqual([98, 890]);
-    expect(seated({ size: { kind: 'percent', percent: 10 } }, many, { joined: 90 })).toEqual([17, 971]);
+  const count = { size: { kind: 'count', count: 2 } } as const;
+  const tenPercent = { size: { kind: 'percent', percent: 10 } } as const;
+  const all = { size: { kind: 'percent', percent: 100 } } as const;
+  const perStratum = { size: { kind: 'perStratum', count: 2 } } as const;
+  const match = { osName: ['AIX'] };
+  const aix = { osName: 'AIX' };
+  const clusters = ['c1', 'c1', 'c2'].map((cluster) => ({ fields: { cluster } }));
+  it.each<[string, readonly number[], ...Parameters<typeof grown>]>([
+    ['none in a canary of a count: a fleet that returns does not flood it', [0, 988], count, many],
+    ['none in a canary of a count that has passed', [0, 988], count, many, { state: 'passed' }],
+    ['a percent of the plan that has grown', [98, 890], tenPercent, many],
+    ['the rest of that percent after joiners before', [17, 971], tenPercent, many, { joined: 90 }],
     // Two of twelve, and two of twenty.
-    const eight = many.slice(0, 8);
-    expect(seated({ size: { kind: 'percent', percent: 10 } }, eight)).toEqual([0, 8]);
-    expect(seated({ size: { kind: 'percent', percent: 10 } }, many.slice(0, 9))).toEqual([1, 8]);
-  });
-
-  it('are so many of each stratum, also of one that is new', () => {
-    const size = { kind: 'perStratum', count: 2 } as const;
-    const mixed = [...many.slice(0, 5), ...many.slice(0, 3).map(() => ({ osName: 'AIX' }))];
-    expect(seated({ size }, mixed)).toEqual([2, 6]);
+    ['none while the percent, rounded up, stays the same', [0, 8], tenPercent, many.slice(0, 8)],
+    ['one once the percent, rounded up, is one more', [1, 8], tenPercent, many.slice(0, 9)],
+    ['so many of each stratum, also of a new one', [2, 6], perStratum, [...many.slice(0, 5), aix, aix, aix]],
+    ['for those that match, where the wave asks for it', [1, 2], { ...all, match }, [{}, {}, aix]],
+    ['never for a whole cap domain', [2, 1], all, clusters],
+  ])('are %s', (_which, expected, ...given) => {
+    expect(seated(...given)).toEqual(expected);
   });
 
   it('go to strata that have none before the others', () => {
@@ -301,17 +273,5 @@ describe('the seats of late joiners', () => {
       AIX: [1, 0],
       Solaris: [1, 0],
     });
-  });
-
-  it('are for those that match, where the wave asks for it', () => {
-    const size = { kind: 'percent', percent: 100 } as const;
-    const match = { osName: ['AIX'] };
-    expect(seated({ size, match }, [{}, {}, { osName: 'AIX' }])).toEqual([1, 2]);
-  });
-
-  it('are never for a whole cap domain', () => {
-    const size = { kind: 'percent', percent: 100 } as const;
-    const pair = [{ fields: { cluster: 'c1' } }, { fields: { cluster: 'c1' } }];
-    expect(seated({ size }, [...pair, { fields: { cluster: 'c2' } }])).toEqual([2, 1]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assessCalendar } from '../../../../src/rollout/calendar/calendar.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { differenceWords } from '../../../../src/rollout/messages/configs.ts';
 import { collectorZone, type Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import {
@@ -8,13 +9,14 @@ import {
   withPresentBrakes,
   withPresentCaps,
 } from '../../../../src/rollout/reload/follow-config.ts';
-import { comparePolicies, differenceWords } from '../../../../src/rollout/reload/policy-difference.ts';
+import { comparePolicies } from '../../../../src/rollout/reload/policy-difference.ts';
 import {
   aPolicy,
   aPrometheusGate,
   aRollout,
   aTarget,
   aWaveRule,
+  someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
 
@@ -102,21 +104,21 @@ describe('the present config of a rollout on its way', () => {
 
   it('is not followed by what can not be read', () => {
     // Upgrades of it still run, and it may yet be taken back: by the brakes that it has then.
-    expect(follow(aRollout({ state: 'aborted' }), aPolicy({ concurrency: 1 }))).toBeDefined();
-    expect(
-      follow(aRollout({ unreadable: { kind: 'corrupt', text: '{' } }), aPolicy({ concurrency: 1 })),
-    ).toBeUndefined();
-    expect(follow(aRollout({ state: 'held' }), aPolicy({ concurrency: 1 }))).toBeDefined();
+    const slower = aPolicy({ concurrency: 1 });
+    for (const state of ['aborted', 'held'] as const)
+      expect(follow(aRollout({ state }), slower)).toBeDefined();
+    expect(follow(aRollout({ unreadable: { kind: 'corrupt', text: '{' } }), slower)).toBeUndefined();
   });
 
+  const followed = (rollout: Rollout, policy: Policy): Rollout => {
+    const fact = follow(rollout, policy);
+    return fact === undefined ? rollout : evolveRollout(rollout, fact);
+  };
+
   it('counts its changes, so that a turn given before one counts no more', () => {
-    const change = (rollout: Rollout, concurrency: number): Rollout => {
-      const fact = follow(rollout, aPolicy({ concurrency }));
-      return fact === undefined ? rollout : evolveRollout(rollout, fact);
-    };
-    const once = change(aRollout(), 1);
+    const once = followed(aRollout(), aPolicy({ concurrency: 1 }));
     expect(once).toMatchObject({ config: { generation: 2, changes: 1 }, rev: 2, policy: { concurrency: 1 } });
-    expect(change(once, 5).config).toEqual({ generation: 2, changes: 2 });
+    expect(followed(once, aPolicy({ concurrency: 5 })).config).toEqual({ generation: 2, changes: 2 });
   });
 
   describe('with rules by the zones of collectors, which the plan did not ask for', () => {
@@ -144,31 +146,20 @@ describe('the present config of a rollout on its way', () => {
   });
 
   it('takes windows by the zones of collectors away and brings them back, since the plan knows the zones (P4)', () => {
-    const byZone = { ...window, timeZone: collectorZone };
-    const change = (rollout: Rollout, policy: Policy): Rollout => {
-      const fact = follow(rollout, policy);
-      return fact === undefined ? rollout : evolveRollout(rollout, fact);
-    };
-    const without = change(aRollout({ policy: aPolicy({ windows: [byZone] }) }), aPolicy());
+    const byZone = aPolicy({ windows: [{ ...window, timeZone: collectorZone }] });
+    const without = followed(aRollout({ policy: byZone }), aPolicy());
     expect(without.policy.windows).toEqual([]);
-    const again = change(change(without, aPolicy({ concurrency: 1 })), aPolicy({ windows: [byZone] }));
-    expect(again.policy.windows).toEqual([byZone]);
+    const again = followed(followed(without, aPolicy({ concurrency: 1 })), byZone);
+    expect(again.policy.windows).toEqual(byZone.windows);
   });
 
   it('caps the domains of the plan', () => {
-    const groups = {
-      strata: [],
-      lanes: [],
-      domains: [
-        { label: 'fields.cluster = db-7', cap: 4 },
-        { label: 'category = prod', cap: 2 },
-      ],
-    };
-    expect(
-      withPresentCaps(groups, aPolicy({ maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }] })).domains,
-    ).toEqual([
-      { label: 'fields.cluster = db-7', cap: 1 },
-      { label: 'category = prod', cap: 2 },
+    const db = { label: 'fields.cluster = db-7', cap: 4 };
+    const prod = { label: 'category = prod', cap: 2 };
+    const present = aPolicy({ maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }] });
+    expect(withPresentCaps(someGroups({ domains: [db, prod] }), present).domains).toEqual([
+      { ...db, cap: 1 },
+      prod,
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { configWords, judgeConfig, type LivingDaemon } from '../../../../src/rollout/reload/newest-config.ts';
+import { configWords } from '../../../../src/rollout/messages/configs.ts';
+import { judgeConfig, type LivingDaemon } from '../../../../src/rollout/reload/newest-config.ts';
 
 function config(hash: string, generation: number, policy = 'production') {
   return { policy, hash, generation };

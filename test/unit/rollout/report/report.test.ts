@@ -3,27 +3,20 @@ import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { type ReportInput, reportDocument } from '../../../../src/rollout/report/report-document.ts';
 import { makeReportTally } from '../../../../src/rollout/report/report-figures.ts';
 import { reportFormats, writeReport } from '../../../../src/rollout/report/write-report.ts';
-import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
+import { because, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 const minute = 60_000;
 const hostile = '<script src="//x.example">a|b`c</script>\n\u202e# [link](http://x.example)';
 
 const succeeded = (tookMs: number, wave = 0): Upgrade =>
-  anUpgrade(
-    { state: 'succeeded', endedAt: startedAt + tookMs, reason: because(''), weight: 0, lost: false },
-    { firstStartedAt: startedAt, wave },
-  );
-const failed = (name: string): Upgrade =>
-  anUpgrade(
-    {
-      state: 'failed',
-      endedAt: startedAt + minute,
-      reason: because('permission denied'),
-      weight: 1,
-      lost: false,
-    },
-    { firstStartedAt: startedAt, collectorName: name, wave: 1 },
+  anEndedOne('succeeded', { endedAt: startedAt + tookMs }, { firstStartedAt: startedAt, wave });
+const failed = (collectorName: string): Upgrade =>
+  anEndedOne(
+    'failed',
+    { endedAt: startedAt + minute, reason: because('permission denied') },
+    { firstStartedAt: startedAt, collectorName, wave: 1 },
   );
 
 function tallied(...upgrades: readonly Upgrade[]) {
@@ -51,6 +44,7 @@ function anInput(changes: Partial<ReportInput> = {}): ReportInput {
       aRolloutEvent({ event: 'wave.soaking', wave: 'canary', at: startedAt + 4 * minute }),
       aRolloutEvent({ event: 'rollout.aborted', by: 'alice', reason: 'a wrong build' }),
     ],
+    gates: [],
     madeAt: startedAt + 30 * minute,
     installation: 'eu',
     ...changes,
@@ -94,6 +88,44 @@ describe('a report', () => {
     ])
       expect(text).toContain(row);
     expect(text).not.toContain('web-7');
+  });
+
+  it('draws the values of a gate over time beside what they must meet', () => {
+    const gate = {
+      name: 'errors',
+      verdict: 'pass',
+      words: '',
+      value: 0.99,
+      unanswered: 0,
+      dryRun: false,
+    } as const;
+    const status = aRolloutStatus({ waves: [aWaveStatus({ gates: [gate] })] });
+    const samples = [0.95, 0.98, 0.99].map((value, step) => {
+      return { at: startedAt + step * minute, value, verdict: 'met' } as const;
+    });
+    const course = {
+      wave: 'canary',
+      name: 'errors',
+      expect: { operator: '>=', value: 0.97 },
+      samples,
+    } as const;
+    const html = writeReport(reportDocument(anInput({ status, gates: [course] })), 'html');
+    expect(html).toContain('Gate errors of wave canary over time');
+    expect(html).toContain('class="value" points="140,86 520,36.5 900,20"');
+  });
+
+  it('says what the failures have in common', () => {
+    const sharedAttribute = {
+      attributes: [{ key: 'osName', value: 'Windows*' }],
+      ...{ failed: 22, tried: 66, elsewhere: { failed: 1, tried: 46 } },
+    };
+    const cause = { kind: 'failed', failureClass: null, text: 'in use', count: 23 } as const;
+    const causes = [{ ...cause, strata: [], otherStrata: { count: 0, strata: 0 }, names: [] }];
+    const others = { count: 0, causes: 0, unread: 0 };
+    const status = aRolloutStatus({ sharedAttribute, causes: [{ of: 'failed', total: 23, causes, others }] });
+    expect(writeReport(reportDocument(anInput({ status })), 'md')).toContain(
+      '22 of 23 failures have osName=Windows',
+    );
   });
 
   it('is one HTML file with its plots, and without a script or an address', () => {

@@ -1,41 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { causeLines } from '../../../../src/cli/rollouts/cause-lines.ts';
-import type { Upgrade, UpgradeProgress } from '../../../../src/rollout/model/upgrade.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { type CauseUpgrades, causesReadMax, groupCauses } from '../../../../src/rollout/status/causes.ts';
+import { makeUpgradeMatcher } from '../../../../src/rollout/status/find-upgrades.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
-import {
-  anApiBudgetStatus,
-  anUpgrade,
-  aRollout,
-  aSummary,
-  aView,
-  because,
-  someGroups,
-  startedAt,
-} from '../../../support/builders.ts';
+import { anApiBudgetStatus, aSummary, because, someGroups, startedAt } from '../../../support/builders.ts';
+import { aDeferredOne, anEndedOne, aRetryingOne } from '../../../support/upgrade-cases.ts';
+import { aViewOf } from '../../../support/view-cases.ts';
 
 const labels = ['Windows Server 2019', 'Windows Server 2022', 'AIX', 'Solaris'];
 const groups = someGroups({ strata: labels.map((label) => ({ label: `${label} / amd64`, sizes: [5] })) });
 let lastId = 0;
 
-function of(progress: UpgradeProgress, stratum = 0, collectorName = `svr-${++lastId}`): Upgrade {
-  return anUpgrade(progress, { collectorId: lastId, collectorName, stratum });
+function failed(reason: string, stratum = 0, collectorName = `svr-${++lastId}`): Upgrade {
+  const end = { reason: because(reason), failureClass: 'permanent' } as const;
+  return anEndedOne('failed', end, { collectorId: lastId, collectorName, stratum });
 }
-
-const failed = (reason: string, stratum = 0, name?: string): Upgrade =>
-  of(
-    {
-      state: 'failed',
-      endedAt: startedAt,
-      reason: because(reason),
-      weight: 1,
-      lost: false,
-      failureClass: 'permanent',
-    },
-    stratum,
-    name,
-  );
+const withdrawn = (reason: string) => anEndedOne('withdrawn', { reason: because(reason) });
 
 const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, i) => make(i));
@@ -43,7 +25,7 @@ const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
 const groupsOf = (upgrades: CauseUpgrades, counts: Parameters<typeof aSummary>[0]) =>
   groupCauses({ waves: [aSummary(counts)], groups }, upgrades);
 
-describe('the causes of what is not well', () => {
+describe('the causes of failures and waits', () => {
   it('takes failures alike for one, whatever their stratum', () => {
     const stopped = 'service did not start';
     const upgrades = [...times(14, () => failed(stopped)), ...times(4, () => failed(stopped, 1))];
@@ -71,18 +53,8 @@ describe('the causes of what is not well', () => {
   });
 
   it.each([
-    [
-      'a path',
-      'cannot write /opt/a/lib.so: no space',
-      'cannot write /srv/b.so: no space',
-      'cannot write … no space',
-    ],
-    [
-      'a Windows path',
-      String.raw`cannot open C:\app\x.dll`,
-      String.raw`cannot open D:\y.dll`,
-      'cannot open …',
-    ],
+    ['a path', 'cannot write /opt/a/lib.so: full', 'cannot write /srv/b.so: full', 'cannot write … full'],
+    ['a Windows path', String.raw`cannot open C:\a\x.dll`, String.raw`cannot open D:\y.dll`, 'cannot open …'],
     ['a number', 'process 4711 uses the file', 'process 12 uses the file', 'process … uses the file'],
     ['a host name', 'no route to a.example.com.', 'no route to b.example.org.', 'no route to …'],
     ['the name of the collector', 'alpha did not restart', 'beta did not restart', '… did not restart'],
@@ -91,20 +63,12 @@ describe('the causes of what is not well', () => {
     expect(groupsOf({ failed: upgrades }, { failed: 2 })[0]?.causes).toMatchObject([{ text, count: 2 }]);
   });
 
-  it('tells why upgrades are retried, deferred or withdrawn, too', () => {
-    const word = { dueAt: startedAt, reason: because('the network is down') };
+  it('shows why upgrades are retried, deferred or withdrawn, too', () => {
+    const reason = because('the network is down');
     const upgrades = {
-      retrying: [of({ state: 'retrying', ...word })],
-      deferred: [of({ state: 'deferred', condition: 'notAlive', since: startedAt, ...word })],
-      withdrawn: [
-        of({
-          state: 'withdrawn',
-          endedAt: startedAt,
-          reason: because('held by alice'),
-          weight: 0,
-          lost: false,
-        }),
-      ],
+      retrying: [aRetryingOne(startedAt, reason.text)],
+      deferred: [aDeferredOne({ reason })],
+      withdrawn: [withdrawn('held by alice')],
     };
     const found = groupsOf(upgrades, { retrying: 1, deferred: 1, withdrawn: 1 });
     expect(found.map(({ of: name, causes }) => [name, causes[0]?.kind, causes[0]?.text])).toEqual([
@@ -123,49 +87,30 @@ describe('the causes of what is not well', () => {
   });
 
   it('always adds up to the counts of the status, whatever was read (P9)', () => {
-    const word = fc.constantFrom(
-      'disk full',
-      'no route to a.b',
-      'no route to c.d',
-      'exit 1',
-      'exit 2',
-      '',
-      '/x y',
-    );
-    const progress = fc.oneof(
-      word.map((reason) => failed(reason)),
-      word.map((reason) => of({ state: 'retrying', dueAt: startedAt, reason: because(reason) })),
-      word.map((reason) =>
-        of({ state: 'withdrawn', endedAt: startedAt, reason: because(reason), weight: 0, lost: false }),
-      ),
-      word.map((reason) =>
-        of({
-          state: 'deferred',
-          condition: 'inUpgrade',
-          since: 0,
-          dueAt: startedAt,
-          reason: because(reason),
-        }),
-      ),
-    );
+    const texts = ['disk full', 'no route to a.b', 'no route to c.d', 'exit 1', 'exit 2', '', '/x y'];
+    const makers: ReadonlyArray<(text: string) => Upgrade> = [
+      (text) => failed(text),
+      (text) => aRetryingOne(startedAt, text),
+      withdrawn,
+      (text) => aDeferredOne({ condition: 'inUpgrade', reason: because(text) }),
+    ];
     const upgrade = fc
-      .tuple(progress, fc.nat({ max: 5 }))
-      .map(([each, stratum]): Upgrade => ({ ...each, identity: { ...each.identity, stratum } }));
+      .tuple(fc.constantFrom(...makers), fc.constantFrom(...texts), fc.nat({ max: 5 }))
+      .map(([make, text, stratum]): Upgrade => {
+        const made = make(text);
+        return { ...made, identity: { ...made.identity, stratum } };
+      });
     const list = fc.array(upgrade, { maxLength: 40 });
     const count = fc.nat({ max: 60 });
     const counts = fc.record({
-      failed: count,
-      timedOut: count,
-      unconfirmed: count,
-      retrying: count,
-      deferred: count,
-      withdrawn: count,
+      ...{ failed: count, timedOut: count, unconfirmed: count },
+      ...{ retrying: count, deferred: count, withdrawn: count },
     });
     const read = fc.record({ failed: list, retrying: list, deferred: list, withdrawn: list });
     const kind = fc.constantFrom('upgrade', 'rollback');
     fc.assert(
       fc.property(counts, read, kind, (summary, upgrades, rolloutKind) => {
-        const view = aView({ rollout: aRollout({ kind: rolloutKind }), waves: [aSummary(summary)], groups });
+        const view = aViewOf({ rollout: { kind: rolloutKind }, waves: [{ counts: summary }], groups });
         const status = describeRollout(view, startedAt, anApiBudgetStatus(), upgrades);
         const totals = { failed: 0, retrying: 0, deferred: 0, withdrawn: 0 };
         for (const { of: name, total, causes, others } of status.causes) {
@@ -187,7 +132,10 @@ const plainFit = { paint: (_format: unknown, text: string) => text, width: 80 };
 describe('the lines of the causes', () => {
   const strata = { total: 4, held: [], uncovered: { count: 0, labels: [] } };
   const linesOf = (upgrades: CauseUpgrades, counts: Parameters<typeof aSummary>[0]) =>
-    causeLines({ id: 'night-1', causes: groupsOf(upgrades, counts), strata }, plainFit);
+    causeLines(
+      { id: 'night-1', causes: groupsOf(upgrades, counts), strata, sharedAttribute: null },
+      plainFit,
+    );
 
   it('say how many, why, where and who, and how many others there are', () => {
     lastId = 0;
@@ -203,7 +151,22 @@ describe('the lines of the causes', () => {
       '        1 b (AIX / amd64)   svr-20',
       '        14 for other reasons',
       '        each of them: upwave upgrades night-1 --state failed',
+      '        of one cause: add --reason "service did not start"',
     ]);
+    const one = linesOf({ failed: [failed('disk full')] }, { failed: 1 });
+    expect(one.join()).not.toContain('of one cause');
+  });
+
+  it('give a filter that finds all of the cause, however long its words are', () => {
+    const reasons = ['a', 'b'].map(
+      (name) => `no space left on the device that holds the directory of ${name}.log`,
+    );
+    const upgrades = [...reasons.map((reason) => failed(reason)), failed('disk full')];
+    const hint = linesOf({ failed: upgrades }, { failed: 3 }).join(' ');
+    const cause = /add --reason "(.*)"$/.exec(hint)?.[1] ?? '';
+    expect(cause).toBe('no space left on the device that holds the');
+    const matches = makeUpgradeMatcher({ cause }, groups);
+    expect(upgrades.map((upgrade) => matches(upgrade))).toEqual([true, true, false]);
   });
 
   it('fit 80 columns, whatever machines are called and services say', () => {

@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
 import { describeCourse } from '../../../../src/rollout/status/course.ts';
-import {
-  aPolicy,
-  aRollout,
-  aSummary,
-  aView,
-  because,
-  someGroups,
-  startedAt,
-} from '../../../support/builders.ts';
+import { aPrometheusGate, aStatus, aWebhookGate, someGroups, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent } from '../../../support/fake-operations.ts';
+import { aHeldStratum, aViewOf } from '../../../support/view-cases.ts';
 
 const hour = 3_600_000;
 const now = startedAt + 10 * hour;
@@ -18,8 +11,7 @@ const upgrade = (event: RolloutEvent['event'], collectorId: number, hours: numbe
   aRolloutEvent({ event, collectorId, at: startedAt + hours * hour });
 const newestFirst = (...events: readonly RolloutEvent[]) => events.toReversed();
 
-const rollout = aRollout({ createdAt: startedAt });
-const view = aView({ rollout, waves: [aSummary({ succeeded: 2, failed: 1, upgrading: 1, pending: 6 })] });
+const view = aViewOf({ waves: [{ counts: { succeeded: 2, failed: 1, upgrading: 1, pending: 6 } }] });
 const events = newestFirst(
   upgrade('upgrade.upgrading', 1, 1),
   upgrade('upgrade.upgrading', 2, 1),
@@ -61,6 +53,31 @@ describe('the course of a rollout', () => {
     expect(levelAt(6.5, kept)).toEqual([2, 1, 0]);
   });
 
+  it('shows at each instant which builds the planned collectors ran', () => {
+    const from = { fromBuilds: ['19.441-2', '19.402-1'], fromCounts: [4, 3] };
+    const of = aViewOf({ rollout: from, waves: [{ counts: { succeeded: 3, pending: 7 } }] });
+    const succeeded = (collectorId: number, hours: number, fromBuild: string) => ({
+      ...upgrade('upgrade.succeeded', collectorId, hours),
+      fromBuild,
+    });
+    const read = newestFirst(
+      succeeded(1, 1, '19.441-2'),
+      succeeded(2, 2, '19.402-1'),
+      succeeded(3, 3, '19.363-1'),
+    );
+    const { builds } = describeCourse(of, { events: read, isWhole: true }, now);
+    expect(builds?.builds).toEqual(['19.536-4', '19.441-2', '19.402-1', 'other builds']);
+    const at = (hours: number) =>
+      builds?.points.findLast((point) => point.at <= startedAt + hours * hour)?.counts;
+    expect([0.5, 1.5, 2.5, 10].map(at)).toEqual([
+      [0, 4, 3, 3],
+      [1, 3, 3, 3],
+      [2, 3, 2, 3],
+      [3, 3, 2, 2],
+    ]);
+    expect(describeCourse(of, { events: read, isWhole: false }, now).builds).toBeNull();
+  });
+
   it('has the strata with the most failures first, held ones marked, over all waves', () => {
     const groups = someGroups({ strata: ['Linux', 'AIX'].map((label) => ({ label, sizes: [2, 3] })) });
     const some = { wave: 0, waiting: 1, active: 0, weight: 1 };
@@ -69,8 +86,7 @@ describe('the course of a rollout', () => {
       { ...some, stratum: 1, succeeded: 1, failed: 1 },
       { ...some, stratum: 1, wave: 1, succeeded: 0, failed: 1 },
     ];
-    const held = { ...{ stratum: 1, label: 'AIX', reason: because(''), by: 'bob', at: startedAt } };
-    const of = aView({ groups, strata, rollout: aRollout({ heldStrata: [held] }) });
+    const of = aViewOf({ groups, strata, rollout: { heldStrata: [aHeldStratum(1, { label: 'AIX' })] } });
     expect(describeCourse(of, { events: [], isWhole: true }, now).strata).toEqual([
       { label: 'AIX', size: 5, succeeded: 1, failed: 2, active: 0, waiting: 2, isHeld: true },
       { label: 'Linux', size: 5, succeeded: 2, failed: 0, active: 0, waiting: 1, isHeld: false },
@@ -78,15 +94,11 @@ describe('the course of a rollout', () => {
   });
 
   it('shows when no upgrade may start: closed windows and freezes, with the reason of the freeze', () => {
-    const policy = aPolicy({
+    const policy = {
       windows: [{ days: [1, 2], fromMinute: 22 * 60, toMinute: 5 * 60, timeZone: 'UTC' }],
       freezes: [{ from: '2026-03-03T00:00', to: '2026-03-03T02:00', timeZone: 'UTC', reason: 'audit' }],
-    });
-    const { closed } = describeCourse(
-      aView({ rollout: aRollout({ createdAt: startedAt, policy }) }),
-      { events: [], isWhole: true },
-      now,
-    );
+    };
+    const { closed } = describeCourse(aViewOf({ policy }), { events: [], isWhole: true }, now);
     expect(closed.map(({ kind, reason }) => [kind, reason]).slice(0, 3)).toEqual([
       ['window', ''],
       ['freeze', 'audit'],
@@ -98,5 +110,15 @@ describe('the course of a rollout', () => {
   it('counts kept events by kind, the most frequent first', () => {
     const { eventCounts } = describeCourse(view, { events, isWhole: true }, now);
     expect(eventCounts[0]).toEqual({ event: 'upgrade.upgrading', count: 5 });
+  });
+
+  it('shows what each gate answered over time, beside what its values must meet', () => {
+    const sample = { at: startedAt, verdict: 'met', value: 0.998 } as const;
+    const rule = { gates: [aPrometheusGate(), aWebhookGate()] };
+    const wave = { gates: [aStatus({ samples: [sample] }), aStatus()] };
+    const of = aViewOf({ waves: [{ name: 'canary', rule, wave }] });
+    expect(describeCourse(of, { events: [], isWhole: true }, now).gates).toEqual([
+      { wave: 'canary', name: 'prometheus', expect: { operator: '>=', value: 0.99 }, samples: [sample] },
+    ]);
   });
 });

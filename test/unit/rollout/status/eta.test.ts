@@ -1,58 +1,40 @@
 import { describe, expect, it } from 'vitest';
+import type { EtaUnknownReason } from '../../../../src/base/vocabulary.ts';
 import { etaInstant, etaWords, shortEtaWords } from '../../../../src/cli/rollouts/eta-words.ts';
 import { assess } from '../../../../src/rollout/decision/assess.ts';
-import type { Policy } from '../../../../src/rollout/model/policy.ts';
-import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import type { ApiBudgetStatus, Standstill } from '../../../../src/rollout/status/api-budget-status.ts';
+import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
+import type { ApiBudgetStatus, Outage } from '../../../../src/rollout/status/api-budget-status.ts';
 import { type Eta, etaOf } from '../../../../src/rollout/status/eta.ts';
-import type { EtaUnknownReason } from '../../../../src/rollout/status/eta-unknown-words.ts';
+import { anApiBudgetStatus, anOutage, aPolicy, startedAt } from '../../../support/builders.ts';
+import { aDeferredOne } from '../../../support/upgrade-cases.ts';
 import {
-  anApiBudgetStatus,
-  anUpgrade,
-  aPolicy,
-  aRollout,
-  aStandstill,
-  aStratumSummary,
-  aSummary,
-  aView,
-  aWave,
-  aWaveRule,
-  because,
-  startedAt,
-} from '../../../support/builders.ts';
+  aHeldStratum,
+  aViewOf,
+  type Counts,
+  type ViewCase,
+  type WaveCase,
+  waiting,
+} from '../../../support/view-cases.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 const now = startedAt + hour;
 
 /** A canary that soaks for another minute, and two waves behind it. */
-function view(
-  changes: Partial<RolloutView> = {},
-  rollout: Partial<Rollout> = {},
-  policy: Partial<Policy> = {},
-): RolloutView {
-  const waves = [
-    aWaveRule({ name: 'canary', soakMs: 30 * minute }),
-    aWaveRule({ name: 'early', soakMs: 60 * minute }),
-    aWaveRule(),
-  ];
-  return aView({
-    rollout: aRollout({
-      policy: aPolicy({ waves, ...policy }),
-      waves: [
-        aWave({ name: 'canary', size: 5, state: 'soaking', soakEndsAt: now + minute }),
-        aWave({ name: 'early', size: 10, state: 'waiting', openedAt: null }),
-        aWave({ name: 'rest', size: 20, state: 'waiting', openedAt: null }),
-      ],
-      ...rollout,
-    }),
-    waves: [aSummary({ succeeded: 5 }), aSummary({ pending: 10 }), aSummary({ pending: 20 })],
-    ...changes,
-  });
-}
-
-/** The same with an approval before its last wave. */
-const approved = { waves: [...view().rollout.policy.waves.slice(0, 2), aWaveRule({ approval: true })] };
+const canary: WaveCase = {
+  name: 'canary',
+  counts: { succeeded: 5 },
+  rule: { soakMs: 30 * minute },
+  wave: { state: 'soaking', soakEndsAt: now + minute },
+};
+const early: WaveCase = {
+  name: 'early',
+  counts: { pending: 10 },
+  rule: { soakMs: hour },
+  wave: waiting,
+};
+const rest: WaveCase = { counts: { pending: 20 }, wave: waiting };
+const view = (changes: ViewCase = {}) => aViewOf({ waves: [canary, early, rest], ...changes });
 
 const eta = (of: RolloutView, api: ApiBudgetStatus = anApiBudgetStatus()) => etaOf(assess(of), now, api);
 const unknown = (reason: EtaUnknownReason): Eta => ({ kind: 'unknown', reason });
@@ -64,73 +46,62 @@ function at(of: RolloutView, api?: ApiBudgetStatus): number {
 }
 
 describe('when a rollout ends (P16)', () => {
-  const withCanary = (changes: Parameters<typeof aWave>[0]) => {
-    const of = view();
-    const [canary, ...others] = of.rollout.waves;
-    return { ...of, rollout: { ...of.rollout, waves: [aWave({ ...canary, ...changes }), ...others] } };
-  };
-
   it('reckons with the rest of a soak, and with none that was skipped', () => {
-    expect(at(withCanary({ soakEndsAt: now + 11 * minute })) - at(view())).toBe(10 * minute);
-    expect(at(view()) - at(withCanary({ soakSkippedAt: now }))).toBe(minute);
-    expect(at(view()) - at(withCanary({ state: 'passed' }))).toBe(minute);
+    const endsWith = (wave: Partial<Wave>) =>
+      at(view({ waves: [{ ...canary, wave: { ...canary.wave, ...wave } }, early, rest] })) - at(view());
+    expect(endsWith({ soakEndsAt: now + 11 * minute })).toBe(10 * minute);
+    expect(endsWith({ soakSkippedAt: now })).toBe(-minute);
+    expect(endsWith({ state: 'passed' })).toBe(-minute);
   });
 
   it('is as much later as a pause of the service lasts, in which a soak goes on', () => {
-    const during = (changes: Partial<Standstill>) => ({
-      ...anApiBudgetStatus(),
-      standstill: aStandstill(changes),
-    });
-    const open = view({}, { waves: [aWave({ size: 10, state: 'open' })] });
+    const during = (changes: Partial<Outage>) => anApiBudgetStatus({ outage: anOutage(changes) });
+    const open = aViewOf();
     const soonest = at(open, during({ until: null }));
     expect(at(open, during({ until: now + 50 * minute })) - soonest).toBe(50 * minute);
     expect(at(view(), during({ until: now + minute }))).toBe(at(view(), during({ until: now + 1 })));
     expect(eta(open, during({ kind: 'serviceDown', until: now + minute }))).toEqual(unknown('serviceDown'));
   });
 
-  it('is not before the only retry that is left is due', () => {
+  it('is not before the only retry that remains is due', () => {
     const nextRetryAt = now + 5 * minute;
-    const left = { waves: [aSummary({ succeeded: 4, retrying: 1 }), aSummary(), aSummary()] };
-    const due = at(view({ ...left, nextRetryAt: now }));
-    expect(at(view({ ...left, nextRetryAt })) - due).toBe(5 * minute - minute);
-    expect(at(view({ ...left, nextRetryAt, slotsTaken: 1 }))).toBe(due);
+    const waves = [{ ...canary, counts: { succeeded: 4, retrying: 1 } }];
+    const due = at(view({ waves, nextRetryAt: now }));
+    expect(at(view({ waves, nextRetryAt })) - due).toBe(5 * minute - minute);
+    expect(at(view({ waves, nextRetryAt, slotsTaken: 1 }))).toBe(due);
   });
 
   it('leaves out members of held strata', () => {
-    const strata = [aStratumSummary({ stratum: 0, wave: 2, waiting: 20 })];
-    const heldStrata = [{ stratum: 0, label: 'all', reason: because(''), by: 'ann', at: now }];
-    expect(eta(view({ strata }, { heldStrata }))).toMatchObject({ requests: 80 });
+    const strata = [{ stratum: 0, wave: 2, waiting: 20, active: 0, succeeded: 0, failed: 0, weight: 0 }];
+    const rollout = { heldStrata: [aHeldStratum(0)] };
+    expect(eta(view({ strata, rollout }))).toMatchObject({ requests: 80 });
     expect(eta(view())).toMatchObject({ requests: 240 });
   });
 
-  it('shortens a chain under a cap with what is left of its wave', () => {
+  it('shortens a chain under a cap with what remains of its wave', () => {
     const chained = (pending: number) => {
-      const early = aSummary({ succeeded: 10 - pending, pending });
-      const of = view({ waves: [aSummary({ succeeded: 5 }), early, aSummary({ pending: 20 })] });
-      const waves = of.rollout.waves.map((wave, index) => (index === 1 ? { ...wave, chain: 10 } : wave));
-      return { ...of, rollout: { ...of.rollout, waves } };
+      const counts = { succeeded: 10 - pending, pending };
+      return at(view({ waves: [canary, { ...early, counts, wave: { ...waiting, chain: 10 } }, rest] }));
     };
-    const step = 5 * minute + 20_000;
-    expect(at(chained(10)) - at(chained(5))).toBe(5 * step);
+    expect(chained(10) - chained(5)).toBe(5 * (5 * minute + 20_000));
   });
 
   describe('that needs an approval', () => {
-    it('is a time after it while it is waited for, whatever the hour: never an instant', () => {
-      const waves = view().rollout.waves.map((wave, index) =>
-        index < 2 ? aWave({ ...wave, state: 'passed' }) : aWave({ ...wave, state: 'awaitingApproval' }),
-      );
-      const waiting = view({}, { waves }, approved);
-      const found = eta(waiting);
+    const passed = [canary, early].map((each) => ({ ...each, wave: { state: 'passed' as const } }));
+    const approval = { rule: { approval: true } };
+
+    it('is a time after it while it is awaited, whatever the hour: never an instant', () => {
+      const awaiting = (wave: Partial<Wave> = {}) =>
+        view({ waves: [...passed, { ...rest, ...approval, wave: { state: 'awaitingApproval', ...wave } }] });
+      const found = eta(awaiting());
       expect(found).toMatchObject({ kind: 'afterApproval', approvalAt: null });
       expect(found).not.toHaveProperty('at');
-      expect(etaOf(assess(waiting), now + 5 * hour, anApiBudgetStatus())).toEqual(found);
-      const given = waves.map((wave) => ({ ...wave, approvedAt: now }));
-      expect(eta(view({}, { waves: given }, approved))).toMatchObject({ kind: 'at' });
+      expect(etaOf(assess(awaiting()), now + 5 * hour, anApiBudgetStatus())).toEqual(found);
+      expect(eta(awaiting({ approvedAt: now }))).toMatchObject({ kind: 'at' });
     });
 
     it('takes all waves after the approval of its plan', () => {
-      const found = eta(view({}, { state: 'awaitingApproval' }));
-      expect(found).toEqual({
+      expect(eta(view({ rollout: { state: 'awaitingApproval' } }))).toEqual({
         kind: 'afterApproval',
         approvalAt: null,
         durationMs: at(view()) - now,
@@ -140,68 +111,44 @@ describe('when a rollout ends (P16)', () => {
     });
 
     it('says when an approval comes due that a later wave needs, and how long it takes from there', () => {
-      const found = eta(view({}, {}, approved));
-      const gate = at(view({ waves: [aSummary({ succeeded: 5 }), aSummary({ pending: 10 }), aSummary({})] }));
-      expect(found).toMatchObject({ kind: 'afterApproval', approvalAt: gate, durationMs: at(view()) - gate });
+      const gate = at(view({ waves: [canary, early, { ...rest, counts: {} }] }));
+      expect(eta(view({ waves: [canary, early, { ...rest, ...approval }] }))).toMatchObject({
+        kind: 'afterApproval',
+        approvalAt: gate,
+        durationMs: at(view()) - gate,
+      });
     });
   });
 
-  describe('when only deferred collectors remain', () => {
-    const deferred = (wave: number) =>
-      anUpgrade(
-        {
-          state: 'deferred',
-          condition: 'notAlive',
-          since: now,
-          dueAt: now,
-          reason: because('it is offline'),
-        },
-        { wave },
-      ) as Extract<ReturnType<typeof anUpgrade>, { state: 'deferred' }>;
-    const givenUpAt = now + aPolicy().defer.upToMs;
-    const last = (counts: Parameters<typeof aSummary>[0], state: 'open' | 'passed') =>
-      view(
-        { waves: [aSummary(counts)], deferred: [deferred(0)] },
-        { waves: [aWave({ state })] },
-        { waves: [aWaveRule({ soakMs: hour })] },
-      );
-
-    it('is at the latest when the last of them is given up', () => {
-      expect(eta(last({ succeeded: 9, deferred: 1 }, 'passed'))).toEqual({
-        kind: 'atTheLatest',
-        at: givenUpAt,
-      });
-      expect(eta(last({ succeeded: 9, deferred: 1 }, 'open'))).toEqual({
-        kind: 'atTheLatest',
-        at: givenUpAt,
-      });
-    });
-
-    it('is unknown where the wave shows nothing without them', () => {
-      expect(eta(last({ deferred: 1 }, 'open'))).toEqual(unknown('collectors'));
-    });
-
-    it('is estimated while others are on their way', () => {
-      expect(eta(last({ upgrading: 9, deferred: 1 }, 'open'))).toMatchObject({ kind: 'at' });
-    });
+  const latest = { kind: 'atTheLatest', at: now + aPolicy().defer.upToMs };
+  const lastOne = { succeeded: 9, deferred: 1 };
+  it.each<[string, Counts, 'open' | 'passed', object]>([
+    ['at the latest when the last of them is given up', lastOne, 'passed', latest],
+    ['the same while their wave is open', lastOne, 'open', latest],
+    ['unknown where the wave shows nothing without them', { deferred: 1 }, 'open', unknown('collectors')],
+    ['estimated while others are running', { upgrading: 9, deferred: 1 }, 'open', { kind: 'at' }],
+  ])('is, when only deferred collectors remain, %s', (_what, counts, state, expected) => {
+    const waves = [{ counts, rule: { soakMs: hour }, wave: { state } }];
+    expect(eta(aViewOf({ waves, deferred: [aDeferredOne({ since: now })] }))).toMatchObject(expected);
   });
 
-  it('is said to be unknown, with the reason', () => {
-    for (const state of ['held', 'paused', 'rollingBack'] as const)
-      expect(eta(view({}, { state }))).toEqual(unknown(state));
-    expect(eta(view({}, { state: 'aborted' }))).toEqual(unknown('ending'));
-    const account = { kind: 'another', compared: 3, matched: 0, renamed: 0 } as const;
-    expect(eta(view({ account }))).toEqual(unknown('account'));
-    const why = { kind: 'empty', expected: 9 } as const;
-    const doubt = { since: now, readAt: now, size: 0, missing: 9, why };
-    expect(eta(view({}, { doubt }))).toEqual(unknown('inventory'));
-    const freezes = [{ from: '2026-01-01T00:00', to: '2029-01-01T00:00', reason: '', timeZone: 'UTC' }];
-    expect(eta(view({}, {}, { freezes }))).toEqual(unknown('noWindow'));
-    expect(eta(view({}, {}, { ...approved, freezes }))).toEqual(unknown('noWindow'));
+  const freezes = [{ from: '2026-01-01T00:00', to: '2029-01-01T00:00', reason: '', timeZone: 'UTC' }];
+  const why = { kind: 'empty', expected: 9 } as const;
+  it.each<[EtaUnknownReason, ViewCase]>([
+    ['held', { rollout: { state: 'held' } }],
+    ['paused', { rollout: { state: 'paused' } }],
+    ['rollingBack', { rollout: { state: 'rollingBack' } }],
+    ['ending', { rollout: { state: 'aborted' } }],
+    ['account', { account: { kind: 'another', compared: 3, matched: 0, renamed: 0 } }],
+    ['inventory', { rollout: { doubt: { since: now, readAt: now, size: 0, missing: 9, why } } }],
+    ['noWindow', { policy: { freezes } }],
+    ['noWindow', { policy: { freezes }, waves: [canary, early, { ...rest, rule: { approval: true } }] }],
+  ])('is unknown with the reason %s', (reason, changes) => {
+    expect(eta(view(changes))).toEqual(unknown(reason));
   });
 
   it('is nothing once it has ended', () => {
-    expect(eta(view({}, { state: 'succeeded', endedAt: now }))).toBeNull();
+    expect(eta(view({ rollout: { state: 'succeeded', endedAt: now } }))).toBeNull();
   });
 });
 
@@ -210,27 +157,17 @@ describe('the words of an end', () => {
   const afterApproval = { kind: 'afterApproval', approvalAt: null, durationMs: 100_000, ...figures } as const;
   const both = (of: Eta) => [etaWords(of, now), shortEtaWords(of, now)];
 
-  it('name no instant that depends on an approval', () => {
-    expect(both(afterApproval)).toEqual([
-      'after approval: 1m40s (±25s), 24 requests',
-      '1m40s after approval',
-    ]);
-    const later = { ...afterApproval, approvalAt: now + minute };
-    expect(both(later)).toEqual([
-      expect.stringMatching(/^approval due \d\d:01:00, then 1m40s \(±25s\), 24 requests$/),
-      '1m40s after a later approval',
-    ]);
-  });
-
-  it('say when at the latest, and that it is unknown', () => {
-    expect(both({ kind: 'atTheLatest', at: now })).toEqual([
-      expect.stringMatching(/^at the latest \d\d:00:00$/),
-      expect.stringMatching(/^done at the latest \d\d:00:00$/),
-    ]);
-    expect(both({ kind: 'unknown', reason: 'held' })).toEqual([
-      'unknown: it is held',
-      'end unknown: it is held',
-    ]);
+  it.each<[Eta, readonly string[]]>([
+    [afterApproval, ['after approval: 1m40s (±25s), 24 requests', '1m40s after approval']],
+    [
+      { ...afterApproval, approvalAt: now + minute },
+      ['approval due HH:01:00, then 1m40s (±25s), 24 requests', '1m40s after a later approval'],
+    ],
+    [{ kind: 'atTheLatest', at: now }, ['at the latest HH:00:00', 'done at the latest HH:00:00']],
+    [unknown('held'), ['unknown: it is held', 'end unknown: it is held']],
+  ])('name no instant that depends on an approval, nor one that is unknown: %o', (of, texts) => {
+    // Hours are those of the zone of whoever reads.
+    expect(both(of).map((text) => text.replace(/\d\d(?=:\d\d:00)/, 'HH'))).toEqual(texts);
   });
 
   it('carry a date and the zone on another day', () => {

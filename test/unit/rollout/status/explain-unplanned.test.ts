@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
-import { endStates } from '../../../../src/rollout/model/upgrade.ts';
+import type { EndState } from '../../../../src/rollout/model/upgrade.ts';
 import {
   explainUnplanned,
   type PastRecord,
   type UnplannedContext,
 } from '../../../../src/rollout/status/explain-unplanned.ts';
-import { aCollector, anUpgrade, aPolicy, because, startedAt as t } from '../../../support/builders.ts';
+import { aCollector, aPolicy, because } from '../../../support/builders.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 const target = '19.455-2';
 const chosen = { kind: 'chosen', build: target } as const;
@@ -21,23 +22,18 @@ const aPast = (rollout: Partial<PastRecord['rollout']>, upgrade?: PastRecord['up
   },
   upgrade,
 });
-const ended = (state: (typeof endStates)[number], reason = 'why') =>
-  anUpgrade({ state, endedAt: t, reason: because(reason), weight: 1, lost: false });
+const ended = (state: EndState, reason = 'why') => anEndedOne(state, { reason: because(reason) });
 const explain = (
   context: Partial<UnplannedContext> = {},
   collector: Partial<FleetCollector> = {},
   policy: Partial<Policy> = {},
 ) =>
-  explainUnplanned(
-    aPolicy({ name: 'production', ...policy }),
-    aCollector({ build: '19.441-2', ...collector }),
-    {
-      target: chosen,
-      past: [],
-      held: undefined,
-      ...context,
-    },
-  );
+  explainUnplanned(aPolicy(policy), aCollector(collector), {
+    target: chosen,
+    past: [],
+    held: undefined,
+    ...context,
+  });
 
 describe('why a policy does not plan a collector', () => {
   it('names the rule that excludes it, with its place', () => {
@@ -104,7 +100,7 @@ describe('why a policy does not plan a collector', () => {
     const held = { by: 'ann', reason: 'broken disk' };
     expect(explain({ held, past: [aPast({ state: 'aborted' })] })).toMatchObject({
       kind: 'held',
-      reason: 'held by ann: broken disk',
+      reason: 'held by ann: broken disk; `upwave release 1` makes it eligible again',
     });
   });
 
@@ -120,7 +116,6 @@ describe('why a policy does not plan a collector', () => {
   it('says what passes by itself, and what is not known', () => {
     expect(explain({}, { alive: false })).toMatchObject({ kind: 'notAlive', reason: 'not alive' });
     expect(explain({ target: null }).kind).toBe('unknown');
-    for (const state of endStates.filter((each) => each === 'withdrawn'))
-      expect(explain({ past: [aPast({}, ended(state))] }).kind).toBe('eligible');
+    expect(explain({ past: [aPast({}, ended('withdrawn'))] }).kind).toBe('eligible');
   });
 });

@@ -1,44 +1,37 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import type { Policy } from '../../../../src/rollout/model/policy.ts';
-import { type Rollout, type RolloutView, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
+import { type RolloutView, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
 import { endStates, type Upgrade, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
 import {
   anUpgrade,
   anUpgradingOne,
-  aPolicy,
-  aRollout,
-  aSummary,
-  aView,
-  aWave,
-  aWaveRule,
   because,
+  startedAt as now,
   someGroups,
-  startedAt,
 } from '../../../support/builders.ts';
+import {
+  aDeferredOne,
+  anEndedOne,
+  aQueuedOne,
+  aRetryingOne,
+  aStartingOne,
+  aVerifyingOne,
+} from '../../../support/upgrade-cases.ts';
+import { aHeldStratum, aViewOf, type ViewCase, waiting } from '../../../support/view-cases.ts';
 
 const minute = 60_000;
-const now = startedAt;
-const everyDay = [1, 2, 3, 4, 5, 6, 7];
+const rest = { counts: { pending: 20 } };
+const passed = [{ name: 'canary', counts: { succeeded: 5 }, wave: { state: 'passed' } }, rest] as const;
+const soaking = { state: 'soaking', soakEndsAt: now + 10 * minute } as const;
 
 /** A canary that soaks until ten minutes from now, and a second wave; lanes in UTC and in Tokyo. */
-function view(
-  changes: Partial<RolloutView> = {},
-  rollout: Partial<Rollout> = {},
-  policy: Partial<Policy> = {},
-): RolloutView {
-  const waves = [aWaveRule({ name: 'canary', soakMs: 10 * minute }), aWaveRule()];
-  return aView({
-    rollout: aRollout({
-      policy: aPolicy({ concurrency: 4, waves, ...policy }),
-      waves: [
-        aWave({ name: 'canary', size: 5, state: 'soaking', soakEndsAt: now + 10 * minute }),
-        aWave({ name: 'rest', size: 20, state: 'waiting', openedAt: null }),
-      ],
-      ...rollout,
-    }),
-    waves: [aSummary({ succeeded: 5 }), aSummary({ pending: 20 })],
+const soaks = (changes: ViewCase = {}): RolloutView =>
+  aViewOf({
+    waves: [
+      { name: 'canary', counts: { succeeded: 5 }, rule: { soakMs: 10 * minute }, wave: soaking },
+      { ...rest, wave: waiting },
+    ],
     groups: someGroups({
       strata: [
         { label: 'Linux', sizes: [5, 10] },
@@ -53,160 +46,88 @@ function view(
     }),
     ...changes,
   });
-}
+/** The same with its second wave open. */
+const opened = (changes: ViewCase = {}) => soaks({ waves: passed, ...changes });
 
-const begun = {
-  waves: [aWave({ name: 'canary', size: 5, state: 'passed' }), aWave({ name: 'rest', size: 20 })],
-};
-const waiting = (changes: Parameters<typeof anUpgrade>[1] = {}) =>
+const pending = (changes: Parameters<typeof anUpgrade>[1] = {}) =>
   anUpgrade({ state: 'pending' }, { wave: 1, ...changes });
-const explain = (of: RolloutView, upgrade: Upgrade) => explainUpgrade(of, upgrade, now);
+const retrying = (dueAt: number) => aRetryingOne(dueAt, 'download failed', { wave: 1 });
+const inTokyo = pending({ stratum: 1, lane: 1 });
+const windows = [
+  { days: [1, 2, 3, 4, 5, 6, 7], fromMinute: 20 * 60, toMinute: 22 * 60, timeZone: 'collector' },
+];
+const heldStrata = [aHeldStratum(1, { label: 'Windows', reason: because('3 of 3 failed') })];
+const buildHold = { build: 'b', by: 'ann', reason: 'breaks logs', at: now };
+const heldRollout = { state: 'held', reason: because('too many failures') } as const;
 
 describe('why a collector waits', () => {
-  it('names its wave, and when that may begin', () => {
-    expect(explain(view(), waiting())).toEqual({
-      reason: 'its wave rest waits for: gate of canary',
-      until: now + 10 * minute,
-    });
+  const itsGate = 'its wave rest waits for: gate of canary';
+  const itsStratum = 'stratum Windows is held: 3 of 3 failed';
+  const itsCap = 'fields.cluster = db: 1 at a time are allowed, and in flight';
+  const itsRetry = 'is next in turn; it is due for a retry: download failed';
+  const itsHold = 'the rollout is held: too many failures; it is waiting for a retry: download failed';
+  const heldStratum = soaks({ rollout: { heldStrata } });
+  const paused = soaks({ rollout: { heldStrata, state: 'paused' } });
+  const windowed = opened({ policy: { windows } });
+  const capped = opened({ domainsTaken: new Map([[0, 1]]) });
+  const held = opened({ rollout: heldRollout });
+
+  it.each<[string, RolloutView, Upgrade, string, number | null]>([
+    ['its wave, and when that may begin', soaks(), pending(), itsGate, now + 10 * minute],
+    ['its held stratum', heldStratum, inTokyo, itsStratum, null],
+    ['its held stratum before anything else', paused, inTokyo, itsStratum, null],
+    ['nothing of the held stratum of others', heldStratum, pending(), itsGate, now + 10 * minute],
+    ['its own window', windowed, inTokyo, 'outside the window in Asia/Tokyo', now + 14 * 60 * minute],
+    ['its cap', capped, pending({ lane: 2, domains: [0] }), itsCap, null],
+    ['the slots when all are taken', opened({ slotsTaken: 10 }), pending(), 'all 10 slots are taken', null],
+    ['its turn when one is free', opened({ slotsTaken: 9 }), pending(), 'is next in turn', null],
+    ['the held build', opened({ buildHold }), pending(), 'build b is held: breaks logs', null],
+    ['the instant of its retry', opened(), retrying(now + 1), 'is tried again: download failed', now + 1],
+    ['its turn when its retry is due', opened(), retrying(now), itsRetry, null],
+    ['the hold of its rollout, in which no retry starts', held, retrying(now + 1), itsHold, null],
+  ])('is %s', (_what, view, upgrade, reason, until) => {
+    expect(explainUpgrade(view, upgrade, now)).toEqual({ reason, until });
   });
 
-  it('names its stratum when that is held, before anything else', () => {
-    const heldStrata = [
-      { stratum: 1, label: 'Windows', reason: because('3 of 3 failed'), by: 'daemon', at: now },
-    ];
-    const held = { reason: 'stratum Windows is held: 3 of 3 failed', until: null };
-    expect(explain(view({}, { heldStrata }), waiting({ stratum: 1, lane: 1 }))).toEqual(held);
-    expect(explain(view({}, { heldStrata, state: 'paused' }), waiting({ stratum: 1, lane: 1 }))).toEqual(
-      held,
-    );
-    expect(explain(view({}, { heldStrata }), waiting()).reason).toMatch(/^its wave rest waits/);
-  });
-
-  it('names the window of its own zone, with its instant', () => {
-    const windows = [{ days: everyDay, fromMinute: 20 * 60, toMinute: 22 * 60, timeZone: 'collector' }];
-    const of = view({}, begun, { windows });
-    const rollout = { ...of.rollout, policy: { ...of.rollout.policy, windows } };
-    expect(explain({ ...of, rollout }, waiting({ stratum: 1, lane: 1 }))).toEqual({
-      reason: 'outside the window in Asia/Tokyo',
-      until: now + 14 * 60 * minute,
-    });
-  });
-
-  it('names its cap', () => {
-    const of = view({ domainsTaken: new Map([[0, 1]]) }, begun);
-    expect(explain(of, waiting({ lane: 2, domains: [0] })).reason).toBe(
-      'fields.cluster = db: 1 at a time are allowed, and in flight',
-    );
-  });
-
-  it('names the slots when all are taken', () => {
-    expect(explain(view({ slotsTaken: 4 }, begun), waiting())).toEqual({
-      reason: 'all 4 slots are taken',
-      until: null,
-    });
-    expect(explain(view({ slotsTaken: 3 }, begun), waiting())).toEqual({
-      reason: 'is next in turn',
-      until: null,
-    });
-  });
-
-  it('does not name what stands in the way of others only', () => {
-    const windows = [{ days: everyDay, fromMinute: 20 * 60, toMinute: 22 * 60, timeZone: 'collector' }];
+  it('is not what stands in the way of others only', () => {
     const candidates = [
       { lane: 0, retries: [], pending: [1, 2, 3, 4, 5].map((id) => ({ collectorId: id, order: id })) },
       { lane: 1, retries: [], pending: [{ collectorId: 6, order: 6 }] },
     ];
-    const of = view({ candidates }, begun);
-    const rollout = { ...of.rollout, policy: { ...of.rollout.policy, windows } };
+    const of = opened({ candidates, policy: { windows, concurrency: 4 } });
     // Four of lane 0 get a slot now; the fifth waits for its turn, and not for a window in Tokyo.
-    expect(decide({ ...of, rollout }, now).blockers).toHaveLength(1);
-    expect(explain({ ...of, rollout }, waiting({ collectorId: 5, order: 5 })).reason).not.toMatch(/Tokyo/);
-  });
-
-  it('names the held build', () => {
-    const buildHold = { build: 'b', by: 'ann', reason: 'breaks logs', at: now };
-    expect(explain(view({ buildHold }, begun), waiting()).reason).toBe('build b is held: breaks logs');
-  });
-});
-
-describe('when a retry comes', () => {
-  const retrying = (dueAt: number) =>
-    anUpgrade({ state: 'retrying', dueAt, reason: because('download failed') }, { wave: 1 });
-
-  it('is told with its instant', () => {
-    expect(explain(view({}, begun), retrying(now + 1))).toEqual({
-      reason: 'is tried again: download failed',
-      until: now + 1,
-    });
-    expect(explain(view({}, begun), retrying(now))).toEqual({
-      reason: 'is next in turn; it is due for a retry: download failed',
-      until: null,
-    });
-  });
-
-  it('is not told of a rollout that is held: nothing starts then', () => {
-    const held = view({}, { ...begun, state: 'held', reason: because('too many failures') });
-    expect(explain(held, retrying(now + 1))).toEqual({
-      reason: 'the rollout is held: too many failures; it is waiting for a retry: download failed',
-      until: null,
-    });
+    expect(decide(of, now).blockers).toHaveLength(1);
+    expect(explainUpgrade(of, pending({ collectorId: 5, order: 5 }), now).reason).not.toMatch(/Tokyo/);
   });
 });
 
 describe('every state of an upgrade', () => {
   const at = now + 5 * minute;
-  const each: readonly Upgrade[] = [
-    anUpgrade({ state: 'pending' }),
-    anUpgrade({ state: 'queued', dueAt: now, freshAt: now, startBy: null }),
-    anUpgrade({ state: 'starting', sentAt: now, dueAt: now, startBy: null }),
-    anUpgradingOne({ dueAt: at }),
-    anUpgrade({
-      state: 'verifying',
-      taskId: '7',
-      startedAt: now,
-      verifyBy: at,
-      dueAt: now,
-      endedServiceAt: null,
-      baselineHeartbeatAt: null,
-      late: false,
-    }),
-    anUpgrade({ state: 'retrying', dueAt: at, reason: because('no space') }),
-    anUpgrade({
-      state: 'deferred',
-      condition: 'notAlive',
-      since: now,
-      dueAt: at,
-      reason: because('is not alive'),
-    }),
-    ...endStates.map((state) =>
-      anUpgrade({ state, endedAt: now, reason: because(`why ${state}`), weight: 0, lost: false }),
-    ),
+  const timed: readonly Upgrade[] = [
+    ...[anUpgradingOne({ dueAt: at }), aVerifyingOne({ verifyBy: at })],
+    ...[aRetryingOne(at, 'no space'), aDeferredOne({ dueAt: at })],
   ];
+  const untimed: readonly Upgrade[] = [
+    ...[aQueuedOne(), aStartingOne()],
+    ...endStates.map((state) => anEndedOne(state, { reason: because(`why ${state}`) })),
+  ];
+  const each = [anUpgrade({ state: 'pending' }), ...timed, ...untimed];
 
-  it('has words, in every state of a rollout', () => {
-    expect(each.map(({ progress: { state } }) => state).toSorted()).toEqual([...upgradeStates].toSorted());
-    for (const state of rolloutStates) {
-      for (const upgrade of each) {
-        for (const endedAt of [null, now]) {
-          const { reason } = explain(view({}, { state, reason: because('why'), endedAt }), upgrade);
-          expect(reason.trim(), `${upgrade.progress.state} ${state}`).not.toBe('');
-          expect(reason).not.toMatch(/undefined|null| {2}/);
-        }
+  it.each(rolloutStates)('is explained in a rollout that is %s', (state) => {
+    expect(each.map(({ progress }) => progress.state).toSorted()).toEqual([...upgradeStates].toSorted());
+    for (const upgrade of [...each, anUpgradingOne({ taskId: null })]) {
+      for (const endedAt of [null, now]) {
+        const of = soaks({ rollout: { state, reason: because('why'), endedAt } });
+        const { reason } = explainUpgrade(of, upgrade, now);
+        expect(reason.trim(), upgrade.progress.state).not.toBe('');
+        expect(reason).not.toMatch(/undefined|null| {2}/);
       }
     }
   });
 
   it('has the instant that matters', () => {
-    const untilOf = (state: string) =>
-      each
-        .filter((upgrade) => upgrade.progress.state === state)
-        .map((upgrade) => explain(view(), upgrade).until);
-    for (const state of ['upgrading', 'verifying', 'retrying', 'deferred'])
-      expect(untilOf(state), state).toEqual([at]);
-    for (const state of ['queued', 'starting', ...endStates]) expect(untilOf(state), state).toEqual([null]);
-  });
-
-  it('has words for one that was adopted without a task', () => {
-    expect(explain(view(), anUpgradingOne({ taskId: null })).reason).not.toMatch(/ {2}/);
+    const untilOf = (upgrade: Upgrade) => explainUpgrade(soaks(), upgrade, now).until;
+    expect(timed.map(untilOf)).toEqual(timed.map(() => at));
+    expect(untimed.map(untilOf)).toEqual(untimed.map(() => null));
   });
 });

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Upgrade, UpgradeFailureClass } from '../../../../src/rollout/model/upgrade.ts';
+import type { UpgradeFailureClass } from '../../../../src/base/vocabulary.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { makeFailureTest, summarizeFailed } from '../../../../src/rollout/status/failure-word.ts';
-import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
+import { because } from '../../../support/builders.ts';
+import { anEndedOne, aRetryingOne } from '../../../support/upgrade-cases.ts';
 
 const aFailed = (
   state: 'failed' | 'timedOut' | 'unconfirmed',
   failureClass: UpgradeFailureClass,
   reason: string,
-): Upgrade =>
-  anUpgrade({ state, failureClass, reason: because(reason), endedAt: startedAt, weight: 1, lost: false });
+): Upgrade => anEndedOne(state, { failureClass, reason: because(reason) });
 
 const disabled = aFailed('failed', 'permanent', 'upgrades are disabled; do not retry');
 const noSpace = aFailed('failed', 'retry', 'attempt 3 of 3: no space left on device');
@@ -38,10 +39,10 @@ describe('the word given with `retry --class`', () => {
   });
 
   it('means no upgrade that has not failed', () => {
-    const withdrawn = { ...disabled, progress: { ...disabled.progress, state: 'withdrawn' } } as Upgrade;
-    const retrying = anUpgrade({ state: 'retrying', dueAt: startedAt, reason: because('no space left') });
-    expect([withdrawn, retrying].filter(makeFailureTest('disabled'))).toEqual([]);
-    expect([withdrawn, retrying].filter(makeFailureTest('no space'))).toEqual([]);
+    const withdrawn = anEndedOne('withdrawn', { reason: because('disabled') });
+    const retrying = aRetryingOne(0, 'no space left');
+    for (const word of ['disabled', 'no space'])
+      expect([withdrawn, retrying].filter(makeFailureTest(word))).toEqual([]);
   });
 });
 

@@ -7,12 +7,9 @@ import { isAsShown, previewRollback } from '../../../../src/rollout/status/previ
 import type { ShownRollback } from '../../../../src/rollout/verbs/refusal.ts';
 import {
   aFleetService,
-  anUpgrade,
-  aPolicy,
   aRollout,
   aView,
   aWaveRule,
-  because,
   oldBuild,
   someGroups,
   startedAt,
@@ -22,15 +19,10 @@ import {
   makeMemoryFleetRegister,
   makeMemoryRolloutStore,
 } from '../../../support/store/memory-rollout-store.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
+import { aViewOf } from '../../../support/view-cases.ts';
 
 const other = '19.456-3';
-const succeeded = {
-  state: 'succeeded',
-  endedAt: startedAt,
-  reason: because(''),
-  weight: 0,
-  lost: false,
-} as const;
 const canary = aWaveRule({
   name: 'first',
   size: { kind: 'perStratum', count: 1 },
@@ -40,21 +32,14 @@ const canary = aWaveRule({
 
 /** So many upgraded collectors in two strata, the second a third of them. */
 const upgraded = (size: number) =>
-  Array.from({ length: size }, (_, index) =>
-    anUpgrade(succeeded, {
-      collectorId: index + 1,
-      stratum: index % 3 === 0 ? 1 : 0,
-      fromBuild: index % 3 === 0 ? other : oldBuild,
-    }),
-  );
+  Array.from({ length: size }, (_, index) => {
+    const place = index % 3 === 0 ? { stratum: 1, fromBuild: other } : { stratum: 0, fromBuild: oldBuild };
+    return anEndedOne('succeeded', {}, { collectorId: index + 1, ...place });
+  });
 
 describe('the preview of a rollback', () => {
   const preview = (policy: Partial<Policy>) =>
-    previewRollback(
-      aView({ rollout: aRollout({ policy: aPolicy(policy) }) }),
-      { takenBack: upgraded(9), left: [] },
-      startedAt,
-    );
+    previewRollback(aViewOf({ policy }), { takenBack: upgraded(9), left: [] }, startedAt);
 
   it('counts the collectors and the builds that they go back to, and shows the limits', () => {
     const caps = [{ key: 'osName', cap: 2 }] as const;

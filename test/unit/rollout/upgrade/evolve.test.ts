@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type EndState, endStates, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { endStates, type Upgrade, type UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
 import { evolve, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
-import type { CollectorObservation, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
-import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
+import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import { freshForMs } from '../../../../src/rollout/upgrade/step.ts';
 import {
   aContext,
@@ -11,189 +10,162 @@ import {
   aPolicy,
   because,
   oldBuild,
-  startedAt,
+  startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
 import { lossless } from '../../../support/lossless.ts';
+import {
+  aDeferredOne,
+  afterFacts,
+  anEndedOne,
+  aQueuedOne,
+  aRetryingOne,
+  aStartingOne,
+  createFailed,
+  createRefused,
+  collectorSeen as seen,
+} from '../../../support/upgrade-cases.ts';
 
 const minutes = 60_000;
-const t = startedAt;
+const hours = 60 * minutes;
 
-function seen(changes: Partial<CollectorObservation> = {}, at = t): UpgradeFact {
-  const sighting = { build: oldBuild, alive: true, lastSeenAlive: t, serviceAt: at, upgradable: null };
-  return { kind: 'collectorSeen', at, ...sighting, ...changes };
-}
+const pending = anUpgrade({ state: 'pending' });
+const queued = aQueuedOne();
+const starting = aStartingOne();
+const running = anUpgradingOne();
+const reason = because('so');
 
-/** On its old build, heard from right now, and on offer: the service would start an upgrade of it. */
-function offered(at: number): UpgradeFact {
-  return seen({ upgradable: true, lastSeenAlive: at }, at);
-}
-
-function apply(upgrade: Upgrade, ...facts: readonly UpgradeFact[]): Upgrade {
-  return facts.reduce((current, fact) => evolve(current, fact, aContext()), upgrade);
-}
-
-const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
-const starting = anUpgrade({ state: 'starting', sentAt: t, dueAt: t, startBy: null });
-const createFailed = (failure: ServiceFailure): UpgradeFact => ({
-  kind: 'createFailed',
-  at: t + 1_000,
-  failure,
-});
-const refused = (code: string): UpgradeFact => createFailed({ kind: 'refused', code, detail: 'no' });
+const admitted = (at = t, startBy: number | null = null): UpgradeFact => ({ kind: 'admitted', at, startBy });
 const taskSeen = (status: number, message = '', at = t + 5 * minutes): UpgradeFact => ({
-  kind: 'taskSeen',
-  at,
-  status,
-  message,
+  ...{ kind: 'taskSeen', at, status, message },
   serviceAt: at,
 });
+const unavailable = (sent: boolean) => createFailed({ kind: 'unavailable', sent, detail: '' });
+const misconfigured = createFailed({ kind: 'misconfigured', detail: '403' });
+/** On its old build, heard from right now, and on offer: the service would start an upgrade of it. */
+const offered = (at: number) => seen({ upgradable: true, lastSeenAlive: at }, at);
+const stateAfter = (upgrade: Upgrade, ...facts: readonly UpgradeFact[]) =>
+  afterFacts(upgrade, ...facts).progress.state;
 
 describe('an upgrade on its good way', () => {
   it('goes pending, queued, starting, upgrading, verifying, succeeded', () => {
-    const states: string[] = [];
-    let upgrade = anUpgrade({ state: 'pending' });
-    const facts: UpgradeFact[] = [
-      { kind: 'admitted', at: t, startBy: null },
-      { kind: 'createSent', at: t },
-      { kind: 'created', at: t + 100, taskId: '77' },
-      taskSeen(0),
-      taskSeen(1),
-      taskSeen(6),
-      taskSeen(2),
-      seen({ build: targetBuild, lastSeenAlive: t + 5 * minutes + 15_000 }, t + 6 * minutes),
+    const facts: readonly (readonly [UpgradeFact, UpgradeState])[] = [
+      [admitted(), 'queued'],
+      [{ kind: 'createSent', at: t }, 'starting'],
+      [{ kind: 'created', at: t + 100, taskId: '77' }, 'upgrading'],
+      [taskSeen(0), 'upgrading'],
+      [taskSeen(1), 'upgrading'],
+      [taskSeen(6), 'upgrading'],
+      [taskSeen(2), 'verifying'],
+      [seen({ build: targetBuild, lastSeenAlive: t + 5 * minutes + 15_000 }, t + 6 * minutes), 'succeeded'],
     ];
-    for (const fact of facts) {
-      upgrade = apply(upgrade, fact);
-      states.push(upgrade.progress.state);
+    let upgrade = pending;
+    for (const [fact, state] of facts) {
+      upgrade = afterFacts(upgrade, fact);
+      expect(upgrade.progress.state).toBe(state);
     }
-    expect(states).toEqual([
-      'queued',
-      'starting',
-      'upgrading',
-      'upgrading',
-      'upgrading',
-      'upgrading',
-      'verifying',
-      'succeeded',
-    ]);
     expect(upgrade.tally.attempts).toBe(1);
   });
 });
 
-describe('success is seen, not told (P10)', () => {
-  const verifying = apply(anUpgradingOne(), taskSeen(2));
-  const at = t + 6 * minutes;
+describe('success is seen (P10)', () => {
+  const verifying = afterFacts(running, taskSeen(2));
 
   it('needs the build', () => {
-    expect(apply(verifying, seen({ build: oldBuild, lastSeenAlive: at }, at)).progress.state).toBe(
-      'verifying',
-    );
+    const at = t + 6 * minutes;
+    expect(stateAfter(verifying, seen({ lastSeenAlive: at }, at))).toBe('verifying');
   });
 
-  it('gives it its time anew when the first look comes after it, and the service tells no time', () => {
-    const ended = { kind: 'taskSeen', at: t, status: 2, message: '', serviceAt: null } as const;
-    const blind = apply(anUpgradingOne(), ended);
+  it('gives it its time anew when the first poll comes after it, and the service tells no time', () => {
+    const blind = afterFacts(running, { kind: 'taskSeen', at: t, status: 2, message: '', serviceAt: null });
     const late = t + 11 * minutes;
     const shows = (lastSeenAlive: number | null, at: number, alive = true) =>
       seen({ build: targetBuild, serviceAt: null, lastSeenAlive, alive }, at);
-    const once = apply(blind, shows(late - 2_000, late));
+    const once = afterFacts(blind, shows(late - 2_000, late));
     expect(once).toMatchObject({
       progress: { state: 'verifying', verifyBy: late + 10 * minutes, dueAt: late + 30_000 },
     });
-    expect(apply(once, shows(late + 28_000, late + 30_000)).progress.state).toBe('succeeded');
-    expect(apply(once, shows(late - 2_000, late + 10 * minutes))).toMatchObject({ progress: { lost: true } });
-    expect(apply(blind, shows(late - 2_000, late, false))).toMatchObject({ progress: { lost: true } });
-    expect(apply(blind, shows(null, late))).toMatchObject({ progress: { lost: true } });
+    expect(stateAfter(once, shows(late + 28_000, late + 30_000))).toBe('succeeded');
+    for (const lost of [
+      afterFacts(once, shows(late - 2_000, late + 10 * minutes)),
+      afterFacts(blind, shows(late - 2_000, late, false)),
+      afterFacts(blind, shows(null, late)),
+    ])
+      expect(lost).toMatchObject({ progress: { lost: true } });
   });
 
   it('is unconfirmed, and weighs 1, when it came back on another build', () => {
     const late = t + 15 * minutes;
-    const other = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: late }, late));
-    expect(other).toMatchObject({ progress: { state: 'unconfirmed', weight: 1 } });
+    expect(afterFacts(verifying, seen({ build: '19.500-1', lastSeenAlive: late }, late))).toMatchObject({
+      progress: { state: 'unconfirmed', weight: 1 },
+    });
   });
 });
 
 describe('a create that failed', () => {
-  it('is repeated without spending an attempt when nothing was done (connect error, 429)', () => {
-    for (const failure of [
-      { kind: 'unavailable', sent: false, detail: '' },
-      { kind: 'throttled', detail: '' },
-    ] satisfies ServiceFailure[]) {
-      const next = apply(starting, createFailed(failure));
-      expect(next).toMatchObject({ progress: { state: 'queued' }, tally: { attempts: 0 } });
-    }
-  });
-
-  it('stays in doubt, with its slot, when it may have been acted on', () => {
-    const next = apply(starting, createFailed({ kind: 'unavailable', sent: true, detail: '' }));
-    expect(next.progress.state).toBe('starting');
-    expect(nextStep(next, t + minutes)).toEqual({
-      do: 'pollCollector',
-      why: 'settle',
-      askUpgradable: true,
-    });
-  });
-
-  it('defers a collector that is not alive, and one upgraded by someone else', () => {
-    expect(apply(starting, refused('collector.not.alive'))).toMatchObject({
-      progress: { state: 'deferred', condition: 'notAlive' },
-    });
-    expect(apply(starting, refused('collector.in.upgrading'))).toMatchObject({
-      progress: { state: 'deferred', condition: 'inUpgrade' },
-    });
-  });
-
-  it('puts the collector back when all share the cause', () => {
-    const next = apply(starting, createFailed({ kind: 'misconfigured', detail: '403' }));
-    expect(next).toMatchObject({ progress: { state: 'pending' }, tally: { attempts: 0 } });
+  const deferred = (condition: 'notAlive' | 'inUpgrade') => ({ state: 'deferred', condition });
+  it.each<[string, UpgradeFact, object]>([
+    ['is repeated after a connect error, when nothing was done', unavailable(false), { state: 'queued' }],
+    ['is repeated after a 429', createFailed({ kind: 'throttled', detail: '' }), { state: 'queued' }],
+    ['stays in doubt when it may have been acted on', unavailable(true), { state: 'starting' }],
+    ['defers a dead collector', createRefused('collector.not.alive'), deferred('notAlive')],
+    ['defers what someone else upgrades', createRefused('collector.in.upgrading'), deferred('inUpgrade')],
+    ['puts the collector back when all share the cause', misconfigured, { state: 'pending' }],
+  ])('%s, and uses up no attempt', (_what, fact, progress) => {
+    expect(afterFacts(starting, fact)).toMatchObject({ progress, tally: { attempts: 0 } });
   });
 });
 
 describe('a create in doubt (P1)', () => {
-  it('is done when the collector shows the build', () => {
-    expect(apply(starting, seen({ build: targetBuild }, t + minutes)).progress.state).toBe('verifying');
-  });
+  const doubted = afterFacts(starting, unavailable(true));
 
-  it('is adopted when the service would not start another', () => {
-    expect(apply(starting, seen({ upgradable: false }, t + minutes))).toMatchObject({
-      progress: { state: 'upgrading', taskId: null },
+  it('is settled by observation', () => {
+    expect(nextStep(doubted, t + minutes)).toEqual({
+      do: 'pollCollector',
+      why: 'settle',
+      askUpgradable: true,
     });
+    expect(stateAfter(starting, seen({ build: targetBuild }, t + minutes))).toBe('verifying');
   });
 
   it('is sent again only when the service would start one, and the first can no longer arrive', () => {
-    expect(apply(starting, offered(t + 34_000)).progress.state).toBe('starting');
-    expect(apply(starting, offered(t + 36_000)).progress.state).toBe('queued');
+    expect(stateAfter(starting, offered(t + 34_000))).toBe('starting');
+    expect(stateAfter(starting, offered(t + 36_000))).toBe('queued');
   });
 
   it('is sent again when the service always shows late heartbeats: by its deadline no restart is left', () => {
     const late = (at: number) => seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - 30_000 }, at);
-    expect(apply(starting, late(t + 35 * minutes - 1)).progress.state).toBe('starting');
-    expect(apply(starting, late(t + 35 * minutes))).toMatchObject({
+    expect(stateAfter(starting, late(t + 35 * minutes - 1))).toBe('starting');
+    expect(afterFacts(starting, late(t + 35 * minutes))).toMatchObject({
       progress: { state: 'queued', freshAt: 0 },
     });
   });
 
   it('gives up a collector whose creates never do anything', () => {
-    let upgrade: Upgrade = starting;
-    for (let n = 0; n < 10; n += 1) {
-      upgrade = apply(upgrade, offered(t + (n + 1) * minutes));
-      if (upgrade.progress.state === 'queued') upgrade = apply(upgrade, { kind: 'createSent', at: t });
+    let upgrade = starting;
+    for (let n = 1; n <= 10; n += 1) {
+      upgrade = afterFacts(upgrade, offered(t + n * minutes));
+      if (upgrade.progress.state === 'queued') upgrade = afterFacts(upgrade, { kind: 'createSent', at: t });
     }
     expect(upgrade.progress.state).toBe('failed');
   });
 
-  describe('that was adopted', () => {
-    const adopted = apply(starting, seen({ upgradable: false }, t + minutes));
-    const [soon, later] = [t + 5 * minutes, t + 6 * minutes];
+  describe('that is adopted, since the service would not start another', () => {
+    const adopted = afterFacts(starting, seen({ upgradable: false }, t + minutes));
     const offeredAgain = (at: number, heardAgoMs: number) =>
       seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - heardAgoMs }, at);
 
-    it('spends no attempt while the collector may be restarting from it', () => {
-      const once = apply(adopted, offeredAgain(soon, 15_000));
-      const restarting = apply(once, offeredAgain(soon + 30_000, 45_000));
-      expect(restarting).toMatchObject({ progress: { state: 'upgrading' }, tally: { attempts: 0 } });
-      expect(apply(restarting, seen({ build: targetBuild }, later))).toMatchObject({
+    it('uses up no attempt while the collector may be restarting from it', () => {
+      const restarting = afterFacts(
+        adopted,
+        offeredAgain(t + 5 * minutes, 15_000),
+        offeredAgain(t + 5.5 * minutes, 45_000),
+      );
+      expect(restarting).toMatchObject({
+        progress: { state: 'upgrading', taskId: null },
+        tally: { attempts: 0 },
+      });
+      expect(afterFacts(restarting, seen({ build: targetBuild }, t + 6 * minutes))).toMatchObject({
         progress: { state: 'verifying' },
         tally: { attempts: 0 },
       });
@@ -201,193 +173,158 @@ describe('a create in doubt (P1)', () => {
 
     it('is over by its deadline, however late the heartbeats always are', () => {
       const deadlineAt = t + 35 * minutes;
-      expect(apply(adopted, offeredAgain(deadlineAt - 1, 30_000)).progress.state).toBe('upgrading');
-      expect(apply(adopted, offeredAgain(deadlineAt, 30_000)).progress.state).toBe('retrying');
+      expect(stateAfter(adopted, offeredAgain(deadlineAt - 1, 30_000))).toBe('upgrading');
+      expect(stateAfter(adopted, offeredAgain(deadlineAt, 30_000))).toBe('retrying');
     });
   });
 });
 
 describe('a collector that another rollout upgrades', () => {
   it('is deferred before its create, and not once that has left (P1)', () => {
-    const claimed: UpgradeFact = {
-      kind: 'claimed',
-      at: t,
-      reason: because('the collector is being upgraded by other-1'),
-    };
-    expect(apply(queued, claimed)).toMatchObject({
-      progress: {
-        state: 'deferred',
-        condition: 'inUpgrade',
-        reason: because('the collector is being upgraded by other-1'),
-      },
+    const claimed: UpgradeFact = { kind: 'claimed', at: t, reason };
+    expect(afterFacts(queued, claimed)).toMatchObject({
+      progress: { state: 'deferred', condition: 'inUpgrade', reason },
     });
-    expect(apply(starting, claimed)).toBe(starting);
+    expect(afterFacts(starting, claimed)).toBe(starting);
   });
 });
 
 describe('a task that failed', () => {
-  const failed = (message: string, upgrade: Upgrade = anUpgradingOne()) =>
-    apply(upgrade, taskSeen(3, message), seen({}, t + 5 * minutes));
+  const failed = (message: string, tally: { attempts?: number; unexplained?: number } = {}) =>
+    afterFacts(anUpgradingOne({}, tally), taskSeen(3, message), seen({}, t + 5 * minutes));
 
-  it('is retried after a growing wait when its cause passes', () => {
-    expect(failed('download failed')).toMatchObject({
-      progress: { state: 'retrying', dueAt: t + 7 * minutes },
-    });
-    const second = failed('download failed', anUpgradingOne({}, { attempts: 2 }));
-    expect(second).toMatchObject({ progress: { state: 'retrying', dueAt: t + 11 * minutes } });
+  const retriedAfter = (wait: number) => ({ state: 'retrying', dueAt: t + (5 + wait) * minutes });
+  const spent = { state: 'failed', reason: { kind: 'attemptsSpent', attempts: 3, attemptsMax: 3 } };
+  it.each<[string, string, Parameters<typeof failed>[1], object]>([
+    ['is retried when its cause passes', 'download failed', {}, retriedAfter(2)],
+    ['is retried after a longer wait the second time', 'download failed', { attempts: 2 }, retriedAfter(6)],
+    ['waits long when its cause passes slowly', 'disk is out of space', {}, retriedAfter(60)],
+    ['fails at once when its cause is permanent', 'permission denied', {}, { state: 'failed' }],
+    ['fails after the last attempt', 'download failed', { attempts: 3 }, spent],
+    ['is retried once without an explanation', '', {}, { state: 'retrying' }],
+    ['fails without one the second time', '', { attempts: 2, unexplained: 1 }, { state: 'failed' }],
+  ])('%s', (_what, message, tally, progress) => {
+    expect(failed(message, tally)).toMatchObject({ progress });
   });
 
-  it('waits long when its cause passes slowly', () => {
-    expect(failed('disk is out of space')).toMatchObject({
-      progress: { state: 'retrying', dueAt: t + 65 * minutes },
-    });
+  it('remembers that it had no explanation', () => {
+    expect(failed('').tally.unexplained).toBe(1);
   });
 
   it('spreads retries by the jitter', () => {
-    const fact = seen({}, t + 5 * minutes);
-    const context = aContext({ jitter: 1 });
-    const retry = evolve(apply(anUpgradingOne(), taskSeen(3, 'download failed')), fact, context);
-    expect(retry).toMatchObject({ progress: { dueAt: t + 5 * minutes + 144_000 } });
-  });
-
-  it('fails at once when its cause is permanent, and after the last attempt', () => {
-    expect(failed('permission denied').progress.state).toBe('failed');
-    expect(failed('download failed', anUpgradingOne({}, { attempts: 3 }))).toMatchObject({
-      progress: { state: 'failed', reason: { kind: 'attemptsSpent', attempts: 3, attemptsMax: 3 } },
+    const ending = afterFacts(running, taskSeen(3, 'download failed'));
+    expect(evolve(ending, seen({}, t + 5 * minutes), aContext({ jitter: 1 }))).toMatchObject({
+      progress: { dueAt: t + 5 * minutes + 144_000 },
     });
-  });
-
-  it('is retried once when nobody knows why', () => {
-    const once = failed('');
-    expect(once.progress.state).toBe('retrying');
-    expect(
-      failed('', anUpgradingOne({}, { unexplained: once.tally.unexplained, attempts: 2 })).progress.state,
-    ).toBe('failed');
   });
 });
 
 describe('a task without an end', () => {
-  it('is looked at once more at its deadline, and then timed out', () => {
-    const atDeadline = apply(anUpgradingOne(), taskSeen(6, '', t + 35 * minutes));
+  const at = t + 35 * minutes;
+
+  it('has its collector polled once more at its deadline, and is then timed out', () => {
+    const atDeadline = afterFacts(running, taskSeen(6, '', at));
     expect(atDeadline.progress.state).toBe('upgrading');
-    expect(nextStep(atDeadline, t + 35 * minutes)).toMatchObject({ do: 'pollCollector', why: 'judge' });
-    expect(apply(atDeadline, seen({}, t + 35 * minutes))).toMatchObject({
+    expect(nextStep(atDeadline, at)).toMatchObject({ do: 'pollCollector', why: 'judge' });
+    expect(afterFacts(atDeadline, seen({}, at))).toMatchObject({
       progress: { state: 'timedOut', weight: 1 },
     });
-    expect(apply(atDeadline, seen({ build: targetBuild }, t + 35 * minutes)).progress.state).toBe(
-      'verifying',
-    );
+    expect(stateAfter(atDeadline, seen({ build: targetBuild }, at))).toBe('verifying');
   });
 
-  it('is looked for again when the service does not know it, until the deadline', () => {
-    const failure: ServiceFailure = { kind: 'notFound', detail: '' };
-    const missing = apply(anUpgradingOne(), { kind: 'pollFailed', at: t + minutes, of: 'task', failure });
-    expect(apply(missing, seen({}, t + minutes))).toMatchObject({
+  it('is polled again when the service does not know it, until the deadline', () => {
+    const failure = { kind: 'notFound', detail: '' } as const;
+    const missing = afterFacts(running, { kind: 'pollFailed', at: t + minutes, of: 'task', failure });
+    expect(afterFacts(missing, seen({}, t + minutes))).toMatchObject({
       progress: { state: 'upgrading', ending: null },
     });
-    expect(apply(missing, seen({}, t + 36 * minutes)).progress.state).toBe('timedOut');
-    expect(apply(missing, seen({ build: targetBuild }, t + minutes)).progress.state).toBe('verifying');
+    expect(stateAfter(missing, seen({}, at + minutes))).toBe('timedOut');
+    expect(stateAfter(missing, seen({ build: targetBuild }, t + minutes))).toBe('verifying');
   });
 });
 
 describe('a collector that is deferred again and again', () => {
   const upToMs = aPolicy().defer.upToMs;
 
-  /** Alive and on offer whenever it is looked at, and refused whenever a create comes. */
+  /** Alive and on offer whenever it is polled, and refused whenever a create comes. */
   function* rounds(code: string) {
-    let upgrade = anUpgrade({ state: 'pending' });
+    let upgrade = pending;
     let at = t;
     for (let creates = 1; creates < 2_000; creates += 1) {
-      upgrade = apply(
-        upgrade,
-        { kind: 'admitted', at, startBy: null },
-        offered(at),
-        { kind: 'createSent', at },
-        { kind: 'createFailed', at, failure: { kind: 'refused', code, detail: '' } },
-      );
+      const sent = { kind: 'createSent', at } as const;
+      upgrade = afterFacts(upgrade, admitted(at), offered(at), sent, createRefused(code, at));
       yield { upgrade, at, creates };
       if (upgrade.progress.state !== 'deferred') return;
       at = upgrade.progress.dueAt;
-      upgrade = apply(upgrade, offered(at));
+      upgrade = afterFacts(upgrade, offered(at));
     }
   }
 
   it.each(['collector.not.alive', 'collector.in.upgrading'])(
-    'is waited for as long in all as the policy says, and asked less and less often: %s',
+    'is waited for as long in all as the policy says, and polled less and less often: %s',
     (code) => {
       const last = lossless([...rounds(code)].at(-1));
       expect(last.upgrade).toMatchObject({
-        progress: { state: 'withdrawn', weight: 0 },
+        progress: { state: 'withdrawn', weight: 0, reason: { forMs: upToMs } },
         tally: { attempts: 0 },
       });
-      expect(last.upgrade).toHaveProperty('progress.reason.forMs', upToMs);
       expect(last.at - t).toBeGreaterThanOrEqual(upToMs);
-      expect(last.at - t).toBeLessThan(upToMs + 60 * minutes);
+      expect(last.at - t).toBeLessThan(upToMs + hours);
       expect(last.creates).toBeLessThan(50);
     },
   );
 
+  const back = t + 10 * hours;
+  const waited = afterFacts(starting, createRefused('collector.not.alive'), offered(back));
+
   it('does not count the time in which it only waited for its turn', () => {
-    const waited = apply(starting, refused('collector.not.alive'), offered(t + 10 * 60 * minutes));
-    const weeks = t + 14 * 24 * 60 * minutes;
-    const again = apply(
-      waited,
-      { kind: 'admitted', at: weeks, startBy: null },
-      seen({ alive: false }, weeks),
-    );
+    const weeks = t + 14 * 24 * hours;
+    const dead = (at: number) => seen({ alive: false }, at);
+    const again = afterFacts(waited, admitted(weeks), dead(weeks));
     expect(again).toMatchObject({ progress: { state: 'deferred' } });
-    expect(apply(again, seen({ alive: false }, weeks + 60 * minutes)).progress.state).toBe('deferred');
-    expect(apply(again, seen({ alive: false }, weeks + 2 * 60 * minutes + 1_000)).progress.state).toBe(
-      'withdrawn',
-    );
+    expect(stateAfter(again, dead(weeks + hours))).toBe('deferred');
+    expect(stateAfter(again, dead(weeks + 2 * hours + 1_000))).toBe('withdrawn');
   });
 
   it('is given all the time again once it was upgrading, or was brought back', () => {
-    const at = t + 10 * 60 * minutes;
-    const waited = apply(starting, refused('collector.not.alive'), offered(at));
+    const at = back;
     expect(waited).toHaveProperty('tally.deferredMs');
-    const upgrading = apply(
-      waited,
-      { kind: 'admitted', at, startBy: null },
-      { kind: 'createSent', at },
-      { kind: 'created', at, taskId: '7' },
-    );
-    expect(upgrading).not.toHaveProperty('tally.deferredMs');
-    const gone = apply(waited, { kind: 'withdrawn', at, reason: because('gone') });
-    expect(apply(gone, { kind: 'rejoined', at, reason: because('is back') })).not.toHaveProperty(
-      'tally.deferredMs',
-    );
+    const sent = { kind: 'createSent', at } as const;
+    const created = { kind: 'created', at, taskId: '7' } as const;
+    const gone = { kind: 'withdrawn', at, reason } as const;
+    const rejoined = { kind: 'rejoined', at, reason } as const;
+    for (const renewed of [
+      afterFacts(waited, admitted(at), sent, created),
+      afterFacts(waited, gone, rejoined),
+    ])
+      expect(renewed).not.toHaveProperty('tally.deferredMs');
   });
 });
 
-describe('nextStep', () => {
-  it('looks before the first create when the plan was read more than a minute ago (P1)', () => {
+describe('the next step', () => {
+  it('polls before the first create when the plan was read more than a minute ago (P1)', () => {
     expect(nextStep(queued, t + freshForMs)).toEqual({ do: 'start' });
     expect(nextStep(queued, t + freshForMs + 1)).toMatchObject({ why: 'recheck' });
   });
 
-  it('leaves what waits for the reconciler alone', () => {
-    expect(nextStep(anUpgrade({ state: 'pending' }), t)).toEqual({ do: 'rest' });
-    expect(nextStep(anUpgrade({ state: 'retrying', dueAt: t, reason: because('') }), t + 1)).toEqual({
-      do: 'rest',
-    });
-  });
+  it.each([pending, aRetryingOne()])(
+    'leaves what waits for the reconciler alone: $progress.state',
+    (upgrade) => {
+      expect(nextStep(upgrade, t + 1)).toEqual({ do: 'rest' });
+    },
+  );
 
-  it('spaces looks by the age of the task, and never failedPolls its deadline', () => {
-    const policy = aPolicy();
-    let upgrade = anUpgradingOne();
+  it('spaces polls by the age of the task, and never misses its deadline', () => {
+    let upgrade = running;
     const dues: number[] = [];
-    for (
-      let look = 0;
-      look < 60 && upgrade.progress.state === 'upgrading' && upgrade.progress.ending === null;
-      look += 1
-    ) {
+    while (dues.length < 60 && upgrade.progress.state === 'upgrading' && upgrade.progress.ending === null) {
       dues.push(upgrade.progress.dueAt);
-      upgrade = apply(upgrade, taskSeen(6, '', upgrade.progress.dueAt));
+      upgrade = afterFacts(upgrade, taskSeen(6, '', upgrade.progress.dueAt));
     }
-    expect(dues.at(-1)).toBe(t + policy.upgrade.deadlineMs);
+    expect(dues.at(-1)).toBe(t + aPolicy().upgrade.deadlineMs);
     expect(dues.length).toBeLessThan(25);
-    expect(dues.every((due, index) => index === 0 || due > (dues[index - 1] ?? 0))).toBe(true);
+    expect(new Set(dues).size).toBe(dues.length);
+    expect(dues.toSorted((a, b) => a - b)).toEqual(dues);
   });
 });
 
@@ -396,192 +333,149 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
   const now = rejoinedAt + 1_000;
 
   it('waits for longer than a heartbeat once an upgrade is over: it shows its old build until it restarts', () => {
-    const deferred = apply(queued, seen({ upgradable: false, lastSeenAlive: now }, now));
     const later = now + 5 * minutes;
-    expect(apply(deferred, offered(later))).toMatchObject({
+    const unlisted = seen({ upgradable: false, lastSeenAlive: now }, now);
+    expect(afterFacts(queued, unlisted, offered(later))).toMatchObject({
       progress: { state: 'retrying', dueAt: later + 30_000 },
     });
   });
 
   it('that goes back to an older build may be left out of the list all the same, and is not held up by that', () => {
-    const back = { ...queued, identity: { ...queued.identity, fromBuild: targetBuild, toBuild: oldBuild } };
+    const back = aQueuedOne({}, { fromBuild: targetBuild, toBuild: oldBuild });
     expect(nextStep(back, now, rejoinedAt)).toMatchObject({ why: 'recheck', askUpgradable: true });
-    const seenOn = { build: targetBuild, lastSeenAlive: now };
-    const unlisted = apply(back, seen({ ...seenOn, upgradable: false }, now));
+    const shown = { build: targetBuild, lastSeenAlive: now };
+    const unlisted = afterFacts(back, seen({ ...shown, upgradable: false }, now));
     expect(nextStep(unlisted, now, rejoinedAt)).toEqual({ do: 'start' });
-    const listed = apply(back, seen({ ...seenOn, upgradable: true, offeredAt: now + 1 }, now));
+    const listed = afterFacts(back, seen({ ...shown, upgradable: true, offeredAt: now + 1 }, now));
     expect(nextStep(listed, now, rejoinedAt)).toEqual({ do: 'wait', until: now + 18_000 });
   });
 });
 
 describe('a collector that is silent before its create (P1)', () => {
-  const beatAgo = (ageMs: number) => seen({ lastSeenAlive: t + minutes - ageMs }, t + minutes);
-  const stale = anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null });
+  const stale = aQueuedOne({ freshAt: 0 });
+  const isFresh = (...facts: readonly UpgradeFact[]) => {
+    const { progress } = afterFacts(stale, ...facts);
+    return progress.state === 'queued' && progress.freshAt === t;
+  };
 
   it('goes on without a time of the service only after several newer heartbeats', () => {
-    const timeless = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: null }, t);
-    expect(apply(stale, timeless(0), timeless(0), timeless(1), timeless(2))).toMatchObject({
-      progress: { freshAt: 0 },
-    });
-    expect(apply(stale, timeless(0), timeless(1), timeless(2), timeless(3))).toMatchObject({
-      progress: { freshAt: t },
-    });
-    // A service that tells no heartbeats either has nothing to wait for.
-    expect(apply(stale, seen({ lastSeenAlive: null, serviceAt: null }, t))).toMatchObject({
-      progress: { freshAt: t },
-    });
+    const timeless = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: null });
+    expect(isFresh(timeless(0), timeless(0), timeless(1), timeless(2))).toBe(false);
+    expect(isFresh(timeless(0), timeless(1), timeless(2), timeless(3))).toBe(true);
+    // A service that shows no heartbeats either has nothing to wait for.
+    expect(isFresh(seen({ lastSeenAlive: null, serviceAt: null }))).toBe(true);
   });
 
-  it('does not go on without newer heartbeats, nor on looks that failed, and begins anew after one in time', () => {
-    const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
+  it('does not go on without newer heartbeats, nor on failed polls, and begins anew after one in time', () => {
+    const failure = { kind: 'unavailable', sent: true, detail: '' } as const;
     const failed: UpgradeFact = { kind: 'pollFailed', at: t, of: 'collector', failure };
-    const lateBeat = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: t + beat + 30_000 }, t);
-    const same = apply(stale, ...Array.from({ length: 10 }, () => lateBeat(0)));
+    const late = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: t + beat + 30_000 });
+    const same = afterFacts(stale, ...Array.from({ length: 10 }, () => late(0)));
     expect(same).toMatchObject({ progress: { freshAt: 0, late: { polls: 1 } } });
-    const thrice = apply(stale, failed, lateBeat(0), failed, lateBeat(1), lateBeat(2), failed);
-    expect(thrice).toMatchObject({ progress: { freshAt: 0, late: { polls: 3 } } });
-    expect(apply(thrice, lateBeat(3))).toMatchObject({ progress: { freshAt: t } });
-    expect(apply(thrice, seen({ lastSeenAlive: t }, t))).not.toHaveProperty('progress.late');
+    const thrice = [failed, late(0), failed, late(1), late(2), failed];
+    expect(afterFacts(stale, ...thrice)).toMatchObject({ progress: { freshAt: 0, late: { polls: 3 } } });
+    expect(isFresh(...thrice, late(3))).toBe(true);
+    expect(afterFacts(stale, ...thrice, seen())).not.toHaveProperty('progress.late');
   });
 
   it('is deferred when it has missed several, and returns when it is heard again', () => {
-    const deferred = apply(stale, beatAgo(60_000));
+    const deferred = afterFacts(stale, seen({}, t + minutes));
     expect(deferred).toMatchObject({ progress: { state: 'deferred', condition: 'notAlive' } });
-    expect(apply(deferred, seen({ lastSeenAlive: t + minutes }, t + 5 * minutes)).progress.state).toBe(
-      'deferred',
-    );
-    expect(apply(deferred, seen({ lastSeenAlive: t + 5 * minutes }, t + 5 * minutes)).progress.state).toBe(
-      'retrying',
-    );
+    const heard = (lastSeenAlive: number) => stateAfter(deferred, seen({ lastSeenAlive }, t + 5 * minutes));
+    expect(heard(t + minutes)).toBe('deferred');
+    expect(heard(t + 5 * minutes)).toBe('retrying');
   });
 });
 
 describe('a window that closes (P7)', () => {
   const startBy = t + 5 * minutes;
-  const inTime = apply(anUpgrade({ state: 'pending' }), { kind: 'admitted', at: t, startBy });
+  const inTime = afterFacts(pending, admitted(t, startBy));
 
   it('lets a create leave at its last instant, and gives the slot back after it', () => {
-    const stale = apply(inTime, seen({ lastSeenAlive: startBy }, startBy));
+    const stale = afterFacts(inTime, seen({ lastSeenAlive: startBy }, startBy));
     expect(nextStep(stale, startBy)).toEqual({ do: 'start' });
-    expect(nextStep(stale, startBy + 1)).toEqual({
-      do: 'giveBack',
-      reason: { kind: 'windowCloses' },
-    });
+    expect(nextStep(stale, startBy + 1)).toEqual({ do: 'giveBack', reason: { kind: 'windowCloses' } });
   });
 
   it('puts one that is given back at its place in the plan, or among the retries', () => {
-    const putBack: UpgradeFact = { kind: 'putBack', at: startBy + 1, reason: because('the window closes') };
-    expect(apply(inTime, putBack)).toMatchObject({
-      progress: { state: 'pending', reason: because('the window closes') },
+    const putBack: UpgradeFact = { kind: 'putBack', at: startBy + 1, reason };
+    expect(afterFacts(inTime, putBack)).toMatchObject({
+      progress: { state: 'pending', reason },
       tally: { attempts: 0 },
     });
-    expect(apply({ ...inTime, tally: { ...inTime.tally, attempts: 1 } }, putBack)).toMatchObject({
+    expect(afterFacts(aQueuedOne({}, { attempts: 1 }), putBack)).toMatchObject({
       progress: { state: 'retrying', dueAt: startBy + 1 },
     });
   });
 });
 
-describe('a collector that goes bad while its wave soaks', () => {
-  const succeeded = anUpgrade({
-    state: 'succeeded',
-    endedAt: t,
-    reason: because('ok'),
-    weight: 0,
-    lost: false,
-  });
+describe('an upgrade that has ended', () => {
   const at = t + 30 * minutes;
 
-  it('is unconfirmed; dead, it weighs as one that did not come back', () => {
-    expect(apply(succeeded, { kind: 'regressed', at, reason: because('died'), lost: true })).toMatchObject({
-      progress: {
-        state: 'unconfirmed',
-        endedAt: at,
-        reason: because('died'),
-        weight: 3,
-        lost: true,
-        failureClass: 'unconfirmed',
-      },
-    });
-    expect(
-      apply(succeeded, { kind: 'regressed', at, reason: because('left the build'), lost: false }),
-    ).toMatchObject({
-      progress: { state: 'unconfirmed', weight: 1, lost: false, failureClass: 'unconfirmed' },
-    });
-  });
-});
-
-describe('a failed one that an operator wants tried again', () => {
-  const spent = anUpgrade(
-    { state: 'failed', endedAt: t, reason: because('no'), weight: 1, lost: false, failureClass: 'retry' },
-    { attempts: 3, failedPolls: 4 },
+  it.each([
+    [true, 3],
+    [false, 1],
+  ])(
+    'is unconfirmed when its collector goes bad while its wave soaks; lost %s, it weighs %i',
+    (lost, weight) => {
+      expect(afterFacts(anEndedOne('succeeded'), { kind: 'regressed', at, reason, lost })).toMatchObject({
+        progress: {
+          ...{ state: 'unconfirmed', endedAt: at, reason },
+          ...{ weight, lost, failureClass: 'unconfirmed' },
+        },
+      });
+    },
   );
-  const asked: UpgradeFact = { kind: 'retryAsked', at: t + minutes, reason: because('by ann') };
 
-  it('is due at once, counts as no failure, and is looked at before its create (P1)', () => {
-    const retrying = apply(spent, asked);
+  it('is due at once when an operator wants it retried, counts as no failure, and is polled first (P1)', () => {
+    const spent = anEndedOne('failed', { failureClass: 'retry' }, { attempts: 3, failedPolls: 4 });
+    const retrying = afterFacts(spent, { kind: 'retryAsked', at, reason });
     expect(retrying).toMatchObject({
-      progress: { state: 'retrying', dueAt: t + minutes, reason: because('by ann') },
+      progress: { state: 'retrying', dueAt: at, reason },
       tally: { failedPolls: 0 },
     });
     expect(retrying).not.toHaveProperty('progress.weight');
-    const queued = apply(retrying, { kind: 'admitted', at: t + minutes, startBy: null });
-    expect(nextStep(queued, t + minutes)).toMatchObject({ why: 'recheck' });
+    expect(nextStep(afterFacts(retrying, admitted(at)), at)).toMatchObject({ why: 'recheck' });
   });
-});
 
-describe('a withdrawn one that is eligible again', () => {
-  it('waits at its old place, and is looked at before its create (P1)', () => {
-    const withdrawn = anUpgrade(
-      { state: 'withdrawn', endedAt: t, reason: because('gone'), weight: 0, lost: false },
-      { order: 7 },
-    );
-    const pending = apply(withdrawn, { kind: 'rejoined', at: t + 1, reason: because('is back') });
-    expect(pending).toMatchObject({
-      progress: { state: 'pending', reason: because('is back') },
+  it('waits at its old place when it was withdrawn and is eligible again, and is polled first (P1)', () => {
+    const withdrawn = anEndedOne('withdrawn', {}, { order: 7 });
+    const rejoined = afterFacts(withdrawn, { kind: 'rejoined', at, reason });
+    expect(rejoined).toMatchObject({
+      progress: { state: 'pending', reason },
       identity: { order: 7, eligibleAt: 0 },
     });
-    const queued = apply(pending, { kind: 'admitted', at: t + 2, startBy: null });
-    expect(nextStep(queued, t + 2)).toMatchObject({ why: 'recheck' });
+    expect(nextStep(afterFacts(rejoined, admitted(at)), at)).toMatchObject({ why: 'recheck' });
   });
 });
 
 describe('facts and states that do not belong together', () => {
-  const ended = (state: EndState) =>
-    anUpgrade({ state, endedAt: t, reason: because('why'), weight: 0, lost: false });
   const upgrades: readonly Upgrade[] = [
-    anUpgrade({ state: 'pending' }),
-    queued,
-    starting,
-    anUpgradingOne(),
-    apply(anUpgradingOne(), taskSeen(2)),
-    anUpgrade({ state: 'retrying', dueAt: t, reason: because('why') }),
-    anUpgrade({ state: 'deferred', condition: 'notAlive', since: t, dueAt: t, reason: because('why') }),
-    ...endStates.map(ended),
+    ...[pending, queued, starting, running, afterFacts(running, taskSeen(2)), aRetryingOne(), aDeferredOne()],
+    ...endStates.map((state) => anEndedOne(state)),
   ];
   const at = t + minutes;
-  const rows: ReadonlyArray<readonly [UpgradeFact, readonly string[]]> = [
-    [{ kind: 'admitted', at, startBy: null }, ['pending', 'retrying']],
-    [{ kind: 'putBack', at, reason: because('r') }, ['queued']],
+  const rows: ReadonlyArray<readonly [UpgradeFact, readonly UpgradeState[]]> = [
+    [admitted(at), ['pending', 'retrying']],
+    [{ kind: 'putBack', at, reason }, ['queued']],
     [{ kind: 'createSent', at }, ['queued']],
     [{ kind: 'createNotSent', at }, ['starting']],
-    [{ kind: 'withdrawn', at, reason: because('r') }, ['pending', 'queued', 'retrying', 'deferred']],
-    [{ kind: 'regressed', at, reason: because('r'), lost: true }, ['succeeded']],
-    [{ kind: 'retryAsked', at, reason: because('r') }, ['failed', 'timedOut', 'unconfirmed']],
-    [{ kind: 'rejoined', at, reason: because('r') }, ['withdrawn']],
-    [{ kind: 'rolledBack', at, reason: because('r') }, ['succeeded', 'failed', 'timedOut', 'unconfirmed']],
+    [{ kind: 'withdrawn', at, reason }, ['pending', 'queued', 'retrying', 'deferred']],
+    [{ kind: 'regressed', at, reason, lost: true }, ['succeeded']],
+    [{ kind: 'retryAsked', at, reason }, ['failed', 'timedOut', 'unconfirmed']],
+    [{ kind: 'rejoined', at, reason }, ['withdrawn']],
+    [{ kind: 'rolledBack', at, reason }, ['succeeded', 'failed', 'timedOut', 'unconfirmed']],
   ];
 
   it.each(rows)('%o changes only those it is about, each once', (fact, states) => {
     for (const upgrade of upgrades) {
-      const after = evolve(upgrade, fact, aContext());
+      const after = afterFacts(upgrade, fact);
       expect(after !== upgrade, upgrade.progress.state).toBe(states.includes(upgrade.progress.state));
       if (after === upgrade) continue;
       expect(after.rev).toBe(upgrade.rev + 1);
-      expect(evolve(after, fact, aContext())).toBe(after);
-      const { collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains } = upgrade.identity;
-      expect(after).toMatchObject({
-        identity: { collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains },
-      });
+      expect(afterFacts(after, fact)).toBe(after);
+      const { eligibleAt: _, ...place } = upgrade.identity;
+      expect(after).toMatchObject({ identity: place });
     }
   });
 });

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { holdsSlot, isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve, isQuestionable } from '../../../../src/rollout/upgrade/evolve.ts';
+import { isQuestionable } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
+import { anUpgradingOne, aPolicy, startedAt as t } from '../../../support/builders.ts';
 import {
-  aContext,
-  anUpgrade,
-  anUpgradingOne,
-  aPolicy,
-  because,
-  startedAt as t,
-} from '../../../support/builders.ts';
+  aDeferredOne,
+  afterFacts,
+  aQueuedOne,
+  aRetryingOne,
+  aStartingOne,
+  aVerifyingOne,
+} from '../../../support/upgrade-cases.ts';
 
 const minutes = 60_000;
 const hours = 60 * minutes;
@@ -19,27 +20,12 @@ const unavailable: ServiceFailure = { kind: 'unavailable', sent: true, detail: '
 const throttled: ServiceFailure = { kind: 'throttled', detail: '429' };
 const misconfigured: ServiceFailure = { kind: 'misconfigured', detail: '403' };
 
-const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null });
-const starting = anUpgrade({ state: 'starting', sentAt: t, dueAt: t, startBy: null });
+const queued = aQueuedOne({ freshAt: 0 });
+const starting = aStartingOne();
 const adopted = anUpgradingOne({ taskId: null, dueAt: t });
 const failing = anUpgradingOne({ ending: { kind: 'failed', message: 'no', seenDelayMs: 0 }, dueAt: t });
-const verifying = anUpgrade({
-  state: 'verifying',
-  taskId: '7',
-  startedAt: t,
-  verifyBy: t + 10 * minutes,
-  dueAt: t,
-  endedServiceAt: t,
-  baselineHeartbeatAt: null,
-  late: false,
-});
-const deferred = anUpgrade({
-  state: 'deferred',
-  condition: 'notAlive',
-  since: t,
-  dueAt: t,
-  reason: because('the collector is not alive'),
-});
+const verifying = aVerifyingOne();
+const deferred = aDeferredOne();
 
 interface Answers {
   readonly failure: ServiceFailure;
@@ -47,20 +33,20 @@ interface Answers {
   readonly othersAnswered?: boolean;
 }
 
-/** Looks when it is due, until it ends, waits for its turn, or two weeks are over. */
-function lookOn(from: Upgrade, answersAt: (at: number) => Answers) {
+/** Polls when it is due, until it ends, waits for its turn, or two weeks are over. */
+function pollOn(from: Upgrade, answersAt: (at: number) => Answers) {
   let upgrade = from;
   let at = t;
   while (at < t + 14 * 24 * hours && !isEnd(upgrade.progress.state)) {
     const { of = 'collector', ...answers } = answersAt(at);
-    upgrade = evolve(upgrade, { kind: 'pollFailed', at, of, ...answers }, aContext());
+    upgrade = afterFacts(upgrade, { kind: 'pollFailed', at, of, ...answers });
     if ('dueAt' in upgrade.progress) at = Math.max(at, upgrade.progress.dueAt);
     if (from.progress.state !== 'deferred' && upgrade.progress.state === 'deferred') break;
   }
   return { upgrade, afterMs: at - t };
 }
 
-describe('an upgrade whose looks are always refused (P9)', () => {
+describe('an upgrade whose polls are always refused (P9)', () => {
   it.each([
     ['in doubt', starting, 'timedOut', 35 * minutes],
     ['adopted', adopted, 'timedOut', 35 * minutes],
@@ -68,7 +54,7 @@ describe('an upgrade whose looks are always refused (P9)', () => {
     ['verifying', verifying, 'unconfirmed', 10 * minutes],
     ['deferred', deferred, 'withdrawn', 12 * hours],
   ] as const)('ends when its time is up: %s', (_what, from, state, withinMs) => {
-    const { upgrade, afterMs } = lookOn(from, () => ({ failure: refused }));
+    const { upgrade, afterMs } = pollOn(from, () => ({ failure: refused }));
     expect(upgrade).toMatchObject({
       progress: { state, lost: false, weight: state === 'withdrawn' ? 0 : 1 },
     });
@@ -78,27 +64,25 @@ describe('an upgrade whose looks are always refused (P9)', () => {
   });
 
   it('gives its slot back when it only waits for its create', () => {
-    const { upgrade, afterMs } = lookOn(queued, () => ({ failure: refused }));
+    const { upgrade, afterMs } = pollOn(queued, () => ({ failure: refused }));
     expect(upgrade).toMatchObject({ progress: { state: 'deferred', condition: 'notAlive' } });
     expect(afterMs).toBeLessThan(5 * minutes);
   });
 
-  it('has its collector looked at when it is the task that nobody can look at', () => {
-    const asked = lookOn(anUpgradingOne({ dueAt: t }), (at) => ({
+  it('has its collector polled when its task can not be polled', () => {
+    const asked = pollOn(anUpgradingOne({ dueAt: t }), (at) => ({
       failure: refused,
       of: at < t + 35 * minutes ? 'task' : 'collector',
     }));
     expect(asked.upgrade.progress.state).toBe('timedOut');
-    const last = evolve(
-      anUpgradingOne(),
-      { kind: 'pollFailed', at: t + 35 * minutes, of: 'task', failure: refused },
-      aContext(),
-    );
-    expect(last).toMatchObject({ progress: { state: 'upgrading', ending: { kind: 'deadline' } } });
+    const last = { kind: 'pollFailed', at: t + 35 * minutes, of: 'task', failure: refused } as const;
+    expect(afterFacts(anUpgradingOne(), last)).toMatchObject({
+      progress: { state: 'upgrading', ending: { kind: 'deadline' } },
+    });
   });
 });
 
-describe('an upgrade whose looks bring no answer', () => {
+describe('an upgrade whose polls bring no answer', () => {
   const alone = { failure: unavailable, othersAnswered: true };
   const withAll = { failure: unavailable, othersAnswered: false };
 
@@ -110,7 +94,7 @@ describe('an upgrade whose looks bring no answer', () => {
   ] as const)(
     'ends a day after its time, when the service answers others all the while: %s',
     (_what, from) => {
-      const { upgrade, afterMs } = lookOn(from, () => alone);
+      const { upgrade, afterMs } = pollOn(from, () => alone);
       expect(isEnd(upgrade.progress.state)).toBe(true);
       expect(afterMs).toBeGreaterThan(24 * hours);
       expect(afterMs).toBeLessThan(37 * hours);
@@ -118,8 +102,8 @@ describe('an upgrade whose looks bring no answer', () => {
   );
 
   it('gives its slot back when it only waits for its create, and the service answers others', () => {
-    expect(lookOn(queued, () => alone).upgrade.progress.state).toBe('deferred');
-    expect(holdsSlot(lookOn(queued, () => withAll).upgrade.progress.state)).toBe(true);
+    expect(pollOn(queued, () => alone).upgrade.progress.state).toBe('deferred');
+    expect(holdsSlot(pollOn(queued, () => withAll).upgrade.progress.state)).toBe(true);
   });
 
   it.each([
@@ -129,26 +113,26 @@ describe('an upgrade whose looks bring no answer', () => {
     ['that wants another key', () => ({ failure: misconfigured })],
   ] as const)('is never ended by a service %s (P13)', (_what, answersAt) => {
     for (const from of [starting, adopted, verifying, deferred])
-      expect(isEnd(lookOn(from, answersAt).upgrade.progress.state), from.progress.state).toBe(false);
+      expect(isEnd(pollOn(from, answersAt).upgrade.progress.state), from.progress.state).toBe(false);
   });
 
   it('is not saved by a pause in between that says nothing about it', () => {
-    const { upgrade } = lookOn(starting, (at) => (at % (5 * hours) < hours ? { failure: throttled } : alone));
+    const { upgrade } = pollOn(starting, (at) => (at % (5 * hours) < hours ? { failure: throttled } : alone));
     expect(upgrade.progress.state).toBe('timedOut');
   });
 });
 
-describe('whether a look without an answer is questionable', () => {
+describe('whether a poll without an answer is questionable', () => {
   const is = (upgrade: Upgrade, failure: ServiceFailure, at: number) =>
     isQuestionable(upgrade, failure, at, aPolicy());
 
   it('is asked once its time is up, and only where there was no answer', () => {
     expect(is(adopted, unavailable, t + 35 * minutes - 1)).toBe(false);
     expect(is(adopted, unavailable, t + 35 * minutes)).toBe(true);
-    expect(is({ ...queued, tally: { ...queued.tally, failedPolls: 2 } }, unavailable, t)).toBe(false);
-    expect(is({ ...queued, tally: { ...queued.tally, failedPolls: 3 } }, unavailable, t)).toBe(true);
+    expect(is(aQueuedOne({}, { failedPolls: 2 }), unavailable, t)).toBe(false);
+    expect(is(aQueuedOne({}, { failedPolls: 3 }), unavailable, t)).toBe(true);
     for (const failure of [refused, throttled, misconfigured])
       expect(is(adopted, failure, t + 35 * minutes)).toBe(false);
-    expect(is(anUpgrade({ state: 'retrying', dueAt: t, reason: because('') }), unavailable, t)).toBe(false);
+    expect(is(aRetryingOne(), unavailable, t)).toBe(false);
   });
 });

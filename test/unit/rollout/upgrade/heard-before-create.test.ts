@@ -3,19 +3,18 @@ import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { freezePlan } from '../../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../../src/rollout/planning/plan.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
-import { evolve, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
-import type { CollectorObservation, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
+import { nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
+import type { CollectorObservation } from '../../../../src/rollout/upgrade/facts.ts';
 import {
-  aContext,
   aFleet,
   anUpgrade,
   aPolicy,
   aTarget,
   aView,
-  oldBuild,
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
+import { afterFacts, collectorSeen } from '../../../support/upgrade-cases.ts';
 
 // The service's clock is an hour ahead of ours, and its plan's list was read two seconds after the inventory.
 const ahead = 3_600_000;
@@ -23,27 +22,12 @@ const offeredAt = t + ahead + 2_000;
 const heartbeatMs = 18_000;
 
 const pending = anUpgrade({ state: 'pending' }, { eligibleAt: t, offeredAt });
-const admit = (upgrade: Upgrade, at: number) =>
-  evolve(upgrade, { kind: 'admitted', at, startBy: null }, aContext());
+const admit = (upgrade: Upgrade, at: number) => afterFacts(upgrade, { kind: 'admitted', at, startBy: null });
 
 /** @param heardAt the heartbeat, by our clock */
-function look(
-  upgrade: Upgrade,
-  at: number,
-  heardAt: number,
-  changes: Partial<CollectorObservation> = {},
-): Upgrade {
-  const fact: UpgradeFact = {
-    kind: 'collectorSeen',
-    at,
-    build: oldBuild,
-    alive: true,
-    lastSeenAlive: heardAt + ahead,
-    serviceAt: at + ahead,
-    upgradable: null,
-    ...changes,
-  };
-  return evolve(upgrade, fact, aContext());
+function poll(upgrade: Upgrade, at: number, heardAt: number, changes: Partial<CollectorObservation> = {}) {
+  const sighting = { lastSeenAlive: heardAt + ahead, serviceAt: at + ahead, ...changes };
+  return afterFacts(upgrade, collectorSeen(sighting, at));
 }
 
 const create = { do: 'start' };
@@ -55,22 +39,22 @@ describe('a create right after its plan (P1)', () => {
     expect(nextStep(queued, t + 3_000)).toEqual({ do: 'wait', until: t + heartbeatMs });
     const at = t + heartbeatMs;
     expect(nextStep(queued, at, t)).toEqual(recheck(false));
-    expect(nextStep(look(queued, at, t + 2_001), at, t)).toEqual(create);
+    expect(nextStep(poll(queued, at, t + 2_001), at, t)).toEqual(create);
   });
 
   it('is none when the collector comes back with the build', () => {
     const at = t + heartbeatMs;
-    expect(look(admit(pending, t), at, at, { build: targetBuild }).progress.state).toBe('verifying');
+    expect(poll(admit(pending, t), at, at, { build: targetBuild }).progress.state).toBe('verifying');
   });
 
   it('waits on while the last heartbeat is one from before, and for its return when it falls silent', () => {
     const at = t + heartbeatMs;
-    const still = look(admit(pending, t), at, t + 2_000);
+    const still = poll(admit(pending, t), at, t + 2_000);
     expect(nextStep(still, at)).toEqual({ do: 'wait', until: at + heartbeatMs });
     expect(nextStep(still, at + heartbeatMs)).toEqual(recheck(false));
-    const late = look(still, at + heartbeatMs, t + 2_000);
+    const late = poll(still, at + heartbeatMs, t + 2_000);
     expect(late).toMatchObject({ progress: { state: 'queued', heartbeatAfter: offeredAt } });
-    expect(look(late, t + 50_000, t + 2_000)).toMatchObject({
+    expect(poll(late, t + 50_000, t + 2_000)).toMatchObject({
       progress: { state: 'deferred', condition: 'notAlive' },
     });
   });
@@ -80,7 +64,7 @@ describe('a create right after its plan (P1)', () => {
     const unreported = { ...pending, identity };
     expect(nextStep(admit(unreported, t), t)).toEqual(create);
     const at = t + heartbeatMs;
-    expect(nextStep(look(admit(pending, t), at, 0, { lastSeenAlive: null }), at)).toEqual(create);
+    expect(nextStep(poll(admit(pending, t), at, 0, { lastSeenAlive: null }), at)).toEqual(create);
   });
 
   it('says so to who asks why it has not started', () => {
@@ -97,11 +81,11 @@ describe('a create whose record may be one of before a lost create (P1)', () => 
   const at = rejoinedAt + 1_000;
 
   it('wants a heartbeat newer than the offer that was read since, and asks for no other', () => {
-    const seen = look(admit(pending, at), at, at - 3_000, { upgradable: true, offeredAt: at + ahead });
+    const seen = poll(admit(pending, at), at, at - 3_000, { upgradable: true, offeredAt: at + ahead });
     expect(nextStep(seen, at, rejoinedAt)).toEqual({ do: 'wait', until: at + heartbeatMs });
     const later = at + heartbeatMs;
     expect(nextStep(seen, later, rejoinedAt)).toEqual(recheck(false));
-    expect(nextStep(look(seen, later, at + 1), later, rejoinedAt)).toEqual(create);
+    expect(nextStep(poll(seen, later, at + 1), later, rejoinedAt)).toEqual(create);
   });
 });
 
@@ -119,11 +103,8 @@ describe('a plan', () => {
   });
 
   it('knows nothing of one above the target that the list lacks: it is polled before its create (P1)', () => {
-    const above = {
-      ...aFleet(1, () => ({ build: '19.999-9' })),
-      offeredAt,
-      upgradableIds: new Set<number>(),
-    };
+    const none = { offeredAt, upgradableIds: new Set<number>() };
+    const above = { ...aFleet(1, () => ({ build: '19.999-9' })), ...none };
     const downgrading = aPolicy({ target: aTarget({ version: targetBuild, allowDowngrade: true }) });
     const downgrade = makePlan(downgrading, targetBuild, above, origin.id);
     const [unlisted = pending] = freezePlan(downgrade, { ...origin, fleet: above }).upgrades;
@@ -131,11 +112,11 @@ describe('a plan', () => {
     expect(unlisted).not.toHaveProperty('identity.offeredAt');
     const queued = admit(unlisted, t + 1_000);
     expect(nextStep(queued, t + 1_000, t)).toEqual(recheck(true));
-    const seen = look(queued, t + 1_000, t, { build: '19.999-9', upgradable: false });
+    const seen = poll(queued, t + 1_000, t, { build: '19.999-9', upgradable: false });
     expect(nextStep(seen, t + 1_000, t)).toEqual(create);
     // Where the plan's reading had it, the list tells: it is in an upgrade now.
     const listed = { ...unlisted, identity: { ...unlisted.identity, offeredAt } };
-    const missing = look(admit(listed, t + 1_000), t + 1_000, t, { build: '19.999-9', upgradable: false });
+    const missing = poll(admit(listed, t + 1_000), t + 1_000, t, { build: '19.999-9', upgradable: false });
     expect(missing.progress).toMatchObject({ state: 'deferred', condition: 'inUpgrade' });
   });
 });

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  dueAtOf,
-  endStates,
-  isEnd,
-  type Upgrade,
-  type UpgradeProgress,
-} from '../../../../src/rollout/model/upgrade.ts';
+import { dueAtOf, endStates, isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { evolve, isWatched, judgeRow } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import { nextRareTaskPollAt, nextTaskPollAt } from '../../../../src/rollout/upgrade/poll-schedule.ts';
@@ -17,11 +11,19 @@ import {
   anUpgrade,
   anUpgradingOne,
   aPolicy,
-  because,
   oldBuild,
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
+import {
+  aDeferredOne,
+  afterFacts,
+  anEndedOne,
+  aQueuedOne,
+  aRetryingOne,
+  aStartingOne,
+  aVerifyingOne,
+} from '../../../support/upgrade-cases.ts';
 
 const seconds = 1_000;
 const minutes = 60 * seconds;
@@ -36,26 +38,8 @@ function aRow(at: number, changes: Partial<Row> = {}): Row {
   return { build: oldBuild, alive: true, lastSeenAlive: at - 5 * seconds, serviceAt: at, ...changes };
 }
 
-function judged(upgrade: Upgrade, at: number, changes: Partial<Row> = {}): RowVerdict {
-  return judgeRow(upgrade, aRow(at, changes), { at, periodMs, policy, trustedSince: 0 });
-}
-
-function aVerifyingOne(changes: Partial<Extract<UpgradeProgress, { state: 'verifying' }>> = {}): Upgrade {
-  return anUpgrade({
-    state: 'verifying',
-    taskId: '77',
-    startedAt: t,
-    verifyBy: t + 15 * minutes,
-    dueAt: t + 5 * minutes + 20 * seconds,
-    endedServiceAt: t + 5 * minutes,
-    baselineHeartbeatAt: null,
-    late: false,
-    ...changes,
-  });
-}
-
-function aDeferredOne(condition: 'notAlive' | 'inUpgrade', dueAt = t + 30 * minutes): Upgrade {
-  return anUpgrade({ state: 'deferred', condition, since: t, dueAt, reason: because('away') });
+function judged(upgrade: Upgrade, at: number, changes: Partial<Row> = {}, of = policy): RowVerdict {
+  return judgeRow(upgrade, aRow(at, changes), { at, periodMs, policy: of, trustedSince: 0 });
 }
 
 describe('how often the inventory is read', () => {
@@ -65,103 +49,74 @@ describe('how often the inventory is read', () => {
     expectMs: expected,
   });
 
-  const periodOf = (rollouts: Parameters<typeof readingPeriod>[0]) => readingPeriod(rollouts, 4);
-
-  it('stretches in proportion with fewer, up to three times, and then single looks cost less', () => {
-    expect(periodOf([watched(2)])).toBe(40 * seconds);
-    expect(periodOf([watched(1)])).toBeNull();
-    expect(periodOf([watched(14, 10_000)])).toBeCloseTo((20 * seconds * 40) / 14);
-    expect(periodOf([watched(13, 10_000)])).toBeNull();
-    // A page that is begun is a page.
-    expect(periodOf([watched(4, 1_001)])).toBe(40 * seconds);
-  });
-
-  it('takes a quarter of the requests at most, however large the fleet is', () => {
-    expect(periodOf([watched(80, 20_000)])).toBe(20 * seconds);
-    expect(periodOf([watched(400, 100_000)])).toBe(100 * seconds);
-    expect(readingPeriod([watched(400, 100_000)], 40)).toBe(20 * seconds);
-  });
-
-  it('counts the pages that the service needed, where it gives fewer collectors a page (P8)', () => {
-    const pagesOf = (pages: number) => readingPeriod([watched(100)], 4, pages);
+  it.each<[string, ReturnType<typeof watched>[], number | null, number?, number?]>([
+    ['less often in proportion with fewer to watch', [watched(2)], 40 * seconds],
+    // Whole milliseconds: instants of records and of the API are made of them.
+    ['up to three times less often', [watched(14, 10_000)], 57_143],
+    ['not where single polls cost less', [watched(13, 10_000)], null],
+    ['not for one collector on one page', [watched(1)], null],
+    ['by pages that are begun', [watched(4, 1_001)], 40 * seconds],
+    ['each 20 s at most', [watched(80, 20_000)], 20 * seconds],
+    ['with a quarter of the requests at most', [watched(400, 100_000)], 100 * seconds],
+    ['more often with more requests', [watched(400, 100_000)], 20 * seconds, 40],
     // Two of the last one, to show that it was the last; and the overlap of a list that shrinks.
-    expect(pagesOf(3)).toBe(20 * seconds);
-    // A quarter of the requests at most.
-    expect(pagesOf(53)).toBe(53 * seconds);
-    expect(readingPeriod([watched(40)], 4, 53)).toBeNull();
-  });
-
-  it('is shared by several rollouts: the sum of the watched, at the pace of the most hurried', () => {
-    expect(periodOf([watched(2), watched(2, 1_000, minutes)])).toBe(4 * seconds);
-    // One that watches nothing hurries nobody.
-    expect(periodOf([watched(4), watched(0, 50_000, minutes)])).toBe(20 * seconds);
+    ['by the pages that the service needed (P8)', [watched(100)], 20 * seconds, 4, 3],
+    ['with a quarter of the requests, by the pages that it needed', [watched(100)], 53 * seconds, 4, 53],
+    ['not where that many pages cost more than polls', [watched(40)], null, 4, 53],
+    ['at the pace of the fastest rollout', [watched(2), watched(2, 1_000, minutes)], 4 * seconds],
+    ['not faster for one that watches nothing', [watched(4), watched(0, 50_000, minutes)], 20 * seconds],
+  ])('is %s', (_how, rollouts, expected, requestsPerSecond = 4, pages?: number) => {
+    const period = readingPeriod(rollouts, requestsPerSecond, pages);
+    if (expected === null) expect(period).toBeNull();
+    else expect(period).toBeCloseTo(expected);
   });
 });
 
 describe('a row of a collector whose task goes on', () => {
   const at = t + 4 * minutes;
   const running = anUpgradingOne({ dueAt: at + 1 });
+  const polledAgo = (ms: number) => anUpgradingOne({ polledAt: at - ms, dueAt: at + 1 });
+  const silent = (ms: number, serviceAt = at) => ({ lastSeenAlive: serviceAt - ms, serviceAt });
+  const farOff = at + 90 * minutes;
+  const dead = { alive: false, lastSeenAlive: null };
 
-  it('stirs when a heartbeat was missed by the clock of that very page', () => {
-    expect(judged(running, at, { lastSeenAlive: at - 20 * seconds })).toBe('unchanged');
-    expect(judged(running, at, { lastSeenAlive: at - 21 * seconds })).toBe('changeHinted');
-    expect(judged(running, at, { lastSeenAlive: at - minutes })).toBe('changeHinted');
-    // Its clock is far from ours.
-    const serviceAt = at + 90 * minutes;
-    expect(judged(running, at, { lastSeenAlive: serviceAt - 5 * seconds, serviceAt })).toBe('unchanged');
-    expect(judged(running, at, { lastSeenAlive: serviceAt - 30 * seconds, serviceAt })).toBe('changeHinted');
+  it.each<[string, Upgrade, Partial<Row>, RowVerdict]>([
+    ['nothing while no heartbeat was missed', running, silent(20 * seconds), 'unchanged'],
+    ['a change once a heartbeat was missed', running, silent(21 * seconds), 'changeHinted'],
+    ['nothing by a clock that is far from ours', running, silent(5 * seconds, farOff), 'unchanged'],
+    ['a change by a clock that is far from ours', running, silent(30 * seconds, farOff), 'changeHinted'],
+    ['nothing right after a poll', polledAgo(17 * seconds), silent(40 * seconds), 'unchanged'],
+    ['a change with each page of a restart', polledAgo(18 * seconds), silent(60 * seconds), 'changeHinted'],
+    ['nothing between polls of a long silence', polledAgo(59 * seconds), silent(200 * seconds), 'unchanged'],
+    ['a change now and then of a silent one', polledAgo(60 * seconds), silent(200 * seconds), 'changeHinted'],
+    // Nobody knows since when: it counts as silent since its task began.
+    ['nothing between polls of a dead one', polledAgo(71 * seconds), dead, 'unchanged'],
+    ['a change now and then of a dead one', polledAgo(72 * seconds), dead, 'changeHinted'],
+  ])('hints at %s', (_what, upgrade, row, verdict) => {
+    expect(judged(upgrade, at, row)).toBe(verdict);
   });
 
-  it('asks for a look with almost every page while a restart lasts, and then less and less often', () => {
-    const silentFor = (silenceMs: number, sincePollMs: number) =>
-      judged(anUpgradingOne({ polledAt: at - sincePollMs, dueAt: at + 1 }), at, {
-        lastSeenAlive: at - silenceMs,
-      });
-    expect(silentFor(40 * seconds, 17 * seconds)).toBe('unchanged');
-    expect(silentFor(40 * seconds, 18 * seconds)).toBe('changeHinted');
-    expect(silentFor(60 * seconds, 18 * seconds)).toBe('changeHinted');
-    expect(silentFor(200 * seconds, 59 * seconds)).toBe('unchanged');
-    expect(silentFor(200 * seconds, 60 * seconds)).toBe('changeHinted');
-    // Where an upgrade takes half as long, in half the time.
+  it('hints in half the time where an upgrade takes half as long', () => {
     const hurried = aPolicy({ upgrade: { ...policy.upgrade, expectMs: expectMs / 2 } });
-    const looked = anUpgradingOne({ polledAt: at - 30 * seconds, dueAt: at + 1 });
-    const row = aRow(at, { lastSeenAlive: at - 200 * seconds });
-    expect(judgeRow(looked, row, { at, periodMs, policy: hurried, trustedSince: 0 })).toBe('changeHinted');
-  });
-
-  it('takes a dead one, of which nobody knows since when, for silent since its task began', () => {
-    const looked = (sincePollMs: number) =>
-      judged(anUpgradingOne({ polledAt: at - sincePollMs, dueAt: at + 1 }), at, {
-        alive: false,
-        lastSeenAlive: null,
-      });
-    expect(looked(71 * seconds)).toBe('unchanged');
-    expect(looked(72 * seconds)).toBe('changeHinted');
+    expect(judged(polledAgo(30 * seconds), at, silent(200 * seconds), hurried)).toBe('changeHinted');
   });
 
   it('asks more often for one that shows the target, in proportion to its age', () => {
-    const looked = (sincePollMs: number) =>
-      judged(
-        anUpgradingOne({ polledAt: t + 20 * minutes, dueAt: t + 30 * minutes }),
-        t + 20 * minutes + sincePollMs,
-        {
-          build: targetBuild,
-        },
-      );
-    expect(looked(59 * seconds)).toBe('unchanged');
-    expect(looked(60 * seconds)).toBe('changeHinted');
+    const late = t + 20 * minutes;
+    const polled = anUpgradingOne({ polledAt: late, dueAt: t + 30 * minutes });
+    expect(judged(polled, late + 59 * seconds, { build: targetBuild })).toBe('unchanged');
+    expect(judged(polled, late + 60 * seconds, { build: targetBuild })).toBe('changeHinted');
   });
 
-  it('says nothing when its look is due, is being repeated, or is one at the collector itself', () => {
-    expect(judged(anUpgradingOne({ dueAt: at }), at, { build: targetBuild })).toBe('none');
-    expect(
-      judged({ ...running, tally: { ...running.tally, failedPolls: 1 } }, at, { build: targetBuild }),
-    ).toBe('none');
-    const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } });
-    expect(judged(ending, at, { build: targetBuild })).toBe('none');
+  it.each([
+    ['is due', anUpgradingOne({ dueAt: at })],
+    ['is being repeated', anUpgradingOne({ dueAt: at + 1 }, { failedPolls: 1 })],
+    ['is one of the collector itself', anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } })],
+  ])('says nothing when its poll %s', (_why, upgrade) => {
+    expect(judged(upgrade, at, { build: targetBuild })).toBe('none');
   });
 
-  it('is news of an adopted one at the target, whose task is not known, and else nothing', () => {
+  it('counts for an adopted one at the target, whose task is not known, and else says nothing', () => {
     const adopted = anUpgradingOne({ taskId: null, dueAt: at + 1 });
     expect(judged(adopted, at, { build: targetBuild })).toBe('collectorSeen');
     expect(judged(adopted, at, { lastSeenAlive: at - minutes })).toBe('none');
@@ -169,39 +124,42 @@ describe('a row of a collector whose task goes on', () => {
 });
 
 describe('a row of a collector that has to prove its return', () => {
-  const at = t + 5 * minutes + 15 * seconds;
+  const at = t + 15 * seconds;
   const back = { build: targetBuild, lastSeenAlive: at };
+  const verifying = aVerifyingOne({ dueAt: at + 5 * seconds });
+  const timeless = (baselineHeartbeatAt: number | null) =>
+    aVerifyingOne({ endedServiceAt: null, dueAt: at + 5 * seconds, baselineHeartbeatAt });
 
-  it('is news only when it is alive, at the target, with a heartbeat newer than the end (P10)', () => {
-    expect(judged(aVerifyingOne(), at, back)).toBe('collectorSeen');
-    expect(judged(aVerifyingOne(), at, { ...back, alive: false })).toBe('unchanged');
-    expect(judged(aVerifyingOne(), at, { ...back, build: '19.506-1' })).toBe('unchanged');
-    expect(judged(aVerifyingOne(), at, { ...back, lastSeenAlive: t + 5 * minutes })).toBe('unchanged');
-  });
-
-  it('leaves it to a look to tell which heartbeat is new where the service tells no time', () => {
-    expect(judged(aVerifyingOne({ endedServiceAt: null }), at, back)).toBe('none');
-    const known = aVerifyingOne({ endedServiceAt: null, baselineHeartbeatAt: at - 1 });
-    expect(judged(known, at, back)).toBe('collectorSeen');
-    expect(judged(known, at, { ...back, lastSeenAlive: at - 1 })).toBe('unchanged');
+  it.each<[string, Upgrade, Partial<Row>, RowVerdict]>([
+    ['proves it', verifying, {}, 'collectorSeen'],
+    ['proves nothing when it is not alive', verifying, { alive: false }, 'unchanged'],
+    ['proves nothing on another build', verifying, { build: '19.506-1' }, 'unchanged'],
+    ['proves nothing with a heartbeat from before the end', verifying, { lastSeenAlive: t }, 'unchanged'],
+    ['leaves it to a poll where the service tells no time', timeless(null), {}, 'none'],
+    ['proves it with a heartbeat newer than a known one', timeless(at - 1), {}, 'collectorSeen'],
+    ['proves nothing with the heartbeat that is known', timeless(at), {}, 'unchanged'],
+  ])('%s (P10)', (_what, upgrade, row, verdict) => {
+    expect(judged(upgrade, at, { ...back, ...row })).toBe(verdict);
   });
 });
 
 describe('a row of a deferred collector', () => {
-  it('is news when it is alive and heard again, but not with the very page after it was refused', () => {
-    const deferred = aDeferredOne('notAlive');
+  const deferred = aDeferredOne({ dueAt: t + 30 * minutes });
+
+  it('counts when it is alive and heard again, but not on the very page after it was refused', () => {
     expect(judged(deferred, t + minutes)).toBe('collectorSeen');
     expect(judged(deferred, t + minutes - 1)).toBe('none');
     expect(judged(deferred, t + minutes, { alive: false })).toBe('none');
     expect(judged(deferred, t + minutes, { lastSeenAlive: t + minutes - 46 * seconds })).toBe('none');
   });
 
-  it('tells nothing of one in an upgrade of someone else', () => {
-    expect(judged(aDeferredOne('inUpgrade'), t + 5 * minutes)).toBe('none');
+  it('says nothing of one in an upgrade of someone else', () => {
+    const elsewhere = aDeferredOne({ condition: 'inUpgrade', dueAt: t + 30 * minutes });
+    expect(judged(elsewhere, t + 5 * minutes)).toBe('none');
   });
 });
 
-describe('what rows tell, whatever they show', () => {
+describe('rows, whatever they show', () => {
   const anyInstant = fc.integer({ min: -200_000, max: 4_000_000 });
   const anyVerifying = fc
     .record({
@@ -214,23 +172,21 @@ describe('what rows tell, whatever they show', () => {
   const anyUpgrading = fc
     .record({
       taskId: fc.constantFrom('77', null),
-      startedAt: fc.constant(0),
       polledAt: fc.integer({ min: 0, max: 2_100_000 }),
-      deadlineAt: fc.constant(2_100_000),
       dueAt: anyInstant,
       ending: fc.constantFrom(null, { kind: 'missing' } as const),
     })
-    .map((changes) => anUpgradingOne(changes));
+    .map((changes) => anUpgradingOne({ ...changes, startedAt: 0, deadlineAt: 2_100_000 }));
   const anyOther = fc
     .tuple(fc.constantFrom('notAlive', 'inUpgrade'), anyInstant, fc.constantFrom(...endStates))
     .chain(([condition, instant, state]) =>
       fc.constantFrom<Upgrade>(
-        aDeferredOne(condition, instant),
+        aDeferredOne({ condition, dueAt: instant }),
         anUpgrade({ state: 'pending' }),
-        anUpgrade({ state: 'queued', dueAt: instant, freshAt: 0, startBy: null }),
-        anUpgrade({ state: 'starting', dueAt: instant, sentAt: 0, startBy: null }),
-        anUpgrade({ state: 'retrying', dueAt: instant, reason: because('again') }),
-        anUpgrade({ state, endedAt: instant, reason: because('over'), weight: 0, lost: false }),
+        aQueuedOne({ dueAt: instant, freshAt: 0 }),
+        aStartingOne({ dueAt: instant, sentAt: 0 }),
+        aRetryingOne(instant),
+        anEndedOne(state, { endedAt: instant, weight: 0 }),
       ),
     );
   const anyUpgrade = fc
@@ -266,23 +222,18 @@ describe('what rows tell, whatever they show', () => {
         (upgrade, at, verdict) => {
           const next = evolve(upgrade, factOf(verdict, aRow(at), at), aContext());
           if (next === upgrade) return;
-          const {
-            dueAt: _before,
-            unchangedAt: _was,
-            ...before
-          } = { unchangedAt: 0, dueAt: 0, ...upgrade.progress };
-          const {
-            dueAt: _after,
-            unchangedAt: _is,
-            ...progress
-          } = { unchangedAt: 0, dueAt: 0, ...next.progress };
-          expect({ ...next, progress }).toEqual({ ...upgrade, progress: before, rev: upgrade.rev + 1 });
+          const timeless = ({ progress }: Upgrade) => ({ ...progress, dueAt: 0, unchangedAt: 0 });
+          expect({ ...next, progress: timeless(next) }).toEqual({
+            ...upgrade,
+            progress: timeless(upgrade),
+            rev: upgrade.rev + 1,
+          });
         },
       ),
     );
   });
 
-  it('puts no look off beyond two periods, its rare look, its deadline or the end of its proof', () => {
+  it('puts no poll off beyond two periods, its rare poll, its deadline or the end of its proof', () => {
     fc.assert(
       fc.property(anyUpgrade, anyInstant, (upgrade, at) => {
         const next = evolve(upgrade, factOf('unchanged', aRow(at), at), aContext());
@@ -300,52 +251,31 @@ describe('what rows tell, whatever they show', () => {
   });
 });
 
-describe('a look that a row asks for, or puts off', () => {
+describe('a poll that a row asks for, or puts off', () => {
   const at = t + 3 * minutes;
-  const apply = (upgrade: Upgrade, fact: UpgradeFact) => evolve(upgrade, fact, aContext());
   const unchanged = { kind: 'unchanged', at, until: at + 40 * seconds } as const;
   const changeHinted = { kind: 'changeHinted', at } as const;
 
   it('is due at once, or only when two pages have not come', () => {
     const running = anUpgradingOne({ dueAt: at + 10 * seconds });
-    expect(apply(running, changeHinted)).toMatchObject({
+    expect(afterFacts(running, changeHinted)).toMatchObject({
       progress: { state: 'upgrading', dueAt: at, polledAt: t },
     });
-    expect(apply(running, unchanged)).toMatchObject({
+    expect(afterFacts(running, unchanged)).toMatchObject({
       progress: { dueAt: at + 40 * seconds, unchangedAt: at, polledAt: t },
     });
     const late = anUpgradingOne({ dueAt: at + 41 * seconds });
-    expect(apply(late, unchanged)).toBe(late);
+    expect(afterFacts(late, unchanged)).toBe(late);
   });
 
-  it('is left alone when it is due', () => {
-    const due = anUpgradingOne({ dueAt: at });
-    expect(apply(due, changeHinted)).toBe(due);
-    expect(apply(due, unchanged)).toBe(due);
-    const verifying = aVerifyingOne({ dueAt: at });
-    expect(apply(verifying, unchanged)).toBe(verifying);
-  });
-
-  it('is left alone when it is one at the collector: its task is over, or is not known', () => {
-    for (const changes of [{ ending: { kind: 'deadline' } as const }, { taskId: null }]) {
-      const upgrade = anUpgradingOne({ dueAt: at + 1, ...changes });
-      expect(apply(upgrade, unchanged)).toBe(upgrade);
-    }
-    const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'deadline' } });
-    expect(apply(ending, changeHinted)).toBe(ending);
-  });
-
-  it('is put off no further than its rare look, which comes whatever pages show', () => {
-    const nearlyRare = anUpgradingOne({ dueAt: t + 7 * minutes });
-    const now = t + 7 * minutes - seconds;
-    const next = apply(nearlyRare, { kind: 'unchanged', at: now, until: now + 40 * seconds });
-    expect(next).toMatchObject({ progress: { dueAt: t + 7.5 * minutes } });
-  });
-
-  it('is put off no further than the end of the proof', () => {
-    expect(apply(aVerifyingOne({ dueAt: at + 1, verifyBy: at + 5 }), unchanged)).toMatchObject({
-      progress: { dueAt: at + 5 },
-    });
+  const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'deadline' } });
+  it.each([
+    ['it is due', anUpgradingOne({ dueAt: at }), [changeHinted, unchanged]],
+    ['it is due, of one that verifies', aVerifyingOne({ dueAt: at }), [unchanged]],
+    ['it is one of the collector, whose task is over', ending, [changeHinted, unchanged]],
+    ['its task is not known', anUpgradingOne({ dueAt: at + 1, taskId: null }), [unchanged]],
+  ] as const)('is left alone when %s', (_why, upgrade, facts) => {
+    for (const fact of facts) expect(afterFacts(upgrade, fact)).toBe(upgrade);
   });
 
   it('comes once right after the service itself gives up, and at the deadline, for watched ones and others', () => {
@@ -358,13 +288,13 @@ describe('a look that a row asks for, or puts off', () => {
   });
 });
 
-describe('who counts for how often pages are read', () => {
-  it('is who has a task whose end a page can show, or has to prove the return', () => {
+describe('the upgrades that are watched by pages', () => {
+  it('are those whose end a page can show, or which have to prove their return', () => {
     expect(isWatched(anUpgradingOne())).toBe(true);
     expect(isWatched(aVerifyingOne())).toBe(true);
     expect(isWatched(anUpgradingOne({ taskId: null }))).toBe(false);
     expect(isWatched(anUpgradingOne({ ending: { kind: 'missing' } }))).toBe(false);
-    expect(isWatched(aDeferredOne('notAlive'))).toBe(false);
+    expect(isWatched(aDeferredOne())).toBe(false);
   });
 });
 

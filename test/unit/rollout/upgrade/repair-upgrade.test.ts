@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import { repairUpgrade } from '../../../../src/rollout/upgrade/repair-upgrade.ts';
-import { aPolicy, aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
+import { aRollout, someGroups, startedAt } from '../../../support/builders.ts';
+import { afterFacts, collectorSeen } from '../../../support/upgrade-cases.ts';
 
-const policy = aPolicy();
-const rollout = aRollout({ policy, waves: [aWave({ state: 'open' })] });
-const of = { rollout, groups: someGroups(), at: startedAt };
+const of = { rollout: aRollout(), groups: someGroups(), at: startedAt };
 const corrupt = {
   collectorId: 7,
   wave: 0,
@@ -14,8 +12,6 @@ const corrupt = {
   mayRun: true,
   text: '{"collectorName":"w\\u00e4b',
 };
-const context = { policy, answerWithinMs: 35_000, jitter: 0 };
-const seen = { build: '19.1-1', alive: true, lastSeenAlive: startedAt, serviceAt: startedAt };
 
 describe('an upgrade in the place of a corrupt record', () => {
   it.each([
@@ -32,9 +28,9 @@ describe('an upgrade in the place of a corrupt record', () => {
   it('is watched with its slot where it may run, and gets no other task (P1, P2)', () => {
     const upgrade = repairUpgrade(corrupt, 'watch', of);
     expect(upgrade.progress).toMatchObject({ state: 'upgrading', taskId: null });
-    const look = { kind: 'collectorSeen', at: startedAt + 1_000, ...seen, upgradable: true } as const;
+    const seen = collectorSeen({ upgradable: true }, startedAt + 1_000);
     // The heartbeat may be the last one before its restart, so the second poll shows that it is over.
-    const over = evolve(evolve(upgrade, look, context), look, context);
+    const over = afterFacts(upgrade, seen, seen);
     expect(over.progress.state).toBe('failed');
   });
 });

@@ -1,50 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import { refusalWords } from '../../../../src/rollout/messages/refusals.ts';
 import { findStratum } from '../../../../src/rollout/model/plan-groups.ts';
-import {
-  isRolloutEnd,
-  type Rollout,
-  type RolloutState,
-  type RolloutView,
-  rolloutStates,
-  type WaveState,
-} from '../../../../src/rollout/model/rollout.ts';
+import { isRolloutEnd, type RolloutState, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
 import {
   judgeVerb,
   type RolloutVerb,
   rolloutVerbs,
   type VerbJudgement,
 } from '../../../../src/rollout/verbs/verbs.ts';
-import {
-  aPolicy,
-  aRollout,
-  aSummary,
-  aView,
-  aWave,
-  aWaveRule,
-  because,
-  someGroups,
-  startedAt,
-} from '../../../support/builders.ts';
+import { because, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
+import { verbSituations } from '../../../support/verb-situations.ts';
+import { afterFact, aViewOf, resumed, type ViewCase, type WaveCase } from '../../../support/view-cases.ts';
 
 const at = startedAt + 3_600_000;
 const words = { by: 'ann', reason: 'storage team asked', at };
 
-function view(rollout: Partial<Rollout> = {}, changes: Partial<RolloutView> = {}): RolloutView {
-  return aView({
-    rollout: aRollout({
-      endedAt: rollout.state !== undefined && isRolloutEnd(rollout.state) ? startedAt : null,
-      ...rollout,
-    }),
-    ...changes,
-  });
-}
+const someFailed: WaveCase = { counts: { succeeded: 8, failed: 2 } };
+const soaking: WaveCase = { ...someFailed, wave: { state: 'soaking', soakEndsAt: at } };
 
-const failedOnes = { waves: [aSummary({ succeeded: 8, failed: 2 }, { weight: 2 })] };
-const judge = (of: RolloutView, verb: RolloutVerb) => judgeVerb(of, asShown(of, verb), words);
+/** A rollout in this state, over if it is an end. */
+const view = (state: RolloutState, waves: readonly WaveCase[] = [{}], changes: ViewCase = {}) =>
+  aViewOf({ waves, ...changes, rollout: { state, endedAt: isRolloutEnd(state) ? startedAt : null } });
+const judge = (of: ReturnType<typeof view>, verb: RolloutVerb) => judgeVerb(of, asShown(of, verb), words);
 
 type Kind = VerbJudgement['kind'];
 
@@ -85,209 +64,35 @@ describe('the verbs of an operator', () => {
       paused: 'retry',
     },
   };
-  const soaking = { waves: [aWave({ state: 'soaking', soakEndsAt: at })] };
 
   describe.each(rolloutVerbs)('%s', (verb) => {
     it.each(rolloutStates)('of a rollout that is %s', (state) => {
-      const judgement = judge(view({ state, ...soaking }, failedOnes), verb);
+      const judgement = judge(view(state, [soaking]), verb);
       expect(judgement.kind).toBe(table[verb][state] ?? 'refused');
-      if (judgement.kind === 'refused') expect(refusalWords(judgement.refusal).trim()).not.toBe('');
     });
-  });
 
-  it('do not say of a rollout that it is over when it is not', () => {
-    for (const verb of rolloutVerbs) {
-      for (const state of rolloutStates) {
-        if (isRolloutEnd(state)) continue;
-        const judgement = judge(view({ state, ...soaking }), verb);
-        if (judgement.kind === 'refused') expect(judgement.refusal.kind, `${verb} ${state}`).not.toBe('over');
+    it('is not refused as over by a rollout that is not over', () => {
+      for (const state of rolloutStates.filter((each) => !isRolloutEnd(each))) {
+        const judgement = judge(view(state, [{ ...soaking, counts: {} }]), verb);
+        if (judgement.kind === 'refused') expect(judgement.refusal.kind, state).not.toBe('over');
       }
-    }
-  });
-});
-
-describe('resume', () => {
-  const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at };
-
-  it('is refused while the build is held, and says what to do first', () => {
-    expect(judge(view({ state: 'held' }, { buildHold }), 'resume')).toEqual({
-      kind: 'refused',
-      refusal: { kind: 'buildHeld', build: '19.536-4', reason: 'breaks logs' },
     });
   });
-
-  it('ends the hold that was shown, and no later one (P15)', () => {
-    const begin = (of: Rollout, reason: string) =>
-      evolveRollout(of, { kind: 'held', at, reason: because(reason) });
-    const first = view(begin(aRollout({ rev: 16 }), 'canary: failures 3'));
-    const asked = asShown(first, 'resume');
-    expect(asked).toEqual({ verb: 'resume', hold: 17 });
-    const trusted = { at, size: 10, missing: 0 };
-    const later = evolveRollout(first.rollout, { kind: 'inventoryTrusted', at, inventory: trusted });
-    expect(judgeVerb(view(later), asked, words).kind).toBe('change');
-    const resumed = evolveRollout(later, { kind: 'resumed', at, reason: because(''), view: first });
-    expect(resumed).not.toHaveProperty('hold');
-    expect(judgeVerb(view(resumed), asked, words).kind).toBe('unchanged');
-    const second = view(begin(resumed, 'the build is gone'));
-    expect(judgeVerb(second, asked, words)).toEqual({
-      kind: 'refused',
-      refusal: {
-        kind: 'otherHold',
-        state: 'held',
-        hold: 20,
-        asked: 17,
-        reason: because('the build is gone'),
-      },
-    });
-    expect(judge(second, 'resume').kind).toBe('change');
-  });
-
-  it('does not take a plan that waits for approval for a held one', () => {
-    expect(judge(view({ state: 'awaitingApproval' }), 'resume')).toMatchObject({
-      refusal: { kind: 'notStarted' },
-    });
-  });
-});
-
-describe('skip-soak', () => {
-  it('is refused while nothing soaks', () => {
-    expect(judge(view(), 'skipSoak')).toMatchObject({
-      kind: 'refused',
-      refusal: { kind: 'notSoaking', soaking: null },
-    });
-  });
-
-  it('changes nothing the second time', () => {
-    const skipped = { waves: [aWave({ state: 'soaking', soakEndsAt: at, soakSkippedAt: startedAt })] };
-    expect(judge(view(skipped), 'skipSoak').kind).toBe('unchanged');
-  });
-
-  it('means the wave that soaks, and no other (P15)', () => {
-    const second = {
-      waves: [
-        aWave({ name: 'canary', state: 'passed' }),
-        aWave({ name: 'rest', state: 'soaking', soakEndsAt: at }),
-      ],
-    };
-    expect(judgeVerb(view(second), { verb: 'skipSoak', wave: 'rest' }, words)).toMatchObject({
-      fact: { kind: 'soakSkipped', wave: 1, at },
-    });
-    const first = { verb: 'skipSoak', wave: 'canary' } as const;
-    expect(judgeVerb(view(second), first, words)).toEqual({
-      kind: 'refused',
-      refusal: { kind: 'notSoaking', asked: 'canary', soaking: 'rest' },
-    });
-  });
-});
-
-describe('retry', () => {
-  it('is refused when nothing has failed', () => {
-    expect(judge(view({ state: 'finishedWithFailures' }), 'retry').kind).toBe('refused');
-  });
-
-  it('is refused when more have failed than were shown (P15)', () => {
-    const of = view({ state: 'running' }, failedOnes);
-    expect(judgeVerb(of, { verb: 'retry', failed: 1 }, words)).toEqual({
-      kind: 'refused',
-      refusal: { kind: 'moreFailed', failed: 2, asked: 1 },
-    });
-  });
-
-  it('can be repeated after a crash between its records and the rollout', () => {
-    const halfway = { waves: [aSummary({ succeeded: 8, retrying: 2 })] };
-    expect(judge(view({ state: 'finishedWithFailures' }, halfway), 'retry').kind).toBe('change');
-  });
-
-  it('opens a rollout again that had finished with failures', () => {
-    const over = view({ state: 'finishedWithFailures' }, failedOnes);
-    const judgement = judge(over, 'retry');
-    if (judgement.kind !== 'change') throw new Error('retry was refused');
-    expect(evolveRollout(over.rollout, judgement.fact)).toMatchObject({ state: 'running', endedAt: null });
-  });
-});
-
-describe('verbs in general', () => {
-  const waves = fc.tuple(
-    fc.integer({ min: 0, max: 2 }),
-    fc.constantFrom<WaveState>('waiting', 'awaitingApproval', 'open', 'soaking'),
-  );
-  const views = fc
-    .record({
-      state: fc.constantFrom(...rolloutStates),
-      kind: fc.constantFrom('upgrade' as const, 'rollback' as const),
-      at: waves,
-      isApproved: fc.boolean(),
-      wantsApproval: fc.boolean(),
-      isSkipped: fc.boolean(),
-      failed: fc.integer({ min: 0, max: 2 }),
-      isBuildHeld: fc.boolean(),
-      rollbackId: fc.constantFrom(null, 'production-20260302-2'),
-      isOver: fc.boolean(),
-    })
-    .map(
-      ({
-        state,
-        kind,
-        at: [passed, current],
-        isApproved,
-        wantsApproval,
-        isSkipped,
-        failed,
-        isBuildHeld,
-        rollbackId,
-        isOver,
-      }) => {
-        // A rollout whose plan waits has no wave that has got anywhere.
-        const isPlan = state === 'awaitingApproval';
-        // Only a wave whose rule asks for it waits for approval.
-        const now = current === 'awaitingApproval' && !wantsApproval ? 'waiting' : current;
-        const stateOf = (wave: number): WaveState =>
-          isPlan || wave > passed ? 'waiting' : wave < passed ? 'passed' : now;
-        const rules = ['canary', 'early', 'rest'].map((name) => aWaveRule({ name, approval: wantsApproval }));
-        return view(
-          {
-            state,
-            kind,
-            rollbackOf: kind === 'rollback' ? 'production-20260302-0' : null,
-            rollbackId: state === 'rollingBack' || state === 'rolledBack' ? rollbackId : null,
-            endedAt: isRolloutEnd(state) && isOver ? startedAt : null,
-            policy: aPolicy({ waves: rules, approval: state === 'awaitingApproval' || wantsApproval }),
-            waves: rules.map(({ name }, wave) =>
-              aWave({
-                name,
-                state: stateOf(wave),
-                soakEndsAt: stateOf(wave) === 'soaking' ? at : null,
-                soakSkippedAt: isSkipped && stateOf(wave) === 'soaking' ? startedAt : null,
-                approvedAt: isApproved && !isPlan && wave <= passed ? startedAt : null,
-              }),
-            ),
-          },
-          {
-            waves: [
-              aSummary({ succeeded: 5, failed: isPlan ? 0 : failed }, { weight: failed }),
-              aSummary({ pending: 5 }),
-              aSummary({ pending: 5 }),
-            ],
-            buildHold: isBuildHeld ? { build: '19.536-4', by: 'ann', reason: '', at } : null,
-          },
-        );
-      },
-    );
 
   it('repeated change nothing more, leave a rollout that is over alone but for rollback and retry, and say why they are refused', () => {
     let changes = 0;
     fc.assert(
-      fc.property(views, fc.constantFrom(...rolloutVerbs), (of, verb) => {
+      fc.property(verbSituations, fc.constantFrom(...rolloutVerbs), (of, verb) => {
         const asked = asShown(of, verb);
         const judgement = judgeVerb(of, asked, words);
         if (judgement.kind === 'refused') expect(refusalWords(judgement.refusal).length).toBeGreaterThan(5);
         if (judgement.kind !== 'change') return;
         changes += 1;
         expect(isRolloutEnd(of.rollout.state) && verb !== 'rollback' && verb !== 'retry').toBe(false);
-        const rollout = evolveRollout(of.rollout, judgement.fact);
-        expect(rollout.rev).toBe(of.rollout.rev + 1);
+        const after = afterFact(of, judgement.fact);
+        expect(after.rollout.rev).toBe(of.rollout.rev + 1);
         // A rollout that was opened again: its failed upgrades have changed before.
-        const { kind } = judgeVerb({ ...of, rollout }, asked, words);
+        const { kind } = judgeVerb(after, asked, words);
         expect(kind).toBe(judgement.fact.kind === 'reopened' && kind === 'retry' ? 'retry' : 'unchanged');
       }),
       { numRuns: 800 },
@@ -296,25 +101,96 @@ describe('verbs in general', () => {
   });
 });
 
-describe('a stratum named by an operator', () => {
-  const groups = someGroups({
-    strata: [
-      { label: 'Linux / amd64', sizes: [5] },
-      { label: 'Windows / amd64', sizes: [5] },
-    ],
+describe('resume', () => {
+  it('is refused while the build is held, and says what to do first', () => {
+    const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at };
+    expect(judge(view('held', [{}], { buildHold }), 'resume')).toEqual({
+      kind: 'refused',
+      refusal: { kind: 'buildHeld', build: '19.536-4', reason: 'breaks logs' },
+    });
   });
 
+  it('ends the hold that was shown, and no later one (P15)', () => {
+    const hold = (of: ReturnType<typeof view>, reason: string) =>
+      afterFact(of, { kind: 'held', at, reason: because(reason) });
+    const first = hold(aViewOf({ rollout: { rev: 16 } }), 'canary: failures 3');
+    const asked = asShown(first, 'resume');
+    expect(asked).toEqual({ verb: 'resume', hold: 17 });
+    const trusted = { at, size: 10, missing: 0 };
+    const later = afterFact(first, { kind: 'inventoryTrusted', at, inventory: trusted });
+    expect(judgeVerb(later, asked, words).kind).toBe('change');
+    const running = resumed(later, at);
+    expect(running.rollout).not.toHaveProperty('hold');
+    expect(judgeVerb(running, asked, words).kind).toBe('unchanged');
+    const reason = because('the build is gone');
+    const second = hold(running, reason.text);
+    expect(judgeVerb(second, asked, words)).toEqual({
+      kind: 'refused',
+      refusal: { kind: 'otherHold', state: 'held', hold: 20, asked: 17, reason },
+    });
+    expect(judge(second, 'resume').kind).toBe('change');
+  });
+
+  it('does not take a plan that waits for approval for a held one', () => {
+    expect(judge(view('awaitingApproval'), 'resume')).toMatchObject({ refusal: { kind: 'notStarted' } });
+  });
+});
+
+describe('skip-soak', () => {
+  it('is refused while nothing soaks', () => {
+    expect(judge(view('running'), 'skipSoak')).toMatchObject({
+      refusal: { kind: 'notSoaking', soaking: null },
+    });
+  });
+
+  it('means the wave that soaks, and no other (P15)', () => {
+    const second = view('running', [{ name: 'canary', wave: { state: 'passed' } }, soaking]);
+    expect(judgeVerb(second, { verb: 'skipSoak', wave: 'rest' }, words)).toMatchObject({
+      fact: { kind: 'soakSkipped', wave: 1, at },
+    });
+    expect(judgeVerb(second, { verb: 'skipSoak', wave: 'canary' }, words)).toEqual({
+      kind: 'refused',
+      refusal: { kind: 'notSoaking', asked: 'canary', soaking: 'rest' },
+    });
+  });
+});
+
+describe('retry', () => {
+  it('is refused when nothing has failed', () => {
+    expect(judge(view('finishedWithFailures'), 'retry').kind).toBe('refused');
+  });
+
+  it('is refused when more have failed than were shown (P15)', () => {
+    expect(judgeVerb(view('running', [someFailed]), { verb: 'retry', failed: 1 }, words)).toEqual({
+      kind: 'refused',
+      refusal: { kind: 'moreFailed', failed: 2, asked: 1 },
+    });
+  });
+
+  it.each([
+    ['that had finished with failures', { succeeded: 8, failed: 2 }],
+    ['after a crash between its records and the rollout', { succeeded: 8, retrying: 2 }],
+  ])('opens a rollout again %s', (_when, counts) => {
+    const over = view('finishedWithFailures', [{ counts }]);
+    const judgement = judge(over, 'retry');
+    if (judgement.kind !== 'change') throw new Error('retry was refused');
+    expect(afterFact(over, judgement.fact).rollout).toMatchObject({ state: 'running', endedAt: null });
+  });
+});
+
+describe('a stratum named by an operator', () => {
+  const strata = ['Linux / amd64', 'Windows / amd64'].map((label) => ({ label, sizes: [5] }));
+
   it('is found whatever the case and the blanks', () => {
-    expect(findStratum(groups.strata, 'windows/AMD64')).toEqual({
+    expect(findStratum(strata, 'windows/AMD64')).toEqual({
       kind: 'found',
       stratum: 1,
       label: 'Windows / amd64',
     });
-    expect(findStratum(groups.strata, ' Linux  /amd64 ')).toMatchObject({ stratum: 0 });
+    expect(findStratum(strata, ' Linux  /amd64 ')).toMatchObject({ stratum: 0 });
   });
 
-  it('is not found by a part of its name', () => {
-    expect(findStratum(groups.strata, 'linux')).toEqual({ kind: 'none' });
-    expect(findStratum(groups.strata, '')).toEqual({ kind: 'none' });
+  it.each(['linux', ''])('is not found by "%s", which is no whole name', (name) => {
+    expect(findStratum(strata, name)).toEqual({ kind: 'none' });
   });
 });

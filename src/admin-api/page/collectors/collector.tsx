@@ -1,0 +1,190 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type AnswerOf, call } from '../parts/api.ts';
+import { holds } from '../parts/live.ts';
+import { linkTo } from '../parts/route.ts';
+import { span, Time } from '../parts/time.tsx';
+import { Badge } from '../parts/tones.tsx';
+import { askHold, askRelease } from '../verbs/held.tsx';
+
+type Story = AnswerOf<'explainCollector'>;
+type Explanation = Story['explanations'][number];
+type Attempt = Explanation['attempts'][number];
+
+const readAgainMs = 15_000;
+
+/** One collector's story: where it stands with each policy, why it waits and until when, its attempts, its past. */
+export function CollectorView({ collector }: { readonly collector: string }): JSX.Element {
+  const [story, setStory] = useState<Story | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    let isOpen = true;
+    // The service is asked about the collector, in its turn: the next question follows its answer.
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = async () => {
+      try {
+        const answer = await call('explainCollector', { params: { collector } });
+        if (!isOpen) return;
+        setStory(answer);
+        setProblem('');
+      } catch (error) {
+        if (isOpen) setProblem(error instanceof Error ? error.message : String(error));
+      }
+      if (isOpen) timer = setTimeout(() => void read(), readAgainMs);
+    };
+    void read();
+    return () => {
+      isOpen = false;
+      clearTimeout(timer);
+    };
+  }, [collector, asked]);
+  const error = problem === '' ? null : <p class="note bad">{problem}</p>;
+  if (story === undefined)
+    return (
+      error ?? (
+        <p class="empty" role="status">
+          asking the service about {collector} …
+        </p>
+      )
+    );
+  const { collectorId, collectorName, build, explanations, history } = story;
+  const held = holds.value?.collectors.find((each) => each.collectorId === collectorId);
+  const again = () => setAsked((before) => before + 1);
+  return (
+    <article aria-labelledby="collector">
+      <header class="title">
+        <h2 id="collector">
+          <bdi>{collectorName}</bdi>
+        </h2>
+        <p class="quiet">
+          id {collectorId} · runs build <b>{build}</b>
+        </p>
+        <div class="verbs">
+          {held === undefined ? (
+            <button
+              type="button"
+              onClick={() => askHold(String(collectorId), `collector ${collectorName}`, again)}
+            >
+              hold
+            </button>
+          ) : (
+            <button
+              type="button"
+              class="primary"
+              onClick={() => askRelease(String(collectorId), `collector ${collectorName}`, again)}
+            >
+              release
+            </button>
+          )}
+        </div>
+      </header>
+      {error}
+      {held === undefined ? null : (
+        <p class="note bad">
+          Held: {held.reason}{' '}
+          <span class="quiet">
+            by {held.by} since <Time at={held.at} />
+          </span>
+        </p>
+      )}
+      {explanations.map((each) => (
+        <PolicyState key={each.policy} {...each} />
+      ))}
+      {history.length === 0 ? null : (
+        <section class="card" aria-labelledby="past">
+          <h2 id="past">Earlier rollouts</h2>
+          {history.map(({ rollout, state, fromBuild, toBuild, at, reason, attempts }) => (
+            <div key={rollout} class="past">
+              <h3>
+                <a href={linkTo.rollout(rollout)}>{rollout}</a> <Badge name={state} />
+              </h3>
+              <p class="quiet small">
+                {fromBuild} → {toBuild}
+                {at === null ? (
+                  ''
+                ) : (
+                  <>
+                    {' '}
+                    · <Time at={at} />
+                  </>
+                )}{' '}
+                · {reason}
+              </p>
+              <Attempts attempts={attempts} />
+            </div>
+          ))}
+        </section>
+      )}
+    </article>
+  );
+}
+
+function PolicyState({
+  policy,
+  rollout,
+  wave,
+  state,
+  target,
+  stratum,
+  attempts,
+  rule,
+  reason,
+  until,
+  kind,
+}: Explanation): JSX.Element {
+  return (
+    <section class="card" aria-label={`policy ${policy}`}>
+      <h2>
+        <bdi>{policy}</bdi> <Badge name={state ?? kind} />
+      </h2>
+      <p class="need">
+        {reason}
+        {until === null ? null : (
+          <>
+            . May change <Time at={until} />
+            {until > Date.now() ? ` (in ${span(until - Date.now())})` : ''}.
+          </>
+        )}
+      </p>
+      <p class="quiet">
+        {rollout === null ? 'no running rollout' : <a href={linkTo.rollout(rollout)}>{rollout}</a>}
+        {wave === null ? '' : ` · wave ${wave}`}
+        {target === null ? '' : ` · to ${target}`}
+        {stratum === null ? '' : ` · ${stratum}`}
+      </p>
+      {rule === null ? null : (
+        <p class="quiet">
+          left out by <code>{rule.path}</code>: <code>{JSON.stringify(rule.rule)}</code>
+        </p>
+      )}
+      <Attempts attempts={attempts} />
+    </section>
+  );
+}
+
+function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }): JSX.Element | null {
+  if (attempts.length === 0) return null;
+  return (
+    <ol class="attempts">
+      {attempts.map(({ taskId, startedAt, endedAt, state, reason }, index) => (
+        <li key={startedAt}>
+          <b>Attempt {index + 1}</b> <Badge name={state} />
+          <span>
+            <Time at={startedAt} />
+            {endedAt === null ? (
+              ', running'
+            ) : (
+              <>
+                {' '}
+                – <Time at={endedAt} /> ({span(endedAt - startedAt)})
+              </>
+            )}
+            {taskId === null ? '' : `, task ${taskId}`}
+          </span>
+          <span class="reason">{reason}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,199 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call, type Policies, type Rollout } from '../parts/api.ts';
+import { holds, policies, rollouts } from '../parts/live.ts';
+import { byNeed, currentWave, etaWords, needWords } from '../parts/needs.ts';
+import { Bar, failedOf } from '../parts/progress.tsx';
+import { linkTo } from '../parts/route.ts';
+import { Time } from '../parts/time.tsx';
+import { Badge } from '../parts/tones.tsx';
+import { HeldThings } from '../verbs/held.tsx';
+import { askVerb, dueVerb, labelOf } from '../verbs/verbs.tsx';
+import { PolicyScans } from './scans.tsx';
+
+type Policy = Policies['policies'][number];
+interface Row {
+  readonly policy: string;
+  readonly rollout: Rollout | undefined;
+  readonly scan: Policy | undefined;
+}
+
+/** Every policy in a row, what needs a person first. */
+export function Overview(): JSX.Element {
+  const rows = rowsOf(rollouts.value, policies.value);
+  const needing = rows.filter(({ rollout }) => rollout?.headline.needsPerson).length;
+  return (
+    <>
+      <h2 class="lead">
+        {needing === 0
+          ? 'Nothing needs you.'
+          : `${needing} ${needing === 1 ? 'rollout needs' : 'rollouts need'} you.`}
+      </h2>
+      <DaemonProblems policies={policies.value} />
+      {rows.length === 0 ? (
+        <p class="empty">No rollout yet. The daemon scans by each policy’s schedule.</p>
+      ) : (
+        <ul class="policies">
+          {rows.map((row) => (
+            <PolicyRow key={row.rollout?.id ?? row.policy} {...row} />
+          ))}
+        </ul>
+      )}
+      <PolicyScans policies={policies.value} />
+      <HeldThings holds={holds.value} />
+      <Earlier />
+    </>
+  );
+}
+
+/** What keeps the daemon from its work, or from saying so. */
+function DaemonProblems({
+  policies: known,
+}: {
+  readonly policies: Policies | undefined;
+}): JSX.Element | null {
+  if (known === undefined) return null;
+  const { notReady, configProblem, notificationProblems = [], reports } = known;
+  const problems = [
+    ...(notReady === undefined ? [] : [`The daemon does no work. ${notReady}`]),
+    ...(configProblem === undefined
+      ? []
+      : [`The config file has errors. The daemon uses the last valid config. ${configProblem}`]),
+    ...notificationProblems.map((words) => `Notifications fail: ${words}`),
+    ...(reports?.problem === undefined ? [] : [`No report is written: ${reports.problem}`]),
+  ];
+  return (
+    <>
+      {problems.map((problem) => (
+        <p key={problem} class="note bad" role="alert">
+          {problem}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** The rollouts that run, else the last of each policy; and the policies that have none. */
+function rowsOf(all: readonly Rollout[], scans: Policies | undefined): readonly Row[] {
+  const scanOf = (policy: string) => scans?.policies.find((each) => each.policy === policy);
+  const names = [
+    ...new Set([...(scans?.policies ?? []).map(({ policy }) => policy), ...all.map(({ policy }) => policy)]),
+  ];
+  const rows = names.flatMap((policy): Row[] => {
+    const own = all.filter((rollout) => rollout.policy === policy);
+    const running = own.filter(({ endedAt }) => endedAt === null);
+    const shown = running.length > 0 ? running : own.slice(0, 1);
+    const scan = scanOf(policy);
+    return shown.length === 0
+      ? [{ policy, rollout: undefined, scan }]
+      : shown.map((rollout) => ({ policy, rollout, scan }));
+  });
+  return rows.toSorted((a, b) => byNeed(a.rollout, b.rollout));
+}
+
+function PolicyRow({ policy, rollout, scan }: Row): JSX.Element {
+  if (rollout === undefined) {
+    return (
+      <li class="policy">
+        <h3>{policy}</h3>
+        <p class="quiet need">
+          No rollout yet.{' '}
+          {scan?.nextScanAt ? (
+            <>
+              Next scan <Time at={scan.nextScanAt} />.
+            </>
+          ) : null}
+        </p>
+      </li>
+    );
+  }
+  const current = currentWave(rollout);
+  const due = dueVerb(rollout);
+  const failed = failedOf(rollout.counts);
+  return (
+    <li class={rollout.headline.needsPerson ? 'policy needs' : 'policy'}>
+      <h3>
+        <a href={linkTo.rollout(rollout.id)}>{policy}</a> <Badge name={rollout.headline.kind} />
+      </h3>
+      <p class="quiet target">
+        {rollout.kind === 'rollback' ? `back to ${rollout.backTo.join(', ')}` : `→ ${rollout.targetBuild}`}
+      </p>
+      <div class="progress">
+        <Bar counts={rollout.counts} size={rollout.planned} label={`${policy}: `} />
+        <p class="figures">
+          <b>
+            {rollout.counts.succeeded.toLocaleString('en')} / {rollout.planned.toLocaleString('en')}
+          </b>
+          {failed > 0 ? (
+            <a href={linkTo.collectors(rollout.id, { state: 'failed' })}>{failed} failed</a>
+          ) : null}
+        </p>
+      </div>
+      <dl class="figures">
+        {current === undefined ? null : (
+          <>
+            <div>
+              <dt>Wave</dt>
+              <dd>
+                {current.wave.name} <span class="quiet">{`${current.number}/${rollout.waves.length}`}</span>
+              </dd>
+            </div>
+            <div>
+              <dt>Failures</dt>
+              <dd class={current.wave.failures > current.wave.failuresAllowed ? 'error' : undefined}>
+                {current.wave.failures} of {current.wave.failuresAllowed}
+              </dd>
+            </div>
+          </>
+        )}
+        <div>
+          <dt>Done</dt>
+          <dd>{etaWords(rollout)}</dd>
+        </div>
+      </dl>
+      <p class="need">{needWords(rollout)}</p>
+      {due === undefined ? null : (
+        <div class="verbs">
+          <button type="button" class="primary" onClick={() => askVerb(due, rollout)}>
+            {labelOf(due, rollout)}
+          </button>
+        </div>
+      )}
+    </li>
+  );
+}
+
+const earlierMax = 30;
+
+/** Read again only when a rollout began or ended: the daemon describes each of them again. */
+function Earlier(): JSX.Element | null {
+  const [past, setPast] = useState<readonly Rollout[]>([]);
+  const changes = rollouts.value.map(({ id, endedAt }) => `${id} ${endedAt}`).join();
+  useEffect(() => {
+    call('listRollouts', { query: { limit: earlierMax } }).then(
+      (page) => setPast(page.rollouts.filter(({ endedAt }) => endedAt !== null)),
+      // The connection's state says that the daemon is away.
+      () => {},
+    );
+  }, [changes]);
+  if (past.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="earlier">
+      <h2 id="earlier">Ended rollouts</h2>
+      <ul class="rows ended">
+        {past.map(({ id, headline, targetBuild, counts, planned, endedAt }) => (
+          <li key={id}>
+            <a href={linkTo.rollout(id)}>{id}</a>
+            <Badge name={headline.kind} />
+            <span>{targetBuild}</span>
+            <span>
+              {counts.succeeded.toLocaleString('en')} / {planned.toLocaleString('en')}
+              {failedOf(counts) > 0 ? `, ${failedOf(counts)} failed` : ''}
+            </span>
+            <span class="quiet">{endedAt === null ? '' : <Time at={endedAt} />}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,142 @@
+import { signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { type AnswerOf, call, type Policies } from '../parts/api.ts';
+import { ask } from '../parts/dialog.tsx';
+import { linkTo } from '../parts/route.ts';
+import { Time } from '../parts/time.tsx';
+import { Badge, counted } from '../parts/tones.tsx';
+import { Lines } from '../verbs/verbs.tsx';
+
+type Policy = Policies['policies'][number];
+
+/** The last scan of each policy, and rollouts whose policy is gone. */
+export function PolicyScans({
+  policies: scans,
+}: {
+  readonly policies: Policies | undefined;
+}): JSX.Element | null {
+  if (scans === undefined || scans.policies.length + scans.orphans.length === 0) return null;
+  const { policies, orphans, reports } = scans;
+  return (
+    <section class="card" aria-labelledby="scans">
+      <h2 id="scans">Scans</h2>
+      {reports === undefined ? null : (
+        <p class="quiet">Reports of ended rollouts go to {reports.directory}.</p>
+      )}
+      <ul class="rows">
+        {orphans.map(({ id, policy, state }) => (
+          <li key={id}>
+            <b>{policy}</b>
+            <span>
+              <Badge name={state} /> <a href={linkTo.rollout(id)}>{id}</a> waits: its policy is not in the
+              config
+            </span>
+          </li>
+        ))}
+        {policies.map((each) => (
+          <ScanRow key={each.policy} {...each} />
+        ))}
+      </ul>
+      <p class="verbs">
+        <button type="button" onClick={askReload}>
+          reload the config file
+        </button>
+      </p>
+    </section>
+  );
+}
+
+const configWords = {
+  outdated: (others: number) => `This daemon has an older config than ${others} other(s): they scan. `,
+  newest: (others: number) => `${others} other daemon(s) have another config: this one scans. `,
+  superseded: () => 'Limits of the running rollout come from a newer config which no running daemon has. ',
+} as const;
+
+function ScanRow({ policy, lastScan, nextScanAt, config }: Policy): JSX.Element {
+  const { kind, others } = config;
+  return (
+    <li>
+      <b>
+        <bdi>{policy}</bdi>
+      </b>
+      <span>
+        {kind === 'agreed' ? null : <span class="late">{configWords[kind](others)}</span>}
+        {lastScan?.outcome === 'failed' ? <Badge name="failed" /> : null}{' '}
+        {lastScan === null ? 'no scan yet' : lastScan.reason}{' '}
+        <span class="quiet">
+          {lastScan === null ? null : <Time at={lastScan.at} />}
+          {nextScanAt === null ? null : (
+            <>
+              {', next '}
+              <Time at={nextScanAt} />
+            </>
+          )}
+        </span>
+      </span>
+      <button type="button" aria-label={`start ${policy}`} onClick={() => askStart(policy)}>
+        start …
+      </button>
+    </li>
+  );
+}
+
+/** Starts a rollout of a policy: of the plan that the dialog shows, or none (P15). */
+function askStart(policy: string): void {
+  const preview = signal<AnswerOf<'previewStart'> | undefined>(undefined);
+  const Plan = () =>
+    preview.value === undefined ? (
+      <p role="status">Reading the fleet …</p>
+    ) : (
+      <Lines>{planLines(preview.value)}</Lines>
+    );
+  ask({
+    title: `Start a rollout of ${policy}`,
+    label: `start ${policy}`,
+    content: <Plan />,
+    prepare: async () => {
+      preview.value = await call('previewStart', { params: { policy } });
+    },
+    send: async (reason) => {
+      const planHash = preview.value?.planHash ?? '';
+      const { id } = await call('startPolicy', { params: { policy }, body: { reason, planHash } });
+      location.hash = linkTo.rollout(id);
+    },
+  });
+}
+
+function planLines(preview: AnswerOf<'previewStart'>): readonly (string | null)[] {
+  const { planHash, targetBuild, planned, waves, leftOut, window, approval } = preview;
+  return [
+    `Plan ${planHash}: ${counted(planned, 'collector')} go to ${targetBuild}.`,
+    `Waves: ${waves.map(({ name, size }) => `${name} ${size}`).join(', ')}.`,
+    ...leftOut.map(({ reason, count }) => `${count} left out: ${reason}.`),
+    window.isOpen ? null : `Nothing starts before the window opens: ${window.reason}.`,
+    approval ? 'The plan then waits for your approval.' : 'Upgrades start at once.',
+  ];
+}
+
+function askReload(): void {
+  ask({
+    title: 'Reload the config file',
+    label: 'reload',
+    content: (
+      <ul>
+        <li>The daemon reads its config file again. A file with mistakes changes nothing.</li>
+        <li>Running rollouts follow new windows, freezes and limits at once.</li>
+      </ul>
+    ),
+    send: async (reason) => changesOf(await call('reloadConfig', { body: { reason } })),
+  });
+}
+
+function changesOf({ kind, policies, needsRestart, rollouts }: AnswerOf<'reloadConfig'>): string {
+  if (kind === 'unchanged') return 'Nothing has changed.';
+  const changed = [
+    ...policies.map(({ policy }) => policy),
+    ...needsRestart.map((key) => `${key} (needs a restart)`),
+  ];
+  const waiting = rollouts.filter((each) => each.waiting.length > 0).map(({ rollout }) => rollout);
+  const later =
+    waiting.length === 0 ? '' : `; for the next rollout, plan and target of ${waiting.join(', ')}`;
+  return `Changed: ${changed.join(', ')}${later}.`;
+}

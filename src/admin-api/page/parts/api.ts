@@ -1,0 +1,113 @@
+import type { z } from 'zod';
+import type { adminApi } from '../../../contract/admin/api.ts';
+import type { RolloutEventBody, RolloutStatusBody } from '../../../contract/admin/rollout-status.ts';
+import type { RolloutVerbName } from '../../../contract/admin/status-parts.ts';
+
+/** What the page calls things that the contract types. */
+export type Rollout = RolloutStatusBody;
+export type RolloutEvent = RolloutEventBody;
+export type Wave = Rollout['waves'][number];
+export type Counts = Rollout['counts'];
+export type UpgradeState = keyof Counts;
+export type Policies = AnswerOf<'listPolicies'>;
+export type Holds = AnswerOf<'listHolds'>;
+export type Course = AnswerOf<'getRolloutCourse'>;
+export type Collector = AnswerOf<'listRolloutCollectors'>['collectors'][number];
+export type Verb = z.infer<typeof RolloutVerbName>;
+
+type Operation = (typeof adminApi)[number];
+type OperationName = Operation['name'];
+type OperationCalled<Name> = Extract<Operation, { readonly name: Name }>;
+export type AnswerOf<Name extends OperationName> = z.output<OperationCalled<Name>['answer']['body']>;
+
+/** Who asks is for the daemon to say. */
+type WithoutBy<Body> = Body extends unknown ? Omit<Body, 'by'> : never;
+export type BodyOf<Name extends OperationName> = WithoutBy<
+  z.output<NonNullable<OperationCalled<Name>['body']>>
+>;
+
+interface CallInput<Name extends OperationName> {
+  readonly params?: z.output<OperationCalled<Name>['params']>;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: BodyOf<Name>;
+}
+
+/** Method and path of every operation. The build puts it here, from the contract: the schemas would be too large. */
+declare const operationRoutes: Readonly<
+  Record<OperationName, { readonly method: string; readonly path: string }>
+>;
+
+/** The daemon refused a call. Any other error of a call means that it did not answer. */
+export class RefusedError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+// Reads are answered from memory and Redis; a verb, or a preview of a start, may read the whole fleet.
+const readTimeoutMs = 8_000;
+const slowTimeoutMs = 305_000;
+const slowReads: readonly OperationName[] = ['previewStart'];
+
+const tokenKey = 'upwave.token';
+
+/** The token of this tab; it is kept nowhere else. */
+export const token = {
+  isKnown: () => sessionStorage.getItem(tokenKey) !== null,
+  headers: (): Readonly<Record<string, string>> => {
+    const kept = sessionStorage.getItem(tokenKey);
+    return kept === null ? {} : { authorization: `Bearer ${kept}` };
+  },
+  keep: (text: string) => sessionStorage.setItem(tokenKey, text),
+  forget: () => sessionStorage.removeItem(tokenKey),
+};
+
+/** Where a path of our own API is. */
+export function apiUrl(path: string): string {
+  return `${document.documentElement.dataset['api'] ?? ''}${path}`;
+}
+
+/** @throws RefusedError, or what `fetch` throws when there is no answer in time */
+export async function call<Name extends OperationName>(
+  name: Name,
+  { params, query, body }: CallInput<Name> = {},
+): Promise<AnswerOf<Name>> {
+  const { method, path } = operationRoutes[name];
+  const isSlow = method !== 'GET' || slowReads.includes(name);
+  const response = await fetch(apiUrl(fill(path, params) + queryOf(query)), {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...token.headers(),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    cache: 'no-store',
+    signal: AbortSignal.timeout(isSlow ? slowTimeoutMs : readTimeoutMs),
+  });
+  if (response.ok) return response.json();
+  throw await refusalOf(response);
+}
+
+/** What the daemon said of a request that it did not do. */
+export async function refusalOf(response: Response): Promise<RefusedError> {
+  const refusal: { readonly message?: string } = await response.json().catch(() => ({}));
+  return new RefusedError(response.status, refusal.message ?? `HTTP ${response.status}`);
+}
+
+function fill(path: string, params: object = {}): string {
+  return Object.entries(params).reduce(
+    (filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(value)),
+    path,
+  );
+}
+
+function queryOf(query: object = {}): string {
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}

@@ -1,0 +1,150 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { me } from './live.ts';
+
+/** What a person is asked before anything is sent. Its numbers are those of the moment in which it was opened. */
+export interface Question {
+  readonly title: string;
+  /** What is sent; also the text of the button. */
+  readonly label: string;
+  readonly isStopping?: boolean;
+  readonly content: ComponentChildren;
+  /** Has to be typed where it can't be undone. */
+  readonly typed?: string;
+  /** Reads what has to be shown before anything can be sent. */
+  readonly prepare?: () => Promise<void>;
+  /** Why it is no longer what was asked; empty while it is. Read again with every update of the page. */
+  readonly outdated?: () => string;
+  /**
+   * Called with the reason. What it throws is shown, and the person may try again. The dialog closes, unless there is a
+   * text to read: what came of it.
+   */
+  readonly send: (reason: string) => Promise<unknown>;
+}
+
+const asked = signal<Question | undefined>(undefined);
+
+export function ask(question: Question): void {
+  asked.value = question;
+}
+
+/** The dialog that is open, if one is. Updates of the page leave it as it is. */
+export function OpenDialog(): JSX.Element | null {
+  const question = asked.value;
+  if (question === undefined) return null;
+  const shown = me.value.role === 'operator' ? question : forOperators(question);
+  return <Dialog key={question.title} {...shown} />;
+}
+
+/** A viewer learns what a button would do, and that it is not for them. */
+function forOperators({ prepare: _read, typed: _name, ...question }: Question): Question {
+  const who = me.value.name === null ? 'You are' : `${me.value.name}, you are`;
+  return {
+    ...question,
+    outdated: () => `${who} a ${me.value.role} and may change nothing. Ask an operator.`,
+  };
+}
+
+function Dialog({
+  title,
+  label,
+  isStopping,
+  content,
+  typed,
+  prepare,
+  outdated,
+  send,
+}: Question): JSX.Element {
+  const element = useRef<HTMLDialogElement>(null);
+  const [reason, setReason] = useState('');
+  const [name, setName] = useState('');
+  const [problem, setProblem] = useState('');
+  const [state, setState] = useState<'preparing' | 'ready' | 'sending' | 'unprepared'>(
+    prepare === undefined ? 'ready' : 'preparing',
+  );
+  const [outcome, setOutcome] = useState('');
+  const attempt = async <Value,>(
+    step: () => Promise<Value>,
+    then: (value: Value) => void,
+    otherwise: () => void,
+  ) => {
+    setProblem('');
+    try {
+      then(await step());
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+      otherwise();
+    }
+  };
+  // Before the next key: it belongs to the dialog already.
+  useLayoutEffect(() => {
+    element.current?.showModal();
+    if (prepare === undefined) return;
+    void attempt(
+      prepare,
+      () => setState('ready'),
+      () => setState('unprepared'),
+    );
+  }, []);
+  const change = outdated?.() ?? '';
+  const isReady = state === 'ready' && change === '' && (typed === undefined || name.trim() === typed);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (!isReady) return;
+    setState('sending');
+    void attempt(
+      () => send(reason),
+      (text) => {
+        if (typeof text === 'string') setOutcome(text);
+        else element.current?.close();
+      },
+      () => setState('ready'),
+    );
+  };
+  return (
+    <dialog ref={element} aria-labelledby="dialog-title" onClose={() => (asked.value = undefined)}>
+      <form onSubmit={submit}>
+        <h2 id="dialog-title">{title}</h2>
+        <div class="consequences">{outcome === '' ? content : <p role="status">{outcome}</p>}</div>
+        <label>
+          Reason
+          <input
+            maxLength={500}
+            autocomplete="off"
+            placeholder="kept with the event"
+            value={reason}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        </label>
+        {typed === undefined ? null : (
+          <label>
+            <span>
+              This can’t be undone. Type <b>{typed}</b> to confirm.
+            </span>
+            <input
+              autocomplete="off"
+              autocapitalize="off"
+              spellcheck={false}
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          </label>
+        )}
+        <p class="error" role="alert">
+          {change || problem}
+        </p>
+        <div class="verbs">
+          <button type="button" onClick={() => element.current?.close()}>
+            {outcome === '' ? 'back' : 'close'}
+          </button>
+          {outcome === '' ? (
+            <button type="submit" class={isStopping ? 'primary bad' : 'primary'} disabled={!isReady}>
+              {state === 'sending' ? 'sending …' : label}
+            </button>
+          ) : null}
+        </div>
+      </form>
+    </dialog>
+  );
+}

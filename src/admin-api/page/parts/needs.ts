@@ -1,0 +1,105 @@
+import { etaUnknownWords } from '../../../rollout/messages/eta.ts';
+import type { Rollout, Wave } from './api.ts';
+import { failedOf } from './progress.tsx';
+import { span, timeWords } from './time.tsx';
+
+/** What needs a person comes first, then what waits for the service, then what is running, then what has ended. */
+export function byNeed(a: Rollout | undefined, b: Rollout | undefined): number {
+  return rankOf(a) - rankOf(b);
+}
+
+function rankOf(rollout: Rollout | undefined): number {
+  if (rollout === undefined) return 4;
+  if (rollout.headline.needsPerson) return rollout.headline.kind === 'needsApproval' ? 1 : 0;
+  if (rollout.headline.kind === 'waitsForService' || rollout.headline.kind === 'waitsForInventory') return 2;
+  return rollout.endedAt === null ? 3 : 5;
+}
+
+/** What the rollout needs, or does, in one sentence. */
+export function needWords(rollout: Rollout): string {
+  const { headline, reason, planHash } = rollout;
+  switch (headline.kind) {
+    case 'needsApproval': {
+      const wave = rollout.waves.find(({ state }) => state === 'awaitingApproval');
+      if (rollout.state === 'awaitingApproval') return `Check plan ${planHash}, then approve it.`;
+      return `Approve wave ${wave?.name ?? ''}: ${wave?.size ?? 0} collectors wait for it.`;
+    }
+    case 'held':
+      return `Held. ${sentence(reason)} Check the cause, then ${waysOn(rollout)}.`;
+    case 'paused':
+      return `Paused. ${sentence(reason)} Resume it to go on.`;
+    case 'newerVersion':
+      return 'A newer upwave has written it. Upgrade this daemon.';
+    case 'otherAccount':
+      return 'It belongs to another account. Check the access id in the config.';
+    case 'waitsForService':
+      return `Waits for the service. ${sentence(rollout.api?.outage?.reason ?? '')} It continues by itself.`;
+    default:
+      if (rollout.endedAt !== null) return sentence(reason);
+      return ongoingWords(rollout);
+  }
+}
+
+/** What a person may do with a rollout that is held. */
+function waysOn({ verbs, buildHold }: Rollout): string {
+  const resume = buildHold === null ? 'resume' : `release build ${buildHold.build} and resume`;
+  const ways = [
+    ...(verbs.includes('resume') || buildHold !== null ? [resume] : []),
+    ...(verbs.includes('abort') ? ['abort'] : []),
+    ...(verbs.includes('rollback') ? ['roll back'] : []),
+  ];
+  const last = ways.pop() ?? 'wait';
+  return ways.length === 0 ? last : `${ways.join(', ')} or ${last}`;
+}
+
+/** Of a rollout that goes on by itself, but for the part that a person has to settle. */
+function ongoingWords({ headline, blockers, reason, rollbackId }: Rollout): string {
+  const [first] = blockers;
+  if (headline.needsPerson) return `Its rollback ${rollbackId ?? ''} has stopped and waits for you.`;
+  const settled = blockers.find(({ kind }) => kind === 'recordsUnreadable' || kind === 'stratumHeld');
+  if (settled !== undefined) return `${sentence(settled.reason)} The rest goes on.`;
+  if (headline.kind !== 'running') return `Needs nothing. ${sentence(first?.reason ?? reason)}`;
+  return first === undefined ? 'Needs nothing.' : `Needs nothing. ${sentence(first.reason)}`;
+}
+
+function sentence(text: string): string {
+  const capital = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return /[.!?]$/.test(text) || text === '' ? capital : `${capital}.`;
+}
+
+/** The wave that a person wants to hear of: the first that has not passed, or else the last. */
+export function currentWave({
+  waves,
+}: Rollout): { readonly wave: Wave; readonly number: number } | undefined {
+  const index = waves.findIndex(({ state }) => state !== 'passed');
+  const number = index < 0 ? waves.length : index + 1;
+  const wave = waves[number - 1];
+  return wave === undefined ? undefined : { wave, number };
+}
+
+/** When it ends, as far as that is known. */
+export function etaWords(rollout: Rollout): string {
+  const { eta, endedAt } = rollout;
+  if (endedAt !== null) return `ended ${timeWords(endedAt)}`;
+  if (eta === null) return 'unknown';
+  switch (eta.kind) {
+    case 'at':
+      return `about ${timeWords(eta.at)} ± ${span(eta.plusMinusMs)}`;
+    case 'afterApproval':
+      return `${span(eta.durationMs)} after approval`;
+    case 'atTheLatest':
+      return `${timeWords(eta.at)} at the latest`;
+    case 'unknown':
+      return `unknown: ${etaUnknownWords[eta.reason]}`;
+  }
+}
+
+/** For the tab's title: of the rollout that needs a person, or else the newest. */
+export function titleOf(all: readonly Rollout[]): string {
+  const first = all.find(({ headline }) => headline.needsPerson) ?? all[0];
+  if (first === undefined) return 'upwave';
+  const percent = Math.floor((100 * first.counts.succeeded) / Math.max(1, first.planned));
+  const failed = failedOf(first.counts);
+  const state = first.headline.kind.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  return `${state} ${percent} %${failed > 0 ? `, ${failed} failed` : ''} · upwave`;
+}

@@ -1,0 +1,25 @@
+import { options } from 'preact';
+import { toPrintable } from '../../../base/safe-text.ts';
+
+/**
+ * Names of collectors and messages come from machines. The framework makes text nodes and attributes of them, never
+ * markup; here every one of them also loses the characters that hide, or turn the reading direction.
+ */
+export function showOnlyPrintable(): void {
+  const before = options.vnode;
+  options.vnode = (vnode) => {
+    // A text node has no type, and its text as props.
+    const node: { type: unknown; props: unknown } = vnode;
+    if (typeof node.props === 'string') node.props = toPrintable(node.props);
+    else if (typeof node.type === 'string' && node.props !== null)
+      escapeAttributes(node.props as Record<string, unknown>);
+    before?.(vnode);
+  };
+}
+
+function escapeAttributes(props: Record<string, unknown>): void {
+  for (const name of ['title', 'aria-label', 'alt', 'placeholder', 'label', 'children']) {
+    const value = props[name];
+    if (typeof value === 'string') props[name] = toPrintable(value);
+  }
+}

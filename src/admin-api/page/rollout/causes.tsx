@@ -1,0 +1,87 @@
+import type { JSX } from 'preact';
+import { sharedAttributeWords } from '../../../rollout/messages/shared-attribute.ts';
+import type { Rollout } from '../parts/api.ts';
+import { linkTo } from '../parts/route.ts';
+import { Badge } from '../parts/tones.tsx';
+
+type CauseGroup = Rollout['causes'][number];
+type Cause = CauseGroup['causes'][number];
+
+const titles: Readonly<Record<CauseGroup['of'], string>> = {
+  failed: 'Failed',
+  retrying: 'Retrying',
+  deferred: 'Deferred',
+  withdrawn: 'Withdrawn',
+};
+
+/** Why upgrades failed, wait, or were withdrawn. Each cause leads to its collectors. */
+export function CauseGroups({ rollout }: { readonly rollout: Rollout }): JSX.Element | null {
+  if (rollout.causes.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="causes">
+      <h2 id="causes">Causes</h2>
+      {rollout.sharedAttribute === null ? null : (
+        <p class="note bad">{capitalized(sharedAttributeWords(rollout.sharedAttribute))}.</p>
+      )}
+      {rollout.causes.map(({ of, total, causes, others }) => (
+        <div key={of}>
+          <h3>
+            {titles[of]}: {total.toLocaleString('en')}
+          </h3>
+          <ul class="rows counts">
+            {causes.map((cause) => (
+              <CauseRow key={`${cause.kind} ${cause.text}`} cause={cause} of={of} rolloutId={rollout.id} />
+            ))}
+            {others.count === 0 ? null : (
+              <li class="quiet">
+                <b>{others.count}</b>
+                <span>
+                  <a href={linkTo.collectors(rollout.id, { state: of })}>others</a>
+                  {others.causes === 0
+                    ? ', not read'
+                    : `, ${others.unread > 0 ? 'at least ' : ''}${others.causes} more causes`}
+                </span>
+              </li>
+            )}
+          </ul>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+interface CauseRowProps {
+  readonly cause: Cause;
+  readonly of: CauseGroup['of'];
+  readonly rolloutId: string;
+}
+
+function CauseRow({ cause, of, rolloutId }: CauseRowProps): JSX.Element {
+  const { kind, text, count, strata, otherStrata, names } = cause;
+  const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
+  if (otherStrata.strata > 0) where.push(`${otherStrata.strata} more strata ×${otherStrata.count}`);
+  const filter = { state: of, ...(text !== '' && { cause: text }) };
+  return (
+    <li>
+      <b>{count.toLocaleString('en')}</b>
+      <span>
+        <Badge name={kind} /> <a href={linkTo.collectors(rolloutId, filter)}>{text || 'no reason given'}</a>
+        <span class="quiet small block">
+          {where.join(', ')}
+          {where.length > 0 ? ': ' : ''}
+          {names.map((name, index) => (
+            <span key={name}>
+              {index === 0 ? '' : ', '}
+              <bdi>{name}</bdi>
+            </span>
+          ))}
+          {count > names.length ? ', …' : ''}
+        </span>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,57 @@
+import type { JSX } from 'preact';
+import type { Course, RolloutEvent } from '../parts/api.ts';
+import { linkTo } from '../parts/route.ts';
+import { Time } from '../parts/time.tsx';
+import { toneOf } from '../parts/tones.tsx';
+
+interface EventsProps {
+  readonly events: readonly RolloutEvent[];
+  readonly counts: Course['eventCounts'];
+}
+
+/** What happened: how often each kind, and the latest. */
+export function Events({ events, counts }: EventsProps): JSX.Element | null {
+  if (events.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="events">
+      <h2 id="events">Events</h2>
+      <ul class="tags" aria-label="Events by kind">
+        {counts.map(({ event, count }) => (
+          <li key={event}>
+            {event} <b>{count.toLocaleString('en')}</b>
+          </li>
+        ))}
+      </ul>
+      <ol class="events">
+        {events.map((each, index) => (
+          <EventRow
+            key={`${each.at} ${each.event} ${each.collectorId ?? each.wave ?? ''} ${index}`}
+            {...each}
+          />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function EventRow({ at, event, collectorId, collectorName, wave, reason, by }: RolloutEvent): JSX.Element {
+  return (
+    <li>
+      <Time at={at} />
+      <span class={`name ${toneOf(event.split('.').at(-1) ?? '')}`}>{event}</span>
+      <span class="what">
+        {collectorId === undefined ? (
+          <bdi>{wave ?? ''}</bdi>
+        ) : (
+          <a href={linkTo.collector(collectorId)}>
+            <bdi>{collectorName ?? collectorId}</bdi>
+          </a>
+        )}{' '}
+        <span class="quiet">
+          {reason}
+          {by === 'daemon' ? '' : ` (by ${by})`}
+        </span>
+      </span>
+    </li>
+  );
+}

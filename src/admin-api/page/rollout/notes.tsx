@@ -1,0 +1,111 @@
+import type { JSX } from 'preact';
+import type { Rollout } from '../parts/api.ts';
+import { Time } from '../parts/time.tsx';
+import { counted } from '../parts/tones.tsx';
+import { askRelease } from '../verbs/held.tsx';
+
+const saidAbove: readonly string[] = ['waveApproval', 'planApproval', 'held', 'paused'];
+
+/** Why it does not go on, and what an operator has to release. */
+export function Notes({
+  rollout,
+  zone,
+}: {
+  readonly rollout: Rollout;
+  readonly zone: string | undefined;
+}): JSX.Element {
+  const { headline, api, buildHold, strata, drift } = rollout;
+  // The headline has said these.
+  const blockers = rollout.blockers.filter(({ kind }) => !saidAbove.includes(kind));
+  const outage = api?.outage ?? null;
+  return (
+    <>
+      {outage === null ? null : (
+        <p class={outage.kind === 'serviceDown' ? 'note bad' : 'note'}>
+          {outage.reason}
+          {outage.since === null ? null : (
+            <>
+              {' '}
+              since <Time at={outage.since} />
+            </>
+          )}
+          {outage.detail === null ? null : <span class="quiet"> ({outage.detail})</span>}
+          {outage.until === null ? (
+            '; one request tries it now'
+          ) : (
+            <>
+              ; next try <Time at={outage.until} />
+            </>
+          )}
+        </p>
+      )}
+      {blockers.length === 0 ? null : (
+        <ul class={headline.kind === 'held' ? 'note bad' : 'note'} aria-label="Why nothing more starts">
+          {blockers.map(({ reason, until }) => (
+            <li key={reason}>
+              {reason}
+              {until === null ? null : (
+                <>
+                  , until <Time at={until} zone={zone} />
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {drift === null ? null : (
+        <p class="note">
+          The fleet moved since plan {drift.from} was shown: {drift.words}
+        </p>
+      )}
+      {buildHold === null ? null : (
+        <HoldNote what={`build ${buildHold.build}`} subject={buildHold.build} held={buildHold} />
+      )}
+      <HeldStrata held={strata.held} />
+    </>
+  );
+}
+
+// A build that is bad for an operating system holds a stratum for each of its versions.
+const heldShownMax = 2;
+
+function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }): JSX.Element {
+  const notes = held.map((each) => (
+    <HoldNote
+      key={each.label}
+      what={`stratum ${each.label}`}
+      subject={each.label}
+      held={{ ...each, reason: `${each.reason}; ${counted(each.waiting, 'collector')} wait` }}
+    />
+  ));
+  if (held.length <= heldShownMax) return <>{notes}</>;
+  const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
+  return (
+    <details class="note bad">
+      <summary>
+        Held: {held.length} strata; {counted(waiting, 'collector')} wait
+      </summary>
+      {notes}
+    </details>
+  );
+}
+
+interface HoldNoteProps {
+  readonly what: string;
+  readonly subject: string;
+  readonly held: { readonly reason: string; readonly by: string; readonly at: number };
+}
+
+function HoldNote({ what, subject, held: { reason, by, at } }: HoldNoteProps): JSX.Element {
+  return (
+    <p class="note bad">
+      Held: <bdi>{what}</bdi>: {reason}{' '}
+      <span class="quiet">
+        by {by} since <Time at={at} />
+      </span>{' '}
+      <button type="button" onClick={() => askRelease(subject, what)}>
+        release {what}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,55 @@
+import type { JSX } from 'preact';
+import type { Course, Rollout } from '../parts/api.ts';
+import { timeWords } from '../parts/time.tsx';
+import { type Layer, StackedPlot } from './stacked-plot.tsx';
+
+/** How many succeeded, failed and were in flight over time, and which builds the planned collectors ran. */
+export function OverTime({
+  rollout,
+  course,
+}: {
+  readonly rollout: Rollout;
+  readonly course: Course;
+}): JSX.Element | null {
+  const { points, isWhole } = course.burnUp;
+  const last = points.at(-1);
+  if (last === undefined || points.length < 2) return null;
+  const layers: readonly Layer[] = [
+    { name: 'succeeded', tone: 'good', counts: points.map(({ succeeded }) => succeeded) },
+    { name: 'failed', tone: 'bad', counts: points.map(({ failed }) => failed) },
+    { name: 'in flight', tone: 'busy', counts: points.map(({ inFlight }) => inFlight) },
+  ];
+  const highest = Math.max(...points.map(({ succeeded, failed, inFlight }) => succeeded + failed + inFlight));
+  // A wave of a hundred would not be seen beside a fleet of ten thousand.
+  const top = highest * 3 > rollout.planned ? rollout.planned : Math.ceil(highest * 1.15);
+  return (
+    <section class="card" aria-labelledby="over-time">
+      <h2 id="over-time">Progress over time</h2>
+      <StackedPlot
+        instants={points.map(({ at }) => at)}
+        layers={layers}
+        top={top}
+        label={`${last.succeeded} succeeded, ${last.failed} failed and ${last.inFlight} in flight at ${timeWords(last.at)}, of ${rollout.planned}`}
+      />
+      {isWhole ? null : <p class="quiet small">Earlier events are no longer kept.</p>}
+      {course.builds === null ? null : <Builds {...course.builds} planned={rollout.planned} />}
+    </section>
+  );
+}
+
+type Builds = NonNullable<Course['builds']>;
+
+function Builds({ builds, points, planned }: Builds & { readonly planned: number }): JSX.Element {
+  const layers = builds.map((name, index): Layer => {
+    const counts = points.map((point) => point.counts[index] ?? 0);
+    if (index === 0) return { name, tone: 'good', counts };
+    return { name, tone: 'rest', opacity: Math.max(0.25, 1 - 0.15 * (index - 1)), counts };
+  });
+  const words = layers.map(({ name, counts }) => `${counts.at(-1) ?? 0} on ${name}`).join(', ');
+  return (
+    <>
+      <h3>Builds of the planned collectors</h3>
+      <StackedPlot instants={points.map(({ at }) => at)} layers={layers} top={planned} label={words} />
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { Rollout } from '../parts/api.ts';
+import { etaWords } from '../parts/needs.ts';
+import { linkTo } from '../parts/route.ts';
+import { span, Time } from '../parts/time.tsx';
+
+/** The frozen plan: its figures, and who is left out. */
+export function Plan({ rollout }: { readonly rollout: Rollout }): JSX.Element {
+  const { planned, leftOut, window, api, strata, rollbackOf, rollbackId, leftBehind, counts } = rollout;
+  const out = leftOut.toSorted((a, b) => b.count - a.count);
+  const other = planned - counts.succeeded;
+  return (
+    <section class="card" aria-labelledby="plan">
+      <h2 id="plan">Plan {rollout.planHash}</h2>
+      <dl class="facts">
+        <Fact name="Collectors">
+          <a href={linkTo.collectors(rollout.id)}>{planned.toLocaleString('en')}</a>
+        </Fact>
+        <Fact name="In flight">
+          {rollout.inFlight} of {rollout.concurrency}
+        </Fact>
+        <Fact name="Done">{etaWords(rollout)}</Fact>
+        <Fact name="Started">
+          <Time at={rollout.createdAt} zone={window?.timeZone} /> by {rollout.startedBy}
+          {rollout.endedAt === null ? null : `, took ${span(rollout.endedAt - rollout.createdAt)}`}
+        </Fact>
+        <Fact name="Builds">
+          {counts.succeeded.toLocaleString('en')} on{' '}
+          {rollout.kind === 'rollback' ? 'their former build' : rollout.targetBuild}
+          {other > 0 ? `, ${other.toLocaleString('en')} on ${rollout.fromBuilds.join(', ') || 'others'}` : ''}
+        </Fact>
+        {window === null ? null : (
+          <Fact name="Window">
+            <span class={window.isOpen ? undefined : 'late'}>{window.isOpen ? 'open' : 'closed'}</span>
+            {window.until === null ? null : (
+              <>
+                {' '}
+                until <Time at={window.until} zone={window.timeZone} />
+              </>
+            )}{' '}
+            {window.timeZone}
+            <span class="quiet small">
+              {window.ownZones ? ", also by each collector's own time zone" : ''}{' '}
+              {window.reason === '' ? '' : `(${window.reason})`}
+            </span>
+          </Fact>
+        )}
+        {api === null ? null : (
+          <Fact name="API">
+            {api.requestsPerSecond.toFixed(1)} of {Number(api.requestsPerSecondMax.toFixed(2))} requests/s
+            {api.rateLimited === 0 ? '' : `, ${api.rateLimited} throttled (429) in the last hour`}
+          </Fact>
+        )}
+        {strata.total > 1 ? (
+          <Fact name="Strata">
+            {strata.total}
+            {strata.uncovered.count === 0 ? null : (
+              <span title={strata.uncovered.labels.join(' · ')}>
+                , {strata.uncovered.count} in the last wave only
+              </span>
+            )}
+          </Fact>
+        ) : null}
+        {rollbackOf === null ? null : (
+          <Fact name="Rolls back">
+            <a href={linkTo.rollout(rollbackOf)}>{rollbackOf}</a>
+          </Fact>
+        )}
+        {rollbackId === null ? null : (
+          <Fact name="Rolled back by">
+            <a href={linkTo.rollout(rollbackId)}>{rollbackId}</a>
+          </Fact>
+        )}
+      </dl>
+      {out.length === 0 ? null : (
+        <>
+          <h3>Left out</h3>
+          <ul class="rows counts">
+            {out.map(({ reason, count }) => (
+              <li key={reason}>
+                <b>{count.toLocaleString('en')}</b>
+                <span>{reason}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {leftBehind.length === 0 ? null : (
+        <>
+          <h3>Not rolled back</h3>
+          <ul class="rows counts">
+            {leftBehind.map(({ reason, count, names }) => (
+              <li key={reason}>
+                <b>{count}</b>
+                <span>
+                  {reason}: {names.join(', ')}
+                  {count > names.length ? ', …' : ''}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Fact({
+  name,
+  children,
+}: {
+  readonly name: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

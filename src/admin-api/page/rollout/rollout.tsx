@@ -1,0 +1,107 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type Course, call, type Rollout, type RolloutEvent } from '../parts/api.ts';
+import { connection, rollouts } from '../parts/live.ts';
+import { needWords } from '../parts/needs.ts';
+import { Bar, Key } from '../parts/progress.tsx';
+import { Badge } from '../parts/tones.tsx';
+import { VerbButtons } from '../verbs/verbs.tsx';
+import { CauseGroups } from './causes.tsx';
+import { Events } from './events.tsx';
+import { Notes } from './notes.tsx';
+import { OverTime } from './over-time.tsx';
+import { Plan } from './plan.tsx';
+import { SaveReport } from './save-report.tsx';
+import { StrataMap } from './strata.tsx';
+import { Timeline } from './timeline.tsx';
+import { Waves } from './waves.tsx';
+
+const eventsShown = 30;
+const readAgainMs = 10_000;
+
+/** One rollout: what to do now, how far it is, what went wrong, and what happened. */
+export function RolloutView({ id }: { readonly id: string }): JSX.Element {
+  const known = rollouts.value.find((each) => each.id === id);
+  const { past, course, events, problem } = useDetails(id, known === undefined);
+  const rollout = known ?? past;
+  if (rollout === undefined)
+    return <p class="empty">{problem === '' ? 'loading …' : `There is no rollout ${id}: ${problem}.`}</p>;
+  const zone = rollout.window?.timeZone;
+  return (
+    <article aria-labelledby="rollout">
+      <header class="title">
+        <h2 id="rollout">
+          <bdi>{rollout.policy}</bdi>
+        </h2>
+        <Badge name={rollout.headline.kind} />
+        <p class="quiet">
+          <bdi>{id}</bdi> · {rollout.fromBuilds.join(', ')} → <b>{rollout.targetBuild}</b>
+        </p>
+      </header>
+      <section
+        class={rollout.headline.needsPerson ? 'card now needs' : 'card now'}
+        aria-label="What to do now"
+      >
+        <p class="need">{needWords(rollout)}</p>
+        <VerbButtons rollout={rollout} />
+        <Bar counts={rollout.counts} size={rollout.planned} />
+        <Key counts={rollout.counts} rolloutId={id} />
+        <Notes rollout={rollout} zone={zone} />
+      </section>
+      <section class="card" aria-labelledby="waves">
+        <h2 id="waves">Waves</h2>
+        <Timeline rollout={rollout} course={course} />
+        <Waves rollout={rollout} course={course} />
+      </section>
+      <CauseGroups rollout={rollout} />
+      {course === undefined ? null : <OverTime rollout={rollout} course={course} />}
+      {course === undefined ? null : <StrataMap rollout={rollout} course={course} />}
+      <Plan rollout={rollout} />
+      <Events events={events} counts={course?.eventCounts ?? []} />
+      <SaveReport id={id} />
+    </article>
+  );
+}
+
+interface Details {
+  readonly past: Rollout | undefined;
+  readonly course: Course | undefined;
+  readonly events: readonly RolloutEvent[];
+  readonly problem: string;
+}
+
+/** What the stream does not bring: read when the view opens, and again while it is open. */
+function useDetails(id: string, isPast: boolean): Details {
+  const [details, setDetails] = useState<Details>({
+    past: undefined,
+    course: undefined,
+    events: [],
+    problem: '',
+  });
+  useEffect(() => {
+    let isOpen = true;
+    const params = { id };
+    const read = async () => {
+      if (document.hidden || connection.value.kind === 'signedOut') return;
+      try {
+        const [past, course, { events }] = await Promise.all([
+          isPast ? call('getRollout', { params }) : undefined,
+          call('getRolloutCourse', { params }),
+          call('listRolloutEvents', { params, query: { limit: eventsShown } }),
+        ]);
+        if (isOpen) setDetails({ past, course, events, problem: '' });
+      } catch (error) {
+        // What was read before stays.
+        if (isOpen)
+          setDetails((before) => ({ ...before, problem: error instanceof Error ? error.message : '' }));
+      }
+    };
+    void read();
+    const timer = setInterval(() => void read(), readAgainMs);
+    return () => {
+      isOpen = false;
+      clearInterval(timer);
+    };
+  }, [id, isPast]);
+  return details;
+}

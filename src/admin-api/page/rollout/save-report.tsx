@@ -1,0 +1,43 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../parts/api.ts';
+
+const formats = {
+  html: { label: 'HTML', type: 'text/html' },
+  md: { label: 'Markdown', type: 'text/markdown' },
+} as const;
+type Format = keyof typeof formats;
+
+/** The report as a file, for a change ticket. It is asked for with the token of this tab, so a link would not do. */
+export function SaveReport({ id }: { readonly id: string }): JSX.Element {
+  const [problem, setProblem] = useState('');
+  const save = (format: Format): void => {
+    setProblem('');
+    download(id, format).catch((error: unknown) =>
+      setProblem(`No report: ${error instanceof Error ? error.message : String(error)}.`),
+    );
+  };
+  return (
+    <p class="verbs">
+      Save the report as{' '}
+      {(['html', 'md'] as const).map((format) => (
+        <button key={format} type="button" onClick={() => save(format)}>
+          {formats[format].label}
+        </button>
+      ))}
+      <span class="error" role="status">
+        {problem}
+      </span>
+    </p>
+  );
+}
+
+async function download(id: string, format: Format): Promise<void> {
+  const { report } = await call('reportRollout', { params: { id }, query: { format } });
+  const url = URL.createObjectURL(new Blob([report], { type: formats[format].type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `${id}.${format}`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,115 @@
+import type { JSX } from 'preact';
+import type { Course, Rollout, Wave } from '../parts/api.ts';
+import { Bar } from '../parts/progress.tsx';
+import { linkTo } from '../parts/route.ts';
+import { Time } from '../parts/time.tsx';
+import { Badge } from '../parts/tones.tsx';
+import { GateTrend } from './gate-trend.tsx';
+
+/** Each wave with its state, its failures against its budget, and its gates: the value beside the limit. */
+export function Waves({
+  rollout,
+  course,
+}: {
+  readonly rollout: Rollout;
+  readonly course: Course | undefined;
+}): JSX.Element {
+  return (
+    <ul class="waves">
+      {rollout.waves.map((wave) => (
+        <WaveRow
+          key={wave.name}
+          wave={wave}
+          rollout={rollout}
+          trends={course?.gates.filter(({ wave: of }) => of === wave.name) ?? []}
+        />
+      ))}
+    </ul>
+  );
+}
+
+interface WaveRowProps {
+  readonly wave: Wave;
+  readonly rollout: Rollout;
+  /** What its gates answered over time. */
+  readonly trends: Course['gates'];
+}
+
+function WaveRow({ wave, rollout, trends }: WaveRowProps): JSX.Element {
+  const { name, counts, size, failures, failuresAllowed, lost, acknowledged, gates } = wave;
+  return (
+    <li>
+      <h3>
+        <a href={linkTo.collectors(rollout.id, { wave: name })}>{name}</a> <Badge name={wave.state} />
+      </h3>
+      <div>
+        <Bar counts={counts} size={size} label={`wave ${name}: `} />
+        <p class="figures">
+          <b>
+            {counts.succeeded.toLocaleString('en')} / {size.toLocaleString('en')}
+          </b>
+          <span class={failures > failuresAllowed ? 'error' : undefined}>
+            failure budget {failures} of {failuresAllowed}
+            {lost > 0 ? `, ${lost} lost (each counts ${rollout.lostWeight})` : ''}
+            {acknowledged > 0 ? `, ${acknowledged} acknowledged` : ''}
+          </span>
+          {rollout.strata.total > 1 ? (
+            <span class="quiet">
+              {wave.strata} of {rollout.strata.total} strata
+            </span>
+          ) : null}
+        </p>
+        <WaveNote wave={wave} zone={rollout.window?.timeZone} />
+        {gates.length === 0 ? null : (
+          <ul class="gates" aria-label={`Gates of ${name}`}>
+            {gates.map((gate) => (
+              <li key={gate.name}>
+                <Badge name={gate.verdict} /> <span>{gate.words}</span>
+                {gate.dryRun ? <span class="quiet"> dry run: decides nothing</span> : null}
+                {trends
+                  .filter(({ name: of }) => of === gate.name)
+                  .map((trend) => (
+                    <GateTrend key={trend.name} gate={trend} />
+                  ))}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function WaveNote({
+  wave,
+  zone,
+}: {
+  readonly wave: Wave;
+  readonly zone: string | undefined;
+}): JSX.Element | null {
+  const { state, soakEndsAt, passedAt, waits, setAside, joined } = wave;
+  const more = [
+    ...(setAside > 0 ? [`${setAside} set aside in held strata`] : []),
+    ...(joined > 0 ? [`${joined} joined late`] : []),
+  ].join(' · ');
+  const main =
+    state === 'soaking' && soakEndsAt !== null ? (
+      <>
+        soaks until <Time at={soakEndsAt} zone={zone} />
+      </>
+    ) : passedAt !== null ? (
+      <>
+        passed <Time at={passedAt} zone={zone} />
+      </>
+    ) : waits === null ? null : (
+      <>waits: {waits}</>
+    );
+  if (main === null && more === '') return null;
+  return (
+    <p class="quiet small">
+      {main}
+      {main !== null && more !== '' ? ' · ' : ''}
+      {more}
+    </p>
+  );
+}

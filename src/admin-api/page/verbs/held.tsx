@@ -1,0 +1,112 @@
+import type { JSX } from 'preact';
+import { call, type Holds } from '../parts/api.ts';
+import { ask } from '../parts/dialog.tsx';
+import { linkTo } from '../parts/route.ts';
+import { Time } from '../parts/time.tsx';
+
+// More collectors than this are counted, not named.
+const heldMax = 50;
+// A build that is bad for an operating system holds a stratum for each of its versions.
+const strataOpenMax = 3;
+
+/** Everything that is held until a person releases it. */
+export function HeldThings({ holds }: { readonly holds: Holds | undefined }): JSX.Element | null {
+  if (holds === undefined) return null;
+  const { builds, collectors, strata } = holds;
+  if (builds.length + collectors.length + strata.length === 0) return null;
+  const more = collectors.length - heldMax;
+  const strataRows = strata.map((each) => (
+    <HeldRow
+      key={`${each.rolloutId} ${each.label}`}
+      what={`stratum ${each.label} of ${each.rolloutId}`}
+      subject={each.label}
+      held={each}
+    />
+  ));
+  return (
+    <section class="card" aria-labelledby="held">
+      <h2 id="held">Held until released</h2>
+      <ul class="rows">
+        {builds.map((each) => (
+          <HeldRow
+            key={`build ${each.build}`}
+            what={`build ${each.build}`}
+            subject={each.build}
+            held={each}
+          />
+        ))}
+        {strata.length > strataOpenMax ? null : strataRows}
+        {collectors.slice(0, heldMax).map((each) => (
+          <HeldRow
+            key={each.collectorId}
+            what={`collector ${each.name ?? each.collectorId}`}
+            link={linkTo.collector(each.collectorId)}
+            subject={String(each.collectorId)}
+            held={each}
+          />
+        ))}
+        {more > 0 ? <li>{more} more collectors</li> : null}
+      </ul>
+      {strata.length > strataOpenMax ? (
+        <details>
+          <summary>{strata.length} strata</summary>
+          <ul class="rows">{strataRows}</ul>
+        </details>
+      ) : null}
+    </section>
+  );
+}
+
+interface HeldRowProps {
+  readonly what: string;
+  readonly subject: string;
+  readonly link?: string;
+  readonly held: { readonly reason: string; readonly by: string; readonly at: number };
+}
+
+function HeldRow({ what, subject, link, held: { reason, by, at } }: HeldRowProps): JSX.Element {
+  return (
+    <li>
+      <b>{link === undefined ? <bdi>{what}</bdi> : <a href={link}>{what}</a>}</b>
+      <span>
+        {reason}{' '}
+        <span class="quiet">
+          by {by} since <Time at={at} />
+        </span>
+      </span>
+      <button type="button" onClick={() => askRelease(subject, what)} aria-label={`release ${what}`}>
+        release
+      </button>
+    </li>
+  );
+}
+
+/** @param then what is read again when it is done */
+export function askHold(subject: string, what: string, then?: () => void): void {
+  ask({
+    title: `Hold ${what}`,
+    label: 'hold',
+    content: (
+      <ul>
+        <li>Nothing of it starts, under any policy, until somebody releases it.</li>
+        <li>An upgrade that is running is watched to its end.</li>
+      </ul>
+    ),
+    send: async (reason) => {
+      await call('holdSubject', { body: { subject, reason } });
+      then?.();
+    },
+  });
+}
+
+export function askRelease(subject: string, what: string, then?: () => void): void {
+  ask({
+    title: `Release ${what}`,
+    label: 'release',
+    content: <p>It may be upgraded again. A collector that left a rollout returns with the next scan.</p>,
+    send: async (reason) => {
+      await call('releaseSubject', { body: { subject, reason } });
+      then?.();
+    },
+  });
+}

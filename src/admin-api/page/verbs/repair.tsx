@@ -1,0 +1,43 @@
+import { type Signal, signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { Rollout } from '../parts/api.ts';
+
+type Settlement = 'watch' | 'withdraw';
+
+export function repairChoice(): Signal<Settlement> {
+  return signal<Settlement>('watch');
+}
+
+/** How corrupt records may be settled. */
+export function RepairLines(props: {
+  readonly rollout: Rollout;
+  readonly choice: Signal<Settlement>;
+}): JSX.Element {
+  const { rollout, choice } = props;
+  const option = (value: Settlement, words: string) => (
+    <label class="choice">
+      <input
+        type="radio"
+        name="settlement"
+        checked={choice.value === value}
+        onChange={() => (choice.value = value)}
+      />
+      <span>
+        <b>{value}</b>: {words}
+      </span>
+    </label>
+  );
+  return (
+    <>
+      <p>{rollout.blockers.find(({ kind }) => kind === 'recordsUnreadable')?.reason ?? rollout.reason}</p>
+      {option(
+        'watch',
+        'an upgrade that may be running is watched to its deadline. Its slot stays taken. The safe choice.',
+      )}
+      {option(
+        'withdraw',
+        'nothing of it runs, as you know. The collector leaves the rollout and its slot is free.',
+      )}
+    </>
+  );
+}

@@ -1,0 +1,288 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { call, type Rollout, type Verb, type Wave } from '../parts/api.ts';
+import { ask } from '../parts/dialog.tsx';
+import { rollouts, tookPlace } from '../parts/live.ts';
+import { failedOf } from '../parts/progress.tsx';
+import { span, Time } from '../parts/time.tsx';
+import { counted } from '../parts/tones.tsx';
+import { RepairLines, repairChoice } from './repair.tsx';
+import { makeRollbackPreview } from './rollback-preview.tsx';
+
+/** What a person may ask for: the verbs of the API, and `repair`, which is legal while a record is unreadable. */
+type Choice = Verb | 'repair';
+
+const stopping: readonly Choice[] = ['abort', 'rollback'];
+
+/** Buttons for what is legal now; which verbs these are, the daemon says. The one that is due stands first. */
+export function VerbButtons({ rollout }: { readonly rollout: Rollout }): JSX.Element {
+  const due = dueVerb(rollout);
+  const others = choicesOf(rollout).filter((each) => each !== due);
+  return (
+    <div class="verbs">
+      {[...(due === undefined ? [] : [due]), ...others].map((each) => (
+        <button
+          key={each}
+          type="button"
+          class={each === due ? 'primary' : stopping.includes(each) ? 'bad' : undefined}
+          aria-label={`${labelOf(each, rollout)} of ${rollout.id}`}
+          onClick={() => askVerb(each, rollout)}
+        >
+          {labelOf(each, rollout)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** What a person has to do for the rollout to go on. */
+export function dueVerb(rollout: Rollout): Choice | undefined {
+  const choices = choicesOf(rollout);
+  if (!rollout.headline.needsPerson) return undefined;
+  return (['repair', 'approve', 'resume'] as const).find((each) => choices.includes(each));
+}
+
+function choicesOf({ verbs, blockers, recordUnreadable }: Rollout): readonly Choice[] {
+  const isCorrupt =
+    recordUnreadable === 'corrupt' || blockers.some(({ kind }) => kind === 'recordsUnreadable');
+  return isCorrupt ? [...verbs, 'repair'] : verbs;
+}
+
+export function labelOf(choice: Choice, rollout: Rollout): string {
+  switch (choice) {
+    case 'approve':
+      return rollout.state === 'awaitingApproval'
+        ? `approve plan ${rollout.planHash}`
+        : `approve wave ${waveThatIs('awaitingApproval', rollout)?.name ?? ''}`;
+    case 'skipSoak':
+      return `skip soak of wave ${waveThatIs('soaking', rollout)?.name ?? ''}`;
+    case 'retry':
+      return `retry ${failedOf(rollout.counts)} failed`;
+    case 'rollback':
+      return rollout.kind === 'rollback' ? 'start outside the window' : 'roll back';
+    case 'repair':
+      return 'repair records';
+    default:
+      return choice;
+  }
+}
+
+export function askVerb(choice: Choice, rollout: Rollout): void {
+  const { consequences, send, prepare, typed } = deeds[choice](rollout);
+  const label = labelOf(choice, rollout);
+  ask({
+    title: `${label.replace(/^\w/, (first) => first.toUpperCase())}: ${rollout.id}`,
+    label,
+    isStopping: stopping.includes(choice),
+    content: consequences,
+    outdated: () => outdatedWords(choice, rollout),
+    ...(typed && { typed: rollout.policy }),
+    ...(prepare && { prepare }),
+    send: async (reason) => tookPlace(await send(reason)),
+  });
+}
+
+/** Somebody else was faster, or the rollout went on: what is shown is no longer what would be asked. */
+function outdatedWords(choice: Choice, before: Rollout): string {
+  const now = rollouts.value.find(({ id }) => id === before.id);
+  if (now === undefined) return '';
+  const isLegal = choicesOf(now).includes(choice);
+  if (isLegal && (choice === 'retry' || labelOf(choice, now) === labelOf(choice, before))) return '';
+  return `Somebody else acted, or the rollout went on. It is now: ${now.reason}. Go back to see what can be done.`;
+}
+
+interface Deed {
+  readonly consequences: ComponentChildren;
+  readonly typed?: boolean;
+  readonly prepare?: () => Promise<void>;
+  readonly send: (reason: string) => Promise<Rollout>;
+}
+
+const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
+  pause: (rollout) => ({
+    consequences: (
+      <Lines>
+        {[
+          'Nothing more starts.',
+          runningLine(rollout),
+          `${counted(waiting(rollout), 'collector')} wait until you resume.`,
+        ]}
+      </Lines>
+    ),
+    send: (reason) => call('pauseRollout', { params: { id: rollout.id }, body: { reason } }),
+  }),
+  resume: (rollout) => ({
+    consequences: (
+      <Lines>
+        {[
+          `${counted(waiting(rollout), 'collector')} go on, ${rollout.concurrency} at a time.`,
+          ...rollout.waves
+            .filter(({ state, failures }) => state !== 'passed' && failures > 0)
+            .map(
+              ({ name, failures, failuresAllowed }) =>
+                `The ${counted(failures, 'failure')} of wave ${name} no longer count; ${failuresAllowed} more are allowed.`,
+            ),
+          `It was stopped: ${rollout.reason}`,
+        ]}
+      </Lines>
+    ),
+    send: (reason) =>
+      call('resumeRollout', { params: { id: rollout.id }, body: { reason, hold: rollout.hold ?? 0 } }),
+  }),
+  approve: (rollout) =>
+    rollout.state === 'awaitingApproval' ? planApproval(rollout) : waveApproval(rollout),
+  skipSoak: (rollout) => {
+    const wave = waveThatIs('soaking', rollout);
+    return {
+      consequences: (
+        <Lines>
+          {[
+            wave?.soakEndsAt ? (
+              <>
+                The soak of wave {wave.name} would end at <Time at={wave.soakEndsAt} />, in{' '}
+                {span(wave.soakEndsAt - Date.now())}.
+              </>
+            ) : null,
+            `Its ${counted(wave?.counts.succeeded ?? 0, 'upgraded collector')} are not watched any longer. Its gates are still judged.`,
+          ]}
+        </Lines>
+      ),
+      send: (reason) =>
+        call('skipRolloutSoak', { params: { id: rollout.id }, body: { reason, wave: wave?.name ?? '' } }),
+    };
+  },
+  abort: (rollout) => ({
+    typed: true,
+    consequences: (
+      <Lines>
+        {[
+          `${counted(waiting(rollout), 'collector')} are not upgraded.`,
+          runningLine(rollout),
+          `${counted(rollout.counts.succeeded, 'collector')} stay on ${rollout.targetBuild}. Roll back to take them to their former build.`,
+        ]}
+      </Lines>
+    ),
+    send: (reason) => call('abortRollout', { params: { id: rollout.id }, body: { reason } }),
+  }),
+  rollback: (rollout) => {
+    const preview = makeRollbackPreview(rollout);
+    return {
+      typed: true,
+      consequences: <preview.Lines />,
+      prepare: preview.load,
+      send: (reason) =>
+        call('rollBackRollout', { params: { id: rollout.id }, body: { reason, ...preview.confirmed() } }),
+    };
+  },
+  retry: (rollout) => {
+    const failed = failedOf(rollout.counts);
+    const failureClass = signal('');
+    const classes = [
+      ...new Set(rollout.causes.flatMap(({ causes }) => causes.flatMap((each) => each.failureClass ?? []))),
+    ];
+    return {
+      consequences: (
+        <>
+          <Lines>
+            {[
+              `${counted(failed, 'failed collector')} get another turn, each with new attempts.`,
+              'Failures of these upgrades no longer count until they fail again.',
+            ]}
+          </Lines>
+          <label>
+            Which failures
+            <select onChange={({ currentTarget }) => (failureClass.value = currentTarget.value)}>
+              <option value="">all {failed}</option>
+              {classes.map((each) => (
+                <option key={each} value={each}>
+                  only {each}
+                </option>
+              ))}
+            </select>
+          </label>
+        </>
+      ),
+      send: (reason) =>
+        call('retryRollout', {
+          params: { id: rollout.id },
+          body: { reason, failed, ...(failureClass.value !== '' && { failureClass: failureClass.value }) },
+        }),
+    };
+  },
+  repair: (rollout) => {
+    const choice = repairChoice();
+    return {
+      typed: true,
+      consequences: <RepairLines rollout={rollout} choice={choice} />,
+      send: (reason) =>
+        call('repairRollout', { params: { id: rollout.id }, body: { reason, settlement: choice.value } }),
+    };
+  },
+};
+
+function planApproval(rollout: Rollout): Deed {
+  const { drift, planHash, planned, targetBuild, waves } = rollout;
+  return {
+    consequences: (
+      <Lines>
+        {[
+          drift === null ? null : `The fleet moved since plan ${drift.from} was shown: ${drift.words}.`,
+          `Plan ${planHash}: ${counted(planned, 'collector')} go to ${targetBuild}.`,
+          `Waves: ${waves.map(({ name, size }) => `${name} ${size}`).join(', ')}.`,
+          windowLine(rollout),
+        ]}
+      </Lines>
+    ),
+    send: (reason) => call('approveRollout', { params: { id: rollout.id }, body: { reason, planHash } }),
+  };
+}
+
+function waveApproval(rollout: Rollout): Deed {
+  const wave = waveThatIs('awaitingApproval', rollout);
+  return {
+    consequences: (
+      <Lines>
+        {[
+          `Wave ${wave?.name ?? ''} opens: ${counted(wave?.size ?? 0, 'collector')} go to ${rollout.targetBuild}, ${rollout.concurrency} at a time.`,
+          `It stops at more than ${counted(wave?.failuresAllowed ?? 0, 'failure')}.`,
+          `So far ${counted(rollout.counts.succeeded, 'collector')} succeeded and ${failedOf(rollout.counts)} failed.`,
+          windowLine(rollout),
+        ]}
+      </Lines>
+    ),
+    send: (reason) =>
+      call('approveRollout', { params: { id: rollout.id }, body: { reason, wave: wave?.name ?? '' } }),
+  };
+}
+
+export function Lines({ children }: { readonly children: readonly ComponentChildren[] }): JSX.Element {
+  const shown = children.filter((child) => child !== null && child !== '');
+  return (
+    <ul>
+      {shown.map((child, index) => (
+        <li key={index}>{child}</li>
+      ))}
+    </ul>
+  );
+}
+
+function runningLine({ inFlight }: Rollout): string {
+  return inFlight === 0
+    ? 'No upgrade is running.'
+    : `${counted(inFlight, 'running upgrade')} are watched to their end.`;
+}
+
+function waiting({ counts }: Rollout): number {
+  return counts.pending + counts.retrying + counts.deferred;
+}
+
+function windowLine({ window }: Rollout): string | null {
+  return window === null || window.isOpen
+    ? null
+    : `The window is closed now (${window.reason}); it starts when it opens.`;
+}
+
+/** Undefined where the status was read before or after the verbs, and none is so: the daemon then refuses. */
+function waveThatIs(state: Wave['state'], rollout: Rollout): Wave | undefined {
+  return rollout.waves.find((wave) => wave.state === state);
+}

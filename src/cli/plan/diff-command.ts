@@ -1,0 +1,162 @@
+import type { AdminClient } from '../../admin-api/client/admin-client.ts';
+import { nearestText } from '../../base/names.ts';
+import type { Config } from '../../config/config.ts';
+import type { ReloadPreviewBody } from '../../contract/admin/reload.ts';
+import { nameConfigs } from '../../daemon/live-config.ts';
+import type { PlanMemory } from '../../orchestrator/scan/read-plan.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { comparePlan, undoProgress } from '../../rollout/planning/plan-difference.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { listRollouts } from '../rollouts/choose-rollout.ts';
+import { renderReload } from '../rollouts/reload-command.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { openConfig } from '../shell/open-config.ts';
+import { stopSignal } from '../shell/stop-signal.ts';
+import { comparedOf, memoryOf, type ReadRollout, readMembers } from './read-compared.ts';
+import { type PlanBasis, readPlans } from './read-plans.ts';
+import { diffJson, type PolicyDiff, renderDiff } from './render-diff.ts';
+
+export interface DiffOptions extends DaemonTarget {
+  readonly json: boolean;
+}
+
+/** `upwave diff [policy|rollout]`: what this config and a rollout started now would change. It writes nothing. */
+export async function diffCommand(
+  named: string | undefined,
+  options: DiffOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const config = openConfig(options.config);
+  const { known, preview } = await withDaemon(options, async (client) => {
+    const rollouts = await listRollouts(client, named);
+    const chosen = choosePolicies(config, rollouts, named);
+    return { known: await readKnown(client, chosen, rollouts), preview: await client.previewReload() };
+  });
+  const policies = known.map(({ policy }) => policy);
+  const knownOf = ({ name }: Policy) => known.find(({ policy }) => policy.name === name);
+  const basisOf = (policy: Policy): Partial<PlanBasis> => basisFor(knownOf(policy));
+  const plans = await readPlans(config, policies, { stop: stopSignal(), output, basisOf });
+  const diffs = plans.map(({ policy, reading }): PolicyDiff => {
+    const compared = knownOf(policy)?.compared;
+    const of = { policy: policy.name, rollout: compared?.status };
+    if (reading.kind === 'noTarget') return { ...of, kind: 'noTarget', why: reading.why };
+    const { plan } = reading;
+    return { ...of, kind: 'compared', plan, difference: comparePlan(compared, plan) };
+  });
+  const settings = ofPolicies(preview, policies, known);
+  if (options.json) printJson(output, { config: settings, plans: diffs.map(diffJson) });
+  else {
+    const blocks = [renderReload(settings, 'preview'), ...diffs.map((diff) => renderDiff(diff, output))];
+    output.out.write(`${blocks.join('\n\n')}\n`);
+  }
+  noteOtherFile(config, settings, options, output);
+  return exitCodes.done;
+}
+
+/** The settings that differ of these policies, and of all that is no policy. */
+function ofPolicies(
+  preview: ReloadPreviewBody,
+  policies: readonly Policy[],
+  known: readonly Known[],
+): ReloadPreviewBody {
+  const names = new Set(policies.map(({ name }) => name));
+  const ids = new Set(known.flatMap(({ compared }) => compared?.status.id ?? []));
+  return {
+    ...preview,
+    policies: preview.policies.filter(({ policy, kind }) => kind === 'removed' || names.has(policy)),
+    rollouts: preview.rollouts.filter(({ rollout }) => ids.has(rollout)),
+    configs: preview.configs.filter(({ policy }) => names.has(policy)),
+  };
+}
+
+/** The daemon may run elsewhere, by a file of its own. */
+function noteOtherFile(
+  config: Config,
+  { configs }: ReloadPreviewBody,
+  options: DiffOptions,
+  output: ConsoleOutput,
+): void {
+  const hashes = new Map(configs.map(({ policy, hash }) => [policy, hash]));
+  const other = nameConfigs(config.service.baseUrl, config.rollouts).flatMap(({ policy, hash }) =>
+    hashes.has(policy) && hashes.get(policy) !== hash ? [policy] : [],
+  );
+  if (other.length === 0) return;
+  output.err.write(
+    `note: the daemon's own file has another ${other.join(', ')} than ${options.config}. Settings are compared by the daemon's file, plans by this file\n`,
+  );
+}
+
+interface Chosen {
+  readonly policy: Policy;
+  readonly rollout: RolloutStatus | undefined;
+}
+
+interface Known {
+  readonly policy: Policy;
+  readonly compared: ReadRollout | undefined;
+  readonly memory: PlanMemory;
+}
+
+/** The policies of this config that are meant: all, the named one, or that of the named rollout. @throws CommandFailure */
+function choosePolicies(
+  { rollouts: policies }: Config,
+  rollouts: readonly RolloutStatus[],
+  named: string | undefined,
+): readonly Chosen[] {
+  const withRollout = (policy: Policy): Chosen => ({ policy, rollout: comparedOf(rollouts, policy.name) });
+  if (named === undefined) return policies.map(withRollout);
+  const policy = policies.find(({ name }) => name === named);
+  if (policy !== undefined) return [withRollout(policy)];
+  const rollout = rollouts.find(({ id }) => id === named);
+  if (rollout === undefined) {
+    const names = policies.map(({ name }) => name);
+    const nearest = nearestText(named, [...names, ...rollouts.map(({ id }) => id)]);
+    const offer = nearest === undefined ? `the config has ${names.join(', ')}` : `did you mean ${nearest}?`;
+    throw wrongUse(`no policy and no rollout is called ${named}; ${offer}`);
+  }
+  if (rollout.kind === 'rollback')
+    throw wrongUse(`${named} is a rollback: name the rollout that it takes back, ${rollout.rollbackOf}`);
+  const own = policies.find(({ name }) => name === rollout.policy);
+  if (own === undefined) throw wrongUse(`the policy ${rollout.policy} of ${named} is not in the config`);
+  return [{ policy: own, rollout }];
+}
+
+function wrongUse(message: string): CommandFailure {
+  return new CommandFailure(exitCodes.usageOrConfig, message);
+}
+
+/** Reads each rollout once: a running rollout of one policy claims collectors from the others. */
+async function readKnown(
+  client: AdminClient,
+  chosen: readonly Chosen[],
+  rollouts: readonly RolloutStatus[],
+): Promise<readonly Known[]> {
+  const held = await client.listHolds();
+  const read = new Map<string, Promise<ReadRollout>>();
+  const readOnce = (status: RolloutStatus): Promise<ReadRollout> => {
+    const reading = read.get(status.id) ?? readMembers(client, status);
+    read.set(status.id, reading);
+    return reading;
+  };
+  const known: Known[] = [];
+  for (const { policy, rollout } of chosen) {
+    const compared = rollout === undefined ? undefined : await readOnce(rollout);
+    const others: ReadRollout[] = [];
+    for (const other of rollouts)
+      if (other.policy !== policy.name && other.endedAt === null) others.push(await readOnce(other));
+    known.push({ policy, compared, memory: memoryOf(held, compared, others) });
+  }
+  return known;
+}
+
+/** Seats collectors as the compared rollout does, so that only what has changed differs. */
+function basisFor(known: Known | undefined): Partial<PlanBasis> {
+  if (known === undefined) return {};
+  const { compared, memory } = known;
+  if (compared === undefined) return { memory };
+  const fleetOf: PlanBasis['fleetOf'] = (fleet, build) => undoProgress(fleet, build, compared);
+  return { memory, seed: compared.status.id, fleetOf };
+}

@@ -1,0 +1,70 @@
+import type { AdminClient } from '../../admin-api/client/admin-client.ts';
+import { isSameBuild } from '../../base/build-version.ts';
+import type { HeldThingsBody } from '../../contract/admin/holds.ts';
+import type { PlanMemory } from '../../orchestrator/scan/read-plan.ts';
+import { isEnd, isFailed } from '../../rollout/model/upgrade.ts';
+import type { ComparedMember, ComparedRollout } from '../../rollout/planning/plan-difference.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+
+type Reads = Pick<AdminClient, 'searchUpgrades'>;
+
+/** A rollout with its members, for a plan that is compared with it. */
+export interface ReadRollout extends ComparedRollout {
+  readonly status: RolloutStatus;
+}
+
+/** The rollout of a policy that a fresh plan is compared with: the running one, else the last. No rollback is a plan. */
+export function comparedOf(rollouts: readonly RolloutStatus[], policy: string): RolloutStatus | undefined {
+  const own = rollouts.filter((rollout) => rollout.policy === policy && rollout.kind === 'upgrade');
+  return own.find(({ endedAt }) => endedAt === null) ?? own[0];
+}
+
+const pageMax = 1_000;
+
+/** Reads all members of a rollout, page by page. */
+export async function readMembers(client: Reads, status: RolloutStatus): Promise<ReadRollout> {
+  const members: ComparedMember[] = [];
+  let after: string | undefined;
+  do {
+    const page = await client.searchUpgrades(status.id, {
+      limit: pageMax,
+      ...(after !== undefined && { after }),
+    });
+    members.push(
+      ...page.collectors.map(({ collectorId: id, collectorName: name, wave, fromBuild, state }) => ({
+        ...{ id, name, wave, fromBuild, state },
+      })),
+    );
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  return { status, targetBuild: status.targetBuild, members };
+}
+
+/** What the daemon knows beside the policy and the service: holds, failures of this build, and other rollouts' claims. */
+export function memoryOf(
+  { builds, collectors }: HeldThingsBody,
+  compared: ReadRollout | undefined,
+  others: readonly ReadRollout[],
+): PlanMemory {
+  const claimed = new Set(
+    others.flatMap(({ members }) =>
+      members.flatMap(({ id, state }) => (!isEnd(state) || isFailed(state) ? [id] : [])),
+    ),
+  );
+  return {
+    recallBuilds: async () => ({ held: new Map(builds.map(({ build, reason }) => [build, reason])) }),
+    recallCollectors: async (targetBuild) => ({
+      heldCollectors: new Set(collectors.map(({ collectorId }) => collectorId)),
+      failedBefore: failedBefore(compared, targetBuild),
+      claimed,
+    }),
+  };
+}
+
+/** A rollout that runs retries its failures; once it has ended, the next one leaves them out. */
+function failedBefore(compared: ReadRollout | undefined, targetBuild: string): ReadonlySet<number> {
+  if (compared === undefined || !isSameBuild(compared.targetBuild, targetBuild)) return new Set();
+  const { endedAt, state } = compared.status;
+  if (endedAt === null || state === 'succeeded') return new Set();
+  return new Set(compared.members.filter((member) => isFailed(member.state)).map(({ id }) => id));
+}

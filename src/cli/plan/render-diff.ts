@@ -1,0 +1,119 @@
+import { someNames } from '../../base/names.ts';
+import { toPrintable } from '../../base/safe-text.ts';
+import { leftOutWords, noTargetWords } from '../../rollout/messages/exclusions.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
+import type { NoTarget } from '../../rollout/model/left-out.ts';
+import type { Plan } from '../../rollout/planning/plan.ts';
+import {
+  groupByKind,
+  type NamedCollector,
+  type PlanDifference,
+} from '../../rollout/planning/plan-difference.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { fitLines, usualWidth } from '../rollouts/fit-lines.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+
+/** A fresh plan of a policy beside its running or last rollout. */
+export type PolicyDiff = {
+  readonly policy: string;
+  /** undefined: there was none yet. */
+  readonly rollout: RolloutStatus | undefined;
+} & (
+  | { readonly kind: 'noTarget'; readonly why: NoTarget }
+  | { readonly kind: 'compared'; readonly plan: Plan; readonly difference: PlanDifference }
+);
+
+/** What a rollout started now would do otherwise than the compared one, a line for each kind of difference. */
+export function renderDiff(
+  diff: PolicyDiff,
+  { paint, columns = usualWidth }: Pick<ConsoleOutput, 'paint' | 'columns'>,
+): string {
+  const { policy, rollout } = diff;
+  const width = { paint, width: columns, labelColumns };
+  const line = (label: string, ...parts: readonly string[]) => fitLines(label, parts.map(toPrintable), width);
+  const beside =
+    rollout === undefined
+      ? 'no rollout yet: compared with nothing'
+      : `compared with ${rollout.id} (${stateWords(rollout.state)})`;
+  if (diff.kind === 'noTarget')
+    return [`${policy}   ${beside}`, ...line('target', noTargetWords(diff.why))].join('\n');
+  const { plan, difference } = diff;
+  const { touched, done, inFlight, added, dropped, moved, same } = difference;
+  const waves = plan.waves.map(({ name, members }) => `${name} ${members.length}`).join(', ');
+  const groups = (label: string, all: PlanDifference['dropped']) =>
+    all.flatMap(({ kind, collectors: of }, index) =>
+      line(index === 0 ? label : '', counted(leftOutWords[kind], of)),
+    );
+  const rows = [
+    ...line('upgrade', collectors(touched), ...progressWords({ done, inFlight })),
+    ...line('waves', waves),
+    ...(rollout === undefined ? [] : line('same', `${same} keep their wave`)),
+    ...(added.length === 0 ? [] : line('new', counted('', added))),
+    ...groups('gone', dropped),
+    ...moved.flatMap(({ from, to, collectors: of }, index) =>
+      line(index === 0 ? 'moved' : '', counted(`${from} → ${to}`, of)),
+    ),
+    ...groups('left out', leftOutOf(plan)),
+  ];
+  const head = [`→ ${targetWords(plan, rollout)}`, `plan ${plan.hash}`, beside];
+  return [...fitLines(policy, head, { ...width, labelColumns: policy.length + 1 }), ...rows].join('\n');
+}
+
+const labelColumns = 10;
+
+/** The same for programs: every collector that differs, by id and name. */
+export function diffJson(diff: PolicyDiff): unknown {
+  const { policy, rollout } = diff;
+  const beside = {
+    policy,
+    rollout: rollout?.id ?? null,
+    state: rollout?.state ?? null,
+    targetBefore: rollout?.targetBuild ?? null,
+  };
+  if (diff.kind === 'noTarget')
+    return { ...beside, targetBuild: null, kind: diff.why.kind, reason: noTargetWords(diff.why) };
+  const { plan, difference } = diff;
+  return {
+    ...beside,
+    targetBuild: plan.targetBuild,
+    hash: plan.hash,
+    waves: plan.waves.map(({ name, members }) => ({ name, size: members.length })),
+    ...difference,
+    leftOut: leftOutOf(plan).map(({ kind, collectors: of }) => ({
+      kind,
+      reason: leftOutWords[kind],
+      count: of.length,
+      names: of.slice(0, namesMax).map(({ name }) => name),
+    })),
+  };
+}
+
+const namesMax = 5;
+
+function leftOutOf({ leftOut }: Plan): PlanDifference['dropped'] {
+  const kinds = new Map(leftOut.map(({ collector, kind }) => [collector.id, kind]));
+  const all = leftOut.map(({ collector }) => collector);
+  return groupByKind(all, ({ id }) => kinds.get(id) ?? 'notSelected');
+}
+
+function targetWords({ targetBuild }: Plan, rollout: RolloutStatus | undefined): string {
+  const before = rollout?.targetBuild ?? targetBuild;
+  return before === targetBuild ? targetBuild : `${targetBuild} (was ${before})`;
+}
+
+function progressWords({ done, inFlight }: Pick<PlanDifference, 'done' | 'inFlight'>): readonly string[] {
+  return [
+    ...(done === 0 ? [] : [`${done} upgraded already`]),
+    ...(inFlight === 0 ? [] : [`${inFlight} in flight`]),
+  ];
+}
+
+function collectors(count: number): string {
+  return count === 1 ? '1 collector' : `${count} collectors`;
+}
+
+/** `not alive: 3 (web-1, web-2, web-3)`. */
+function counted(what: string, of: readonly NamedCollector[]): string {
+  const names = `${of.length} (${someNames(of.map(({ name }) => name))})`;
+  return what === '' ? names : `${what}: ${names}`;
+}

@@ -1,0 +1,70 @@
+import { Argument, type Command } from 'commander';
+import { completionScript, type Shell, shells } from './completion/completion-script.ts';
+import { urlOption } from './rollouts/verbs-program.ts';
+import type { CommandRunner } from './shell/command.ts';
+import type { ConsoleOutput } from './shell/console-output.ts';
+import { exitCodes } from './shell/exit-codes.ts';
+
+/** Adds `upwave status`. */
+export function addStatusProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('status')
+    .argument('[rollout]', 'its id, or its policy')
+    .description('a line a policy, what needs a person first; with a name, one rollout in a glance')
+    .option('-w, --watch', 'show it live, with keys: arrows, / to search, enter, p to pause, q', false)
+    .option(...urlOption)
+    .action(run(async () => (await import('./status/status-command.ts')).statusCommand));
+}
+
+/** Adds `upwave init`. */
+export function addInitProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('init')
+    .description(
+      'write a first config: asks for the service and its key, tries the key, and overwrites nothing; the file is --config',
+    )
+    .option('--base-url <url>', 'the API of your deployment, such as https://api.example.com/api')
+    .option('--access-id <id>', 'the access id; its key is asked for, or taken from UPWAVE_ACCESS_KEY')
+    .option('-y, --yes', 'ask nothing: take all from the options and UPWAVE_ACCESS_KEY', false)
+    .option('--no-check', 'do not try the key')
+    .action(run(async () => (await import('./init/init-command.ts')).initCommand));
+}
+
+/** Adds `upwave export`, which reads the state in Redis without a daemon. */
+export function addStateProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('export')
+    .argument('<rollout>', 'its id, or its policy for the newest one')
+    .description('the whole record of a rollout as JSON lines: itself, its groups, each upgrade, each event')
+    .option('--out <file>', 'write to this file')
+    .option(
+      '--redis <url>',
+      'another Redis than the config names, or `embedded` for the data of `run --redis embedded`',
+    )
+    .action(run(async () => (await import('./state/export-command.ts')).exportCommand));
+}
+
+/** Adds `upwave notify test`. */
+export function addNotifyProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('notify')
+    .description('notifications to people')
+    .command('test')
+    .argument('[receiver]', 'the name of one receiver; without it, all of them')
+    .description('send a test message to the receivers of the config, from this machine')
+    .action(run(async () => (await import('./notify/notify-test-command.ts')).notifyTestCommand));
+}
+
+/** Adds `upwave completion`. */
+export function addCompletionProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'the shell that reads it').choices(shells))
+    .description('print the script with which a shell completes commands and options')
+    .action(
+      run(async () => (shell: Shell, _options: unknown, output: ConsoleOutput) => {
+        output.out.write(completionScript(program, shell));
+        return exitCodes.done;
+      }),
+    );
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCodeOf } from '../base/node-errors.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { FolderAnswer, ReportFolder } from '../orchestrator/ports/report-folder.ts';
+
+/** Keeps reports in a directory of this machine, which it makes where it is missing. */
+export function makeReportFolder(directory: string): ReportFolder {
+  return {
+    place: directory,
+    listMissing: (files, endedAt) =>
+      answer(directory, 'read', async () => {
+        const dates = await Promise.all(files.map((file) => dateOf(join(directory, file))));
+        return files.filter((_file, index) => {
+          const date = dates[index];
+          return date === undefined || seconds(date) < seconds(endedAt);
+        });
+      }),
+    write: (file, text, endedAt) =>
+      answer(directory, 'written', async () => {
+        await mkdir(directory, { recursive: true });
+        await removeAbandoned(directory, file);
+        const path = join(directory, file);
+        const temporary = join(directory, `.${file}.${randomUUID()}${temporaryEnd}`);
+        try {
+          await writeWhole(temporary, text, endedAt);
+          await rename(temporary, path);
+        } catch (error) {
+          await rm(temporary, { force: true });
+          throw error;
+        }
+        return { path };
+      }),
+  };
+}
+
+const temporaryEnd = '.tmp';
+
+async function writeWhole(path: string, text: string, endedAt: EpochMs): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(text);
+    await file.utimes(endedAt / 1_000, endedAt / 1_000);
+    // Else a machine that loses power may show the name without the content.
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+// No report takes so long to write; another daemon may be writing the same one just now.
+const abandonedAfterMs: DurationMs = 3_600_000;
+
+/** What a process that was killed has left behind. */
+async function removeAbandoned(directory: string, file: string): Promise<void> {
+  const names = await readdir(directory);
+  for (const name of names.filter((each) => each.startsWith(`.${file}.`) && each.endsWith(temporaryEnd))) {
+    const path = join(directory, name);
+    const date = await dateOf(path);
+    if (date !== undefined && Date.now() - date > abandonedAfterMs) await rm(path, { force: true });
+  }
+}
+
+/** @returns undefined: there is no such file */
+async function dateOf(path: string): Promise<EpochMs | undefined> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Some file systems keep no smaller parts. */
+function seconds(at: EpochMs): number {
+  return Math.floor(at / 1_000);
+}
+
+async function answer<Value>(
+  directory: string,
+  cannotBe: 'read' | 'written',
+  work: () => Promise<Value>,
+): Promise<FolderAnswer<Value>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code === undefined) throw error;
+    return {
+      ok: false,
+      reason: `the directory of reports ${directory} can't be ${cannotBe}: ${wordsOf(code)}`,
+    };
+  }
+}
+
+const wordsOfCode: Readonly<Record<string, string>> = {
+  EACCES: 'this user has no right to it',
+  EPERM: 'this user has no right to it',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of its path is no directory',
+  EEXIST: 'a part of its path is no directory',
+};
+
+function wordsOf(code: string): string {
+  return Object.hasOwn(wordsOfCode, code) ? `${wordsOfCode[code]} (${code})` : code;
+}

@@ -1,0 +1,16 @@
+import type { EpochMs } from '../../base/time.ts';
+
+/** `reason`: why the directory could not be read or written, for people. */
+export type FolderAnswer<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly reason: string };
+
+/** The directory in which reports of ended rollouts are kept. The date of a file is the end of its rollout. */
+export interface ReportFolder {
+  /** Where it is, for people. */
+  readonly place: string;
+  /** Those of these files that are not there, or are of an earlier end of the rollout. */
+  listMissing(files: readonly string[], endedAt: EpochMs): Promise<FolderAnswer<readonly string[]>>;
+  /** Writes a whole file or nothing, also when the process is killed meanwhile. */
+  write(file: string, text: string, endedAt: EpochMs): Promise<FolderAnswer<{ readonly path: string }>>;
+}

@@ -1,0 +1,108 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { Sleep } from '../../base/waiting.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { ReportFormat } from '../../rollout/report/write-report.ts';
+import type { EventSink } from '../ports/event-sink.ts';
+import type { ReportFolder } from '../ports/report-folder.ts';
+import { type ReportParts, writeReports } from './write-reports.ts';
+
+export interface KeepReportsParts extends ReportParts {
+  readonly folder: ReportFolder;
+  readonly formats: readonly ReportFormat[];
+  /** Of the present config. */
+  readonly policies: readonly string[];
+  readonly sink: EventSink;
+}
+
+/** Why reports cannot be written, and since when. */
+export interface ReportProblem {
+  readonly reason: string;
+  readonly since: EpochMs;
+}
+
+export interface ReportKeeper {
+  /** Writes the reports that are missing, once. */
+  writeDue(): Promise<void>;
+  /** The same again and again while this daemon leads, until the signal is aborted. */
+  keep(
+    parts: { readonly isLeading: () => boolean; readonly sleep: Sleep },
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** null: the last attempt succeeded, or none was due. */
+  problem(): ReportProblem | null;
+}
+
+// What ended longer ago is an operator's to ask for: whoever moves old reports elsewhere does not get them again.
+const writtenWithinMs: DurationMs = 7 * 86_400_000;
+/** The latest rollouts of all policies; more do not end in a week. */
+const rolloutsMax = 100;
+
+const writeEveryMs: DurationMs = 5_000;
+const retryAfterMs: DurationMs = 60_000;
+
+/**
+ * Keeps a report of each ended rollout in a directory. Level-triggered: each pass writes what the directory lacks, so a
+ * report that a crash prevented is written by the next pass, and one that is there is not written again. A rollout that
+ * was opened again gets a new report at its next end.
+ */
+export function makeReportKeeper(parts: KeepReportsParts): ReportKeeper {
+  const { store, policies, clock, sink } = parts;
+  let problem: (ReportProblem & { readonly failures: number }) | null = null;
+  const writeDue = async (): Promise<void> => {
+    const page = await store.pageRollouts(policies, { limit: rolloutsMax });
+    for (const rollout of page?.rollouts ?? []) {
+      if (!isDue(rollout, clock.now())) continue;
+      const reason = await writeMissing(parts, rollout);
+      if (reason === undefined) continue;
+      problem = { reason, since: problem?.since ?? clock.now(), failures: (problem?.failures ?? 0) + 1 };
+      const of = { policy: rollout.policy.name, rollout: rollout.id };
+      sink.note({ event: 'report.failed', ...of, reason, failures: problem.failures });
+      // It is the directory: the others would fail alike.
+      return;
+    }
+    if (problem !== null) sink.note({ event: 'report.recovered', reason: parts.folder.place });
+    problem = null;
+  };
+  return {
+    writeDue,
+    problem: () => problem,
+    keep: async ({ isLeading, sleep }, signal) => {
+      while (!signal.aborted) {
+        try {
+          if (isLeading()) await writeDue();
+        } catch (error) {
+          // Redis is away, or refuses: the next pass writes what this one could not.
+          if (!signal.aborted)
+            sink.note({ event: 'backgroundTask.failed', backgroundTask: 'reports', error });
+        }
+        await sleep(problem === null ? writeEveryMs : retryAfterMs, signal);
+      }
+    },
+  };
+}
+
+type EndedRollout = Rollout & { readonly endedAt: EpochMs };
+
+function isDue(rollout: Rollout, now: EpochMs): rollout is EndedRollout {
+  const { endedAt, unreadable } = rollout;
+  return unreadable === undefined && endedAt !== null && now - endedAt <= writtenWithinMs;
+}
+
+/** @returns why that failed; undefined: all its reports are there */
+async function writeMissing(parts: KeepReportsParts, rollout: EndedRollout): Promise<string | undefined> {
+  const { folder, formats, sink } = parts;
+  const { id, endedAt, policy } = rollout;
+  const fileOf = (format: ReportFormat) => `${id}.${format}`;
+  const missing = await folder.listMissing(formats.map(fileOf), endedAt);
+  if (!missing.ok) return missing.reason;
+  const wanted = formats.filter((format) => missing.value.includes(fileOf(format)));
+  if (wanted.length === 0) return undefined;
+  const reports = await writeReports(parts, id, wanted);
+  if (reports === undefined) return undefined;
+  for (const format of wanted) {
+    const written = await folder.write(fileOf(format), reports[format], endedAt);
+    if (!written.ok) return written.reason;
+    sink.note({ event: 'report.written', policy: policy.name, rollout: id, reason: written.value.path });
+  }
+  return undefined;
+}

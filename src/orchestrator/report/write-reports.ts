@@ -1,0 +1,59 @@
+import type { Clock } from '../../base/time.ts';
+import { total } from '../../rollout/decision/assess.ts';
+import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { reportDocument } from '../../rollout/report/report-document.ts';
+import { makeReportTally } from '../../rollout/report/report-figures.ts';
+import { type ReportFormat, writeReport } from '../../rollout/report/write-report.ts';
+import type { CauseGroupName } from '../../rollout/status/causes.ts';
+import { describeGates } from '../../rollout/status/course.ts';
+import { describeRollout } from '../../rollout/status/status.ts';
+import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
+import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
+
+export interface ReportParts extends ViewParts {
+  readonly clock: Clock;
+  readonly readApiBudgetStatus: ReadApiBudgetStatus;
+  /** The name of this installation; undefined: it has none. */
+  readonly installation?: string | undefined;
+}
+
+/** 20 ms of this process, then others have their turn. */
+const recordsPerRead = 1_000;
+/** Of each group of causes: alike ones say no more. */
+const upgradesPerGroup = 10_000;
+/** As many as are kept of a rollout. */
+const eventsMax = 10_000;
+
+/** Writes the reports of a rollout, from all its records; undefined: there is no such rollout. */
+export async function writeReports<Format extends ReportFormat>(
+  parts: ReportParts,
+  rolloutId: string,
+  formats: readonly Format[],
+): Promise<Readonly<Record<Format, string>> | undefined> {
+  const { store, clock, readApiBudgetStatus, installation } = parts;
+  const now = clock.now();
+  const view = await loadRolloutSummary(parts, rolloutId, now);
+  if (view === undefined) return undefined;
+  const tally = makeReportTally();
+  const groups: Record<CauseGroupName, Upgrade[]> = { failed: [], retrying: [], deferred: [], withdrawn: [] };
+  const planned = total(view, () => true);
+  for (let offset = 0; offset < planned; offset += recordsPerRead) {
+    for (const upgrade of await store.listUpgrades(rolloutId, { offset, limit: recordsPerRead })) {
+      tally.add(upgrade);
+      const { state } = upgrade.progress;
+      const group = isFailed(state) ? groups.failed : state in groups ? groups[state as CauseGroupName] : [];
+      if (group.length < upgradesPerGroup) group.push(upgrade);
+    }
+  }
+  const events = (await store.readEvents(rolloutId, { limit: eventsMax })).toReversed();
+  const status = describeRollout(view, now, await readApiBudgetStatus(), groups);
+  const figures = tally.figures();
+  const report = reportDocument({
+    ...{ status, groups: view.groups, figures, events, gates: describeGates(view.rollout) },
+    ...{ madeAt: now, installation },
+  });
+  return Object.fromEntries(formats.map((format) => [format, writeReport(report, format)])) as Record<
+    Format,
+    string
+  >;
+}

@@ -1,0 +1,55 @@
+import type { RolloutState } from '../../base/vocabulary.ts';
+import type { PolicyDifference } from '../model/policy.ts';
+import type { ShownConfigStatus } from '../reload/newest-config.ts';
+import type { PolicyChange } from '../reload/policy-difference.ts';
+import { stateWords } from './sentences.ts';
+
+/** How the config of this daemon stands to those of the others, and what to do; undefined where all agree. */
+export function configWords(policy: string, status: ShownConfigStatus): string | undefined {
+  const have = status.others === 1 ? '1 daemon has' : `${status.others} daemons have`;
+  switch (status.kind) {
+    case 'agreed':
+      return undefined;
+    case 'newest':
+      return `${have} another config of ${policy}. This daemon scans the policy. Give all daemons the same config`;
+    case 'outdated':
+      return `${have} a newer config of ${policy}. This daemon leaves scans and plans of the policy to the newest config. Give it the new config, then run upwave reload, or restart it`;
+    case 'superseded':
+      return `The limits of the running rollout of ${policy} come from a newer config, which no running daemon has. Restart the daemons to apply their config, or give them the newer one`;
+  }
+}
+
+/** `concurrency 50 → 5, freezes none → 2026-12-20T00:00–2027-01-04T00:00 UTC`. */
+export function differenceWords(differences: readonly PolicyDifference[]): string {
+  return differences
+    .map(({ key, from, to }) => `${key} ${from === '' ? 'none' : from} → ${to === '' ? 'none' : to}`)
+    .join(', ');
+}
+
+// The audit keeps what fits in a line that a person reads; the answer to the reload has all of it.
+const wordsMax = 2_000;
+
+/** What a reload changed. */
+export function reloadWords(policies: readonly PolicyChange[], needsRestart: readonly string[]): string {
+  const parts = policies.map(({ policy, kind, differences }) =>
+    kind === 'changed' ? `${policy}: ${differenceWords(differences)}` : `${policy}: ${kind}`,
+  );
+  if (needsRestart.length > 0) parts.push(`needs a restart: ${needsRestart.join(', ')}`);
+  const words = parts.length === 0 ? 'nothing changed' : parts.join('; ');
+  return words.length > wordsMax ? `${words.slice(0, wordsMax)}…` : words;
+}
+
+/** A reload removes the policy of a running rollout. */
+export function removedPolicyWords(rolloutId: string): string {
+  return `${rolloutId} waits: its policy is no longer in the config`;
+}
+
+/** Why a rollout waits whose policy is not in the config, and what to do. */
+export function orphanWords(orphan: {
+  readonly id: string;
+  readonly policy: string;
+  readonly state: RolloutState;
+}): string {
+  const { id, policy, state } = orphan;
+  return `${id} is ${stateWords(state)}, and waits: no policy of the config is called ${policy}. Its running upgrades take no slot of another policy. Name a policy ${policy} again until the rollout is over`;
+}

@@ -1,0 +1,52 @@
+import { someNames } from '../../base/names.ts';
+import { cutText } from '../../base/safe-text.ts';
+import type { LeftBehind } from '../model/left-behind.ts';
+import type { RolloutReason } from '../model/rollout-reason.ts';
+import { notTakenBackWords, rolloutReasonWords } from './rollout-reasons.ts';
+
+/** The reason of an event, which names who asked in a field of its own. */
+export function wordsBesideBy(reason: RolloutReason): string {
+  return reason.kind === 'asked' ? reason.words : rolloutReasonWords(reason);
+}
+
+/** A plan was frozen. `reason`: the operator's, or empty. */
+export function plannedWords(plan: {
+  readonly planned: number;
+  readonly targetBuild: string;
+  readonly planHash: string;
+  readonly reason: string;
+}): string {
+  const { planned, targetBuild, planHash, reason } = plan;
+  return `${planned} collectors to ${targetBuild}, plan ${planHash}${reason === '' ? '' : `; ${reason}`}`;
+}
+
+/** A rollback was planned. */
+export function rollbackPlannedWords(
+  rollout: string,
+  { takenBack, left }: { readonly takenBack: number; readonly left: readonly LeftBehind[] },
+): string {
+  return `rollback of ${rollout}: ${takenBack} collectors${notTakenBackWords(left)}`;
+}
+
+export function joinedWords(names: readonly string[]): string {
+  return `${names.length} late joiners: ${someNames(names)}`;
+}
+
+export function releasedWords(label: string, reason: RolloutReason): string {
+  const why = wordsBesideBy(reason);
+  return why === '' ? label : `${label}: ${why}`;
+}
+
+export function gateChangeWords(gate: string, verdict: string, detail: string): string {
+  return `${gate} ${verdict}: ${detail}`;
+}
+
+export const inventoryTrustedWords = 'the inventory is plausible again';
+
+// All of a usual record.
+const textKeptMax = 4_000;
+
+/** A record takes the place of an unreadable one, whose bytes are gone then. */
+export function replacedRecordWords(reason: RolloutReason, unreadable: string): string {
+  return `${rolloutReasonWords(reason)}; it was: ${cutText(unreadable, textKeptMax)}`;
+}

@@ -1,0 +1,139 @@
+import type { PlanExclusion } from '../../base/vocabulary.ts';
+import type { NoTarget } from '../model/left-out.ts';
+import type { Rollout } from '../model/rollout.ts';
+import type { Upgrade } from '../model/upgrade.ts';
+import type { SelectionRule } from '../planning/selector.ts';
+import { leftOutWords, noTargetWords } from './exclusions.ts';
+import { stoppedWords } from './scans.ts';
+import { makeWords, stateWords } from './sentences.ts';
+import { upgradeWords } from './upgrade-reasons.ts';
+
+type PastRollout = Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
+
+/** Why a collector is in no rollout of a policy. */
+export type UnplannedReason =
+  /** `rule`: which does not match, or excludes it; null: not known. */
+  | { readonly kind: 'notSelected' | 'excluded'; readonly rule?: SelectionRule | null }
+  /** The service is unavailable; `detail`: why, where that is known. */
+  | { readonly kind: 'unknown'; readonly detail?: string }
+  /** `stopped`: the last rollout, where only an operator starts the next one. */
+  | {
+      readonly kind: 'noTarget';
+      readonly why: NoTarget;
+      readonly stopped: PastRollout | undefined;
+      readonly policy: string;
+    }
+  | { readonly kind: 'held'; readonly by: string; readonly words: string; readonly collectorId: number }
+  | { readonly kind: 'aborted' | 'rolledBack'; readonly stopped: PastRollout; readonly policy: string }
+  | { readonly kind: 'failedBefore'; readonly rollout: string; readonly upgrade: Upgrade | undefined }
+  | { readonly kind: 'eligible' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: OtherExclusion };
+type OtherExclusion = Exclude<PlanExclusion, 'notSelected' | 'excluded' | 'held' | 'failedBefore'>;
+
+export const unplannedWords: (reason: UnplannedReason) => string = makeWords<
+  UnplannedReason['kind'],
+  UnplannedReason
+>({
+  notSelected: ({ rule }) =>
+    rule === null ? leftOutWords.notSelected : `not selected by ${ruleWords(rule)}`,
+  excluded: ({ rule = null }) => (rule === null ? leftOutWords.excluded : `excluded by ${ruleWords(rule)}`),
+  unknown: ({ detail }) =>
+    detail === undefined
+      ? 'not planned; the builds on offer are not known now'
+      : `not planned; the reason is unavailable: ${detail}`,
+  noTarget: ({ why, stopped, policy }) =>
+    stopped === undefined ? noTargetWords(why) : `${noTargetWords(why)}; ${startWords(stopped, policy)}`,
+  held: ({ by, words, collectorId }) => `held by ${by}: ${words}; ${releaseWords(collectorId)}`,
+  aborted: ({ stopped, policy }) => startWords(stopped, policy),
+  rolledBack: ({ stopped, policy }) => startWords(stopped, policy),
+  failedBefore: ({ rollout, upgrade }) => {
+    const why = upgrade === undefined ? '' : `: ${upgradeWords(upgrade)}`;
+    return `${stateWords(upgrade?.progress.state ?? 'failed')} in ${rollout}${why}; \`upwave retry ${rollout}\` tries it again`;
+  },
+  eligible: () => 'eligible: the next scan plans it, if the service offers it the upgrade',
+  gone: () => 'the service has it no more',
+  notAsked: () => leftOutWords.notAsked,
+  atTarget: () => leftOutWords.atTarget,
+  newer: () => leftOutWords.newer,
+  claimed: () => leftOutWords.claimed,
+  notAlive: () => leftOutWords.notAlive,
+  notOffered: () => leftOutWords.notOffered,
+});
+
+function startWords(stopped: PastRollout, policy: string): string {
+  return `${stoppedWords(stopped)}; start it with \`upwave start ${policy}\``;
+}
+
+/** A rule as it stands in the config: `select.exclude[1] {name: "db-primary-*"}`. */
+function ruleWords({ path, rule }: SelectionRule): string {
+  return `${path} ${valueWords(rule)}`;
+}
+
+function valueWords(value: unknown): string {
+  if (Array.isArray(value))
+    return value.length === 1 ? valueWords(value[0]) : `[${value.map(valueWords).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, each]) => `${key}: ${valueWords(each)}`);
+  return `{${entries.join(', ')}}`;
+}
+
+/** What an upgrade that has its turn, or has ended, does now. */
+export function progressWords(upgrade: Upgrade): string {
+  const { progress } = upgrade;
+  switch (progress.state) {
+    case 'queued':
+      if (progress.refused !== undefined)
+        return `the service refused its upgrade, and the collector is polled for the cause: ${progress.refused.detail}`;
+      if (progress.heartbeatAfter !== undefined)
+        return 'has a slot, and starts when a new heartbeat shows that it is not restarting';
+      return 'has a slot, and starts as soon as the request rate allows';
+    case 'starting':
+      return 'its upgrade was asked for, and the answer is awaited or polled';
+    case 'upgrading':
+      return `is being upgraded; its ${progress.taskId === null ? 'build' : `task ${progress.taskId}`} is polled`;
+    case 'verifying':
+      return 'has been upgraded, and has to show the build and a heartbeat';
+    case 'deferred':
+      return `deferred: ${upgradeWords(upgrade)}; polled again`;
+    case 'retrying':
+      return `is tried again: ${upgradeWords(upgrade)}`;
+    default:
+      return `${stateWords(progress.state)}: ${upgradeWords(upgrade)}`;
+  }
+}
+
+/** What follows on a hold that withdrew a collector from a running rollout. */
+export type AfterHold = 'release' | 'nextScan' | 'nextRollout';
+
+/** A collector that was withdrawn because a person held it: what brings it back. */
+export function withdrawnByHoldWords(upgrade: Upgrade, next: AfterHold): string {
+  const was = progressWords(upgrade);
+  switch (next) {
+    case 'release':
+      return `${was}; ${releaseWords(upgrade.identity.collectorId)}`;
+    case 'nextScan':
+      return `${was}; it is released, and waits for the next scan`;
+    case 'nextRollout':
+      return `${was}; it is released, and waits for the next rollout`;
+    default:
+      return next satisfies never;
+  }
+}
+
+function releaseWords(collectorId: number): string {
+  return `\`upwave release ${collectorId}\` makes it eligible again`;
+}
+
+/** A retry that waits for something else: for what, and why it is a retry. */
+export function waitingRetryWords(
+  waitsFor: string,
+  { isDue, upgrade }: { readonly isDue: boolean; readonly upgrade: Upgrade },
+): string {
+  return `${waitsFor}; it is ${isDue ? 'due for' : 'waiting for'} a retry: ${upgradeWords(upgrade)}`;
+}
+
+/** A collector has to be asked for at the service, and no request is sent now. */
+export function unaskedWords(outage: string): string {
+  return `it has to be asked for, and ${outage}`;
+}

@@ -1,0 +1,113 @@
+import type { DurationMs } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
+import type { AccountStatus } from '../model/account.ts';
+import type { Implausible } from '../model/assess-inventory.ts';
+import { countLeftOut, type LeftOutKind, type NoTarget } from '../model/left-out.ts';
+import type { Rollout } from '../model/rollout.ts';
+import type { ConfigStatus } from '../reload/newest-config.ts';
+import { describeFailure, type ServiceFailure } from '../upgrade/failure-classes.ts';
+import { accountWords } from './accounts.ts';
+import { configWords } from './configs.ts';
+import { leftOutLine, nobodyPlannedWords, noTargetWords, showLeftOut } from './exclusions.ts';
+import { makeWords } from './sentences.ts';
+import { implausibleWords } from './stop-causes.ts';
+
+/** What a scan came to. */
+export type ScanResult =
+  | { readonly kind: 'started'; readonly rolloutId: string; readonly planned: number }
+  | { readonly kind: 'busy'; readonly rolloutId: string; readonly unread?: Unread }
+  | { readonly kind: 'nothing'; readonly why: NothingToDo }
+  /** Another daemon has a newer config of the policy: it scans. */
+  | { readonly kind: 'outdated'; readonly policy: string; readonly config: ConfigStatus }
+  | { readonly kind: 'failed'; readonly why: ScanFailure };
+
+/** Why nothing begins. */
+export type NothingToDo =
+  | { readonly kind: 'unknownPolicy'; readonly policy: string }
+  | { readonly kind: 'noTarget'; readonly why: NoTarget }
+  /** The plan has no collector. */
+  | {
+      readonly kind: 'nobody';
+      readonly targetBuild: string;
+      readonly leftOut: ReadonlyArray<{ readonly kind: LeftOutKind }>;
+    }
+  /** The last rollout to this build was aborted or rolled back. */
+  | {
+      readonly kind: 'stopped';
+      readonly policy: string;
+      readonly last: Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
+    }
+  /** Redis lost a rollout that was stopped. `detail`: which, and what to do. */
+  | { readonly kind: 'lost'; readonly detail: string }
+  | { readonly kind: 'lostMeanwhile' };
+
+export type ScanFailure =
+  | ServiceFailure
+  /** The service answered, with a list of collectors that no plan is made from. */
+  | {
+      readonly kind: 'shortInventory';
+      readonly size: number;
+      readonly before: number;
+      /** A list that stays short for so long is taken for the whole fleet. */
+      readonly believedAfterMs: DurationMs;
+    };
+
+/** What could not be read of a running rollout. */
+export type Unread =
+  | { readonly of: 'account'; readonly account: Exclude<AccountStatus, { kind: 'own' }> }
+  | { readonly of: 'builds'; readonly why: ServiceFailure }
+  | { readonly of: 'fleet'; readonly why: ServiceFailure | Implausible };
+
+/** A scan's result as a sentence. */
+export const scanWords: (result: ScanResult) => string = makeWords<ScanResult['kind'], ScanResult>({
+  started: ({ rolloutId, planned }) => `started ${rolloutId} with ${planned} collectors`,
+  busy: ({ rolloutId, unread }) =>
+    unread === undefined
+      ? `${rolloutId} is still running`
+      : `${rolloutId} is still running, and could not be checked: ${unreadWords(unread)}`,
+  nothing: ({ why }) => nothingWords(why),
+  outdated: ({ policy, config }) => configWords(policy, config) ?? '',
+  failed: ({ why }) => scanFailureWords(why),
+});
+
+const nothingWords = makeWords<NothingToDo['kind'], NothingToDo>({
+  unknownPolicy: ({ policy }) => `no policy ${policy} in the config`,
+  noTarget: ({ why }) => noTargetWords(why),
+  nobody: (plan) => {
+    const reasons = showLeftOut(countLeftOut(plan.leftOut.map(({ kind }) => kind)));
+    const words = nobodyPlannedWords(plan);
+    return reasons.length === 0 ? words : `${words} (${leftOutLine(reasons)})`;
+  },
+  stopped: ({ policy, last }) =>
+    `${stoppedWords(last)}; only an operator starts it again: upwave start ${policy}`,
+  lost: ({ detail }) => detail,
+  lostMeanwhile: () => 'Redis lost its data while the plan was made; the next scan makes it again',
+});
+
+/** `production-20261121-1 to 19.455-2 was aborted`. */
+export function stoppedWords({
+  id,
+  state,
+  targetBuild,
+}: Pick<Rollout, 'id' | 'state' | 'targetBuild'>): string {
+  return `${id} to ${targetBuild} was ${state === 'aborted' ? 'aborted' : 'rolled back'}`;
+}
+
+function scanFailureWords(why: ScanFailure): string {
+  if (why.kind !== 'shortInventory') return describeFailure(why);
+  const { size, before, believedAfterMs } = why;
+  return (
+    `the inventory lists ${size} collectors, ${before} at the last good scan: no plan is made from it; ` +
+    `if it stays so for ${formatDuration(believedAfterMs)}, it is taken for the whole fleet`
+  );
+}
+
+function unreadWords(unread: Unread): string {
+  if (unread.of === 'account') return accountWords(unread.account);
+  if (unread.of === 'builds') return `the builds on offer: ${describeFailure(unread.why)}`;
+  return `the fleet, for late joiners: ${isImplausible(unread.why) ? implausibleWords(unread.why) : describeFailure(unread.why)}`;
+}
+
+function isImplausible(why: ServiceFailure | Implausible): why is Implausible {
+  return why.kind === 'empty' || why.kind === 'manyGone' || why.kind === 'short';
+}

@@ -1,0 +1,24 @@
+/** A sentence for each kind of the data. */
+export type Sentences<Data extends { readonly kind: string }> = {
+  readonly [Kind in Data['kind']]: (data: Extract<Data, { kind: Kind }>) => string;
+};
+
+/**
+ * What makes sentences of data, by a table that is exhaustive by type. A kind that only the data or only `Kind` (the list in
+ * `base/vocabulary.ts`, which the admin API has, too) knows does not compile.
+ */
+export function makeWords<Kind extends string, Data extends { readonly kind: Kind }>(
+  sentences: Sentences<Data> & Readonly<Record<Kind, unknown>>,
+): (data: Data) => string {
+  const table: Readonly<Record<Kind, unknown>> = sentences;
+  return (data) => {
+    // TypeScript can't see that the row and the data belong together.
+    const words = table[data.kind] as (data: Data) => string;
+    return words(data);
+  };
+}
+
+/** The name of a state for a person: `finishedWithFailures` becomes `finished with failures`. */
+export function stateWords(state: string): string {
+  return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'vitest';
+import { aFolder, startUpwave } from '../../../support/night/upwave-process.ts';
+import { aReferenceService } from '../../../support/reference-client.ts';
+import { until } from '../../../support/until.ts';
+
+const hasTerminal = spawnSync('script', ['--version']).status === 0;
+
+describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where script is not installed)', () => {
+  async function atTerminal({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
+    const service = await aReferenceService({ fleet: { size: 3 } });
+    onTestFinished(service.close);
+    const folder = aFolder(onTestFinished);
+    const init = startUpwave({ args: ['init'], cwd: folder.path, atTerminal: true, env: { TERM: 'xterm' } });
+    onTestFinished(() => init.kill('SIGKILL'));
+    /** Waits for the question, so that nothing is typed before it is asked. */
+    const answer = async (question: string, text: string) => {
+      await until(question, () => init.out().includes(question));
+      init.type(text);
+    };
+    const written = ['upwave.yaml', 'upwave.key'].map((name) => join(folder.path, name));
+    return { baseUrl: service.service.baseUrl, init, answer, written };
+  }
+
+  it('asks for the address, the id and the key, shows no key, and writes a config that works', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { baseUrl, init, answer, written } = await atTerminal({ onTestFinished });
+    await answer('Base URL of the API (https://api.example.com/api): ', `${baseUrl}/\r`);
+    // A slip is taken back as at any prompt.
+    await answer('Access id: ', 'anix\u007fd\r');
+    await answer('Access key (not shown): ', 'akey\r');
+    const { code, out } = await init.ended;
+    expect(out).toMatch(/the key works; builds on offer: \d+/);
+    expect(out).toContain('next: upwave plan ');
+    expect(out).not.toContain('akey');
+    // Cursor movements of readline would stand as text between question and answer.
+    expect(out).not.toContain('\\u00');
+    expect(code).toBe(0);
+    const [config = '', key = ''] = written;
+    expect(readFileSync(config, 'utf8')).toContain(`baseUrl: "${baseUrl}"\n`);
+    expect(readFileSync(config, 'utf8')).toContain('accessId: "anid"\n');
+    expect(readFileSync(key, 'utf8')).toBe('akey\n');
+    expect(statSync(key).mode & 0o777).toBe(0o600);
+  });
+
+  it('writes nothing after Ctrl-C at the first question, and says so', async ({ expect, onTestFinished }) => {
+    const { init, answer, written } = await atTerminal({ onTestFinished });
+    await answer('Base URL', 'http\u0003');
+    // The code is that of the shell around it, which Ctrl-C ends as well.
+    const { out } = await init.ended;
+    expect(out).toMatch(/\nupwave: nothing is written/);
+    expect(written.map((path) => existsSync(path))).toEqual([false, false]);
+  });
+
+  it('writes nothing after Ctrl-C at the key, and says so', async ({ expect, onTestFinished }) => {
+    const { baseUrl, init, answer, written } = await atTerminal({ onTestFinished });
+    await answer('Base URL', `${baseUrl}\r`);
+    await answer('Access id: ', 'anid\r');
+    await answer('Access key', 'ake\u0003');
+    const { code, out } = await init.ended;
+    expect(out).toContain('upwave: nothing is written');
+    expect(out).not.toContain('ake');
+    expect(code).toBe(2);
+    expect(written.map((path) => existsSync(path))).toEqual([false, false]);
+  });
+});

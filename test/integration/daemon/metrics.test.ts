@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { findOnPath } from '../../../src/redis/embedded/start-embedded-redis.ts';
+import { nightPolicy, scan, untilEnded } from '../../support/night/daemon-night.ts';
+import { useNights } from '../../support/night/nights.ts';
+import { until } from '../../support/until.ts';
+
+const { redis, aNight } = useNights();
+const promtool = await findOnPath('promtool');
+
+/** The values of the series with this name, by their labels as they are written. */
+function series(exposition: string, name: string): Readonly<Record<string, number>> {
+  const pattern = new RegExp(`^upwave_${name}(?:\\{(.*)\\})? (\\S+)$`, 'gm');
+  return Object.fromEntries(
+    [...exposition.matchAll(pattern)].map(([, labels = '', value]) => [labels, Number(value)]),
+  );
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((before, each) => before + each, 0);
+
+/** Prometheus's own judgement. @returns what it complains about */
+async function checkMetrics(command: string, exposition: string): Promise<string> {
+  const child = spawn(command, ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      said += piece;
+    });
+  child.stdin.end(exposition);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code === 0 ? said : `${said} (${code})`;
+}
+
+describe.concurrent('two daemons', () => {
+  it('show a rollout in /metrics with right values, the shared state by the leader alone', async (test) => {
+    const night = await aNight(test, {
+      scenario: {
+        fleet: { size: 20 },
+        failures: [{ match: { count: 1 }, outcome: 'failed', message: 'permission denied' }],
+      },
+      rollout: { select: { exclude: [] } },
+    });
+    const daemons = [await night.startDaemon(), await night.startDaemon()] as const;
+    const scrape = () => Promise.all(daemons.map(async (daemon) => (await daemon.get('/metrics')).text));
+    const rolloutId = await scan(daemons[0]);
+    const policy = `policy="${nightPolicy}"`;
+    const during = await until('a task to be shown', async () => {
+      const texts = await scrape();
+      return texts.some((text) => (series(text, 'in_flight')[policy] ?? 0) > 0) && texts;
+    });
+    const active = during.find((text) => policy in series(text, 'in_flight')) ?? '';
+    expect(series(active, 'concurrency_limit')).toEqual({ [policy]: 8 });
+    expect(Object.keys(series(active, 'gate_failures_allowed'))).toHaveLength(3);
+    const { planned } = await untilEnded(daemons[0], rolloutId);
+    expect(sum(Object.values(series(active, 'upgrades')))).toBe(planned);
+
+    const ended = `${policy},state="finishedWithFailures"`;
+    const isLeading = (text: string) => series(text, 'leader')[''] === 1;
+    const after = await until('the one that leads to show the end', async () => {
+      const texts = await scrape();
+      return texts.some((text) => isLeading(text) && series(text, 'rollout_state')[ended] === 1) && texts;
+    });
+    const leader = after.find(isLeading) ?? '';
+    const follower = after.find((text) => !isLeading(text)) ?? 'none';
+    for (const name of ['upgrades', 'in_flight', 'rollout_state', 'gate_failures', 'queue_jobs'])
+      expect(series(follower, name)).toEqual({});
+    // An ended rollout shows its end alone.
+    for (const name of ['upgrades', 'in_flight', 'gate_failures', 'window_open'])
+      expect(series(leader, name)).toEqual({});
+    // What each daemon counts for itself adds up over both.
+    const both = (name: string, labels: string) => sum(after.map((text) => series(text, name)[labels] ?? 0));
+    expect(both('upgrade_outcomes_total', `${policy},outcome="succeeded"`)).toBe(planned - 1);
+    expect(both('upgrade_outcomes_total', `${policy},outcome="failed"`)).toBe(1);
+    expect(both('upgrade_attempts_total', `${policy},class="permanent"`)).toBe(1);
+    expect(both('upgrade_duration_seconds_count', policy)).toBe(planned);
+    expect(both('outcome_seen_delay_seconds_count', '')).toBe(planned);
+    const { requests, creates } = night.record();
+    const created = 'operation="createUpgradeTask",status="202"';
+    expect(both('api_requests_total', created)).toBe(creates.length);
+    const counted = after.flatMap((text) => Object.values(series(text, 'api_requests_total')));
+    expect(sum(counted)).toBe(sum(Object.values(requests)));
+    expect(both('api_throttled_total', 'reason="429"')).toBe(0);
+    // No label bears a collector's or a rollout's id.
+    for (const text of after) {
+      expect(text).not.toContain(rolloutId);
+      expect(text).not.toMatch(/\b1000000\d\d\b/);
+    }
+    if (promtool === undefined)
+      await test.annotate('promtool is not on the PATH: its check is left out', 'notice');
+    else for (const text of [...during, ...after]) expect(await checkMetrics(promtool, text)).toBe('');
+  });
+
+  it('run each tick of a schedule once', async (test) => {
+    const night = await aNight(test, {
+      scenario: { fleet: { size: 0 } },
+      rollout: { schedule: '* * * * * *' },
+      followsSchedule: true,
+    });
+    const daemons = [await night.startDaemon(), await night.startDaemon()] as const;
+    const scans = () =>
+      daemons.flatMap(({ log }) => log.filter(({ event }) => event.startsWith('scan.'))).length;
+    await until('a few ticks', () => scans() >= 6);
+    for (const daemon of daemons) await daemon.close();
+    const completed = `${night.redis.keyPrefix}:{queue:bull}:scans:completed`;
+    const ran = await redis.connect().commands.zrangebyscore(completed, '-inf', '+inf');
+    // The name of a tick is the policy, as its config was, and its second: none was run twice, by whomever.
+    const tick = new RegExp(`^${nightPolicy}\\.[0-9a-f]{8}\\.schedule\\.\\d{4}-\\d{2}-\\d{2}T\\d{6}$`);
+    const ticks = ran.filter((id) => tick.test(id));
+    expect(ticks.length).toBeGreaterThanOrEqual(4);
+    expect(scans()).toBe(ran.length);
+    // At most the two of the start beside them.
+    expect(ran.length - ticks.length).toBeLessThanOrEqual(2);
+    expect(daemons.flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
+import { commandsOf } from '../../support/commands-of.ts';
+import { openTcpGate } from '../../support/network/tcp-gate.ts';
+import { createsReach, endOf, type NightDaemon, nightConfig } from '../../support/night/daemon-night.ts';
+import { createdTwice } from '../../support/night/judge-night.ts';
+import { useNights } from '../../support/night/nights.ts';
+import { aDesk, type RunningTest } from '../../support/night/upwave-desk.ts';
+import { daemonUrl } from '../../support/night/upwave-process.ts';
+import { makeRedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
+import { countStalls } from '../../support/stalls.ts';
+import { until } from '../../support/until.ts';
+
+const { aStartedNight } = useNights();
+
+async function aRedis(test: RunningTest, ...args: readonly string[]) {
+  const redis = await makeRedisProcess({ args });
+  test.onTestFinished(() => redis.close());
+  await redis.start();
+  return { redis, config: { url: redis.url, keyPrefix: 'away' } };
+}
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly reason: string }>>;
+}
+
+async function readiness(daemon: NightDaemon): Promise<{ status: number; body: Readiness }> {
+  const { status, text } = await daemon.get('/readyz');
+  return { status, body: JSON.parse(text) as Readiness };
+}
+
+const eventsOf = (daemon: NightDaemon) =>
+  daemon.log
+    .filter(({ event, level }) => event.startsWith('redis.') || level === 'error')
+    .map(({ event }) => event);
+
+// At once, each with a Redis and a service of its own: what they wait for are pauses.
+describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Redis', () => {
+  // Without a rest a daemon sends ten thousands, those inside of scripts included.
+  const commandsPerSecondMax = 500;
+  // 2 s until Redis is given up, and what it takes to end what is cut then.
+  const goneWithinMs = 5_000;
+
+  it('goes away says so in /readyz and the log, keeps running, and goes on where it stood (P1, P11, P12)', async (test) => {
+    const password = 'a-password-of-redis';
+    const user = ['--user', 'limited', 'on', `>${password}`, '~*', '&*', '+@all'];
+    const { redis, config } = await aRedis(test, ...user);
+    const url = config.url.replace('//', `//limited:${password}@`);
+    const { night, daemon, end } = await aStartedNight(test, {
+      redis: { ...config, url },
+      scenario: { fleet: { size: 20 } },
+    });
+    expect(await readiness(daemon)).toMatchObject({ status: 200, body: { ready: true } });
+    await createsReach(night, 6);
+    await redis.kill();
+    await until('/readyz to tell', async () => (await readiness(daemon)).status === 503);
+    const reason = `no connection to ${config.url}: the connection was closed`;
+    const checks = { redis: { ok: false, reason }, service: { ok: true } };
+    expect((await readiness(daemon)).body).toMatchObject({ ready: false, checks });
+    for (const [path, status] of [
+      ['/healthz', 200],
+      ['/metrics', 200],
+      ['/api/v1/rollouts', 503],
+    ] as const)
+      expect([path, (await daemon.get(path)).status]).toEqual([path, status]);
+    await until('what runs to end meanwhile', () => night.record().tasksInFlight === 0);
+    const createsBefore = night.record().creates.length;
+    await redis.start();
+    await until('/readyz to be well again', async () => (await readiness(daemon)).status === 200);
+    const { status, broken } = await end();
+    expect([status.state, broken, createdTwice(night.record())]).toEqual(['succeeded', [], []]);
+    expect(night.record().creates.length).toBeGreaterThan(createsBefore);
+    expect(eventsOf(daemon)).toEqual(['redis.reachable', 'redis.unreachable', 'redis.reachable']);
+    expect(daemon.logText()).not.toContain(password);
+  });
+
+  it.for([
+    {
+      why: 'it has no memory',
+      begin: 'CONFIG SET maxmemory 1',
+      end: 'CONFIG SET maxmemory 0',
+      words: "OOM command not allowed when used memory > 'maxmemory'",
+      whenTried: (daemon: NightDaemon) => daemon.told('queue.failed').length > 2,
+    },
+    {
+      why: 'it is a replica',
+      // Of nobody: nothing listens there.
+      begin: 'REPLICAOF 127.0.0.1 1',
+      end: 'REPLICAOF NO ONE',
+      words: "READONLY You can't write against a read only replica",
+      whenTried: (daemon: NightDaemon) => daemon.told('leader.lost').length > 0,
+    },
+  ])('refuses writes is calm, says why, and goes on by itself: $why (P11)', async (row, test) => {
+    const { redis, config } = await aRedis(test);
+    const { night, daemon, end } = await aStartedNight(test, { redis: config });
+    const reader = makeRedisConnection(config, 'worker');
+    test.onTestFinished(() => reader.close());
+    await createsReach(night, 6);
+
+    expect(await redis.ask(row.begin)).toBe('+OK');
+    await until('/readyz to tell', async () => (await readiness(daemon)).status === 503);
+    expect((await readiness(daemon)).body).toMatchObject({ ready: false, checks: { service: { ok: true } } });
+    const before = await commandsOf(reader.commands);
+    const since = performance.now();
+    // A rate wants some time to be one of.
+    const isLongEnough = () => performance.now() - since > 1_000;
+    await until('it to be tried again', () => row.whenTried(daemon) && isLongEnough());
+    const seconds = (performance.now() - since) / 1_000;
+    expect(((await commandsOf(reader.commands)) - before) / seconds).toBeLessThan(commandsPerSecondMax);
+    await until('the reason', async () => {
+      const { redis: check } = (await readiness(daemon)).body.checks;
+      return check?.reason === `${redis.url} refuses writes: ${row.words}`;
+    });
+
+    expect(await redis.ask(row.end)).toBe('+OK');
+    await until('/readyz to be well again', async () => (await readiness(daemon)).status === 200);
+    const { status, broken } = await end();
+    expect([status.state, broken, createdTwice(night.record())]).toEqual(['succeeded', [], []]);
+    // Said once when it began and once when it was over, whatever was refused in between.
+    expect(eventsOf(daemon)).toEqual(['redis.reachable', 'redis.unwritable', 'redis.writable']);
+  });
+
+  it('gives no answer is gone in seconds when it is asked to stop, and nothing is lost (P1, P11)', async (test) => {
+    const { redis, config } = await aRedis(test);
+    const gate = await openTcpGate(redis.port);
+    test.onTestFinished(gate.close);
+    const { daemon, night, rolloutId } = await aStartedNight(test, {
+      redis: { ...config, url: `redis://127.0.0.1:${gate.port}` },
+      scenario: { fleet: { size: 12 } },
+    });
+    await createsReach(night, 5);
+    gate.cut('swallow');
+    await until('it to lead no more', async () =>
+      /^upwave_leader 0$/m.test((await daemon.get('/metrics')).text),
+    );
+    const since = performance.now();
+    const stalledMs = countStalls();
+    await daemon.daemon.close();
+    expect(performance.now() - since - stalledMs()).toBeLessThan(goneWithinMs);
+    const reason = expect.stringContaining('Redis is away');
+    expect(daemon.log.at(-1)).toMatchObject({ event: 'daemon.stopped', level: 'info', reason });
+    gate.heal('all');
+    const { status, broken } = await endOf(night, await night.startDaemon(), rolloutId);
+    expect([status.state, broken]).toEqual(['succeeded', []]);
+  });
+});
+
+it('`upwave run` without a Redis shows its version and its installation, and ends by itself at SIGTERM', async (test) => {
+  const config = { ...nightConfig('http://127.0.0.1:9/api'), redis: { url: 'redis://127.0.0.1:1' } };
+  const upwave = aDesk(test, { ...config, installation: 'our-own' }).start('run');
+  await until('it to know', () => upwave.out().includes('redis.unreachable'));
+  const text = await (await fetch(`${await daemonUrl(upwave)}/metrics`)).text();
+  expect(text).toMatch(/^upwave_build_info\{version="\d+\.\d+\.\d+",installation="our-own"\} 1$/m);
+  upwave.kill('SIGTERM');
+  const { code, out } = await upwave.ended;
+  expect(code).toBe(0);
+  const version = expect.stringMatching(/^\d+\.\d+\.\d+$/);
+  expect(JSON.parse(out.split('\n')[0] ?? '')).toMatchObject({ event: 'daemon.starting', version });
+  expect(out).toContain('daemon.stopped');
+});

@@ -1,0 +1,21 @@
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+/** Lets a server listen on a free port of 127.0.0.1. Its end is that of every connection to it, too. */
+export async function listenHere(
+  server: Server,
+): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

@@ -1,0 +1,48 @@
+import type { PolicyStatus } from '../../src/orchestrator/operations/list-policies.ts';
+import type { RolloutStatus, WaveStatus } from '../../src/rollout/status/status.ts';
+import { startedAt } from './builders.ts';
+
+type Strata = RolloutStatus['strata'];
+type HeldStratum = Strata['held'][number];
+type GateStatus = WaveStatus['gates'][number];
+
+export function aHeldStratum(changes: Partial<HeldStratum> = {}): HeldStratum {
+  return {
+    label: 'Linux / amd64 / 19.441-2',
+    kind: 'outlier',
+    reason: '3 of 4 failed, 1 of 80 elsewhere',
+    by: 'daemon',
+    at: startedAt,
+    waiting: 7,
+    ...changes,
+  };
+}
+
+/** Strata of which some are held. */
+export function strataHolding(...held: readonly HeldStratum[]): Strata {
+  return { total: 3, held, uncovered: { count: 0, labels: [] } };
+}
+
+export function aGateStatus(changes: Partial<GateStatus> = {}): GateStatus {
+  return {
+    name: 'errors',
+    verdict: 'pass',
+    words: 'errors 0.93',
+    value: 0.93,
+    unanswered: 0,
+    dryRun: false,
+    ...changes,
+  };
+}
+
+/** How a policy stands that was never scanned. */
+export function aPolicyStatus(changes: Partial<PolicyStatus> = {}): PolicyStatus {
+  return {
+    policy: 'production',
+    lastScan: null,
+    lastGoodAt: null,
+    nextScanAt: startedAt + 900_000,
+    config: { kind: 'agreed', others: 0 },
+    ...changes,
+  };
+}

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import {
+  isRolloutEnd,
+  type RolloutView,
+  rolloutStates,
+  type WaveState,
+} from '../../src/rollout/model/rollout.ts';
+import { startedAt } from './builders.ts';
+import { aViewOf } from './view-cases.ts';
+
+/** Views in which a verb of an operator may be legal or not, by all that the verbs tell apart. */
+export const verbSituations: fc.Arbitrary<RolloutView> = fc
+  .record({
+    state: fc.constantFrom(...rolloutStates),
+    kind: fc.constantFrom('upgrade' as const, 'rollback' as const),
+    passed: fc.integer({ min: 0, max: 2 }),
+    current: fc.constantFrom<WaveState>('waiting', 'awaitingApproval', 'open', 'soaking', 'passed'),
+    isApproved: fc.boolean(),
+    wantsApproval: fc.boolean(),
+    isSkipped: fc.boolean(),
+    failed: fc.integer({ min: 0, max: 2 }),
+    retrying: fc.integer({ min: 0, max: 1 }),
+    isBuildHeld: fc.boolean(),
+    rollbackId: fc.constantFrom(null, 'production-20260302-2'),
+    isOver: fc.boolean(),
+  })
+  .map(({ state, kind, passed, wantsApproval, failed, retrying, ...given }) => {
+    // A rollout whose plan waits has no wave that has got anywhere.
+    const isPlan = state === 'awaitingApproval';
+    // Only a wave whose rule asks for it waits for approval.
+    const current = given.current === 'awaitingApproval' && !wantsApproval ? 'waiting' : given.current;
+    const waves = ['canary', 'early', 'rest'].map((name, wave) => {
+      const reached = wave === passed ? current : wave < passed ? 'passed' : 'waiting';
+      const soaks = !isPlan && reached === 'soaking';
+      return {
+        name,
+        counts: wave === 0 && !isPlan ? { succeeded: 5, failed, retrying } : { pending: 5 },
+        rule: { approval: wantsApproval },
+        wave: {
+          state: isPlan ? ('waiting' as const) : reached,
+          soakEndsAt: soaks ? startedAt : null,
+          soakSkippedAt: soaks && given.isSkipped ? startedAt : null,
+          approvedAt: given.isApproved && !isPlan && wave <= passed ? startedAt : null,
+        },
+      };
+    });
+    return aViewOf({
+      waves,
+      policy: { approval: isPlan || wantsApproval },
+      rollout: {
+        state,
+        kind,
+        rollbackOf: kind === 'rollback' ? 'production-20260302-0' : null,
+        rollbackId: state === 'rollingBack' || state === 'rolledBack' ? given.rollbackId : null,
+        endedAt: isRolloutEnd(state) && given.isOver ? startedAt : null,
+      },
+      buildHold: given.isBuildHeld ? { build: '19.536-4', by: 'ann', reason: '', at: startedAt } : null,
+    });
+  });

@@ -1,0 +1,185 @@
+import { hasBegun } from '../../src/rollout/decision/assess.ts';
+import type { Action } from '../../src/rollout/decision/decision.ts';
+import { evolveRollout, type RolloutFact } from '../../src/rollout/decision/evolve-rollout.ts';
+import type { Policy, WaveRule } from '../../src/rollout/model/policy.ts';
+import type {
+  HeldStratum,
+  Rollout,
+  RolloutView,
+  StratumSummary,
+  Wave,
+  WaveSummary,
+} from '../../src/rollout/model/rollout.ts';
+import { isFailed, type Upgrade, type UpgradeState, upgradeStates } from '../../src/rollout/model/upgrade.ts';
+import {
+  aPolicy,
+  aRollout,
+  aStratumSummary,
+  aSummary,
+  aView,
+  aWave,
+  aWaveRule,
+  because,
+  someGroups,
+  startedAt,
+} from './builders.ts';
+import { countUpgrades, makeMemoryHistory, queuesOf, wavesOf } from './store/count-records.ts';
+
+export type Counts = Partial<Record<UpgradeState, number>>;
+
+/** A wave in one place: its name, and what its counters, its record and its rule have in particular. */
+export interface WaveCase {
+  readonly name?: string;
+  /** Its members; its size is their number. */
+  readonly counts?: Counts;
+  readonly wave?: Partial<Wave>;
+  readonly rule?: Partial<WaveRule>;
+  readonly summary?: Partial<WaveSummary>;
+}
+
+export interface ViewCase extends Partial<Omit<RolloutView, 'rollout' | 'waves'>> {
+  readonly waves?: readonly WaveCase[];
+  readonly policy?: Partial<Policy> | undefined;
+  readonly rollout?: Partial<Rollout> | undefined;
+}
+
+/** A view of these waves; without any, of one open wave of ten that are pending. */
+export function aViewOf(given: ViewCase = {}): RolloutView {
+  const { waves = [{ counts: { pending: 10 } }], policy, rollout, ...view } = given;
+  const rules = waves.map(({ name = 'rest', rule }) => aWaveRule({ name, ...rule }));
+  return aView({
+    rollout: aRollout({
+      policy: aPolicy({ waves: rules, ...policy }),
+      waves: waves.map(({ name = 'rest', counts = {}, wave }) =>
+        aWave({
+          name,
+          size: countOf(counts, () => true),
+          openedAt: hasBegun({ ...aWave(), ...wave }) ? startedAt : null,
+          ...wave,
+        }),
+      ),
+      ...rollout,
+    }),
+    waves: waves.map(({ counts = {}, summary }) =>
+      aSummary(counts, { weight: countOf(counts, isFailed), ...summary }),
+    ),
+    ...view,
+  });
+}
+
+function countOf(counts: Counts, isMeant: (state: UpgradeState) => boolean): number {
+  return upgradeStates.filter(isMeant).reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+}
+
+/** What a wave waits behind: it has not begun. */
+export const waiting: Partial<Wave> = { state: 'waiting' };
+
+/** A view of which only the strata are given; the counters of its waves are their sums. */
+export function aViewOfStrata(
+  rollout: Rollout,
+  some: ReadonlyArray<Partial<StratumSummary>>,
+  changes: Partial<RolloutView> = {},
+): RolloutView {
+  const strata = some.map((each) => aStratumSummary({ weight: each.failed ?? 0, ...each }));
+  const waves = rollout.waves.map((_, wave) => {
+    const sum = (figure: keyof StratumSummary) =>
+      strata.reduce((total, each) => (each.wave === wave ? total + each[figure] : total), 0);
+    const counts = { failed: sum('failed'), succeeded: sum('succeeded') };
+    return aSummary(
+      { ...counts, upgrading: sum('active'), pending: sum('waiting') },
+      { weight: sum('weight') },
+    );
+  });
+  return aView({ rollout, waves, strata, ...changes });
+}
+
+/** Strata called s0, s1 and so on, with so many members in each wave, and a lane for each. */
+export function alikeStrata(count: number, sizes: readonly number[]) {
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  return someGroups({
+    strata: indexes.map((index) => ({ label: `s${index}`, sizes })),
+    lanes: indexes.map((stratum) => ({ stratum, timeZone: '', domains: [] })),
+  });
+}
+
+/** A view as the store would count it from these records. */
+export function aViewOfUpgrades(
+  rollout: Rollout,
+  upgrades: readonly Upgrade[],
+  { now, ...changes }: Partial<RolloutView> & { readonly now: number },
+): RolloutView {
+  const { waves, ...figures } = countUpgrades(upgrades);
+  const history = makeMemoryHistory();
+  for (const { identity } of upgrades) history.changed(identity.wave, startedAt);
+  const frontier = rollout.waves.filter(hasBegun).length - 1;
+  return aView({
+    rollout,
+    waves: wavesOf(rollout.waves.length, waves, history),
+    ...figures,
+    ...history.durations(),
+    ...queuesOf(upgrades, { now, frontier, perLane: upgrades.length }),
+    ...changes,
+  });
+}
+
+export function aHeldStratum(stratum: number, changes: Partial<HeldStratum> = {}): HeldStratum {
+  const label = `s${stratum}`;
+  return { stratum, label, reason: because('why'), by: 'daemon', at: startedAt, ...changes };
+}
+
+/** The view with its rollout after this fact. */
+export function afterFact(view: RolloutView, fact: RolloutFact): RolloutView {
+  return { ...view, rollout: evolveRollout(view.rollout, fact) };
+}
+
+/** The view right after an operator resumed what was held or paused in it. */
+export function resumed(view: RolloutView, at: number): RolloutView {
+  return afterFact(view, { kind: 'resumed', at, reason: because(''), view });
+}
+
+/** The view after what the reconciler stores for this action; undefined where it stores nothing of the rollout. */
+export function afterAction(view: RolloutView, action: Action, at: number): RolloutView | undefined {
+  const fact = factOf(action, view, at);
+  if (fact === undefined) return undefined;
+  const braked = action.do === 'setBrake' || (action.do !== 'liftBrake' && view.braked);
+  return { ...afterFact(view, fact), braked };
+}
+
+function factOf(action: Action, view: RolloutView, at: number): RolloutFact | undefined {
+  switch (action.do) {
+    case 'awaitApproval':
+      return { kind: 'waveAwaitsApproval', at, wave: action.wave };
+    case 'openWave':
+      return { kind: 'waveOpened', at, wave: action.wave };
+    case 'beginSoak':
+      return { kind: 'soakBegun', at, wave: action.wave, endsAt: action.endsAt };
+    case 'passWave':
+      return { kind: 'wavePassed', at, wave: action.wave };
+    case 'hold': {
+      const { do: _do, cause, ...heldFor } = action;
+      return { kind: 'held', at, reason: cause, ...heldFor };
+    }
+    case 'endHold':
+      return { kind: 'holdEnded', at, reason: action.reason };
+    case 'breach':
+      return { kind: 'held', at, reason: action.cause };
+    case 'isolate':
+      return {
+        kind: 'strataHeld',
+        at,
+        strata: action.strata.map((each) => aHeldStratum(each.stratum, each)),
+      };
+    case 'lowerAcknowledged':
+      return { kind: 'acknowledgedLowered', at, view };
+    case 'setBrake':
+      return { kind: 'brakeSet', at };
+    case 'liftBrake':
+      return { kind: 'brakeLifted', at };
+    case 'finish':
+      return { kind: 'finished', at, state: action.state };
+    case 'close':
+      return { kind: 'closed', at };
+    default:
+      return undefined;
+  }
+}

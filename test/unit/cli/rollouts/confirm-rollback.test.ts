@@ -1,0 +1,42 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { confirmRollback } from '../../../../src/cli/rollouts/confirm-rollback.ts';
+import type { RollbackPreview } from '../../../../src/rollout/status/preview-rollback.ts';
+import { aRollbackPreview, aRolloutStatus } from '../../../support/fake-operations.ts';
+
+const builds = [441, 456, 506, 525, 403, 484, 361, 418, 533].map((number) => ({
+  build: `19.${number}-2`,
+  count: 4,
+}));
+const names = ['ip-10-5-2-191.example.com (had 19.227-15)', 'staging-queue-184 (had 19.182-43)'];
+const reason = 'the service no longer offers the build they had';
+const left = { kind: 'buildNotOffered', reason, count: 17, names } as const;
+
+/** What is shown before the question. */
+async function shown(columns: number | undefined, changes: Partial<RollbackPreview>): Promise<string[]> {
+  const out = new PassThrough();
+  const paint = (_format: unknown, text: string) => text;
+  const output = { out, err: new PassThrough(), isLive: columns !== undefined, paint, columns };
+  const client = { previewRollback: async () => aRollbackPreview(changes) };
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  input.end('n\n');
+  expect(await confirmRollback(client, aRolloutStatus(), { json: false }, { input, output })).toBeUndefined();
+  return String(out.read()).trimEnd().split('\n');
+}
+
+describe('what a rollback shows before it asks', () => {
+  it('fits the terminal, and goes on under the text', async () => {
+    const lines = await shown(80, { builds, leftBehind: [left] });
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines).toContain(
+      'to        19.441-2 (4), 19.456-2 (4), 19.506-2 (4), 19.525-2 (4), 19.403-2 (4),',
+    );
+    expect(lines).toContain('          19.484-2 (4), 19.361-2 (4), 19.418-2 (4), 19.533-2 (4)');
+    expect(lines).toContain('          ip-10-5-2-191.example.com (had 19.227-15), staging-queue-184 (had');
+  });
+
+  it('has one line for each of its facts where nobody watches', async () => {
+    const lines = await shown(undefined, { builds, leftBehind: [left] });
+    expect(lines.filter((line) => line.startsWith('          '))).toEqual([]);
+  });
+});

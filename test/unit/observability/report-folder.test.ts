@@ -1,0 +1,62 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeReportFolder } from '../../../src/observability/report-folder.ts';
+import { aFolder } from '../../support/a-folder.ts';
+import { startedAt } from '../../support/builders.ts';
+
+function aDirectory(): string {
+  const path = aFolder();
+  return path;
+}
+
+const missing = async (directory: string, endedAt = startedAt) =>
+  makeReportFolder(directory).listMissing(['a.txt', 'b.txt'], endedAt);
+
+describe('the directory of reports', () => {
+  it('is made where it is missing, and holds whole files dated with the end of their rollouts', async () => {
+    const directory = join(aDirectory(), 'deep', 'reports');
+    expect(await missing(directory)).toEqual({ ok: true, value: ['a.txt', 'b.txt'] });
+    const path = join(directory, 'a.txt');
+    expect(await makeReportFolder(directory).write('a.txt', 'all of it', startedAt)).toEqual({
+      ok: true,
+      value: { path },
+    });
+    expect(readdirSync(directory)).toEqual(['a.txt']);
+    expect(readFileSync(path, 'utf8')).toBe('all of it');
+    expect(statSync(path).mtimeMs).toBe(startedAt);
+    expect(await missing(directory)).toEqual({ ok: true, value: ['b.txt'] });
+  });
+
+  it('lacks a report of a later end, and replaces the earlier one', async () => {
+    const directory = aDirectory();
+    const folder = makeReportFolder(directory);
+    await folder.write('a.txt', 'first', startedAt);
+    expect(await missing(directory, startedAt + 60_000)).toMatchObject({ value: ['a.txt', 'b.txt'] });
+    await folder.write('a.txt', 'second', startedAt + 60_000);
+    expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe('second');
+  });
+
+  it('loses what a killed process left behind, and keeps what another one may be writing', async () => {
+    const directory = aDirectory();
+    const [abandoned, fresh] = ['.a.txt.1.tmp', '.a.txt.2.tmp'].map((name) => join(directory, name));
+    for (const path of [abandoned, fresh]) writeFileSync(String(path), 'half of');
+    const longAgo = Date.now() / 1_000 - 7_200;
+    utimesSync(String(abandoned), longAgo, longAgo);
+    await makeReportFolder(directory).write('a.txt', 'whole', startedAt);
+    expect(readdirSync(directory).toSorted()).toEqual(['.a.txt.2.tmp', 'a.txt']);
+  });
+
+  it('says in words why it cannot be written, and leaves nothing behind', async () => {
+    const above = aDirectory();
+    writeFileSync(join(above, 'file'), '');
+    const directory = join(above, 'file', 'reports');
+    expect(await makeReportFolder(directory).write('a.txt', 'text', startedAt)).toEqual({
+      ok: false,
+      reason: `the directory of reports ${directory} can't be written: a part of its path is no directory (ENOTDIR)`,
+    });
+    mkdirSync(join(above, 'a.txt'));
+    expect(await makeReportFolder(above).write('a.txt', 'text', startedAt)).toMatchObject({ ok: false });
+    expect(readdirSync(above).toSorted()).toEqual(['a.txt', 'file']);
+  });
+});

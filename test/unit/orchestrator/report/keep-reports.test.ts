@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { DaemonNote } from '../../../../src/orchestrator/ports/event-sink.ts';
+import type { ReportFolder } from '../../../../src/orchestrator/ports/report-folder.ts';
+import { makeReportKeeper } from '../../../../src/orchestrator/report/keep-reports.ts';
+import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
+import { anApiBudgetStatus, aRollout, someGroups, startedAt } from '../../../support/builders.ts';
+import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
+import { pendingOnes } from '../../../support/store/store-changes.ts';
+
+const endedAt = startedAt + 3_600_000;
+const dayMs = 86_400_000;
+const ended = (changes: Partial<Rollout> = {}) =>
+  aRollout({ state: 'succeeded', endedAt, createdAt: startedAt, ...changes });
+
+/** A directory that can be made unwritable. */
+function aFolder() {
+  const files = new Map<string, { readonly text: string; readonly endedAt: number }>();
+  const broken = { reason: '' };
+  const folder: ReportFolder = {
+    place: '/reports',
+    listMissing: async (names, at) => ({
+      ok: true,
+      value: names.filter((name) => (files.get(name)?.endedAt ?? 0) < at),
+    }),
+    write: async (name, text, at) => {
+      if (broken.reason !== '') return { ok: false, reason: broken.reason };
+      files.set(name, { text, endedAt: at });
+      return { ok: true, value: { path: `/reports/${name}` } };
+    },
+  };
+  return { files, broken, folder };
+}
+
+async function setUp(...rollouts: readonly Rollout[]) {
+  const clock = { at: endedAt + 1_000, now: () => clock.at };
+  const store = makeMemoryRolloutStore(clock.now);
+  for (const rollout of rollouts)
+    await store.freeze({ rollout, upgrades: pendingOnes(2), groups: someGroups(), events: [] });
+  const notes: DaemonNote[] = [];
+  const disk = aFolder();
+  const keeper = makeReportKeeper({
+    store,
+    register: makeMemoryFleetRegister(),
+    clock,
+    policies: ['production'],
+    sink: { ...quietParts.sink, note: (note) => notes.push(note) },
+    folder: disk.folder,
+    formats: ['html', 'md'],
+    readApiBudgetStatus: async () => anApiBudgetStatus(),
+  });
+  return { clock, store, notes, keeper, ...disk };
+}
+
+describe('the reports of ended rollouts', () => {
+  it('are written once, in each format, when the rollout has ended', async () => {
+    const { keeper, files, notes } = await setUp(ended());
+    await keeper.writeDue();
+    await keeper.writeDue();
+    const { id } = ended();
+    expect([...files.keys()]).toEqual([`${id}.html`, `${id}.md`]);
+    expect(files.get(`${id}.md`)?.text).toContain(`# Rollout ${id}: succeeded`);
+    expect(notes.map(({ event }) => event)).toEqual(['report.written', 'report.written']);
+  });
+
+  it('are not written of a running rollout, nor of one that ended more than a week ago', async () => {
+    const running = await setUp(aRollout());
+    await running.keeper.writeDue();
+    const old = await setUp(ended());
+    old.clock.at = endedAt + 7 * dayMs + 1;
+    await old.keeper.writeDue();
+    expect([...running.files, ...old.files]).toEqual([]);
+  });
+
+  it('are written again where a file is missing, or the rollout was opened again and has ended anew', async () => {
+    const { keeper, files, store, clock } = await setUp(ended());
+    await keeper.writeDue();
+    const { id } = ended();
+    files.delete(`${id}.html`);
+    await keeper.writeDue();
+    expect(files.get(`${id}.html`)?.endedAt).toBe(endedAt);
+    const rollout = await store.loadRollout(id);
+    if (rollout === undefined) throw new Error('the rollout is kept');
+    const again = { ...rollout, endedAt: endedAt + dayMs };
+    await store.saveRollout({ rollout: again, expectedRev: rollout.rev, events: [], brake: 'keep' }, null);
+    clock.at += dayMs;
+    await keeper.writeDue();
+    expect(files.get(`${id}.html`)?.endedAt).toBe(endedAt + dayMs);
+  });
+
+  it('say why they cannot be written and since when, and are written when the directory is back', async () => {
+    const { keeper, files, notes, broken, clock } = await setUp(ended());
+    broken.reason = 'the disk is full (ENOSPC)';
+    await keeper.writeDue();
+    clock.at += 60_000;
+    await keeper.writeDue();
+    expect(keeper.problem()).toMatchObject({ reason: broken.reason, since: endedAt + 1_000 });
+    broken.reason = '';
+    await keeper.writeDue();
+    expect(keeper.problem()).toBeNull();
+    expect(files.size).toBe(2);
+    expect(notes.map((note) => ('failures' in note ? note.failures : note.event))).toEqual([
+      1,
+      2,
+      'report.written',
+      'report.written',
+      'report.recovered',
+    ]);
+  });
+});

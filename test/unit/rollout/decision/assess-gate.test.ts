@@ -1,0 +1,308 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  afterAnswer,
+  assessGate,
+  evaluateExpectation,
+  freshStatus,
+  type GateAnswer,
+  type GateAssessment,
+  gateSamplesMax,
+} from '../../../../src/rollout/decision/assess-gate.ts';
+import { gateWords, writeGateValue } from '../../../../src/rollout/messages/gates.ts';
+import type { Expectation, GateRule } from '../../../../src/rollout/model/policy.ts';
+import type { GateAnswers } from '../../../../src/rollout/model/rollout.ts';
+import { aPrometheusGate, aWebhookGate } from '../../../support/builders.ts';
+import { lossless } from '../../../support/lossless.ts';
+
+const minute = 60_000;
+const start = Date.parse('2026-03-02T21:00:00Z');
+/** 2 × everyMs + 30 s, for the gates below. */
+const freshFor = 150_000;
+
+const good: GateAnswer = { kind: 'value', value: 0.998, detail: '0.998 (>= 0.99)' };
+const bad: GateAnswer = { kind: 'value', value: 0.93, detail: '0.93 (>= 0.99)' };
+const refused: GateAnswer = { kind: 'error', detail: 'connection refused' };
+const says = (verdict: 'pass' | 'hold', detail = ''): GateAnswer => ({
+  kind: 'verdict',
+  verdict,
+  detail,
+});
+
+/** The assessment with its sentence in the place of its finding. */
+function inWords(assessment: GateAssessment) {
+  const { verdict, askAt } = assessment;
+  return { verdict, words: gateWords(assessment), askAt };
+}
+
+/** Answers that come a minute apart, the first at `start`. */
+function afterAnswers(gate: GateRule, answers: readonly GateAnswer[], from = freshStatus()): GateAnswers {
+  return answers.reduce(
+    (standing, answer, index) => afterAnswer(standing, gate, answer, start + index * minute),
+    from,
+  );
+}
+
+const times = (count: number, answer: GateAnswer) => Array.from({ length: count }, () => answer);
+
+describe('evaluateExpectation', () => {
+  it.each<[Expectation['operator'], readonly [boolean, boolean, boolean]]>([
+    ['>=', [false, true, true]],
+    ['>', [false, false, true]],
+    ['<=', [true, true, false]],
+    ['<', [true, false, false]],
+    ['==', [false, true, false]],
+    ['!=', [true, false, true]],
+  ])('%s holds below, at and above the value: %j', (operator, expected) => {
+    const answers = [0.98, 0.99, 1].map((value) => evaluateExpectation({ operator, value: 0.99 }, value));
+    expect(answers).toEqual(expected);
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    'is met by %s with no operator at all (P14)',
+    (value) => {
+      const operators = ['>=', '>', '<=', '<', '==', '!='] as const;
+      const met = operators.filter((operator) => evaluateExpectation({ operator, value: 0 }, value));
+      expect(met).toEqual([]);
+    },
+  );
+});
+
+describe('writeGateValue', () => {
+  it.each<[number, Expectation, string]>([
+    [0.998, { operator: '>=', value: 0.99 }, '0.998'],
+    [0.998765432109, { operator: '>=', value: 0.99 }, '0.998765'],
+    [0.98999999999, { operator: '>=', value: 0.99 }, '0.98999999999'],
+    [0, { operator: '==', value: 0 }, '0'],
+    [123456.789, { operator: '<', value: 5 }, '123457'],
+  ])('writes %f, where %j is expected, as %s', (value, expectation, words) => {
+    expect(writeGateValue(expectation, value)).toBe(words);
+  });
+
+  it('never shows a value on the other side of what is expected', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom<Expectation['operator']>('>=', '>', '<=', '<', '==', '!='),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.constantFrom(0, 1e-9, -1e-9, 1e-12),
+        (operator, value, off) => {
+          const given = value + Math.abs(value) * off;
+          fc.pre(Number.isFinite(given));
+          const shown = Number(writeGateValue({ operator, value }, given));
+          expect(evaluateExpectation({ operator, value }, shown)).toBe(
+            evaluateExpectation({ operator, value }, given),
+          );
+        },
+      ),
+    );
+  });
+});
+
+const asked = aPrometheusGate();
+const patient = aPrometheusGate({ forMs: 10 * minute });
+const hook = aWebhookGate();
+const dry = aPrometheusGate({ dryRun: true });
+const unequal = aPrometheusGate({ expect: { operator: '!=', value: 0 } });
+const freeze = says('hold', 'change freeze');
+const noNumber: GateAnswer = { kind: 'value', value: Number.NaN, detail: 'NaN' };
+
+describe('a gate', () => {
+  const unmet = '0.93, expected >= 0.99';
+  const unanswered = (often: string) => `gave no answer ${often}: connection refused`;
+  const thenSilent = `then ${unanswered('once')}`;
+
+  // Its words without the name of the gate.
+  it.each<[string, GateRule, readonly GateAnswer[], GateAssessment['verdict'], string?]>([
+    ['is asked when it never was', asked, [], 'waiting', 'was not asked yet'],
+    ['waits until it is met for long enough', patient, [good], 'waiting', '0.998 >= 0.99, for 0s of 10m'],
+    ['counts that time', patient, times(5, good), 'waiting', '0.998 >= 0.99, for 4m of 10m'],
+    ['passes then', patient, times(11, good), 'pass', '0.998 >= 0.99, for 10m'],
+    ['does not fail a moment before', patient, times(10, bad), 'waiting'],
+    ['fails then', patient, times(11, bad), 'fail', `${unmet}, for 10m`],
+    ['waits after an error', asked, [good, refused], 'waiting', `0.998 >= 0.99, ${thenSilent}`],
+    ['waits over three errors', asked, times(3, refused), 'waiting', unanswered('3 times')],
+    ['is inconclusive at the fourth (P14)', asked, times(4, refused), 'inconclusive', unanswered('4 times')],
+    ['takes a verdict for an error', unequal, [says('pass')], 'waiting'],
+    ['takes what is no number for an error', unequal, [noNumber], 'waiting'],
+    ['passes on a pass', hook, [says('pass', 'answered 200')], 'pass', 'answers pass'],
+    ['holds on a hold', hook, [says('pass'), freeze], 'hold', 'answers hold: change freeze'],
+    ['holds without a reason, too', hook, [says('hold')], 'hold', 'answers hold'],
+    ['holds on while it is silent', hook, [freeze, refused], 'hold', `answered hold, ${thenSilent}`],
+    ['takes the value of a webhook for an error', hook, [good], 'waiting'],
+    ['passes in a dry run, not met', dry, [bad], 'pass', `${unmet} (dry run)`],
+    ['passes in a dry run, silent', dry, times(4, refused), 'pass', `${unanswered('4 times')} (dry run)`],
+  ])('%s, and is asked again after its interval', (_what, gate, answers, verdict, words) => {
+    const now = start + Math.max(0, answers.length - 1) * minute;
+    const assessment = inWords(assessGate(gate, afterAnswers(gate, answers), now));
+    expect(assessment).toMatchObject({ verdict, askAt: start + answers.length * minute });
+    if (words !== undefined) expect(assessment.words).toBe(`${gate.name} ${words}`);
+  });
+
+  it('counts afresh after four errors, and when nobody asked for longer than an answer is fresh', () => {
+    const gate = aPrometheusGate({ forMs: 5 * minute });
+    const standing = afterAnswers(gate, [good, ...times(4, refused), good]);
+    expect(standing).toMatchObject({ verdict: 'met', since: start + 5 * minute, errorsInRow: 0 });
+    expect(assessGate(gate, standing, start + 5 * minute).verdict).toBe('waiting');
+    const first = afterAnswer(freshStatus(), gate, good, start);
+    expect(afterAnswer(first, gate, good, start + freshFor).since).toBe(start);
+    expect(afterAnswer(first, gate, good, start + freshFor + 1).since).toBe(start + freshFor + 1);
+  });
+
+  it('passes only while its answer is fresh, and fails for good', () => {
+    const verdictOf = (gate: GateRule, answer: GateAnswer, afterMs: number) =>
+      assessGate(gate, afterAnswers(gate, [answer]), start + afterMs).verdict;
+    expect(verdictOf(asked, good, freshFor)).toBe('pass');
+    expect(verdictOf(hook, says('pass'), freshFor)).toBe('pass');
+    expect(verdictOf(hook, says('pass'), freshFor + 1)).toBe('waiting');
+    expect(verdictOf(asked, bad, freshFor + 1)).toBe('fail');
+    const stale = inWords(assessGate(asked, afterAnswers(asked, [good]), start + freshFor + 1));
+    expect(stale).toMatchObject({
+      verdict: 'waiting',
+      words: 'prometheus 0.998 >= 0.99, but that is too old to count',
+    });
+    expect(stale.askAt).toBeLessThan(start + freshFor);
+  });
+
+  it('believes another clock that is a little ahead, and asks again after one that is far ahead', () => {
+    const standing = afterAnswers(asked, [good]);
+    const slightly = assessGate(asked, standing, start - 1_000);
+    expect(slightly).toMatchObject({ verdict: 'pass', askAt: start + minute });
+    const now = start - freshFor - 1;
+    expect(assessGate(asked, standing, now)).toMatchObject({ verdict: 'waiting', askAt: now });
+  });
+
+  it('keeps the last value and the last words', () => {
+    const kept = { askedAt: start + minute, watchedSince: start, verdict: 'met', value: 0.998 };
+    expect(afterAnswers(asked, [bad, good])).toMatchObject({
+      ...kept,
+      since: start + minute,
+      detail: '0.998 (>= 0.99)',
+      errorsInRow: 0,
+    });
+    expect(afterAnswers(asked, [good, refused])).toMatchObject({
+      ...kept,
+      since: start,
+      detail: 'connection refused',
+      errorsInRow: 1,
+    });
+  });
+});
+
+describe('any history of a gate (P14)', () => {
+  const anAnswer = fc.constantFrom<GateAnswer>(
+    good,
+    bad,
+    refused,
+    says('pass'),
+    says('hold', 'change freeze'),
+  );
+  const history = fc.array(fc.record({ answer: anAnswer, waitMs: fc.integer({ min: 0, max: 5 * minute }) }), {
+    minLength: 1,
+    maxLength: 40,
+  });
+  const anyGate = fc.oneof(
+    fc.constant(aWebhookGate()),
+    fc.integer({ min: 0, max: 5 }).map((minutes) => aPrometheusGate({ forMs: minutes * minute })),
+  );
+
+  /** The standing after each answer, and when it came. */
+  function play(gate: GateRule, answers: ReadonlyArray<{ answer: GateAnswer; waitMs: number }>) {
+    let standing = freshStatus();
+    let at = start;
+    return answers.map(({ answer, waitMs }) => {
+      at += waitMs;
+      standing = afterAnswer(standing, gate, answer, at);
+      return { answer, at, standing };
+    });
+  }
+
+  it('never passes and never fails on an error, and is the same when it was written as JSON', () => {
+    fc.assert(
+      fc.property(anyGate, history, (gate, answers) => {
+        for (const { answer, at, standing } of play(gate, answers)) {
+          const { verdict } = assessGate(gate, standing, at);
+          if (answer.kind === 'error') expect(['waiting', 'hold', 'inconclusive']).toContain(verdict);
+          expect(JSON.parse(JSON.stringify(standing))).toEqual(standing);
+        }
+      }),
+    );
+  });
+
+  it('is inconclusive after four errors, whatever came before, and after fewer it is not', () => {
+    fc.assert(
+      fc.property(anyGate, history, fc.integer({ min: 1, max: 8 }), (gate, before, errors) => {
+        const heard = { answer: gate.kind === 'webhook' ? says('pass') : bad, waitMs: minute };
+        const silence = times(errors, refused).map((answer) => ({ answer, waitMs: minute }));
+        const last = lossless(play(gate, [...before, heard, ...silence]).at(-1));
+        const { verdict } = assessGate(gate, last.standing, last.at);
+        expect(verdict === 'inconclusive').toBe(errors >= 4);
+      }),
+    );
+  });
+
+  it('passes only with good answers, and fails only with bad ones, never far apart, over all of the time asked for', () => {
+    const seen = { pass: 0, fail: 0 };
+    const mostlyAlike = fc.array(
+      fc.record({
+        isAlike: fc.oneof(
+          { weight: 8, arbitrary: fc.constant(true) },
+          { weight: 1, arbitrary: fc.constantFrom(false, null) },
+        ),
+        waitMs: fc.oneof(
+          { weight: 8, arbitrary: fc.integer({ min: 0, max: 2 * minute }) },
+          { weight: 1, arbitrary: fc.integer({ min: 0, max: 6 * minute }) },
+        ),
+      }),
+      { minLength: 1, maxLength: 20 },
+    );
+    const span = fc.integer({ min: 0, max: 5 * minute });
+    fc.assert(
+      fc.property(span, mostlyAlike, span, fc.boolean(), (forMs, answers, laterMs, isGood) => {
+        const gate = aPrometheusGate({ forMs });
+        const [alike, other] = isGood ? [good, bad] : [bad, good];
+        const played = play(
+          gate,
+          answers.map(({ isAlike, waitMs }) => ({
+            answer: isAlike === null ? refused : isAlike ? alike : other,
+            waitMs,
+          })),
+        );
+        const last = lossless(played.at(-1));
+        const { verdict } = assessGate(gate, last.standing, last.at + laterMs);
+        if (verdict !== (isGood ? 'pass' : 'fail')) return;
+        seen[verdict] += 1;
+        if (isGood) expect(laterMs).toBeLessThanOrEqual(freshFor);
+        const from = played.findLastIndex(({ answer, at }) => answer === alike && at <= last.at - forMs);
+        expect(from).toBeGreaterThanOrEqual(0);
+        const proof = played.slice(from);
+        expect(proof.map(({ answer }) => answer)).not.toContain(other);
+        const gaps = proof.slice(1).map(({ at }, index) => at - (proof[index]?.at ?? 0));
+        expect(Math.max(0, ...gaps)).toBeLessThanOrEqual(freshFor);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(Math.min(seen.pass, seen.fail)).toBeGreaterThan(50);
+  });
+});
+
+describe('the samples of a gate', () => {
+  it('keep every answer in their order, an error as one without a value', () => {
+    const { samples } = afterAnswers(aPrometheusGate(), [good, bad, refused]);
+    expect(samples).toEqual([
+      { at: start, verdict: 'met', value: 0.998 },
+      { at: start + minute, verdict: 'missed', value: 0.93 },
+      { at: start + 2 * minute, verdict: 'error', value: null },
+    ]);
+  });
+
+  it('stay few however long a soak lasts, and reach back to its beginning', () => {
+    const { samples } = afterAnswers(aPrometheusGate(), times(1_000, good));
+    expect(samples.length).toBeLessThanOrEqual(gateSamplesMax);
+    expect([samples[0]?.at, samples.at(-1)?.at]).toEqual([start, start + 999 * minute]);
+  });
+
+  it('are still shown after a hold, though they are no evidence any more', () => {
+    const { samples } = afterAnswers(aPrometheusGate(), [good]);
+    expect(freshStatus(samples)).toEqual({ ...freshStatus(), samples });
+  });
+});
