@@ -34,7 +34,7 @@ export function judgeInventoryReading(
 ): RolloutFact | undefined {
   const { doubt, inventory, state } = rollout;
   if (isRolloutEnd(state) || state === 'awaitingApproval') return undefined;
-  if (doubt !== undefined && seen.readAt < doubt.readAt) return undefined;
+  if (isOutdated(rollout, seen)) return undefined;
   const verdict = assessInventory(seen, inventory, doubt?.since);
   if (verdict.kind === 'implausible') {
     const { readAt, size, missing } = seen;
@@ -44,9 +44,15 @@ export function judgeInventoryReading(
       : { kind: 'inventoryImplausible', at, doubt: { readAt, why: verdict.why, size, missing } };
   }
   const next = afterGoodReading(inventory, seen);
-  return doubt === undefined && next === inventory
-    ? undefined
-    : { kind: 'inventoryTrusted', at, inventory: next };
+  if (doubt !== undefined)
+    return { kind: 'inventoryTrusted', at, inventory: { ...next, trustedAt: seen.readAt } };
+  return next === inventory ? undefined : { kind: 'inventoryTrusted', at, inventory: next };
+}
+
+/** Whether a later reading has been judged: the watch and a check after a 404 read the inventory at the same time. */
+function isOutdated({ doubt, inventory }: Pick<Rollout, 'inventory' | 'doubt'>, { readAt }: InventoryCount) {
+  if (doubt !== undefined) return readAt < doubt.readAt;
+  return inventory?.trustedAt !== undefined && readAt <= inventory.trustedAt;
 }
 
 /** Whether a rollout that is in doubt reads the inventory again by itself (`decide`). */

@@ -8,6 +8,8 @@ export interface InventoryBaseline {
   readonly size: number;
   /** Members of the rollout that were not on it, ephemeral ones aside: it is known that they are gone. */
   readonly missing: number;
+  /** When the reading began that ended the last doubt: one that began before it and arrives later proves nothing. */
+  readonly trustedAt?: EpochMs;
 }
 
 /** One whole reading of the inventory, held against the members of a rollout. */
@@ -140,7 +142,7 @@ export function afterGoodReading(
   }
   if (size <= baseline.size && missing >= baseline.missing) return baseline;
   return {
-    at: baseline.at,
+    ...baseline,
     size: Math.max(size, baseline.size),
     missing: Math.min(missing, baseline.missing),
   };

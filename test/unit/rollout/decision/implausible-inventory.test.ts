@@ -61,7 +61,7 @@ describe('a rollout that can not believe the inventory (P14)', () => {
   it('goes on with the next good reading, and keeps what it was judged by', () => {
     const trusted = afterReading(doubting, reading(119, t + 2 * minutes));
     expect(trusted.doubt).toBeUndefined();
-    expect(trusted.inventory).toEqual(inventory);
+    expect(trusted.inventory).toEqual({ ...inventory, trustedAt: t + 2 * minutes });
     const view = aView({ rollout: trusted, candidates, braked: true });
     const dos = decide(view, t + 2 * minutes).actions.map((action) => action.do);
     expect(dos).toEqual(['liftBrake', 'admit']);
@@ -69,6 +69,13 @@ describe('a rollout that can not believe the inventory (P14)', () => {
 
   it('is not brought back by a reading that began before the last bad one', () => {
     expect(judgeInventoryReading(doubting, reading(120, t + minutes - 1), t + 2 * minutes)).toBeUndefined();
+  });
+
+  it('is not doubted again by a reading that began before the good one and ended after it', () => {
+    const trusted = afterReading(doubting, reading(120, t + 2 * minutes));
+    const late = (readAt: number) => judgeInventoryReading(trusted, reading(0, readAt), t + 3 * minutes);
+    expect(late(t + 2 * minutes - 1)).toBeUndefined();
+    expect(late(t + 2 * minutes + 1)?.kind).toBe('inventoryImplausible');
   });
 
   it('is not made plausible by time alone, though more may be gone since an older reading', () => {
