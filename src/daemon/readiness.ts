@@ -85,7 +85,7 @@ export function reportReadiness(
     ok: true,
     kind: 'failing',
     since,
-    reason: `no report is written since ${isoOf(since)}: ${reason}`,
+    reason: `no report has been written since ${isoOf(since)}: ${reason}`,
   };
 }
 

@@ -100,8 +100,8 @@ const wordsOfCode: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the quota is used up',
   EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of its path is no directory',
-  EEXIST: 'a part of its path is no directory',
+  ENOTDIR: 'a part of its path is not a directory',
+  EEXIST: 'a part of its path is not a directory',
 };
 
 function wordsOf(code: string): string {

@@ -45,7 +45,7 @@ function searchOf({ limit, since, type, collector, by }: EventsOptions) {
 
 /** A line each: when, what, whom it is about, by whom unless by the daemon, and why. */
 function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
-  if (events.length === 0) return 'no event matches';
+  if (events.length === 0) return 'no events match';
   const width = Math.max(...events.map(({ event }) => event.length));
   return events
     .map(({ at, event, wave, collectorId, collectorName, by, reason }) => {

@@ -33,7 +33,7 @@ export function causeLines(
     ...lines,
     ...fitLines(
       '',
-      [`each of them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`, ...reasonHint(causes)],
+      [`list them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`, ...reasonHint(causes)],
       fit,
     ),
   ];
@@ -47,7 +47,7 @@ function reasonHint([first]: RolloutStatus['causes']): readonly string[] {
   const cause = first?.causes[0];
   if (first === undefined || cause === undefined || cause.count === first.total) return [];
   const text = cause.text.length <= reasonShownMax ? cause.text : beginningOf(cause.text);
-  return text === '' ? [] : [`of one cause: add --reason ${quoteArgument(text)}`];
+  return text === '' ? [] : [`for one cause: add --reason ${quoteArgument(text)}`];
 }
 
 function beginningOf(text: string): string {

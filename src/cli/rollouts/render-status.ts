@@ -154,7 +154,7 @@ function heldParts(status: RolloutStatus): readonly Line[] {
     const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
     lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
   }
-  if (strata.held.length > heldShownMax) return [...lines, heldTogether(strata.held)];
+  if (strata.held.length > heldShownMax) return [...lines, heldTogether(status)];
   for (const { label, reason, by, waiting } of strata.held) {
     const who = by === 'daemon' ? '' : ` (by ${by})`;
     const words = toPrintable(`stratum ${label}: ${reason}${who}`);
@@ -167,12 +167,14 @@ function heldParts(status: RolloutStatus): readonly Line[] {
 }
 
 /** Many strata in one line: the first with its reason, the others by the command that lists them. */
-function heldTogether(held: RolloutStatus['strata']['held']): Line {
+function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
   const [first] = held;
   const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
+  // Nothing waits in a rollout that is over.
+  const wait = endedAt !== null ? '' : waiting === 1 ? ', 1 collector waits' : `, ${waiting} collectors wait`;
   const such = first === undefined ? '' : `${first.label} (${first.reason})`;
-  const words = `${held.length} strata, ${waiting} collectors wait: ${such} and ${held.length - 1} more`;
-  return ['held', `${toPrintable(words)}; upwave holds`];
+  const words = `${held.length} strata${wait}: ${such} and ${held.length - 1} more`;
+  return ['held', `${toPrintable(words)}; list them: upwave holds`];
 }
 
 function rollbackParts(status: RolloutStatus): readonly Line[] {

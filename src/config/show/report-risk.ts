@@ -8,10 +8,9 @@ export function reportRisk(directory: string): readonly string[] {
   if (found === undefined) return [];
   const { path, isDirectory } = found;
   const what = path === directory ? '' : `: ${path}`;
-  if (!isDirectory)
-    return [`no report can be written to report.directory ${directory}${what} is no directory`];
-  if (mayWrite(path)) return [];
-  return [`no report can be written to report.directory ${directory}${what} is not writable for this user`];
+  if (isDirectory && mayWrite(path)) return [];
+  const why = isDirectory ? 'lets this user write nothing' : 'is not a directory';
+  return [`no report can be written to report.directory ${directory}${what} ${why}`];
 }
 
 /** The path itself, or the nearest one above that exists. */

@@ -10,7 +10,7 @@ export type Alarm =
   | { readonly kind: 'wait'; readonly failures: WaveFailures };
 
 /**
- * The breaker: any wave that has started may trip, also one that has passed and whose late ones fail. When a few strata
+ * The breaker: any wave that has started may trip, also one that has passed and whose late joiners fail. When a few strata
  * explain the failures, they alone are held (DESIGN §4, Failures and Strata).
  */
 export function raiseAlarm(view: AssessedView): Alarm | undefined {

@@ -13,7 +13,7 @@ export function planWords(plan: {
   return `plan ${planHash}: ${collectors} to ${targetBuild} (${sizes})`;
 }
 
-/** How a plan moved since it was shown: `2 came (web-1, web-2), 1 went (db-3)`. `target`: where it is another one now. */
+/** How a plan moved since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. `target`: where it is another one now. */
 export function driftWords(drift: {
   readonly target: string | undefined;
   readonly joined: readonly string[];
@@ -22,8 +22,8 @@ export function driftWords(drift: {
   const { target, joined, left } = drift;
   return [
     target === undefined ? '' : `the target is ${target} now`,
-    joined.length === 0 ? '' : `${joined.length} came (${someNames(joined)})`,
-    left.length === 0 ? '' : `${left.length} went (${someNames(left)})`,
+    joined.length === 0 ? '' : `${joined.length} joined (${someNames(joined)})`,
+    left.length === 0 ? '' : `${left.length} left (${someNames(left)})`,
     joined.length + left.length === 0 ? 'its waves changed' : '',
   ]
     .filter((part) => part !== '')

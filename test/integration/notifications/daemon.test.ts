@@ -128,13 +128,13 @@ describe('the notifications of daemons', () => {
     expect((await end()).status.state).toBe('succeeded');
     const readiness = await until('the failure', async () => {
       const { status, text } = await daemon.get('/readyz');
-      const isSeen = ['slack takes no messages', 'no report is written'].every((part) => text.includes(part));
+      const isSeen = ['slack takes no messages', 'no report has been written'].every((part) => text.includes(part));
       return isSeen && { status, text };
     });
     expect(readiness.status).toBe(200);
     expect(await daemon.operations.listPolicies()).toMatchObject({
       notificationProblems: [expect.stringContaining('answered 503')],
-      reports: { directory: '/dev/null/reports', problem: expect.stringContaining('is no directory') },
+      reports: { directory: '/dev/null/reports', problem: expect.stringContaining('is not a directory') },
     });
     const { text } = await daemon.get('/metrics');
     expect(Number(/upwave_notifications_total\{result="failed"\} (\d+)/.exec(text)?.[1])).toBeGreaterThan(0);

@@ -77,7 +77,7 @@ const strataIn = (...labels: readonly string[]) => ({
 });
 const planApproval = { kind: 'planApproval', reason: 'it waits', until: null } as const;
 const done = aHeldStratum({ label: 'Linux', reason: '3 of 4 failed', waiting: 0 });
-const drift = { from: 'abcd', joined: 1, left: 0, words: '1 came (web-7)' };
+const drift = { from: 'abcd', joined: 1, left: 0, words: '1 joined (web-7)' };
 const over = { endedAt: startedAt, state: 'finishedWithFailures', counts: countsOf({ failed: 1 }) } as const;
 const soaking = [aWaveStatus({ state: 'soaking', counts: countsOf({ failed: 1 }) })];
 
@@ -147,7 +147,7 @@ do      upwave pause production   | abort | rollback`);
     [
       'held',
       { strata: strataHolding(aHeldStratum(), aHeldStratum({ waiting: 1 }), aHeldStratum({ waiting: 0 })) },
-      '3 strata, 8 collectors wait: Linux / amd64 / 19.441-2 (3 of 4 failed, 1 of 80 elsewhere) and 2 more; upwave holds',
+      '3 strata, 8 collectors wait: Linux / amd64 / 19.441-2 (3 of 4 failed, 1 of 80 elsewhere) and 2 more; list them: upwave holds',
     ],
     [
       'strata',
@@ -159,7 +159,7 @@ do      upwave pause production   | abort | rollback`);
       { ...canaryThenRest, strata: strataIn('A', 'B', 'C', 'D') },
       '4 of 9 strata are in no wave before rest: A; B; C; …',
     ],
-    ['drift', { state: 'awaitingApproval', drift }, 'since plan abcd: 1 came (web-7)'],
+    ['drift', { state: 'awaitingApproval', drift }, 'since plan abcd: 1 joined (web-7)'],
     ['back', { state: 'rollingBack', rollbackId: 'p-2' }, 'by p-2: upwave status p-2'],
     ['back', { kind: 'rollback', rollbackOf: 'p-1' }, 'the rollback of p-1'],
     ['do', held, 'upwave resume production --hold 17   | abort'],

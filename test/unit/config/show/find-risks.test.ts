@@ -20,7 +20,7 @@ describe('the risks of a config (P12)', () => {
       findRisks(readConfig(withSection(`report: { directory: "${directory}" }`)));
     expect(risksOf(join(folder, 'not', 'there'))).toEqual([]);
     expect(risksOf(join(file, 'reports'))).toEqual([
-      `no report can be written to report.directory ${file}/reports: ${file} is no directory`,
+      `no report can be written to report.directory ${file}/reports: ${file} is not a directory`,
     ]);
   });
 

@@ -69,7 +69,7 @@ describe('the contract of our own API', () => {
   };
   const status = aRolloutStatus({
     rollbackId: 'production-20260302-2',
-    drift: { from: '11aa', joined: 1, left: 2, words: '1 came, 2 went' },
+    drift: { from: '11aa', joined: 1, left: 2, words: '1 joined, 2 left' },
     window: { isOpen: true, until: startedAt, reason: 'open', timeZone: 'UTC', ownZones: true },
     buildHold: { build: '19.536-4', ...word },
     strata: strataHolding(aHeldStratum()),

@@ -24,4 +24,14 @@ describe('an event', () => {
       describeUpgradeChange(aRollout(), before, after, { kind: 'withdrawn', at: t, reason }),
     ).toMatchObject([{ event: 'upgrade.withdrawn', reasonKind: 'gone' }]);
   });
+
+  it('of a success names the build that the collector had, which the page draws as it goes', () => {
+    const after = anUpgrade({ state: 'succeeded', endedAt: t, weight: 0, lost: false, reason: { kind: 'gone' } });
+    const [event] = describeUpgradeChange(aRollout(), anUpgrade({ state: 'pending' }), after, {
+      kind: 'withdrawn',
+      at: t,
+      reason: { kind: 'gone' },
+    });
+    expect(event).toMatchObject({ event: 'upgrade.succeeded', fromBuild: after.identity.fromBuild });
+  });
 });

@@ -145,6 +145,14 @@ describe('a gate', () => {
     expect(does(gated(webhook, standing), endsAt)).toEqual(['hold']);
   });
 
+  it('is asked anew after a resume, and its earlier answers are still shown', () => {
+    const samples = [{ at: startedAt, verdict: 'met', value: 0.99 }] as const;
+    const answered = aStatus({ verdict: 'met', askedAt: startedAt, since: startedAt, samples });
+    const paused = { ...gated(prometheus, answered) };
+    const { rollout } = resumed({ ...paused, rollout: { ...paused.rollout, state: 'paused' } }, endsAt);
+    expect(rollout.waves[0]?.gates).toEqual([expect.objectContaining({ verdict: 'unasked', samples })]);
+  });
+
   it('of a webhook is asked only once the soak is over, and then once', () => {
     expect(decide(gated(webhook), endsAt - 1)).toMatchObject({ actions: [], wakeAt: endsAt });
     expect(does(gated(webhook), endsAt)).toEqual(['askGate']);

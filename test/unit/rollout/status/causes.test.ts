@@ -150,11 +150,11 @@ describe('the lines of the causes', () => {
       '        1 a (AIX / amd64)   svr-19',
       '        1 b (AIX / amd64)   svr-20',
       '        14 for other reasons',
-      '        each of them: upwave upgrades night-1 --state failed',
-      '        of one cause: add --reason "service did not start"',
+      '        list them: upwave upgrades night-1 --state failed',
+      '        for one cause: add --reason "service did not start"',
     ]);
     const one = linesOf({ failed: [failed('disk full')] }, { failed: 1 });
-    expect(one.join()).not.toContain('of one cause');
+    expect(one.join()).not.toContain('for one cause');
   });
 
   it('give a filter that finds all of the cause, however long its words are', () => {
