@@ -1,9 +1,10 @@
+import { makeMemoryFleetRegister } from '../../src/rehearsal/store/memory-fleet-register.ts';
+import { makeMemoryRolloutStore } from '../../src/rehearsal/store/memory-rollout-store.ts';
 import { wasStopped } from '../../src/rollout/decision/after-data-loss.ts';
 import { rolloutReasonWords } from '../../src/rollout/messages/rollout-reasons.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../src/rollout/model/rollout.ts';
 import { isEnd } from '../../src/rollout/model/upgrade.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/store/memory-rollout-store.ts';
 import { makeChances } from './chances.ts';
 import { makeBrakes } from './judge/brakes.ts';
 import { inspect, noteEstimate } from './judge/inspect.ts';

@@ -1,5 +1,10 @@
 import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
 import type { Answer, FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
+import { makeMemoryFleetRegister } from '../../src/rehearsal/store/memory-fleet-register.ts';
+import {
+  type MemoryRolloutStore,
+  makeMemoryRolloutStore,
+} from '../../src/rehearsal/store/memory-rollout-store.ts';
 import type { FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
@@ -19,11 +24,6 @@ import {
 } from './builders.ts';
 import { lossless } from './lossless.ts';
 import { quietParts } from './quiet-parts.ts';
-import {
-  type MemoryRolloutStore,
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from './store/memory-rollout-store.ts';
 import { makeMemoryScanBook } from './store/memory-scan-book.ts';
 
 interface Furnishing {

@@ -25,8 +25,10 @@ const mayImport: Readonly<Record<string, string>> = {
   'admin-api': `${core} http`,
   gates: `${core} http`,
   'reference-service': 'http contract base',
+  // It plays the core and the loops in virtual time, with models for all that they reach through ports.
+  rehearsal: 'rollout base orchestrator',
   daemon: everythingBelowCli,
-  cli: everythingBelowCli,
+  cli: `${everythingBelowCli} rehearsal`,
   'main.ts': `cli ${everythingBelowCli}`,
 };
 
@@ -136,6 +138,9 @@ const roomsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   observability: {
     '.': '',
     notifications: '',
+  },
+  rehearsal: {
+    store: '',
   },
   'reference-service': {
     scenario: '',

@@ -6,6 +6,11 @@ import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { CorruptUpgrade, Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { Fence } from './leader.ts';
 
+// A lane is asked for no more than this share of one view: a hundred lanes show 40 candidates each, which is more than
+// a pass of the reconciler starts of one lane. With more than half as many lanes each shows two.
+export const candidatesPerView = 4_000;
+export const perLaneMin = 2;
+
 /** One change of one upgrade, made from the record with `expectedRev`. */
 export interface UpgradeChange {
   readonly before: Upgrade;

@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
 import type { StoreInstance } from '../../orchestrator/ports/fleet-register.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { numberKeptMs } from '../rollout-store/freeze-plan.ts';
-import { parseRolloutId, policyKeys } from '../schema/rollout-keys.ts';
+import { policyKeys } from '../schema/rollout-keys.ts';
 import { holdField, holdsKeyOf } from './fleet-register.ts';
 import { putBackHoldsScript, raiseNumberScript } from './scripts.ts';
 

@@ -1,8 +1,9 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { FrozenPlan, SaveResult } from '../../orchestrator/ports/rollout-store.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
-import { parseRolloutId, policyKeys, type RecordKeys, rolloutKeys } from '../schema/rollout-keys.ts';
+import { policyKeys, type RecordKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 import { plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
 import { activatePlanScript, replacePlanScript } from './scripts.ts';
 import { asStaged, stagePlan } from './stage-plan.ts';

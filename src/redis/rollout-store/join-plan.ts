@@ -1,10 +1,11 @@
 import type { Fence } from '../../orchestrator/ports/leader.ts';
 import type { FrozenPlan, SaveResult } from '../../orchestrator/ports/rollout-store.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { assertPlaces, orderScoreOf } from '../schema/plan-place.ts';
-import { joinersKey, parseRolloutId, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
+import { joinersKey, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 import { plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
 import { encodeUpgrade } from '../schema/stored-upgrade.ts';
 import { joinPlanScript, stageJoinersScript } from './scripts.ts';

@@ -1,8 +1,9 @@
 import { type RolloutState, rolloutStates, type UnreadableRecord } from '../../rollout/model/rollout.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RolloutRemains } from '../../rollout/planning/stand-in-rollout.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { parseCounters, waveCountOf, waveSummaryOf } from '../schema/counter-fields.ts';
-import { parseRolloutId, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
+import { policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 
 /**
  * Reads what is kept beside a rollout's own record, which is unreadable. Not of one instant: it is shown, and what is

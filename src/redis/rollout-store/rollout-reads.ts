@@ -1,6 +1,6 @@
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
+import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { rangeBound } from '../connection/commands.ts';
-import { isRolloutId } from '../schema/rollout-keys.ts';
 import { decodeEvent, decodeGroups } from '../schema/stored-rollout.ts';
 import {
   listCurrent,

@@ -1,6 +1,6 @@
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { runScript } from '../connection/script.ts';
-import { parseRolloutId } from '../schema/rollout-keys.ts';
 import { rolloutFields } from '../schema/stored-rollout.ts';
 import { replacePlan, storePlan } from './freeze-plan.ts';
 import { joinPlan } from './join-plan.ts';

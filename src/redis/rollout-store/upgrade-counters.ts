@@ -1,3 +1,4 @@
+import { durationBucketOf } from '../../rollout/model/duration-buckets.ts';
 import {
   holdsSlot,
   isLost,
@@ -7,7 +8,6 @@ import {
   weightOf,
 } from '../../rollout/model/upgrade.ts';
 import { counterField } from '../schema/counter-fields.ts';
-import { durationBucketOf } from '../schema/duration-buckets.ts';
 
 /** Counters in a plan's hash and how much they change by. */
 export type CounterChanges = ReadonlyMap<string, number>;

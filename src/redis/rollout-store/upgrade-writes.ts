@@ -1,8 +1,9 @@
 import type { Fence } from '../../orchestrator/ports/leader.ts';
 import type { RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
 import type { CapDomain } from '../../rollout/model/plan-groups.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { runScript } from '../connection/script.ts';
-import { parseRolloutId, rolloutKeys } from '../schema/rollout-keys.ts';
+import { rolloutKeys } from '../schema/rollout-keys.ts';
 import { findCorruptUpgrades, repairUpgrades } from './repair-upgrades.ts';
 import { countFreshIntentsScript, writeUpgradesScript } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';

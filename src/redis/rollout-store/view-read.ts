@@ -1,8 +1,9 @@
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { noGroups } from '../../rollout/model/plan-groups.ts';
 import type { Candidate, StoredView } from '../../rollout/model/rollout.ts';
+import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { runScript } from '../connection/script.ts';
-import { isRolloutId, rolloutKeys } from '../schema/rollout-keys.ts';
+import { rolloutKeys } from '../schema/rollout-keys.ts';
 import { decodeGroups } from '../schema/stored-rollout.ts';
 import { upgradeName } from '../schema/stored-upgrade.ts';
 import { makeGroupsCache } from './groups-cache.ts';

@@ -1,13 +1,9 @@
+import { candidatesPerView, perLaneMin } from '../../orchestrator/ports/rollout-store.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Candidate, LaneQueue, Rollout, StoredView } from '../../rollout/model/rollout.ts';
 import { counterField, groupSummariesOf, parseCounters, waveSummaryOf } from '../schema/counter-fields.ts';
 import { laneSpan, parsePendingScore, placeBounds, waveSpan } from '../schema/plan-place.ts';
 import type { ViewReply } from './scripts.ts';
-
-// A lane is asked for no more than this share of one view: a hundred lanes show 40 candidates each, which is more than
-// a pass of the reconciler starts of one lane. With more than half as many lanes each shows two.
-export const candidatesPerView = 4_000;
-export const perLaneMin = 2;
 
 /** What a view is bounded by, and how its scores are made. */
 export const viewBounds = {

@@ -1,6 +1,6 @@
+import { summarizeDurations } from '../../rollout/model/duration-buckets.ts';
 import type { DurationSummary, StratumSummary, WaveSummary } from '../../rollout/model/rollout.ts';
 import { type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
-import { summarizeDurations } from './duration-buckets.ts';
 
 type StratumFigure = Exclude<keyof StratumSummary, 'stratum' | 'wave'>;
 

@@ -1,6 +1,6 @@
-import { invariant } from '../../base/assert.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 
 /**
  * The keys of one policy. They share the hash tag `{policy}`, so that one Lua script may touch them all on a Redis
@@ -79,21 +79,6 @@ export function stagingKeys(keyPrefix: string, rolloutId: string, write: string)
 /** Where late joiners wait until they are all there: a hash of records with their index. */
 export function joinersKey(keyPrefix: string, rolloutId: string, write: string): string {
   return `${stagingBase(keyPrefix, rolloutId, write)}:joiners`;
-}
-
-const rolloutIdShape = /^(.+)-(\d{8})-(\d+)$/;
-
-/** Whether a text that came from outside can be the id of a rollout: a policy's name alone is none. */
-export function isRolloutId(text: string): boolean {
-  return rolloutIdShape.test(text);
-}
-
-/** The parts of `<policy>-<yyyymmdd>-<n>`; the policy may have dashes of its own. */
-export function parseRolloutId(rolloutId: string): { policy: string; yyyymmdd: string; number: number } {
-  const match = rolloutIdShape.exec(rolloutId);
-  const [, policy, yyyymmdd, number] = match ?? [];
-  invariant(policy !== undefined && yyyymmdd !== undefined, `${rolloutId} is no rollout id`);
-  return { policy, yyyymmdd, number: Number(number) };
 }
 
 function stagingBase(keyPrefix: string, rolloutId: string, write: string): string {

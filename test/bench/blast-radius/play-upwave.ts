@@ -5,12 +5,13 @@ import type { RolloutStore } from '../../../src/orchestrator/ports/rollout-store
 import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
+import { makeMemoryFleetRegister } from '../../../src/rehearsal/store/memory-fleet-register.ts';
+import { makeMemoryRolloutStore } from '../../../src/rehearsal/store/memory-rollout-store.ts';
 import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
 import type { HeldStratum } from '../../../src/rollout/model/rollout.ts';
 import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../src/rollout/planning/plan.ts';
 import { seededChance } from '../../support/seeded-chance.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../support/store/memory-rollout-store.ts';
 import { beganAt, type Fleet, targetBuild } from './draw-fleet.ts';
 import type { FateOf } from './fates.ts';
 import { carefulPolicy } from './policy.ts';

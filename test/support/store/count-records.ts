@@ -1,5 +1,5 @@
-import { durationBucketOf, summarizeDurations } from '../../../src/redis/schema/duration-buckets.ts';
 import { emptyCounts } from '../../../src/rollout/decision/assess.ts';
+import { durationBucketOf, summarizeDurations } from '../../../src/rollout/model/duration-buckets.ts';
 import type {
   Candidate,
   LaneQueue,

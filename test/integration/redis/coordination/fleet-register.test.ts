@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry, FleetRegister } from '../../../../src/orchestrator/ports/fleet-register.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
+import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
-import { makeMemoryFleetRegister } from '../../../support/store/memory-rollout-store.ts';
 
 const redis = useRedis();
 const build = '19.536-4';

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
+import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.ts';
 import {
   holdsSlot,
@@ -16,7 +17,6 @@ import {
 import { aRollout, someGroups, startedAt, type UpgradeFigures } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
-import { makeMemoryRolloutStore } from '../../../support/store/memory-rollout-store.ts';
 import {
   anEvent,
   anyProgress,

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
+import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { CapDomain } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeProgress } from '../../../../src/rollout/model/upgrade.ts';
 import { anUpgrade, aRollout, aWave, because, startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
-import { makeMemoryRolloutStore } from '../../../support/store/memory-rollout-store.ts';
 import {
   admitted,
   anEvent,

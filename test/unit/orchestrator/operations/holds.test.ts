@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { hold, listHolds, release } from '../../../../src/orchestrator/operations/holds.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
+import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import { holdNoteWords } from '../../../../src/rollout/messages/hold-notes.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import {
@@ -14,7 +15,6 @@ import {
   targetBuild,
 } from '../../../support/builders.ts';
 import { aHouse, answering, away, failing, freeze, save } from '../../../support/house.ts';
-import { makeMemoryRolloutStore } from '../../../support/store/memory-rollout-store.ts';
 
 const by = { by: 'bob', reason: 'stop' };
 const groups = someGroups({

@@ -6,13 +6,11 @@ import {
   makeStoreMemory,
   type StoreMemory,
 } from '../../../../src/orchestrator/recovery/data-loss.ts';
+import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
+import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import { aPolicy, aRollout, because, startedAt, targetBuild } from '../../../support/builders.ts';
 import { freeze } from '../../../support/house.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
 
 type PutBack = Parameters<StoreInstance['putBack']>[0];
 const held = { collectorId: 7, by: 'ann', reason: 'never touch', at: startedAt };

@@ -2,13 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { DaemonNote } from '../../../../src/orchestrator/ports/event-sink.ts';
 import type { ReportFolder } from '../../../../src/orchestrator/ports/report-folder.ts';
 import { makeReportKeeper } from '../../../../src/orchestrator/report/keep-reports.ts';
+import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
+import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { anApiBudgetStatus, aRollout, someGroups, startedAt } from '../../../support/builders.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
 import { pendingOnes } from '../../../support/store/store-changes.ts';
 
 const endedAt = startedAt + 3_600_000;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeApplyVerb } from '../../../../src/orchestrator/operations/apply-verb.ts';
 import { showRollback } from '../../../../src/orchestrator/operations/preview-rollback.ts';
+import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
+import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { isAsShown, previewRollback } from '../../../../src/rollout/status/preview-rollback.ts';
@@ -15,10 +17,6 @@ import {
   startedAt,
 } from '../../../support/builders.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
-import {
-  makeMemoryFleetRegister,
-  makeMemoryRolloutStore,
-} from '../../../support/store/memory-rollout-store.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 import { aViewOf } from '../../../support/view-cases.ts';
 

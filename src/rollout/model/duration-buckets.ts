@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import type { DurationSummary } from '../../rollout/model/rollout.ts';
+import type { DurationSummary } from './rollout.ts';
 
 // Quarter octaves: a bucket's upper edge is at most a fifth above what fell into it, and a day needs 106 of them.
 const bucketsPerOctave = 4;

@@ -1,20 +1,11 @@
-import type { EpochMs } from '../../../src/base/time.ts';
-import type {
-  AuditEntry,
-  CollectorHold,
-  FleetRegister,
-} from '../../../src/orchestrator/ports/fleet-register.ts';
-import type {
-  FrozenPlan,
-  RolloutStore,
-  UpgradeChange,
-} from '../../../src/orchestrator/ports/rollout-store.ts';
-import { candidatesPerView, perLaneMin } from '../../../src/redis/rollout-store/view.ts';
-import { parseRolloutId } from '../../../src/redis/schema/rollout-keys.ts';
-import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
-import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
-import type { BuildHold, Rollout } from '../../../src/rollout/model/rollout.ts';
-import { holdsSlot, isEnd, isFailed, type Upgrade, weightOf } from '../../../src/rollout/model/upgrade.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { FrozenPlan, RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
+import { candidatesPerView, perLaneMin } from '../../orchestrator/ports/rollout-store.ts';
+import type { RolloutEvent } from '../../rollout/model/events.ts';
+import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
+import { holdsSlot, isEnd, isFailed, type Upgrade, weightOf } from '../../rollout/model/upgrade.ts';
 import { type MemoryTally, makeMemoryTally } from './memory-tally.ts';
 
 interface Kept {
@@ -362,47 +353,6 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= now() - withinMs).length,
     readEvents: async (id, { limit }) =>
       limit <= 0 ? [] : (kept.get(id)?.events ?? []).slice(-limit).reverse(),
-  };
-}
-
-/** A model of the register of what belongs to no rollout. */
-export function makeMemoryFleetRegister(): FleetRegister {
-  const builds = new Map<string, BuildHold>();
-  const collectors = new Map<number, CollectorHold>();
-  const seen = new Map<string, number>();
-  let offered: { builds: readonly string[]; at: number } | undefined;
-  const audit: AuditEntry[] = [];
-  const told = new Set<string>();
-  const hold = <K, V>(holds: Map<K, V>, key: K, value: V) => {
-    if (holds.has(key)) return 'unchanged';
-    holds.set(key, value);
-    return 'held';
-  };
-  const release = <K, V>(holds: Map<K, V>, key: K) => (holds.delete(key) ? 'released' : 'unchanged');
-  const byInstant = (a: { readonly at: number }, b: { readonly at: number }) => a.at - b.at;
-  return {
-    holds: async () => ({
-      builds: [...builds.values()].sort(byInstant),
-      collectors: [...collectors.values()].sort(byInstant),
-    }),
-    heldBuilds: async () => [...builds.values()].sort(byInstant),
-    holdsOf: async (ids) => ids.flatMap((id) => collectors.get(id) ?? []).sort(byInstant),
-    holdBuild: async (word) => hold(builds, word.build, word),
-    holdCollector: async (word) => hold(collectors, word.collectorId, word),
-    releaseBuild: async (build) => release(builds, build),
-    releaseCollector: async (collectorId) => release(collectors, collectorId),
-    audit: async (entry, once) => {
-      if (once !== undefined && told.has(once)) return;
-      if (once !== undefined) told.add(once);
-      audit.push(entry);
-    },
-    readAudit: async (limit) => audit.slice(Math.max(0, audit.length - limit)).reverse(),
-    firstSeen: async (asked, at) => {
-      for (const build of asked) if (!seen.has(build)) seen.set(build, at);
-      if (asked.length > 0 && at >= (offered?.at ?? at)) offered = { builds: asked, at };
-      return new Map(asked.map((build) => [build, seen.get(build) ?? at]));
-    },
-    lastOffered: async () => offered,
   };
 }
 

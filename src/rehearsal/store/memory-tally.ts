@@ -1,12 +1,12 @@
-import { durationBucketOf, summarizeDurations } from '../../../src/redis/schema/duration-buckets.ts';
-import { emptyCounts } from '../../../src/rollout/decision/assess.ts';
+import { emptyCounts } from '../../rollout/decision/assess.ts';
+import { durationBucketOf, summarizeDurations } from '../../rollout/model/duration-buckets.ts';
 import type {
   Candidate,
   LaneQueue,
   StoredView,
   StratumSummary,
   WaveSummary,
-} from '../../../src/rollout/model/rollout.ts';
+} from '../../rollout/model/rollout.ts';
 import {
   dueAtOf,
   holdsSlot,
@@ -16,7 +16,7 @@ import {
   type Upgrade,
   type UpgradeState,
   weightOf,
-} from '../../../src/rollout/model/upgrade.ts';
+} from '../../rollout/model/upgrade.ts';
 
 type Figures = Omit<
   StoredView,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { durationBucketOf, summarizeDurations } from '../../../../src/redis/schema/duration-buckets.ts';
+import { durationBucketOf, summarizeDurations } from '../../../../src/rollout/model/duration-buckets.ts';
 
 describe('learned durations', () => {
   it('are nothing where nothing was counted', () => {

@@ -1,0 +1,43 @@
+import type { AuditEntry, CollectorHold, FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
+import type { BuildHold } from '../../rollout/model/rollout.ts';
+
+/** A model of the register of what belongs to no rollout. */
+export function makeMemoryFleetRegister(): FleetRegister {
+  const builds = new Map<string, BuildHold>();
+  const collectors = new Map<number, CollectorHold>();
+  const seen = new Map<string, number>();
+  let offered: { builds: readonly string[]; at: number } | undefined;
+  const audit: AuditEntry[] = [];
+  const told = new Set<string>();
+  const hold = <K, V>(holds: Map<K, V>, key: K, value: V) => {
+    if (holds.has(key)) return 'unchanged';
+    holds.set(key, value);
+    return 'held';
+  };
+  const release = <K, V>(holds: Map<K, V>, key: K) => (holds.delete(key) ? 'released' : 'unchanged');
+  const byInstant = (a: { readonly at: number }, b: { readonly at: number }) => a.at - b.at;
+  return {
+    holds: async () => ({
+      builds: [...builds.values()].sort(byInstant),
+      collectors: [...collectors.values()].sort(byInstant),
+    }),
+    heldBuilds: async () => [...builds.values()].sort(byInstant),
+    holdsOf: async (ids) => ids.flatMap((id) => collectors.get(id) ?? []).sort(byInstant),
+    holdBuild: async (word) => hold(builds, word.build, word),
+    holdCollector: async (word) => hold(collectors, word.collectorId, word),
+    releaseBuild: async (build) => release(builds, build),
+    releaseCollector: async (collectorId) => release(collectors, collectorId),
+    audit: async (entry, once) => {
+      if (once !== undefined && told.has(once)) return;
+      if (once !== undefined) told.add(once);
+      audit.push(entry);
+    },
+    readAudit: async (limit) => audit.slice(Math.max(0, audit.length - limit)).reverse(),
+    firstSeen: async (asked, at) => {
+      for (const build of asked) if (!seen.has(build)) seen.set(build, at);
+      if (asked.length > 0 && at >= (offered?.at ?? at)) offered = { builds: asked, at };
+      return new Map(asked.map((build) => [build, seen.get(build) ?? at]));
+    },
+    lastOffered: async () => offered,
+  };
+}
