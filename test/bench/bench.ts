@@ -1,74 +1,92 @@
-import { writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { DurationMs } from '../../src/base/time.ts';
-import { startProcess } from '../support/redis/start-test-redis.ts';
 import { brokenIn, runBlastRadius } from './blast-radius/blast-radius.ts';
 import { renderBlastRadius } from './blast-radius/report-blast-radius.ts';
-import { type Contest, hold, type Standing } from './contest.ts';
-import type { ContestantName } from './contestant.ts';
-import { fullContests, fullPlans, shortContests, shortPlans } from './contests.ts';
-import { runInLanes } from './lanes.ts';
-import { type PlanningFigures, runPlanning } from './planning-process.ts';
-import { type BenchResult, renderReport } from './report.ts';
-import { runServiceReads } from './service-reads.ts';
+import { contestPart } from './contest-part.ts';
+import { contestantNames } from './contestant.ts';
+import type { Part } from './part.ts';
+import { planningPart } from './planning.ts';
+import { readsPart } from './reads.ts';
+import { describeMachine, type PartResult, renderReport } from './report.ts';
 
-const usage = `npm run bench -- [blast-radius] [--short] [--json FILE]
+const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--only upwave|plainPool|fixedBatch] [--out FOLDER] [--json FILE]
 
-Upgrades a simulated fleet three times, with upwave, a plain pool and a fixed-batch loop, and shows the three side by
-side; then plans large fleets. Figures are ratios within one run. --short: under 40 seconds, and coarser.
+  slots         1,000 collectors and 100 slots: upwave, a plain pool and a fixed-batch loop side by side
+  slots-10000   the same with 10,000 collectors; by name only, since it takes hours
+  rate          1,000 collectors and 1,000 slots, where the request rate of the service is the limit
+  planning      plans and freezes fleets of 1,000 to 100,000
+  reads         how fast the reference service answers
+  blast-radius  builds that break one part of a large fleet, on a virtual clock; by name only
 
-blast-radius: instead, builds that break one part of a large fleet, on a virtual clock: how many collectors they harm
-before upwave stops them, and before a random canary does. --short: fewer fleets.
+Contests run real daemon processes on a Redis of their own against the reference service, at 20 times real speed. All
+but those by name run where no name is given, which takes over an hour. --short: under two minutes, and coarser.
+--runs: the median of so many runs, 5 by default. --out: writes the figures as JSON and Markdown, and
+a plot of each contest (SVG).
 `;
 
-interface Program {
-  readonly contests: readonly Contest[];
-  readonly plans: readonly number[];
-  /** Rivals that run at once: they need little of the machine. upwave runs alone, so that nobody disturbs it. */
-  readonly lanes: number;
-  /** How long the reference service is read from; 0 leaves that out. */
-  readonly readMs: DurationMs;
-}
+const parts: Readonly<Record<string, { readonly run: Part; readonly when: 'always' | 'full' | 'named' }>> = {
+  slots: { run: contestPart('slots'), when: 'always' },
+  'slots-10000': { run: contestPart('slots-10000'), when: 'named' },
+  rate: { run: contestPart('rate'), when: 'always' },
+  planning: { run: planningPart, when: 'always' },
+  reads: { run: readsPart, when: 'full' },
+};
 
-const full: Program = { contests: fullContests, plans: fullPlans, lanes: 2, readMs: 10_000 };
-const short: Program = { contests: shortContests, plans: shortPlans, lanes: 3, readMs: 0 };
+const reportName = 'bench';
+
+const options = {
+  short: { type: 'boolean', default: false },
+  runs: { type: 'string' },
+  only: { type: 'string' },
+  out: { type: 'string' },
+  json: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
 
 /** Runs the benchmarks. @returns the exit code: 1 when a run broke a promise, whatever the figures */
 async function bench(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { short: { type: 'boolean' }, json: { type: 'string' }, help: { type: 'boolean' } },
-  });
-  if (values.help === true) {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options });
+  const only = contestantNames.find((name) => name === values.only);
+  const runs = values.runs === undefined ? undefined : Number(values.runs);
+  if (values.help) {
     process.stdout.write(usage);
     return 0;
   }
-  const [which, ...more] = positionals;
-  if (which === 'blast-radius' && more.length === 0) return benchBlastRadius(values);
-  if (which !== undefined) {
+  if (positionals.length === 1 && positionals[0] === 'blast-radius') return benchBlastRadius(values);
+  const isUnknown = positionals.some((name) => parts[name] === undefined);
+  if (isUnknown || only !== values.only || (runs !== undefined && !(Number.isInteger(runs) && runs > 0))) {
     process.stderr.write(usage);
     return 2;
   }
-  const redis = await startProcess();
-  try {
-    const result = await runAll(values.short === true ? short : full, redis);
-    process.stdout.write(renderReport(result));
-    writeJson(result, values.json);
-    return result.contests.some(({ standings }) => standings.some(({ broken }) => broken.length > 0)) ||
-      result.plans.some(({ broken }) => broken.length > 0)
-      ? 1
-      : 0;
-  } finally {
-    await redis.close();
+  const machine = describeMachine();
+  const results: Array<PartResult & { readonly name: string }> = [];
+  for (const [name, { run, when }] of Object.entries(parts)) {
+    const isWanted =
+      positionals.length > 0
+        ? positionals.includes(name)
+        : when === 'always' || (when === 'full' && !values.short);
+    if (isWanted) results.push({ name, ...(await run({ isShort: values.short, runs, only, tell })) });
   }
+  const report = renderReport(machine, results);
+  process.stdout.write(report);
+  const data = { machine, parts: Object.fromEntries(results.map((result) => [result.name, result.data])) };
+  writeJson(data, values.json);
+  if (values.out !== undefined) {
+    mkdirSync(values.out, { recursive: true });
+    writeJson(data, join(values.out, `${reportName}.json`));
+    writeFileSync(join(values.out, `${reportName}.md`), report);
+    for (const { plots = [] } of results)
+      for (const { name, svg } of plots) writeFileSync(join(values.out, `${name}.svg`), svg);
+  }
+  return results.some(({ broken }) => broken.length > 0) ? 1 : 0;
 }
 
 async function benchBlastRadius(values: {
-  readonly short?: boolean;
-  readonly json?: string;
+  readonly short: boolean;
+  readonly json?: string | undefined;
 }): Promise<number> {
-  const result = await runBlastRadius(values.short === true ? 'short' : 'full', tell);
+  const result = await runBlastRadius(values.short ? 'short' : 'full', tell);
   process.stdout.write(renderBlastRadius(result));
   writeJson(result, values.json);
   return brokenIn(result).length > 0 ? 1 : 0;
@@ -76,42 +94,6 @@ async function benchBlastRadius(values: {
 
 function writeJson(result: object, file: string | undefined): void {
   if (file !== undefined) writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
-}
-
-async function runAll(
-  { contests, plans, lanes, readMs }: Program,
-  redis: { readonly url: string; readonly kind: string },
-): Promise<BenchResult> {
-  const machine = { cores: availableParallelism(), loadBefore: loadavg()[0] ?? 0 };
-  const play = async (contest: Contest, name: ContestantName): Promise<Standing> => {
-    tell(`${name}, ${contest.collectors} collectors, ${contest.slots} slots`);
-    return hold(contest, name, redis.url);
-  };
-  const ours: Standing[] = [];
-  for (const contest of contests) ours.push(await play(contest, 'upwave'));
-  const figures: PlanningFigures[] = [];
-  for (const collectors of plans) {
-    tell(`planning ${collectors} collectors`);
-    figures.push(await runPlanning({ collectors, redisUrl: redis.url }));
-  }
-  if (readMs > 0) tell('reading from the reference service');
-  const reads = readMs > 0 ? await runServiceReads({ collectors: 10_000, durationMs: readMs }) : undefined;
-  // The fixed batches take longest, so they begin.
-  const batches = contests.map((contest) => () => play(contest, 'fixedBatch'));
-  const pools = contests.map((contest) => () => play(contest, 'plainPool'));
-  const rivals = await runInLanes([...batches, ...pools], lanes);
-  return {
-    machine,
-    redis: redis.kind,
-    contests: contests.map((contest, index) => ({
-      contest,
-      standings: [ours[index], rivals[contests.length + index], rivals[index]].filter(
-        (standing) => standing !== undefined,
-      ),
-    })),
-    plans: figures,
-    ...(reads === undefined ? {} : { reads }),
-  };
 }
 
 function tell(text: string): void {

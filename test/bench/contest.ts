@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { DurationMs } from '../../src/base/time.ts';
+import type { DurationMs, EpochMs } from '../../src/base/time.ts';
 import { serviceLimits } from '../../src/contract/collector-management/limits.ts';
-import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
+import type { RecordedCreate, RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
 import type { ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
+import type { Pace } from './bench-config.ts';
 import type { ContestantName, MeasuredPerformance } from './contestant.ts';
 import { runContestant } from './contestant-process.ts';
 import { greedyMakespan } from './greedy.ts';
@@ -11,58 +12,90 @@ import { quantile } from './quantile.ts';
 import { startServiceProcess } from './service-process.ts';
 
 /** What is upgraded, and within which limits; the same for every contestant. */
-export interface Contest {
+export interface Contest extends Pace {
   /** What limits it: the slots, or the service's request rate. */
   readonly binds: 'slots' | 'rate';
   readonly collectors: number;
-  readonly slots: number;
-  readonly speed: number;
   readonly durations: { readonly median: string; readonly p95: string; readonly max: string };
-  readonly expectMs: DurationMs;
+  /** The goal: makespan over the shortest schedule. */
+  readonly overMax: number;
 }
 
-/** How one contestant did; all times are the service's. */
-export interface Standing {
-  readonly name: ContestantName;
+/** Figures of one run, or the median of each over several; all times are the service's. */
+export interface Figures {
   readonly upgrades: number;
   /** From the first create until the last task's end was known. */
   readonly makespanMs: DurationMs;
   /** From the first create until the work was over, proofs of return included. */
   readonly doneMs: DurationMs;
-  /** Of its own durations in its own order, without any delay. */
-  readonly greedyMs: DurationMs;
-  /** No schedule that sends as many requests is shorter. */
-  readonly requestBoundMs: DurationMs;
-  readonly requests: number;
-  readonly requestsByOperation: Readonly<Record<string, number>>;
+  /** Makespan over a schedule of its own durations in its own order, without any delay. */
+  readonly overGreedy: number;
+  /** Makespan over what rate and durations allow: greedy, or as many requests at the whole rate if that is longer. */
+  readonly overBound: number;
+  readonly requestsPerUpgrade: number;
   readonly throttled: number;
-  readonly seenDelayMs: { readonly median: DurationMs; readonly p95: DurationMs };
-  /** From an end's being known to the create that takes its slot. */
-  readonly refillMs: { readonly median: DurationMs; readonly p95: DurationMs };
+  /** From an end to its being known. */
+  readonly seenDelayMedianMs: DurationMs;
+  readonly seenDelayP95Ms: DurationMs;
+  /** The same as shares of the median duration. */
+  readonly seenDelayMedianShare: number;
+  readonly seenDelayP95Share: number;
+  /** From an end's being known to the create that takes its slot; NaN where there are slots for all. */
+  readonly refillMedianMs: DurationMs;
+  readonly refillP95Ms: DurationMs;
   readonly tasksInFlightMax: number;
   readonly requestsInOneSecondMax: number;
   readonly cpuSeconds: number;
   readonly rssPeakBytes: number;
+}
+
+/** How one contestant did. */
+export interface Standing {
+  readonly name: ContestantName;
+  readonly figures: Figures;
+  readonly requestsByOperation: Readonly<Record<string, number>>;
+  /** From and to of every task, from the first create on. */
+  readonly tasks: ReadonlyArray<readonly [fromMs: DurationMs, toMs: DurationMs]>;
   readonly broken: readonly string[];
 }
 
 /** Lets one contestant upgrade the fleet of a reference service of its own, and judges it by that service's record. */
-export async function hold(contest: Contest, name: ContestantName, redisUrl: string): Promise<Standing> {
+export async function hold(contest: Contest, name: ContestantName): Promise<Standing> {
   const credentials = { accessId: 'bench', accessKey: randomBytes(18).toString('base64url') };
   const { speed, slots, expectMs } = contest;
   const service = await startServiceProcess({ scenario: scenarioOf(contest), speed, credentials });
   try {
     const { baseUrl } = service;
-    const brief = { name, baseUrl, credentials, speed, slots, expectMs, redisUrl };
-    const performance = await runContestant(brief);
+    const performance = await runContestant({ name, baseUrl, credentials, speed, slots, expectMs });
     return judge(contest, name, performance, await service.readRecord(), service.toServiceTime);
   } finally {
     await service.stop();
   }
 }
 
+/** The run whose makespan is the median, with the median of each figure, and with what any run broke. */
+export function medianOf(standings: readonly Standing[]): Standing {
+  const middle = standings.toSorted((a, b) => a.figures.makespanMs - b.figures.makespanMs)[
+    Math.floor((standings.length - 1) / 2)
+  ];
+  if (middle === undefined) throw new Error('a median needs a run');
+  const names = Object.keys(middle.figures) as Array<keyof Figures>;
+  const medians = names.map((name) => [
+    name,
+    quantile(
+      standings.map(({ figures }) => figures[name]),
+      0.5,
+    ),
+  ]);
+  return {
+    ...middle,
+    figures: Object.fromEntries(medians) as Figures,
+    broken: standings.flatMap(({ broken }) => broken),
+  };
+}
+
 /** Every collector can be upgraded and every first try goes well, so that all contestants have the same work. */
-function scenarioOf(contest: Contest): ScenarioInput {
+function scenarioOf(contest: Pick<Contest, 'collectors' | 'durations'>): ScenarioInput {
   return {
     fleet: {
       size: contest.collectors,
@@ -89,39 +122,55 @@ function judge(
   name: ContestantName,
   performance: MeasuredPerformance,
   record: RecordSnapshot,
-  toServiceTime: (realAt: number) => number,
+  toServiceTime: (realAt: EpochMs) => EpochMs,
 ): Standing {
-  const creates = [...record.creates].sort((a, b) => a.at - b.at);
-  const endsAt = new Map(creates.map((create) => [create.collectorId, create.endsAt]));
+  const creates = record.creates.toSorted((a, b) => a.at - b.at);
   const beganAt = creates[0]?.at ?? 0;
   const seen = performance.endsSeen.map(({ collectorId, at }) => ({ collectorId, at: toServiceTime(at) }));
-  const delays = seen.map(({ collectorId, at }) => at - (endsAt.get(collectorId) ?? Number.NaN));
-  const seenInOrder = seen.map(({ at }) => at).sort((a, b) => a - b);
-  const refills = creates
-    .slice(contest.slots)
-    .map(({ at }, index) => at - (seenInOrder[index] ?? Number.NaN));
   const requests = Object.values(record.requests).reduce((sum, count) => sum + count, 0);
+  const makespanMs = Math.max(...seen.map(({ at }) => at)) - beganAt;
   const { requestsPerSecond } = serviceLimits;
-  const greedyMs = greedyMakespan(
-    creates.map((create) => create.endsAt - create.at),
-    { slots: contest.slots, requestsPerSecond },
-  );
+  const durations = creates.map(({ at, endsAt }) => endsAt - at);
+  const greedyMs = greedyMakespan(durations, { slots: contest.slots, requestsPerSecond });
   return {
     name,
-    upgrades: creates.length,
-    makespanMs: Math.max(...seen.map(({ at }) => at)) - beganAt,
-    doneMs: toServiceTime(performance.doneAt) - beganAt,
-    greedyMs,
-    requestBoundMs: Math.max(greedyMs, (requests / requestsPerSecond) * 1_000),
-    requests,
+    figures: {
+      upgrades: creates.length,
+      makespanMs,
+      doneMs: toServiceTime(performance.doneAt) - beganAt,
+      overGreedy: makespanMs / greedyMs,
+      overBound: makespanMs / Math.max(greedyMs, (requests / requestsPerSecond) * 1_000),
+      requestsPerUpgrade: requests / creates.length,
+      throttled: record.throttled.rate + record.throttled.concurrency + record.throttled.fault,
+      ...delaysOf(creates, seen, quantile(durations, 0.5)),
+      ...refillsOf(creates, seen, contest.slots),
+      tasksInFlightMax: record.tasksInFlightMax,
+      requestsInOneSecondMax: record.requestsInOneSecondMax,
+      cpuSeconds: performance.cpuSeconds,
+      rssPeakBytes: performance.rssPeakBytes,
+    },
     requestsByOperation: record.requests,
-    throttled: record.throttled.rate + record.throttled.concurrency + record.throttled.fault,
-    seenDelayMs: { median: quantile(delays, 0.5), p95: quantile(delays, 0.95) },
-    refillMs: { median: quantile(refills, 0.5), p95: quantile(refills, 0.95) },
-    tasksInFlightMax: record.tasksInFlightMax,
-    requestsInOneSecondMax: record.requestsInOneSecondMax,
-    cpuSeconds: performance.cpuSeconds,
-    rssPeakBytes: performance.rssPeakBytes,
+    tasks: creates.map(({ at, endsAt }) => [at - beganAt, endsAt - beganAt]),
     broken: findBrokenPromises(contest, performance, record),
   };
+}
+
+type Seen = ReadonlyArray<{ readonly collectorId: number; readonly at: EpochMs }>;
+
+function delaysOf(creates: readonly RecordedCreate[], seen: Seen, medianDurationMs: DurationMs) {
+  const endsAt = new Map(creates.map((create) => [create.collectorId, create.endsAt]));
+  const delays = seen.map(({ collectorId, at }) => at - (endsAt.get(collectorId) ?? Number.NaN));
+  const [median, p95] = [quantile(delays, 0.5), quantile(delays, 0.95)];
+  return {
+    seenDelayMedianMs: median,
+    seenDelayP95Ms: p95,
+    seenDelayMedianShare: median / medianDurationMs,
+    seenDelayP95Share: p95 / medianDurationMs,
+  };
+}
+
+function refillsOf(creates: readonly RecordedCreate[], seen: Seen, slots: number) {
+  const seenInOrder = seen.map(({ at }) => at).sort((a, b) => a - b);
+  const refills = creates.slice(slots).map(({ at }, index) => at - (seenInOrder[index] ?? Number.NaN));
+  return { refillMedianMs: quantile(refills, 0.5), refillP95Ms: quantile(refills, 0.95) };
 }

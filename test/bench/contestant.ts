@@ -1,21 +1,16 @@
-import type { DurationMs, EpochMs } from '../../src/base/time.ts';
+import type { EpochMs } from '../../src/base/time.ts';
 import type { Credentials } from '../../src/reference-service/server/authentication.ts';
+import type { Pace } from './bench-config.ts';
 
 /** Who upgrades the fleet. */
-export type ContestantName = 'upwave' | 'plainPool' | 'fixedBatch';
+export const contestantNames = ['upwave', 'plainPool', 'fixedBatch'] as const;
+export type ContestantName = (typeof contestantNames)[number];
 
 /** What every contestant is given; the service's time runs `speed` times as fast as ours. */
-export interface ContestantBrief {
+export interface ContestantBrief extends Pace {
   readonly name: ContestantName;
   readonly baseUrl: string;
   readonly credentials: Credentials;
-  readonly speed: number;
-  /** Upgrades that may run at one instant. */
-  readonly slots: number;
-  /** How long an upgrade usually takes, in the service's time. */
-  readonly expectMs: DurationMs;
-  /** For who keeps its state in Redis. */
-  readonly redisUrl: string;
 }
 
 /** What a contestant tells of its work. Instants are ours, to be mapped to the service's time. */
@@ -33,10 +28,11 @@ export interface EndSeen {
   readonly at: EpochMs;
 }
 
-/** A performance with what it cost the contestant's own process, from its start of work. */
+/** A performance with what it cost the contestant's own process. */
 export interface MeasuredPerformance extends Performance {
   readonly cpuSeconds: number;
   readonly rssPeakBytes: number;
 }
 
-export type Contestant = (brief: ContestantBrief) => Promise<Performance>;
+/** A contestant that is a script: it runs in a process of its own. */
+export type Rival = (brief: ContestantBrief) => Promise<Performance>;

@@ -5,12 +5,14 @@ import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../src/redis/coordination/fleet-register.ts';
 import { makeRedisRolloutStore } from '../../src/redis/rollout-store/rollout-store.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
 import { freezePlan } from '../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../src/rollout/planning/plan.ts';
 import { describeRollout } from '../../src/rollout/status/status.ts';
 import { anApiBudgetStatus } from '../support/builders.ts';
+import { readConfig } from '../support/config-fixtures.ts';
+import { benchConfig } from './bench-config.ts';
 import { answerParent, startChild } from './child-process.ts';
-import { benchPolicy } from './policy.ts';
 import { quantile } from './quantile.ts';
 
 export interface PlanningBrief {
@@ -44,7 +46,7 @@ export async function runPlanning(brief: PlanningBrief): Promise<PlanningFigures
 
 async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise<PlanningFigures> {
   const fleet = makeFleet(collectors);
-  const policy = benchPolicy({ slots: 50, speed: 1, expectMs: 300_000 });
+  const policy = benchPolicy();
   const id = 'bench-20260302-1';
 
   const planFrom = performance.now();
@@ -84,6 +86,18 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
     statusMs: { median: quantile(looks, 0.5), p95: quantile(looks, 0.95) },
     broken,
   };
+}
+
+function benchPolicy(): Policy {
+  const to = {
+    baseUrl: 'http://127.0.0.1:9',
+    credentials: { accessId: 'id', accessKey: 'key' },
+    redisUrl: '/none',
+  };
+  const config = benchConfig({ slots: 50, speed: 1, expectMs: 300_000 }, to, { schedule: '*/15 * * * *' });
+  const [policy] = readConfig(JSON.stringify(config)).rollouts;
+  if (policy === undefined) throw new Error('the config of the benchmarks has a policy');
+  return policy;
 }
 
 function makeFleet(collectors: number): FleetSnapshot {

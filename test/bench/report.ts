@@ -1,17 +1,23 @@
-import { serviceLimits } from '../../src/contract/collector-management/limits.ts';
-import type { Contest, Standing } from './contest.ts';
-import type { ContestantName } from './contestant.ts';
-import { goals } from './goals.ts';
-import type { PlanningFigures } from './planning-process.ts';
-import { type ServiceReadFigures, serviceReadGoals } from './service-reads.ts';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 
-export interface BenchResult {
-  /** What else the machine was doing before the run began: with a load near its cores, figures are worth little. */
-  readonly machine: { readonly cores: number; readonly loadBefore: number };
-  readonly redis: string;
-  readonly contests: ReadonlyArray<{ readonly contest: Contest; readonly standings: readonly Standing[] }>;
-  readonly plans: readonly PlanningFigures[];
-  readonly reads?: ServiceReadFigures;
+/** What the figures were measured on: with a load near its cores, they are worth little. */
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGibibytes: number;
+  readonly node: string;
+  readonly loadBefore: number;
+}
+
+/** What one part of the benchmarks came to. */
+export interface PartResult {
+  /** Everything that was measured, for programs. */
+  readonly data: unknown;
+  /** As Markdown. */
+  readonly tables: readonly string[];
+  readonly plots?: ReadonlyArray<{ readonly name: string; readonly svg: string }>;
+  /** Promises that were broken; empty when all were kept. */
+  readonly broken: readonly string[];
 }
 
 /** A line of a table. */
@@ -22,165 +28,63 @@ export interface Row {
   readonly goal?: string;
 }
 
-const contestantTitles: Readonly<Record<ContestantName, string>> = {
-  upwave: 'upwave',
-  plainPool: 'plain pool',
-  fixedBatch: 'fixed batch',
-};
+export function describeMachine(): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    memoryGibibytes: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    loadBefore: loadavg()[0] ?? 0,
+  };
+}
 
-/** The whole result as plain text. */
-export function renderReport(result: BenchResult): string {
-  const { cores, loadBefore } = result.machine;
-  const parts = [
-    `${cores} cores, load ${loadBefore.toFixed(1)} before the run`,
-    ...result.contests.map(({ contest, standings }) => renderContest(contest, standings)),
-    renderPlans(result),
-    renderReads(result),
-    renderBroken(result),
+/** The whole result as Markdown. */
+export function renderReport(machine: Machine, parts: readonly PartResult[]): string {
+  const { cpu, cores, memoryGibibytes, node, loadBefore } = machine;
+  const broken = parts.flatMap((part) => part.broken);
+  const blocks = [
+    `${cpu}, ${cores} cores, ${memoryGibibytes} GiB, Node ${node}, load ${loadBefore.toFixed(1)} before the run`,
+    ...parts.flatMap(({ tables }) => tables),
+    ...(broken.length === 0 ? [] : [`BROKEN\n${broken.map((text) => `- ${text}`).join('\n')}`]),
   ];
-  return `\n${parts.filter((part) => part !== '').join('\n\n')}\n`;
+  return `\n${blocks.join('\n\n')}\n`;
 }
 
-function renderContest(contest: Contest, standings: readonly Standing[]): string {
-  const { binds, collectors, slots, speed, durations } = contest;
-  const rate = serviceLimits.requestsPerSecond;
-  const head =
-    `${binds} bind${binds === 'rate' ? 's' : ''}: ${collectors} collectors, ${slots} slots, ${rate} requests/s, upgrades of ${durations.median} ` +
-    `(95 % under ${durations.p95}); time ${speed} times as fast, times are the service's`;
-  const ours = standings.find(({ name }) => name === 'upwave');
-  const goal = (
-    figure: ((standing: Standing) => number) | undefined,
-    limit: number,
-  ): { goal: string } | object =>
-    ours === undefined || figure === undefined
-      ? {}
-      : { goal: `<= ${limit} ${verdict(figure(ours) <= limit)}` };
-  const row = (
-    label: string,
-    figure: (standing: Standing) => number,
-    format: (value: number) => string,
-    limit?: number,
-  ): Row => ({
-    label,
-    cells: standings.map((standing) => format(figure(standing))),
-    ...(limit === undefined ? {} : goal(figure, limit)),
-  });
-  return table(
-    head,
-    standings.map(({ name }) => contestantTitles[name]),
-    [
-      row('makespan (min)', ({ makespanMs }) => makespanMs / 60_000, fixed(1)),
-      row(
-        '  over zero-delay greedy',
-        ({ makespanMs, greedyMs }) => makespanMs / greedyMs,
-        fixed(3),
-        binds === 'slots' ? goals.overGreedy : undefined,
-      ),
-      row('until all work is over (min)', ({ doneMs }) => doneMs / 60_000, fixed(1)),
-      row(
-        '  over its request bound',
-        ({ doneMs, requestBoundMs }) => doneMs / requestBoundMs,
-        fixed(3),
-        binds === 'rate' ? goals.overRequestBound : undefined,
-      ),
-      row(
-        'requests per upgrade',
-        ({ requests, upgrades }) => requests / upgrades,
-        fixed(2),
-        goals.requestsPerUpgrade,
-      ),
-      row('answers 429', ({ throttled }) => throttled, fixed(0), goals.throttled),
-      row('end seen after, median (s)', ({ seenDelayMs }) => seenDelayMs.median / 1_000, fixed(1)),
-      row('end seen after, p95 (s)', ({ seenDelayMs }) => seenDelayMs.p95 / 1_000, fixed(1)),
-      ...(contest.slots < contest.collectors
-        ? [row('slot refilled after, median (s)', ({ refillMs }) => refillMs.median / 1_000, fixed(1))]
-        : []),
-      row('tasks at once, most', ({ tasksInFlightMax }) => tasksInFlightMax, fixed(0)),
-      row('CPU of its process (s)', ({ cpuSeconds }) => cpuSeconds, fixed(1)),
-      row('memory, peak (MiB)', ({ rssPeakBytes }) => mebibytes(rssPeakBytes), fixed(0)),
-    ],
-  );
-}
-
-function renderReads({ reads }: BenchResult): string {
-  if (reads === undefined) return '';
-  const { service, trivial, collectors, requestsPerSecond } = reads;
-  const servers = [service, trivial];
-  const cells = (figure: (of: typeof service) => string): readonly string[] => servers.map(figure);
-  return table(
-    `${requestsPerSecond} mixed reads/s, ${collectors} collectors, beside a server that only repeats the bytes`,
-    ['reference service', 'bytes only'],
-    [
-      { label: 'answered in, median (ms)', cells: cells(({ medianMs }) => fixed(1)(medianMs)) },
-      {
-        label: 'answered in, p99 (ms)',
-        cells: cells(({ p99Ms }) => fixed(1)(p99Ms)),
-        goal: `< ${serviceReadGoals.p99Ms} ${verdict(service.p99Ms < serviceReadGoals.p99Ms)}`,
-      },
-      {
-        label: 'memory, peak (MiB)',
-        cells: cells(({ rssPeakBytes }) => fixed(0)(mebibytes(rssPeakBytes))),
-        goal: `< ${serviceReadGoals.mebibytes} ${verdict(mebibytes(service.rssPeakBytes) < serviceReadGoals.mebibytes)}`,
-      },
-    ],
-  );
-}
-
-function renderPlans({ plans, redis }: BenchResult): string {
-  const largest = plans.at(-1);
-  if (largest === undefined) return '';
-  const row = (
-    label: string,
-    figure: (figures: PlanningFigures) => number,
-    format: (value: number) => string,
-    limit?: number,
-  ): Row => ({
-    label,
-    cells: plans.map((figures) => format(figure(figures))),
-    ...(limit === undefined ? {} : { goal: `< ${limit} ${verdict(figure(largest) < limit)}` }),
-  });
-  return table(
-    `planning, kept in ${redis}; goals are for 100000 collectors`,
-    plans.map(({ collectors }) => String(collectors)),
-    [
-      row('planned in (s)', ({ planMs }) => planMs / 1_000, fixed(2), goals.planMs / 1_000),
-      row(
-        'memory of its process, peak (MiB)',
-        ({ rssPeakBytes }) => mebibytes(rssPeakBytes),
-        fixed(0),
-        goals.planMebibytes,
-      ),
-      row('frozen in Redis in (s)', ({ freezeMs }) => freezeMs / 1_000, fixed(2)),
-      row('status, median (ms)', ({ statusMs }) => statusMs.median, fixed(2)),
-      row('status, p95 (ms)', ({ statusMs }) => statusMs.p95, fixed(2), goals.statusMs),
-    ],
-  );
-}
-
-function renderBroken({ contests, plans }: BenchResult): string {
-  const lines = [
-    ...contests.flatMap(({ contest, standings }) =>
-      standings.flatMap(({ name, broken }) =>
-        broken.map((text) => `where ${contest.binds} binds, ${contestantTitles[name]}: ${text}`),
-      ),
-    ),
-    ...plans.flatMap(({ collectors, broken }) => broken.map((text) => `planning ${collectors}: ${text}`)),
-  ];
-  return lines.length === 0 ? '' : `BROKEN\n${lines.join('\n')}`;
-}
-
-const labelWidth = 36;
-const cellWidth = 13;
-
-/** A table under its head, with the goals at the right. */
+/** A Markdown table under its head, with the goals at the right. */
 export function table(head: string, titles: readonly string[], rows: readonly Row[]): string {
-  const line = (label: string, cells: readonly string[], goal: string) =>
-    `${label.padEnd(labelWidth)}${cells.map((cell) => cell.padStart(cellWidth)).join('')}   ${goal}`.trimEnd();
-  return [
-    head,
-    line('', titles, 'goal'),
-    ...rows.map(({ label, cells, goal }) => line(label, cells, goal ?? '')),
-  ].join('\n');
+  const lines = [
+    ['', ...titles, 'goal'],
+    ...rows.map(({ label, cells, goal }) => [label, ...cells, goal ?? '']),
+  ];
+  const widths =
+    lines[0]?.map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0))) ?? [];
+  const isText = (column: number) => column === 0 || column === widths.length - 1;
+  const write = (line: readonly string[]) =>
+    `| ${line
+      .map((cell, column) =>
+        isText(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join(' | ')} |`;
+  const rule = widths.map((width, column) =>
+    isText(column) ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  );
+  const [titleLine = [], ...rest] = lines;
+  return [head, '', write(titleLine), write(rule), ...rest.map(write)].join('\n');
+}
+
+/** A row of figures; the goal is judged by the first. */
+export function figureRow(
+  label: string,
+  figures: readonly number[],
+  format: (value: number) => string,
+  atMost?: number,
+): Row {
+  const [ours = Number.NaN] = figures;
+  return {
+    label,
+    cells: figures.map((figure) => (Number.isNaN(figure) ? '–' : format(figure))),
+    ...(atMost === undefined ? {} : { goal: `<= ${format(atMost)} ${verdict(ours <= atMost)}` }),
+  };
 }
 
 export function verdict(isMet: boolean): string {
@@ -191,6 +95,10 @@ export function fixed(digits: number): (value: number) => string {
   return (value) => value.toFixed(digits);
 }
 
-function mebibytes(bytes: number): number {
+export function percent(digits: number): (value: number) => string {
+  return (value) => `${(value * 100).toFixed(digits)} %`;
+}
+
+export function mebibytes(bytes: number): number {
   return bytes / 2 ** 20;
 }

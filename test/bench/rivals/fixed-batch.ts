@@ -1,5 +1,5 @@
 import { preciseNow } from '../child-process.ts';
-import type { Contestant, EndSeen } from '../contestant.ts';
+import type { EndSeen, Rival } from '../contestant.ts';
 import { makeRivalClient } from './rival-client.ts';
 
 const batchMax = 100;
@@ -10,7 +10,7 @@ const pollEveryMs = 10_000;
  * What people script today: one call after another with 0.2 s between them, all tasks of a batch polled in turn every
  * 10 seconds, and the next batch when the last task of this one has ended. The pauses are all its rate limiter.
  */
-export const runFixedBatch: Contestant = async (brief) => {
+export const runFixedBatch: Rival = async (brief) => {
   const client = makeRivalClient(brief, (send) => send());
   const waiting = [...(await client.listUpgradable())];
   const endsSeen: EndSeen[] = [];

@@ -1,12 +1,12 @@
 import { serviceLimits } from '../../../src/contract/collector-management/limits.ts';
 import { preciseNow } from '../child-process.ts';
-import type { Contestant, EndSeen } from '../contestant.ts';
+import type { EndSeen, Rival } from '../contestant.ts';
 import { makeCourtesy, makeRivalClient } from './rival-client.ts';
 
 const pollEveryMs = 30_000;
 
 /** Keeps so many upgrades running, and polls each one's task every 30 seconds. It looks at no collector afterwards. */
-export const runPlainPool: Contestant = async (brief) => {
+export const runPlainPool: Rival = async (brief) => {
   const courtesy = makeCourtesy(serviceLimits.requestsPerSecond * brief.speed);
   const client = makeRivalClient(brief, courtesy);
   const waiting = [...(await client.listUpgradable())];

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type AdminClient, makeAdminClient } from '../../src/admin-api/client/admin-client.ts';
+import type { LogFields } from '../../src/observability/logger.ts';
+
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+/** A line of a daemon's log. */
+export interface LogLine extends LogFields {
+  /** ISO 8601, in milliseconds. */
+  readonly time: string;
+}
+
+/** `upwave run` as a user starts it. */
+export interface DaemonProcess {
+  readonly url: string;
+  readonly api: AdminClient;
+  isLeading(): boolean;
+  /** What it has used so far; its memory is that of the whole process. */
+  usage(): ProcessUsage;
+  /** Fails when the process ends before `stop` was called. */
+  readonly failed: Promise<never>;
+  /** It is gone when this returns. */
+  stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+export interface ProcessUsage {
+  readonly cpuSeconds: number;
+  readonly rssBytes: number;
+  readonly rssPeakBytes: number;
+}
+
+/** Starts `dist/main.js run` and waits until it listens. @param onLine gets each line of its log */
+export async function startDaemon(
+  config: object,
+  onLine: (line: LogLine) => void = () => undefined,
+): Promise<DaemonProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'upwave-bench-'));
+  const file = join(folder, 'upwave.yaml');
+  // JSON is YAML, too.
+  writeFileSync(file, JSON.stringify(config));
+  const child = spawn(process.execPath, [main, 'run', '--config', file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  let isStopping = false;
+  let isLeading = false;
+  const failed = exited.then(([code]): Promise<never> => {
+    rmSync(folder, { recursive: true, force: true });
+    if (isStopping) return new Promise(() => undefined);
+    throw new Error(`a daemon ended with ${code} before it was stopped`);
+  });
+  // Whoever waits for something else is told by `failed`; nobody has to wait.
+  failed.catch(() => undefined);
+  const listening = new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (text) => {
+      const line = JSON.parse(text) as LogLine;
+      if (line.event === 'leader.acquired') isLeading = true;
+      if (line.event === 'leader.lost') isLeading = false;
+      const url = /listening on (http:\/\/[^,\s]+)/.exec(line.reason ?? '')?.[1];
+      if (url !== undefined) resolve(url);
+      onLine(line);
+    });
+  });
+  const url = await Promise.race([listening, failed]);
+  const api = makeAdminClient({ baseUrl: url, token: undefined });
+  const { pid } = child;
+  return {
+    url,
+    api,
+    failed,
+    isLeading: () => isLeading && child.exitCode === null && child.signalCode === null,
+    usage: () => readUsage(pid ?? 0),
+    stop: async (signal) => {
+      isStopping = true;
+      child.kill(signal);
+      await exited;
+      await api.close();
+    },
+  };
+}
+
+// Of Linux, on every machine that Node runs on.
+const clockTicksPerSecond = 100;
+
+/** @throws where there is no /proc */
+function readUsage(pid: number): ProcessUsage {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kibibytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]);
+  // The fields after the name of the program, which may hold anything; user and system time are the 14th and 15th.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return {
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond,
+    rssBytes: kibibytes('VmRSS') * 1_024,
+    rssPeakBytes: kibibytes('VmHWM') * 1_024,
+  };
+}
