@@ -71,10 +71,12 @@ export function makeEngine(ground: Ground) {
     }),
     trustedSince: redis.trustedSince,
   };
+  const reports = makeReports(ground, shared);
   return {
     ...service,
     shared,
-    reports: makeReports(ground, shared),
+    reports,
+    reportsOf: (rolloutId: string) => reports?.pathsOf(rolloutId) ?? [],
     backgroundTasks,
     configRegister,
     names,

@@ -99,7 +99,8 @@ function announceWhatIsDue(
   engine: Engine,
 ): Promise<unknown> {
   const { outbox, readApiBudgetStatus } = loopPorts;
-  const parts = { ...engine.shared, policies, outbox, readApiBudgetStatus, receivers: config.notify };
+  const { shared, reportsOf } = engine;
+  const parts = { ...shared, reportsOf, policies, outbox, readApiBudgetStatus, receivers: config.notify };
   return announceAndDrain({ ...parts, queue: engine.noticeQueue }, drainWithinMs, stopping.signal);
 }
 

@@ -7,11 +7,13 @@ import type { FolderAnswer, ReportFolder } from '../orchestrator/ports/report-fo
 
 /** Keeps reports in a directory of this machine, which it makes where it is missing. */
 export function makeReportFolder(directory: string): ReportFolder {
+  const pathOf = (file: string): string => join(directory, file);
   return {
     place: directory,
+    pathOf,
     listMissing: (files, endedAt) =>
       answer(directory, 'read', async () => {
-        const dates = await Promise.all(files.map((file) => dateOf(join(directory, file))));
+        const dates = await Promise.all(files.map((file) => dateOf(pathOf(file))));
         return files.filter((_file, index) => {
           const date = dates[index];
           return date === undefined || seconds(date) < seconds(endedAt);
@@ -21,16 +23,15 @@ export function makeReportFolder(directory: string): ReportFolder {
       answer(directory, 'written', async () => {
         await mkdir(directory, { recursive: true });
         await removeAbandoned(directory, file);
-        const path = join(directory, file);
         const temporary = join(directory, `.${file}.${randomUUID()}${temporaryEnd}`);
         try {
           await writeWhole(temporary, text, endedAt);
-          await rename(temporary, path);
+          await rename(temporary, pathOf(file));
         } catch (error) {
           await rm(temporary, { force: true });
           throw error;
         }
-        return { path };
+        return null;
       }),
   };
 }

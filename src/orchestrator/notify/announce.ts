@@ -23,6 +23,8 @@ export interface AnnounceParts extends ViewParts {
   /** Of the present config. */
   readonly policies: readonly string[];
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
+  /** Paths of the reports that are kept of a rollout. */
+  readonly reportsOf: (rolloutId: string) => readonly string[];
   readonly clock: Clock;
   readonly sink: EventSink;
 }
@@ -92,8 +94,9 @@ async function announceRollout(
   const view = await loadRolloutSummary(parts, id, now);
   if (view === undefined) return;
   const gracePeriodMs = policy.upgrade.deadlineMs + policy.upgrade.verifyWithinMs + graceMarginMs;
+  const at = { now, since, gracePeriodMs, reports: parts.reportsOf(id) };
   const due = (causes: Awaited<ReturnType<typeof loadCauses>>) =>
-    dueOfRollout(before?.announced, describeRollout(view, now, api, causes), { now, since, gracePeriodMs });
+    dueOfRollout(before?.announced, describeRollout(view, now, api, causes), at);
   const quick = due({});
   // Causes are read only for what is announced.
   const { notices, announced } = quick.notices.length === 0 ? quick : due(await loadCauses(parts, view));

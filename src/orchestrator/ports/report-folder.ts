@@ -9,8 +9,9 @@ export type FolderAnswer<Value> =
 export interface ReportFolder {
   /** Where it is, for people. */
   readonly place: string;
+  pathOf(file: string): string;
   /** Those of these files that are not there, or are of an earlier end of the rollout. */
   listMissing(files: readonly string[], endedAt: EpochMs): Promise<FolderAnswer<readonly string[]>>;
   /** Writes a whole file or nothing, also when the process is killed meanwhile. */
-  write(file: string, text: string, endedAt: EpochMs): Promise<FolderAnswer<{ readonly path: string }>>;
+  write(file: string, text: string, endedAt: EpochMs): Promise<FolderAnswer<null>>;
 }

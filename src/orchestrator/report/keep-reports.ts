@@ -30,6 +30,8 @@ export interface ReportKeeper {
   ): Promise<void>;
   /** null: the last attempt succeeded, or none was due. */
   problem(): ReportProblem | null;
+  /** Paths of a rollout's reports; empty while reports cannot be written. */
+  pathsOf(rolloutId: string): readonly string[];
 }
 
 // What ended longer ago is an operator's to ask for: whoever moves old reports elsewhere does not get them again.
@@ -66,6 +68,8 @@ export function makeReportKeeper(parts: KeepReportsParts): ReportKeeper {
   return {
     writeDue,
     problem: () => problem,
+    pathsOf: (rolloutId) =>
+      problem === null ? parts.formats.map((format) => parts.folder.pathOf(fileOf(rolloutId, format))) : [],
     keep: async ({ isLeading, sleep }, signal) => {
       while (!signal.aborted) {
         try {
@@ -92,17 +96,28 @@ function isDue(rollout: Rollout, now: EpochMs): rollout is EndedRollout {
 async function writeMissing(parts: KeepReportsParts, rollout: EndedRollout): Promise<string | undefined> {
   const { folder, formats, sink } = parts;
   const { id, endedAt, policy } = rollout;
-  const fileOf = (format: ReportFormat) => `${id}.${format}`;
-  const missing = await folder.listMissing(formats.map(fileOf), endedAt);
+  const missing = await folder.listMissing(
+    formats.map((format) => fileOf(id, format)),
+    endedAt,
+  );
   if (!missing.ok) return missing.reason;
-  const wanted = formats.filter((format) => missing.value.includes(fileOf(format)));
+  const wanted = formats.filter((format) => missing.value.includes(fileOf(id, format)));
   if (wanted.length === 0) return undefined;
   const reports = await writeReports(parts, id, wanted);
   if (reports === undefined) return undefined;
   for (const format of wanted) {
-    const written = await folder.write(fileOf(format), reports[format], endedAt);
+    const written = await folder.write(fileOf(id, format), reports[format], endedAt);
     if (!written.ok) return written.reason;
-    sink.note({ event: 'report.written', policy: policy.name, rollout: id, reason: written.value.path });
+    sink.note({
+      event: 'report.written',
+      policy: policy.name,
+      rollout: id,
+      reason: folder.pathOf(fileOf(id, format)),
+    });
   }
   return undefined;
+}
+
+function fileOf(rolloutId: string, format: ReportFormat): string {
+  return `${rolloutId}.${format}`;
 }

@@ -59,8 +59,11 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
       const words = `${count(waiting, 'collector')} of it wait until it is released.`;
       return { title: `stratum ${label} held`, cause: `${reason}. ${words}` };
     }
-    case 'finished':
-      return { title: stateWords(news.state), cause: news.reason };
+    case 'finished': {
+      const report = news.reports === undefined ? [] : [`Report: ${news.reports.join(', ')}`];
+      const cause = [news.reason, ...report].filter((words) => words !== '').join('. ');
+      return { title: stateWords(news.state), cause };
+    }
     case 'noProgress':
       return {
         title: 'no progress',

@@ -47,7 +47,13 @@ export type OnceNews =
   | { readonly event: 'started'; readonly startedBy: string; readonly waves: number }
   /** `next`: the wave after it; null: it was the last one. */
   | { readonly event: 'wavePassed'; readonly wave: string; readonly next: string | null }
-  | { readonly event: 'finished'; readonly state: RolloutState; readonly reason: string }
+  | {
+      readonly event: 'finished';
+      readonly state: RolloutState;
+      readonly reason: string;
+      /** Paths of its report; absent where none is kept, and in notices of earlier versions. */
+      readonly reports?: readonly string[];
+    }
   /** A person tries whether a receiver gets messages. */
   | { readonly event: 'test' };
 

@@ -41,6 +41,8 @@ export function dueOfRollout(
     readonly since: EpochMs;
     /** A rollout that could move and has not for so long makes no progress. */
     readonly gracePeriodMs: DurationMs;
+    /** Paths of the report that its end leaves; empty: only the command gives a report. */
+    readonly reports?: readonly string[];
   },
 ): NoticesOf<AnnouncedRollout> {
   const { now } = at;
@@ -60,7 +62,9 @@ export function dueOfRollout(
   const facts = { at: now, policy, figures } as const;
   const once = (key: string, news: OnceNews): Notice => {
     const incident = `${id}/${key}`;
-    return { ...facts, id: incident, incident, phase: 'once', news, commands: [statusCommand(status)] };
+    const asksForReport = news.event === 'finished' && news.reports === undefined;
+    const commands = [statusCommand(status), ...(asksForReport ? [reportCommand(status)] : [])];
+    return { ...facts, id: incident, incident, phase: 'once', news, commands };
   };
   const incident = (phase: 'raised' | 'over', { incident: key, news }: OpenIncident): Notice => {
     const commands = phase === 'over' ? [] : commandsFor(status, news);
@@ -75,10 +79,12 @@ export function dueOfRollout(
     notices.push(once(`passed/${name}`, { event: 'wavePassed', wave: name, next: waveAfter(status, name) }));
   for (const over of without(before.open, open)) notices.push(incident('over', over));
   for (const raised of without(open, before.open)) notices.push(incident('raised', raised));
-  if (endedAt !== null && before.endedAt !== endedAt)
-    notices.push(
-      once(`finished/${endedAt}`, { event: 'finished', state: status.state, reason: status.reason }),
-    );
+  if (endedAt !== null && before.endedAt !== endedAt) {
+    const { state, reason } = status;
+    const { reports = [] } = at;
+    const news = { event: 'finished', state, reason, ...(reports.length > 0 && { reports }) } as const;
+    notices.push(once(`finished/${endedAt}`, news));
+  }
   const after = {
     started: true,
     passed: passed.map(({ name }) => name),
@@ -221,4 +227,8 @@ function commandsFor(status: RolloutStatus, news: IncidentNews): readonly string
 
 function statusCommand({ id }: RolloutStatus): string {
   return `upwave status ${quoteArgument(id)}`;
+}
+
+function reportCommand({ id }: RolloutStatus): string {
+  return `upwave report ${quoteArgument(id)}`;
 }

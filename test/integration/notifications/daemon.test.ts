@@ -62,6 +62,7 @@ describe('the notifications of daemons', () => {
       'held over',
       'finished once',
     ]);
+    expect(hook[2]?.['commands']).toContain(`upwave report ${rolloutId}`);
     expect(hook[0]).toMatchObject({
       policy: 'night',
       needsPerson: true,

@@ -17,11 +17,9 @@ describe('the directory of reports', () => {
   it('is made where it is missing, and holds whole files dated with the end of their rollouts', async () => {
     const directory = join(aDirectory(), 'deep', 'reports');
     expect(await missing(directory)).toEqual({ ok: true, value: ['a.txt', 'b.txt'] });
-    const path = join(directory, 'a.txt');
-    expect(await makeReportFolder(directory).write('a.txt', 'all of it', startedAt)).toEqual({
-      ok: true,
-      value: { path },
-    });
+    const folder = makeReportFolder(directory);
+    const path = folder.pathOf('a.txt');
+    expect(await folder.write('a.txt', 'all of it', startedAt)).toMatchObject({ ok: true });
     expect(readdirSync(directory)).toEqual(['a.txt']);
     expect(readFileSync(path, 'utf8')).toBe('all of it');
     expect(statSync(path).mtimeMs).toBe(startedAt);

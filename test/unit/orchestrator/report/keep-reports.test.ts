@@ -20,6 +20,7 @@ function aFolder() {
   const broken = { reason: '' };
   const folder: ReportFolder = {
     place: '/reports',
+    pathOf: (name) => `/reports/${name}`,
     listMissing: async (names, at) => ({
       ok: true,
       value: names.filter((name) => (files.get(name)?.endedAt ?? 0) < at),
@@ -27,7 +28,7 @@ function aFolder() {
     write: async (name, text, at) => {
       if (broken.reason !== '') return { ok: false, reason: broken.reason };
       files.set(name, { text, endedAt: at });
-      return { ok: true, value: { path: `/reports/${name}` } };
+      return { ok: true, value: null };
     },
   };
   return { files, broken, folder };
@@ -96,9 +97,11 @@ describe('the reports of ended rollouts', () => {
     clock.at += 60_000;
     await keeper.writeDue();
     expect(keeper.problem()).toMatchObject({ reason: broken.reason, since: endedAt + 1_000 });
+    expect(keeper.pathsOf('r')).toEqual([]);
     broken.reason = '';
     await keeper.writeDue();
     expect(keeper.problem()).toBeNull();
+    expect(keeper.pathsOf('r')).toEqual(['html', 'md'].map((format) => `/reports/r.${format}`));
     expect(files.size).toBe(2);
     expect(notes.map((note) => ('failures' in note ? note.failures : note.event))).toEqual([
       1,

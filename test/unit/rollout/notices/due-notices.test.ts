@@ -33,7 +33,11 @@ const held = aRolloutStatus({
   reason: 'wave canary: failures 3, allowed 2',
   verbs: ['resume', 'abort'],
 });
-const ended = aRolloutStatus({ state: 'finishedWithFailures', endedAt: startedAt + 9 * minute });
+const ended = aRolloutStatus({
+  state: 'finishedWithFailures',
+  endedAt: startedAt + 9 * minute,
+  reason: 'wave rest: all upgrades ended',
+});
 const approval = aRolloutStatus({
   waves: [
     aWaveStatus({ state: 'passed' }),
@@ -107,6 +111,23 @@ describe('what is announced of a rollout', () => {
     const soak = { kind: 'soak', reason: '', until: startedAt + 999 * minute } as const;
     expect(at({ blockers: [soak] })).toEqual(['started']);
     expect(at({ headline: { kind: 'waitsForWindow', needsPerson: false } })).toEqual(['started']);
+  });
+
+  it('is, at its end, where its report is: the files, or the command that writes it', () => {
+    const at = { now: startedAt, since: startedAt, gracePeriodMs };
+    const endOf = (reports: readonly string[]) => {
+      const notice = dueOfRollout(undefined, ended, { ...at, reports }).notices.at(-1);
+      return notice && { cause: noticeWords(notice).cause, commands: notice.commands };
+    };
+    const id = ended.id;
+    expect(endOf([])).toEqual({
+      cause: 'wave rest: all upgrades ended',
+      commands: [`upwave status ${id}`, `upwave report ${id}`],
+    });
+    expect(endOf(['/reports/a.html', '/reports/b.html'])).toEqual({
+      cause: 'wave rest: all upgrades ended. Report: /reports/a.html, /reports/b.html',
+      commands: [`upwave status ${id}`],
+    });
   });
 
   it('is said in words with the cause, the numbers and what to type', () => {
