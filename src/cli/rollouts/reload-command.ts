@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { ReloadAnswerBody, ReloadPreviewBody } from '../../contract/admin/reload.ts';
-import { differenceWords } from '../../rollout/messages/configs.ts';
+import { type ReloadStage, reloadLines } from '../../rollout/messages/configs.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -29,39 +29,12 @@ export async function reloadCommand(options: ReloadOptions, output: ConsoleOutpu
   return exitCodes.done;
 }
 
-/**
- * What the daemon read, or would read: a line for each policy, for each running rollout, and for what waits.
- * @param of `preview`: nothing has changed yet
- */
+/** What the daemon read, or would read: a line for each policy, for each running rollout, and for what waits. */
 export function renderReload(
-  { policies, needsRestart, rollouts, warnings }: ReloadAnswerBody | ReloadPreviewBody,
-  of: 'done' | 'preview' = 'done',
+  changes: ReloadAnswerBody | ReloadPreviewBody,
+  of: ReloadStage = 'done',
 ): string {
-  const lines = [
-    ...policies.map(({ policy, kind, differences }) =>
-      kind === 'changed'
-        ? `changed    ${policy}: ${differenceWords(differences)}`
-        : `${kind.padEnd(10)} ${policy}`,
-    ),
-    ...rollouts.flatMap(({ rollout, followed, waiting }) => [
-      ...(followed.length === 0
-        ? []
-        : [
-            of === 'done'
-              ? `now        ${rollout}: ${differenceWords(followed)}`
-              : `at once    ${rollout} would follow: ${differenceWords(followed)}`,
-          ]),
-      ...(waiting.length === 0
-        ? []
-        : [
-            `later      ${rollout} keeps its plan; for the next rollout: ${waiting.map(({ key }) => key).join(', ')}`,
-          ]),
-    ]),
-    ...(needsRestart.length === 0
-      ? []
-      : [`restart    the daemon keeps its old ${needsRestart.join(', ')} until it is restarted`]),
-    ...warnings.map((words) => `warning    ${words}`),
-  ];
-  const same = 'the daemon has the config of this file already';
-  return (lines.length === 0 ? [same] : lines).map(toPrintable).join('\n');
+  return reloadLines(changes, of)
+    .map(({ what, words }) => toPrintable(`${what.padEnd(10)} ${words}`.trimStart()))
+    .join('\n');
 }

@@ -26,6 +26,57 @@ export function differenceWords(differences: readonly PolicyDifference[]): strin
     .join(', ');
 }
 
+export interface ReloadChanges {
+  readonly policies: readonly PolicyChange[];
+  readonly needsRestart: readonly string[];
+  readonly rollouts: ReadonlyArray<{
+    readonly rollout: string;
+    readonly followed: readonly PolicyDifference[];
+    readonly waiting: readonly PolicyDifference[];
+  }>;
+  readonly warnings: readonly string[];
+}
+
+/** `preview`: nothing has changed yet. */
+export type ReloadStage = 'preview' | 'done';
+
+/** One thing that a reload changes, or leaves as it is. */
+export interface ReloadLine {
+  /** In a word; empty where there is nothing to name. */
+  readonly what: string;
+  readonly words: string;
+}
+
+/** What a reload changed, or would change: for each policy, for each running rollout, and for what waits. */
+export function reloadLines(
+  { policies, needsRestart, rollouts, warnings }: ReloadChanges,
+  stage: ReloadStage,
+): readonly ReloadLine[] {
+  const lines: ReloadLine[] = policies.map(({ policy, kind, differences }) => ({
+    what: kind,
+    words: kind === 'changed' ? `${policy}: ${differenceWords(differences)}` : policy,
+  }));
+  for (const { rollout, followed, waiting } of rollouts) {
+    const changes = differenceWords(followed);
+    if (changes !== '')
+      lines.push(
+        stage === 'done'
+          ? { what: 'now', words: `${rollout}: ${changes}` }
+          : { what: 'at once', words: `${rollout} would follow: ${changes}` },
+      );
+    const keys = waiting.map(({ key }) => key).join(', ');
+    if (keys !== '')
+      lines.push({ what: 'later', words: `${rollout} keeps its plan; for the next rollout: ${keys}` });
+  }
+  if (needsRestart.length > 0) {
+    const keys = needsRestart.join(', ');
+    lines.push({ what: 'restart', words: `the daemon keeps its old ${keys} until it is restarted` });
+  }
+  lines.push(...warnings.map((words) => ({ what: 'warning', words })));
+  const same = { what: '', words: 'the daemon has the config of this file already' };
+  return lines.length === 0 ? [same] : lines;
+}
+
 // The audit keeps what fits in a line that a person reads; the answer to the reload has all of it.
 const wordsMax = 2_000;
 

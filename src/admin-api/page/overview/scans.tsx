@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { type ReloadChanges, type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
 import { type AnswerOf, call, type Policies } from '../parts/api.ts';
 import { ask } from '../parts/dialog.tsx';
 import { linkTo } from '../parts/route.ts';
@@ -115,28 +116,31 @@ function planLines(preview: AnswerOf<'previewStart'>): readonly (string | null)[
   ];
 }
 
+/** Reads the config file again, once it is shown what that would change. */
 function askReload(): void {
+  const preview = signal<AnswerOf<'previewReload'> | undefined>(undefined);
+  const Changes = () => (
+    <Lines>
+      {preview.value === undefined
+        ? [
+            'The daemon reads its config file again. A file with mistakes changes nothing.',
+            'Running rollouts follow new windows, freezes and limits at once.',
+          ]
+        : reloadTexts(preview.value, 'preview')}
+    </Lines>
+  );
   ask({
     title: 'Reload the config file',
     label: 'reload',
-    content: (
-      <ul>
-        <li>The daemon reads its config file again. A file with mistakes changes nothing.</li>
-        <li>Running rollouts follow new windows, freezes and limits at once.</li>
-      </ul>
-    ),
-    send: async (reason) => changesOf(await call('reloadConfig', { body: { reason } })),
+    content: <Changes />,
+    prepare: async () => {
+      preview.value = await call('previewReload');
+    },
+    send: async (reason) =>
+      `${reloadTexts(await call('reloadConfig', { body: { reason } }), 'done').join('. ')}.`,
   });
 }
 
-function changesOf({ kind, policies, needsRestart, rollouts }: AnswerOf<'reloadConfig'>): string {
-  if (kind === 'unchanged') return 'Nothing has changed.';
-  const changed = [
-    ...policies.map(({ policy }) => policy),
-    ...needsRestart.map((key) => `${key} (needs a restart)`),
-  ];
-  const waiting = rollouts.filter((each) => each.waiting.length > 0).map(({ rollout }) => rollout);
-  const later =
-    waiting.length === 0 ? '' : `; for the next rollout, plan and target of ${waiting.join(', ')}`;
-  return `Changed: ${changed.join(', ')}${later}.`;
+function reloadTexts(changes: ReloadChanges, stage: ReloadStage): readonly string[] {
+  return reloadLines(changes, stage).map(({ what, words }) => (what === '' ? words : `${what}: ${words}`));
 }

@@ -63,6 +63,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     rollouts: readonly RolloutStatus[],
     parts: Partial<AdminApiParts> = {},
     count = 300,
+    data: Partial<Parameters<typeof makeFakeOperations>[0]> = {},
   ) => {
     const operations = makeFakeOperations({
       rollouts,
@@ -76,6 +77,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
         },
       },
       holdResults: { '2': { kind: 'done', subject: { kind: 'collector', collectorId: 2, name: 'web-2' } } },
+      ...data,
     });
     api = await startFakeAdminApi(operations, { clock, ...parts });
     return { operations, url: api.url };
@@ -257,6 +259,38 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'hold' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'hold' }).click();
     await expect.poll(() => operations.holdRequests).toMatchObject([{ did: 'hold', subject: '2' }]);
+  });
+
+  it('shows what a reload would change before it can be asked for, and what it changed', async () => {
+    const cap = { key: 'concurrency', from: '50', to: '5', takesEffect: 'now' } as const;
+    const wave = { key: 'waves.canary.size', from: '1', to: '2', takesEffect: 'nextRollout' } as const;
+    const changes = {
+      policies: [{ policy: 'production', kind: 'changed' as const, differences: [cap, wave] }],
+      needsRestart: ['notify'],
+      rollouts: [{ rollout: 'production-1', followed: [cap], waiting: [wave] }],
+      warnings: [],
+    };
+    const { operations, url } = await serve(worldRollouts, {}, 1, {
+      reloadPreview: { kind: 'shown', ...changes, configs: [] },
+      reload: { kind: 'reloaded', ...changes },
+    });
+    const page = await open(url);
+    await page.getByRole('button', { name: 'reload the config file' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('production-1 would follow: concurrency 50 → 5').waitFor();
+    await dialog.getByText('the daemon keeps its old notify until it is restarted').waitFor();
+    await dialog.getByRole('button', { name: 'reload' }).click();
+    await dialog.getByText('now: production-1: concurrency 50 → 5').waitFor();
+    expect(operations.reloads).toHaveLength(1);
+  });
+
+  it('offers no reload while the config file has mistakes', async () => {
+    const reason = 'upwave.yaml:3: concurency is no key';
+    const { url } = await serve(worldRollouts, {}, 1, { reloadPreview: { kind: 'refused', reason } });
+    const page = await open(url);
+    await page.getByRole('button', { name: 'reload the config file' }).click();
+    await page.getByText(reason).waitFor();
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'reload' }).isDisabled()).toBe(true);
   });
 
   it('says why a verb was refused, and keeps the dialog', async () => {
