@@ -30,6 +30,7 @@ export async function readSharedState(
   return {
     statuses,
     queueJobs,
+    rateShare: api.requestsPerSecondNow / api.requestsPerSecondMax,
     outageMs: outageLeftMs(api, clock.now()),
     scans: entries.filter(({ policy }) => policies.includes(policy)),
     fleet: fleetCounts.read(),

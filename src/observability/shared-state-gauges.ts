@@ -12,6 +12,8 @@ export interface SharedState {
   readonly statuses: readonly RolloutStatus[];
   /** Jobs by the queue's own states. */
   readonly queueJobs: Readonly<Record<string, number>>;
+  /** The share of the request rate that may be used now, from 0 to 1: after 429s it is lower. */
+  readonly rateShare: number;
   /** The remainder of a pause of the API budget, or until a service that is down is tried; 0: nobody waits for that. */
   readonly outageMs: DurationMs;
   /** Scans of the policies of the config. */
@@ -40,6 +42,10 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
     'api_pause_seconds',
     'Remaining time for which all requests wait, because of a 429 or an outage. 0: no wait.',
   );
+  const rateShare = gauge(
+    'api_rate_ratio',
+    'Share of the allowed request rate that is used at most now. Below 1 for some minutes after each 429.',
+  );
   const fleet = gauge('fleet_collectors', 'Installed collectors by build and liveness.', [
     'version',
     'alive',
@@ -53,6 +59,7 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
       showActive(status, originOf(status, state.statuses));
       for (const wave of status.waves) showWave(status.policy, wave);
     }
+    rateShare.set(state.rateShare);
     outage.set(state.outageMs / 1_000);
     for (const count of boundVersions(state.fleet)) {
       // A collector says itself what it runs.

@@ -2,7 +2,7 @@ import { apiBudgetKeys } from '../../src/redis/api-budget/ledger.ts';
 import type { RedisCommands } from '../../src/redis/connection/connection.ts';
 
 /** What a budget keeps of instants: of its state in microseconds, and of each permit in milliseconds. */
-const stateInstants = ['nextUs', 'pausedUntilUs', 'pausedAtUs', 'downAtUs', 'extraAtUs'];
+const stateInstants = ['nextUs', 'pausedUntilUs', 'pausedAtUs', 'downAtUs', 'limitedAtUs'];
 
 const lua = `
 for at = 2, #ARGV do

@@ -72,7 +72,10 @@ export function aWebhookGate(changes: Partial<WebhookGateRule> = {}): WebhookGat
 }
 
 export function anApiBudgetStatus(changes: Partial<ApiBudgetStatus> = {}): ApiBudgetStatus {
-  return { requestsPerSecond: 3.4, requestsPerSecondMax: 4, rateLimited: 0, outage: null, ...changes };
+  const requestsPerSecondMax = 4;
+  const requestsPerSecondNow = changes.requestsPerSecondMax ?? requestsPerSecondMax;
+  const rates = { requestsPerSecond: 3.4, requestsPerSecondNow, requestsPerSecondMax };
+  return { ...rates, rateLimited: 0, outage: null, ...changes };
 }
 
 /** A pause of three hours that the service asked for. */

@@ -29,6 +29,7 @@ export async function exposeEverything(): Promise<string> {
         }),
       ],
       queueJobs: { waiting: 1, delayed: 2 },
+      rateShare: 1,
       outageMs: 0,
       scans: (['started', 'busy', 'nothing', 'failed'] as const).map((outcome) =>
         aScanEntry({ policy, outcome }),

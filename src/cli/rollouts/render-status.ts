@@ -229,14 +229,19 @@ function endLines({ eta, api }: RolloutStatus, now: EpochMs, fit: Fit): readonly
   if (eta === null && api === null) return [];
   const parts: Part[] = eta === null ? [] : [etaWords(eta, now)];
   if (api !== null) {
-    const { requestsPerSecond: used, requestsPerSecondMax: max, rateLimited } = api;
-    const limited: Part = rateLimited === 0 ? '' : { text: `429s ${rateLimited}`, color: 'red' };
+    const { requestsPerSecond, requestsPerSecondNow, requestsPerSecondMax, rateLimited } = api;
+    const [allowed, most] = [shownRate(requestsPerSecondNow), shownRate(requestsPerSecondMax)];
     parts.push(
-      `${used.toFixed(1)}/${Number(max.toFixed(2))} requests/s`,
-      ...(limited === '' ? [] : [limited]),
+      `${requestsPerSecond.toFixed(1)}/${allowed} requests/s`,
+      ...(allowed === most ? [] : [`lowered from ${most} by 429s`]),
+      ...(rateLimited === 0 ? [] : [{ text: `429s ${rateLimited}`, color: 'red' } as const]),
     );
   }
   return fitLines('end', parts, fit);
+}
+
+function shownRate(requestsPerSecond: number): string {
+  return String(Number(requestsPerSecond.toFixed(2)));
 }
 
 /** What it is made of: for a verb that names it, and for who asks where a collector is. */

@@ -77,7 +77,10 @@ const ApiBudgetStatusBody = z
     requestsPerSecond: z
       .number()
       .meta({ description: 'Requests that got their place, over the last minute.' }),
-    requestsPerSecondMax: z.number(),
+    requestsPerSecondNow: z.number().meta({
+      description: 'What may be used now: less than the maximum for some minutes after each 429.',
+    }),
+    requestsPerSecondMax: z.number().meta({ description: 'What the config allows.' }),
     rateLimited: Count.meta({ description: '429s in the last hour; those that came at once are one.' }),
     outage: OutageBody.nullable(),
   })

@@ -17,7 +17,8 @@ export interface ApiBudget {
   take(budgetClass: BudgetClass, signal?: AbortSignal): Promise<BudgetGrant>;
   /**
    * Pauses every daemon on this key: for as long as the service asked, or longer, since pauses grow until a success.
-   * `forMs` is 0 where it did not ask. `single`: after the pause one request at a time, until one succeeds.
+   * `forMs` is 0 where it did not ask. After a 429 the rate is lower, and grows again by itself. `single`: a throttled
+   * sign-in; after the pause one request at a time, until one succeeds.
    * @returns how long the pause lasts
    */
   pause(pause: { readonly forMs: DurationMs; readonly single: boolean }): Promise<DurationMs>;

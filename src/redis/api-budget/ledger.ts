@@ -24,6 +24,8 @@ export interface ApiBudgetLedgerParts {
   readonly permitLifeMs?: DurationMs;
   /** How pauses grow, those after a 429 too: each is twice as long as the one before, or as long as the service asked. */
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
+  /** How long after a 429 the rate is back where it met it. The same for all daemons on the key. */
+  readonly rateRecoveryMs?: DurationMs;
   /** Called when this daemon learns that the service is down, or answers again, whichever daemon found it. */
   readonly onStatus?: (status: ServiceStatus) => void;
   /** Receives faults of Redis which waiting does not repair. */
@@ -81,8 +83,12 @@ export interface ApiBudgetLedger {
 // 96 % of the rate used. It pays for what moves a request within a second: our lateness, and the network's.
 const marginShare = 0.04;
 
-// A 429 met all the same adds half of that again, for a while.
-const extraMargin = { extraStep: 0.02, extraMax: 0.25, halfLifeMs: 300_000 };
+/**
+ * A 429 met all the same lowers the rate for all daemons: others use the limit, too. Its way up takes a recovery time to
+ * where it met the 429, and at most 1.7 more to the whole rate. With two minutes a limit that others share for good costs 20
+ * to 30 refusals an hour.
+ */
+export const rateRecoveryDefaultMs: DurationMs = 120_000;
 
 // Of the 40 ms that the margin leaves in a second, a quarter may be spent between the slot and its reservation, a
 // quarter until the request is handed out, and the rest is the network's.
@@ -126,6 +132,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   const terms = termsOf(parts);
+  const { recoveryMs } = terms;
   const faults = parts.faults ?? unreportedFaults;
   const onFailed = (error: unknown) => faults.met(faultName, error);
   const permits = makePermits((given) => commands.zrem(keys.permits, ...given), onFailed);
@@ -154,7 +161,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     giveBack: permits.giveBack,
 
     pause: async (pause) => {
-      const args = { forMs: 0, reason: '', ...pause, firstMs, maxMs, ...extraMargin };
+      const args = { forMs: 0, reason: '', ...pause, firstMs, maxMs, recoveryMs };
       const lastsMs = await runScript(commands, pauseScript, { keys, args });
       reportSuccess = true;
       if (pause.kind === 'down') statusWatch.learn(pause.reason);
@@ -244,6 +251,7 @@ function termsOf({
   requestsPerSecond,
   concurrentRequests = 10,
   permitLifeMs = 60_000,
+  rateRecoveryMs = rateRecoveryDefaultMs,
 }: ApiBudgetLedgerParts) {
   return {
     spacingUs: 1_000_000 / requestsPerSecond,
@@ -252,7 +260,7 @@ function termsOf({
     horizonUs: horizonMs * 1_000,
     moreHorizonUs: moreHorizonMs * 1_000,
     slackMaxUs: heldMaxMs * 1_000,
-    halfLifeMs: extraMargin.halfLifeMs,
+    recoveryMs: rateRecoveryMs,
     permitsMax: concurrentRequests,
     permitLifeMs,
   };

@@ -3,8 +3,8 @@
 --
 -- Keys: state.
 -- Arguments: kind, `rate`, `single` for a throttled sign-in, or `down`; reason, why the service is down, or ''; forMs, how
--- long the service asked for, or 0; firstMs and maxMs, between which pauses double; extraStep, extraMax and halfLifeMs of
--- what a 429 adds to the margin.
+-- long the service asked for, or 0; firstMs and maxMs, between which pauses double; recoveryMs, after which the rate is
+-- back where it met a 429.
 -- Answers: how long the pause lasts from now, in ms.
 
 --@include state
@@ -16,8 +16,8 @@ if state.pausedUntilUs <= nowUs then
   redis.call('HSET', stateKey, 'growthMs', whole(growthMs))
   untilUs = math.max(untilUs, nowUs + growthMs * 1000)
   if kind == 'rate' then
-    local extra = math.min(extraNow(state, halfLifeMs) + extraStep, extraMax)
-    redis.call('HSET', stateKey, 'extra', string.format('%.6f', extra), 'extraAtUs', whole(nowUs))
+    local share = string.format('%.6f', shareNow(state, recoveryMs))
+    redis.call('HSET', stateKey, 'limitedShare', share, 'limitedAtUs', whole(nowUs))
     redis.call('HSET', stateKey, 'limited', withMore('limited', hourUs, 1))
   end
 end

@@ -4,8 +4,8 @@
 -- Keys: state; permits, a sorted set of permits by the instant at which they run out.
 -- Arguments: given, permits that come back; wanted, permits to take; slackUs, how much later than their instants all
 -- slots of this answer may be used, before the next slot of anybody; and the terms of the budget: spacingUs and
--- marginShare between two slots; halfLifeMs of what 429s add to the margin; missedMaxUs, how old a slot may be that is
--- still given; horizonUs and moreHorizonUs, how near the first and the further slots must be; slackMaxUs; permitsMax;
+-- marginShare between two slots; recoveryMs, after which the rate is back where it met a 429; missedMaxUs, how old a
+-- slot may be that is still given; horizonUs and moreHorizonUs, how near the first and the further slots must be; slackMaxUs; permitsMax;
 -- permitLifeMs, after which a permit that never came back is free again.
 -- Answers: Redis's time in µs; `granted`, `full`, `far` or `paused`; how long to wait, in µs; 1 when a success would
 -- change something; why the service is down, or ''; the slots in µs, one for each of the first permits.
@@ -34,7 +34,7 @@ if free <= 0 then
   return answer('full', 0, {})
 end
 
-local spacing = spacingUs * (1 + marginShare + extraNow(state, halfLifeMs))
+local spacing = spacingUs * (1 + marginShare) / shareNow(state, recoveryMs)
 local slot = state.nextUs
 -- Nobody reserves further ahead than this: the clock was set back.
 if slot - nowUs > horizonUs + moreHorizonUs + slackMaxUs + 4 * spacing then

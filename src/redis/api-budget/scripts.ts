@@ -15,7 +15,7 @@ export const reserveScript = defineScript({
     slackUs: 'number',
     spacingUs: 'number',
     marginShare: 'number',
-    halfLifeMs: 'number',
+    recoveryMs: 'number',
     missedMaxUs: 'number',
     horizonUs: 'number',
     moreHorizonUs: 'number',
@@ -42,9 +42,7 @@ export const pauseScript = defineScript({
     forMs: 'number',
     firstMs: 'number',
     maxMs: 'number',
-    extraStep: 'number',
-    extraMax: 'number',
-    halfLifeMs: 'number',
+    recoveryMs: 'number',
   },
   result: number,
 });
@@ -66,6 +64,6 @@ export const serviceUpScript = defineScript({
 export const statusScript = defineScript({
   file: new URL('./status.lua', import.meta.url),
   keys: ['state'],
-  args: {},
-  result: z.tuple([text, number, text, number, text, number]),
+  args: { recoveryMs: 'number' },
+  result: z.tuple([text, number, text, number, text, number, text]),
 });

@@ -7,7 +7,8 @@
 --   single                 '1' while one request at a time may try to sign in
 --   down, downAtUs         why the service is down, and since when; one request at a time tries meanwhile
 --   growthMs               how long the last pause was
---   extra, extraAtUs       what 429s have added to the margin, and when; it halves with time
+--   limitedShare           the share of the rate in use when the last 429 came, from 0 to 1
+--   limitedAtUs            when that was
 --   granted, limited       slots by the minute and 429s by the hour, each `window count before`: the number of the
 --                          window, its count, and the count of the window before it
 
@@ -17,6 +18,13 @@ local pauseMaxUs = 3600 * 1000000
 local clockSlackUs = 1000000
 -- A budget without requests for a week has nothing left to tell: no pause, permit or margin lasts so long.
 local keptMs = 7 * 24 * 3600000
+
+-- A 429 takes this part of the rate. Two clients of one limit which both do so come to equal parts.
+local backOff = 0.2
+-- What is added to the share in the second recovery time after a 429: 0.2 of the whole rate.
+local growth = 0.2
+-- A rate below this one would let no upgrade end in time. Pauses, which grow, protect the service then.
+local shareMin = 0.1
 
 local minuteUs = 60 * 1000000
 local hourUs = 3600 * 1000000
@@ -35,7 +43,7 @@ end
 
 local function readState()
   local fields = redis.call('HMGET', stateKey, 'nextUs', 'pausedUntilUs', 'pausedAtUs', 'single', 'down', 'growthMs',
-    'extra', 'extraAtUs')
+    'limitedShare', 'limitedAtUs')
   local pausedUntilUs = tonumber(fields[2] or '0')
   local pausedAtUs = tonumber(fields[3] or '0')
   local down = fields[5] or ''
@@ -49,8 +57,8 @@ local function readState()
     isSingle = fields[4] == '1' or down ~= '',
     down = down,
     growthMs = tonumber(fields[6] or '0'),
-    extra = tonumber(fields[7] or '0'),
-    extraAtUs = tonumber(fields[8] or '0'),
+    limitedShare = tonumber(fields[7] or '1'),
+    limitedAtUs = tonumber(fields[8] or '0'),
   }
 end
 
@@ -74,6 +82,11 @@ local function slidingCount(field, windowUs)
   return count + before * (1 - (nowUs % windowUs) / windowUs)
 end
 
-local function extraNow(state, halfLifeMs)
-  return state.extra * 2 ^ (-math.max(0, nowUs - state.extraAtUs) / (halfLifeMs * 1000))
+-- The share of the rate that may be used now. After a 429 it follows the curve of CUBIC (RFC 9438): quickly back towards
+-- the share that met the 429, slowly past it, then ever faster. So little is lost where the limit still is, and the
+-- whole rate is soon back where the limit is gone.
+local function shareNow(state, recoveryMs)
+  local recoveries = math.max(0, nowUs - state.limitedAtUs) / (recoveryMs * 1000)
+  local change = recoveries < 1 and state.limitedShare * backOff or growth
+  return math.max(shareMin, math.min(state.limitedShare + change * (recoveries - 1) ^ 3, 1))
 end

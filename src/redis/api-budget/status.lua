@@ -1,9 +1,10 @@
 -- Shows the state of the budget, and changes nothing.
 --
 -- Keys: state.
+-- Arguments: recoveryMs, after which the rate is back where it met a 429.
 -- Answers: requests a second over the last minute, with three decimals; 429s in the last hour; of which kind the pause is
 -- (`rate`, `single`, `down`, or '' without one); how long it still lasts, in ms, or 0; why the service is down, or ''; for
--- how long it has been down, in ms, or -1.
+-- how long it has been down, in ms, or -1; the share of the rate that may be used now, with three decimals.
 
 --@include state
 
@@ -34,4 +35,5 @@ return {
   leftMs,
   state.down,
   downForMs,
+  string.format('%.3f', shareNow(state, recoveryMs)),
 }

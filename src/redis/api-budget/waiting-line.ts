@@ -11,48 +11,51 @@ export interface WaitingLine<T> {
   takeNext(): T | undefined;
 }
 
-// Polls free the slots that creates fill: without their share, creates would run into a full house and wait there.
-const turnsBeforePoll = 3;
+/** Requests of equal rank: the oldest goes first. */
+interface Queue<T> {
+  readonly waiters: Set<T>;
+  /** After so many turns of others it goes before the more urgent ones, so that none starves at a low rate. */
+  readonly turnsOfOthersMax: number;
+  turnsOfOthers: number;
+}
 
 /**
- * Operators first, then verifications, then creates; but after three turns of those the oldest poll or page goes, so that
- * none starves.
+ * Operators first, then verifications, then creates, then polls and pages. But while they wait, every fourth turn belongs to
+ * polls and pages, and at least every tenth to creates, and to verifications.
  */
 export function makeWaitingLine<T>(): WaitingLine<T> {
-  // Polls and pages are one queue: the oldest of either goes.
-  const polls = new Set<T>();
-  const queues: Readonly<Record<BudgetClass, Set<T>>> = {
-    operator: new Set(),
-    verify: new Set(),
-    create: new Set(),
-    poll: polls,
-    page: polls,
-  };
-  const urgentFirst = [queues.operator, queues.verify, queues.create];
-  let turnsSincePoll = 0;
+  const operator = makeQueue<T>(Number.POSITIVE_INFINITY);
+  const verify = makeQueue<T>(7);
+  const create = makeQueue<T>(7);
+  // Polls free the slots that creates fill: without their share, creates would run into a full house and wait there.
+  const poll = makeQueue<T>(3);
+  const queues: Readonly<Record<BudgetClass, Queue<T>>> = { operator, verify, create, poll, page: poll };
+  const urgentFirst = [operator, verify, create, poll];
 
   return {
     get size() {
-      return urgentFirst.reduce((sum, queue) => sum + queue.size, polls.size);
+      return urgentFirst.reduce((sum, { waiters }) => sum + waiters.size, 0);
     },
     add: (budgetClass, waiter) => {
-      queues[budgetClass].add(waiter);
+      queues[budgetClass].waiters.add(waiter);
     },
     remove: (waiter) => {
-      for (const queue of [...urgentFirst, polls]) queue.delete(waiter);
+      for (const { waiters } of urgentFirst) waiters.delete(waiter);
     },
-    all: () => [...urgentFirst, polls].flatMap((queue) => [...queue]),
+    all: () => urgentFirst.flatMap(({ waiters }) => [...waiters]),
     takeNext: () => {
-      const isPollsTurn = turnsSincePoll >= turnsBeforePoll;
-      const order = isPollsTurn ? [polls, ...urgentFirst] : [...urgentFirst, polls];
-      for (const queue of order) {
-        const [waiter] = queue;
-        if (waiter === undefined) continue;
-        queue.delete(waiter);
-        turnsSincePoll = queue === polls ? 0 : turnsSincePoll + 1;
-        return waiter;
-      }
-      return undefined;
+      const waiting = urgentFirst.filter(({ waiters }) => waiters.size > 0);
+      const overdue = waiting.findLast((queue) => queue.turnsOfOthers >= queue.turnsOfOthersMax);
+      const next = overdue ?? waiting[0];
+      const [waiter] = next?.waiters ?? [];
+      if (next === undefined || waiter === undefined) return undefined;
+      next.waiters.delete(waiter);
+      for (const queue of urgentFirst) queue.turnsOfOthers = queue === next ? 0 : queue.turnsOfOthers + 1;
+      return waiter;
     },
   };
+}
+
+function makeQueue<T>(turnsOfOthersMax: number): Queue<T> {
+  return { waiters: new Set(), turnsOfOthersMax, turnsOfOthers: 0 };
 }

@@ -4,6 +4,8 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 export interface ApiBudgetStatus {
   /** Requests that got their place, over the last minute. */
   readonly requestsPerSecond: number;
+  /** What may be used now: less than the maximum after 429s, until the rate has found its way up again. */
+  readonly requestsPerSecondNow: number;
   readonly requestsPerSecondMax: number;
   /** 429s in the last hour; those that came at once are one. */
   readonly rateLimited: number;

@@ -62,7 +62,7 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
       { ...rollout.policy, ...calendarOf(rollout) },
       {
         from: begin,
-        requestsPerSecond: api.requestsPerSecondMax,
+        requestsPerSecond: api.requestsPerSecondNow,
         learned,
       },
     );

@@ -12,6 +12,7 @@ import { aGateStatus, aHeldStratum, strataHolding } from '../../support/status-p
 const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
   statuses: [aRolloutStatus()],
   queueJobs: { waiting: 0, active: 3, delayed: 40 },
+  rateShare: 1,
   outageMs: 0,
   scans: [aScanEntry()],
   fleet: [
@@ -146,6 +147,10 @@ describe('makeMetrics', () => {
     const metrics = ofRollouts(...statuses);
     const found = await Promise.all(Object.keys(shown).map((name) => series(metrics, name)));
     expect(found).toEqual(Object.values(shown));
+  });
+
+  it('shows the share of the request rate that may be used', async () => {
+    expect(await series(someMetrics({ rateShare: 0.52 }), 'api_rate_ratio')).toBe(0.52);
   });
 
   it('tells how long all still wait for the service', async () => {

@@ -47,7 +47,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }): JSX.Element {
         )}
         {api === null ? null : (
           <Fact name="API">
-            {api.requestsPerSecond.toFixed(1)} of {Number(api.requestsPerSecondMax.toFixed(2))} requests/s
+            {rateWords(api)}
             {api.rateLimited === 0 ? '' : `, ${api.rateLimited} throttled (429) in the last hour`}
           </Fact>
         )}
@@ -103,6 +103,16 @@ export function Plan({ rollout }: { readonly rollout: Rollout }): JSX.Element {
       )}
     </section>
   );
+}
+
+function rateWords(api: NonNullable<Rollout['api']>): string {
+  const [allowed, most] = [shownRate(api.requestsPerSecondNow), shownRate(api.requestsPerSecondMax)];
+  const used = `${api.requestsPerSecond.toFixed(1)} of ${allowed} requests/s`;
+  return allowed === most ? used : `${used}, lowered from ${most} by 429s`;
+}
+
+function shownRate(requestsPerSecond: number): string {
+  return String(Number(requestsPerSecond.toFixed(2)));
 }
 
 function Fact({

@@ -116,16 +116,6 @@ describe('the rate', () => {
     expect(mostWithin(instants, 1_000)).toBeLessThanOrEqual(4);
   });
 
-  it('is spaced further after a 429, by what Redis remembers for all', async () => {
-    const { keyPrefix } = redis.config();
-    const budget = aBudget(keyPrefix, { pauseGrowth: { firstMs: 1, maxMs: 1 } });
-    await budget.pause({ forMs: 1, single: false });
-    await budget.pause({ forMs: 0, single: false });
-    await takeMany(budget, 5);
-    const [state] = await redis.connect().commands.keys(`${keyPrefix}:*:state`);
-    expect(Number(await redis.connect().commands.hget(state ?? '', 'extra'))).toBeGreaterThan(0.01);
-  });
-
   it('is not caught up after a stall', async () => {
     const { keyPrefix } = redis.config();
     const budget = aBudget(keyPrefix, { requestsPerSecond: 50 });

@@ -6,6 +6,7 @@ import {
   apiBudgetKeys,
   makeApiBudgetLedger,
 } from '../../../../src/redis/api-budget/ledger.ts';
+import { makeReadApiBudgetStatus } from '../../../../src/redis/api-budget/read-status.ts';
 import { makeRedisFaults } from '../../../../src/redis/connection/faults.ts';
 import { passBudgetTime } from '../../../support/budget-time.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
@@ -30,6 +31,14 @@ function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
       return ledger;
     },
     pass: (forMs: number) => passBudgetTime(commands, { keyPrefix, accessId }, forMs),
+    readStatus: (requestsPerSecond: number) =>
+      makeReadApiBudgetStatus({
+        commands,
+        keyPrefix,
+        accessId,
+        requestsPerSecond,
+        clock: { now: () => Date.now() },
+      }),
     fields: () => commands.hgetall(apiBudgetKeys(keyPrefix, accessId).state),
   };
 }
@@ -142,7 +151,53 @@ describe('a pause', () => {
   it('of a service that is down says nothing about the rate', async () => {
     const { aLedger, fields } = aSharedBudget();
     await aLedger().pause({ kind: 'down', reason: '503' });
-    expect(await fields()).not.toHaveProperty('extra');
+    expect(await fields()).not.toHaveProperty('limitedShare');
+  });
+});
+
+describe('the rate after a 429', () => {
+  const requestsPerSecond = 20;
+
+  function aLimitedBudget() {
+    const shared = aSharedBudget({ requestsPerSecond, pauseGrowth: { firstMs: 1, maxMs: 1 } });
+    const ledger = shared.aLedger();
+    const readStatus = shared.readStatus(requestsPerSecond);
+    const limit = async () => {
+      await ledger.pause({ kind: 'rate', forMs: 0 });
+      await shared.pass(2);
+    };
+    const allowed = async () => Math.round((await readStatus()).requestsPerSecondNow);
+    return { ...shared, limit, allowed };
+  }
+
+  it('is a fifth lower, is back where it was after two minutes, and is whole after less than six', async () => {
+    const { limit, allowed, pass } = aLimitedBudget();
+    expect(await allowed()).toBe(20);
+    for (let times = 0; times < 3; times += 1) await limit();
+    const seen: number[] = [];
+    for (let minutes = 0; minutes < 6; minutes += 1) {
+      seen.push(await allowed());
+      await pass(minute);
+    }
+    expect(seen).toEqual([10, 12, 13, 13, 17, 20]);
+  });
+
+  it('is never lower than a tenth, however many there are', async () => {
+    const { limit, allowed, pass } = aLimitedBudget();
+    for (let times = 0; times < 20; times += 1) await limit();
+    expect(await allowed()).toBe(2);
+    await pass(6 * minute);
+    expect(await allowed()).toBe(20);
+  });
+
+  it('spaces the places of all daemons by it', async () => {
+    const { aLedger, limit } = aLimitedBudget();
+    const daemons = [aLedger(), aLedger()] as const;
+    // 52 ms later, which is near enough to be given.
+    expect(await Promise.all(daemons.map(answerTo))).toEqual(['granted', 'granted']);
+    for (let times = 0; times < 20; times += 1) await limit();
+    // 520 ms later.
+    expect(await Promise.all(daemons.map(answerTo))).toEqual(['granted', 'far']);
   });
 });
 

@@ -42,6 +42,7 @@ describe('the standing of the API budget', () => {
     const { readStatus } = aBudget();
     expect(await readStatus()).toEqual({
       requestsPerSecond: 0,
+      requestsPerSecondNow: 400,
       requestsPerSecondMax: 400,
       rateLimited: 0,
       outage: null,

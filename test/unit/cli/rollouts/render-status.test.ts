@@ -84,6 +84,7 @@ const soaking = [aWaveStatus({ state: 'soaking', counts: countsOf({ failed: 1 })
 describe('the status of a rollout', () => {
   it('shows its waves, what is held, what it waits for, its windows, its end, its plan and what can be done', () => {
     const api = anApiBudgetStatus({
+      requestsPerSecondNow: 1.7599,
       requestsPerSecondMax: 2.1999,
       rateLimited: 3,
       outage: anOutage({ until: pausedUntil }),
@@ -122,7 +123,7 @@ waits   all 50 slots are taken
 waits   outside the window, until ${atOf(startedAt + 50 * hour)}
 window  open until 23:12 Europe/Berlin (1h12m); by each collector's own time zone
 strata  3 of 9 strata are in no wave before rest: AIX; HP-UX; …
-end     about ${atOf(startedAt)} (±10m), 24 requests   3.4/2.2 requests/s   429s 3
+end     about ${atOf(startedAt)} (±10m), 24 requests   3.4/1.76 requests/s   lowered from 2.2 by 429s   429s 3
 plan    7f3a by schedule   3 left out   from 19.441-2
 do      upwave pause production   | abort | rollback`);
   });

@@ -33,6 +33,25 @@ describe('the waiting line', () => {
     );
   });
 
+  it.each<readonly [waits: BudgetClass, every: number]>([
+    ['verify', 10],
+    ['create', 10],
+    ['poll', 4],
+    ['page', 4],
+  ])('gives a %s one turn in %i, whatever else waits', (waits, every) => {
+    const line = makeWaitingLine<{ readonly is: BudgetClass }>();
+    const others = (['operator', 'verify', 'create', 'poll'] as const).filter(
+      (each) => each !== waits && !(waits === 'page' && each === 'poll'),
+    );
+    const turns = 400;
+    for (let turn = 0; turn < turns; turn += 1)
+      for (const each of [...others, waits]) line.add(each, { is: each });
+    const taken = Array.from({ length: turns }, () => line.takeNext()?.is);
+    expect(taken.filter((each) => each === waits).length).toBeGreaterThanOrEqual(turns / every);
+    // The rest is for people, who wait in front of a screen.
+    expect(taken.filter((each) => each === 'operator').length).toBeGreaterThanOrEqual(turns / 2 - 1);
+  });
+
   it('takes operators before proofs before creates, each in the order they came', () => {
     const line = makeWaitingLine<string>();
     line.add('create', 'c1');
