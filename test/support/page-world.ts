@@ -4,6 +4,7 @@ import type { RolloutCourse } from '../../src/rollout/status/course.ts';
 import type { RolloutStatus } from '../../src/rollout/status/status.ts';
 import { anUpgrade, because } from './builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from './fake-operations.ts';
+import { aCause, aGateStatus } from './status-parts.ts';
 
 const minute = 60_000;
 const now = Date.now();
@@ -20,30 +21,8 @@ export const worldRollouts: readonly RolloutStatus[] = [
     id: 'edge-20261122-1',
     policy: 'edge',
     createdAt: now - 30 * minute,
-    planned: 400,
-    counts: countsOf({ succeeded: 120, upgrading: 20, verifying: 4, pending: 256 }),
-    inFlight: 20,
-    concurrency: 20,
     eta: { kind: 'at', at: now + 80 * minute, plusMinusMs: 9 * minute, requests: 800 },
-    waves: [
-      aWaveStatus({
-        name: 'canary',
-        size: 10,
-        state: 'passed',
-        counts: countsOf({ succeeded: 10 }),
-        openedAt: now - 30 * minute,
-        passedAt: now - 14 * minute,
-      }),
-      aWaveStatus({
-        name: 'rest',
-        size: 390,
-        counts: countsOf({ succeeded: 110, upgrading: 20, verifying: 4, pending: 256 }),
-        failuresAllowed: 7,
-        openedAt: now - 14 * minute,
-      }),
-    ],
     blockers: [{ kind: 'concurrency', reason: 'all 20 slots are taken', until: null }],
-    verbs: ['pause', 'abort', 'rollback'],
   }),
   aRolloutStatus({
     id: waiting,
@@ -101,22 +80,11 @@ export const worldRollouts: readonly RolloutStatus[] = [
         openedAt: now - 48 * minute,
         passedAt: now - 9 * minute,
         gates: [
-          {
-            name: 'errors',
-            verdict: 'pass',
-            words: 'errors 0.998, expected >= 0.99',
-            value: 0.998,
-            unanswered: 0,
-            dryRun: false,
-          },
-          {
-            name: 'data flow',
-            verdict: 'inconclusive',
-            words: 'data flow: no answer yet',
-            value: null,
-            unanswered: 1,
-            dryRun: true,
-          },
+          aGateStatus({ words: 'errors 0.998, expected >= 0.99', value: 0.998 }),
+          aGateStatus({
+            ...{ name: 'data flow', verdict: 'inconclusive', words: 'data flow: no answer yet' },
+            ...{ value: null, unanswered: 1, dryRun: true },
+          }),
         ],
       }),
       aWaveStatus({
@@ -135,24 +103,8 @@ export const worldRollouts: readonly RolloutStatus[] = [
         of: 'failed',
         total: 11,
         causes: [
-          {
-            kind: 'failed',
-            failureClass: 'permanent',
-            text: 'permission denied: cannot write …',
-            count: 9,
-            strata: [{ label: strata[1] ?? '', count: 6 }],
-            otherStrata: { count: 3, strata: 2 },
-            names: ['dev-web-224', 'dev-web-225', 'dev-web-230'],
-          },
-          {
-            kind: 'unconfirmed',
-            failureClass: 'unconfirmed',
-            text: 'not alive again within 10m',
-            count: 2,
-            strata: [{ label: strata[2] ?? '', count: 2 }],
-            otherStrata: { count: 0, strata: 0 },
-            names: ['aix-7', 'aix-9'],
-          },
+          aCause({ text: 'permission denied: cannot write …', count: 9 }),
+          aCause({ kind: 'unconfirmed', text: 'not alive again within 10m', count: 2 }),
         ],
         others: { count: 0, causes: 0, unread: 0 },
       },
@@ -167,26 +119,7 @@ export const worldRollouts: readonly RolloutStatus[] = [
     hold: 17,
     createdAt: now - 20 * minute,
     reason: 'wave canary has 2 failures of 0 allowed',
-    planned: 24,
-    counts: countsOf({ succeeded: 3, failed: 2, pending: 19 }),
-    inFlight: 0,
     eta: { kind: 'unknown', reason: 'held' },
-    waves: [
-      aWaveStatus({
-        size: 5,
-        counts: countsOf({ succeeded: 3, failed: 2 }),
-        failures: 2,
-        openedAt: now - 20 * minute,
-      }),
-      aWaveStatus({
-        name: 'rest',
-        size: 19,
-        state: 'waiting',
-        counts: countsOf({ pending: 19 }),
-        openedAt: null,
-        waits: 'gate of canary',
-      }),
-    ],
     blockers: [{ kind: 'held', reason: 'the rollout is held: wave canary has 2 failures', until: null }],
     buildHold: { build: '19.536-4', reason: 'it tripped a canary', by: 'daemon', at: now - 12 * minute },
     verbs: ['abort', 'rollback', 'retry'],
@@ -195,24 +128,13 @@ export const worldRollouts: readonly RolloutStatus[] = [
     id: 'offices-20261120-1',
     policy: 'offices',
     state: 'succeeded',
-    createdAt: now - 2 * 24 * 60 * minute,
-    endedAt: now - 2 * 24 * 60 * minute + 200 * minute,
-    reason: 'all 88 collectors run 19.536-4',
-    planned: 88,
-    counts: countsOf({ succeeded: 88 }),
-    inFlight: 0,
+    createdAt: now - 2_880 * minute,
+    endedAt: now - 2_680 * minute,
+    reason: 'all 10 collectors run 19.536-4',
+    counts: countsOf({ succeeded: 10 }),
     eta: null,
     api: null,
-    waves: [
-      aWaveStatus({
-        name: 'rest',
-        size: 88,
-        state: 'passed',
-        counts: countsOf({ succeeded: 88 }),
-        openedAt: now - 2880 * minute,
-        passedAt: now - 2680 * minute,
-      }),
-    ],
+    waves: [aWaveStatus({ name: 'rest', size: 10, state: 'passed', counts: countsOf({ succeeded: 10 }) })],
     verbs: ['rollback'],
   }),
 ];

@@ -5,6 +5,7 @@ import { startedAt } from './builders.ts';
 type Strata = RolloutStatus['strata'];
 type HeldStratum = Strata['held'][number];
 type GateStatus = WaveStatus['gates'][number];
+type Cause = RolloutStatus['causes'][number]['causes'][number];
 
 export function aHeldStratum(changes: Partial<HeldStratum> = {}): HeldStratum {
   return {
@@ -31,6 +32,20 @@ export function aGateStatus(changes: Partial<GateStatus> = {}): GateStatus {
     value: 0.93,
     unanswered: 0,
     dryRun: false,
+    ...changes,
+  };
+}
+
+/** Five that failed alike, in six strata. */
+export function aCause(changes: Partial<Cause> = {}): Cause {
+  return {
+    kind: 'failed',
+    failureClass: null,
+    text: 'permission denied',
+    count: 5,
+    strata: [{ label: 'Linux / amd64 / 19.441-2', count: 3 }],
+    otherStrata: { count: 2, strata: 5 },
+    names: ['dev-web-224'],
     ...changes,
   };
 }

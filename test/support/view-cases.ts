@@ -23,7 +23,7 @@ import {
   someGroups,
   startedAt,
 } from './builders.ts';
-import { countUpgrades, makeMemoryHistory, queuesOf, wavesOf } from './store/count-records.ts';
+import { makeMemoryTally } from '../../src/rehearsal/store/memory-tally.ts';
 
 export type Counts = Partial<Record<UpgradeState, number>>;
 
@@ -108,16 +108,17 @@ export function aViewOfUpgrades(
   upgrades: readonly Upgrade[],
   { now, ...changes }: Partial<RolloutView> & { readonly now: number },
 ): RolloutView {
-  const { waves, ...figures } = countUpgrades(upgrades);
-  const history = makeMemoryHistory();
-  for (const { identity } of upgrades) history.changed(identity.wave, startedAt);
+  const tally = makeMemoryTally();
+  for (const upgrade of upgrades) tally.add(upgrade);
+  const present = new Set(upgrades.map(({ identity }) => identity.wave));
   const frontier = rollout.waves.filter(hasBegun).length - 1;
   return aView({
     rollout,
-    waves: wavesOf(rollout.waves.length, waves, history),
-    ...figures,
-    ...history.durations(),
-    ...queuesOf(upgrades, { now, frontier, perLane: upgrades.length }),
+    waves: tally
+      .waves(rollout.waves.length)
+      .map((wave, index) => ({ ...wave, lastChangeAt: present.has(index) ? startedAt : null })),
+    ...tally.figures(),
+    ...tally.queues({ now, frontier, perLane: upgrades.length }),
     ...changes,
   });
 }

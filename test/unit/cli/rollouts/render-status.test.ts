@@ -22,7 +22,7 @@ import {
   startedAt,
 } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
-import { aGateStatus, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
+import { aCause, aGateStatus, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -38,18 +38,6 @@ const under = (label: string, lines: readonly string[]) =>
   lines.filter((line) => line.startsWith(`${label} `)).map((line) => line.slice(label.length).trim());
 const atOf = (instant: number) => showInstant(instant, startedAt);
 const minuteOf = (instant: number) => showMinute(instant, startedAt);
-
-type Cause = RolloutStatus['causes'][number]['causes'][number];
-const aCause = (changes: Partial<Cause> = {}): Cause => ({
-  kind: 'failed',
-  failureClass: null,
-  text: 'permission denied',
-  count: 5,
-  strata: [{ label: 'Linux / amd64 / 19.441-2', count: 3 }],
-  otherStrata: { count: 2, strata: 5 },
-  names: ['dev-web-224'],
-  ...changes,
-});
 
 const held = { state: 'held', hold: 17, verbs: ['abort', 'resume'] } as const;
 const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: startedAt };
