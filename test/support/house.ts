@@ -9,7 +9,7 @@ import type { FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { Rollout } from '../../src/rollout/model/rollout.ts';
-import type { ProgressIn, Upgrade } from '../../src/rollout/model/upgrade.ts';
+import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
 import type { CollectorObservation } from '../../src/rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../src/rollout/upgrade/failure-classes.ts';
 import {
@@ -100,22 +100,6 @@ export function upgradesLike(count: number, progress: Upgrade['progress'], rollo
   return Array.from({ length: count }, (_, index) =>
     anUpgrade(progress, { rolloutId, collectorId: index + 1, order: index + 1 }),
   );
-}
-
-/** One that is due, looked at a moment ago. */
-export function aQueuedOne(changes: Partial<ProgressIn<'queued'>> = {}): Upgrade {
-  return anUpgrade({
-    state: 'queued',
-    dueAt: startedAt,
-    freshAt: startedAt,
-    startBy: null,
-    ...changes,
-  });
-}
-
-/** One whose create was sent, and has no answer yet. */
-export function aStartingOne(sentAt = startedAt): Upgrade {
-  return anUpgrade({ state: 'starting', sentAt, dueAt: sentAt, startBy: null });
 }
 
 export function answering<T>(value: T): () => Promise<{ readonly ok: true; readonly value: T }> {

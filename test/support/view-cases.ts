@@ -1,3 +1,4 @@
+import { makeMemoryTally } from '../../src/rehearsal/store/memory-tally.ts';
 import { hasBegun } from '../../src/rollout/decision/assess.ts';
 import type { Action } from '../../src/rollout/decision/decision.ts';
 import { evolveRollout, type RolloutFact } from '../../src/rollout/decision/evolve-rollout.ts';
@@ -23,7 +24,6 @@ import {
   someGroups,
   startedAt,
 } from './builders.ts';
-import { makeMemoryTally } from '../../src/rehearsal/store/memory-tally.ts';
 
 export type Counts = Partial<Record<UpgradeState, number>>;
 

@@ -3,7 +3,8 @@ import { recordFact } from '../../../../src/orchestrator/records/change-upgrade.
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import { anUpgradingOne, aRollout, oldBuild, startedAt as t } from '../../../support/builders.ts';
-import { aHouse, aSighting, aStartingOne } from '../../../support/house.ts';
+import { aHouse, aSighting } from '../../../support/house.ts';
+import { aStartingOne } from '../../../support/upgrade-cases.ts';
 
 const read = aStartingOne();
 
@@ -34,7 +35,9 @@ describe('a fact about a record that somebody else has changed meanwhile', () =>
   ])(
     'is dropped when it answers an earlier create than the one that was sent since (P1): $kind',
     async (fact) => {
-      const { record, upgrade } = await aRecordThatIsNow(aStartingOne(t + 90_000));
+      const { record, upgrade } = await aRecordThatIsNow(
+        aStartingOne({ sentAt: t + 90_000, dueAt: t + 90_000 }),
+      );
       await record(fact);
       expect(await upgrade()).toMatchObject({ progress: { state: 'starting', sentAt: t + 90_000 } });
     },

@@ -3,7 +3,8 @@ import { sendWithinMs } from '../../../../src/orchestrator/ports/fleet-service.t
 import { waitForLeavingCreates } from '../../../../src/orchestrator/records/change-rollout.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import { aContext, aRollout, startedAt as t } from '../../../support/builders.ts';
-import { aHouse, aQueuedOne } from '../../../support/house.ts';
+import { aHouse } from '../../../support/house.ts';
+import { aQueuedOne } from '../../../support/upgrade-cases.ts';
 
 it.each([
   ['in time', 0, false, sendWithinMs + 10],

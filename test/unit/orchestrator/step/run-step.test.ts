@@ -17,19 +17,10 @@ import {
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
-import {
-  aHouse,
-  answering,
-  aQueuedOne,
-  aSighting,
-  aStartingOne,
-  away,
-  failing,
-  freeze,
-  offering,
-} from '../../../support/house.ts';
+import { aHouse, answering, aSighting, away, failing, freeze, offering } from '../../../support/house.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
 import { range } from '../../../support/store/store-changes.ts';
+import { aQueuedOne, aStartingOne } from '../../../support/upgrade-cases.ts';
 
 const week = 7 * 86_400_000;
 const queued = aQueuedOne();

@@ -13,7 +13,7 @@ import {
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
-import { aQueuedOne } from '../../../support/house.ts';
+import { aQueuedOne } from '../../../support/upgrade-cases.ts';
 
 const offeredAt = t + 2_000;
 const now = t + 300_000;
