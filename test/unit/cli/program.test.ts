@@ -1,39 +1,30 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { runProgram } from '../../../src/cli/program.ts';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes } from '../../../src/cli/shell/exit-codes.ts';
 import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
-
-/** Calls the command line in this process. */
-async function call(...args: readonly string[]) {
-  const stdout = new PassThrough();
-  const stderr = new PassThrough();
-  const code = await runProgram(['node', 'upwave', ...args], { stdout, stderr });
-  return { code, out: String(stdout.read() ?? ''), err: String(stderr.read() ?? '') };
-}
+import { aFolder } from '../../support/a-folder.ts';
+import { callUpwave } from '../../support/night/upwave-call.ts';
 
 // The README's commands run where node, npm and sh are all there is.
 const hasShell = (shell: string) => spawnSync(shell, ['--version']).status === 0;
 
 describe('help', () => {
   it('has the commands in groups, and examples, environment and exit codes on each of them', async () => {
-    const { out } = await call('help');
+    const { out } = await callUpwave('help');
     for (const group of ['Run:', 'Show:', 'Act, each with --reason:', 'Before:', 'Inventory:', 'Other:'])
       expect(out).toContain(`\n${group}\n`);
-    const status = (await call('status', '--help')).out;
+    const status = (await callUpwave('status', '--help')).out;
     expect(status).toMatch(/Examples:\n {2}\$ upwave status\n.*UPWAVE_URL .*Exit codes:\n {2}0 {2}done/s);
   });
 
   it('of a command of several words is the help of that command', async () => {
-    expect(await call('help', 'config', 'check')).toMatchObject({
+    expect(await callUpwave('help', 'config', 'check')).toMatchObject({
       code: exitCodes.done,
       out: expect.stringMatching(/^Usage: upwave config check /),
     });
-    expect(await call('help', 'config', 'chekc')).toMatchObject({
+    expect(await callUpwave('help', 'config', 'chekc')).toMatchObject({
       code: exitCodes.usageOrConfig,
       err: expect.stringContaining("unknown command 'config chekc'"),
     });
@@ -51,14 +42,14 @@ describe('completion', () => {
       .split(' ');
 
   it.skipIf(!hasShell('bash'))('offers commands, their own commands and options, in bash', async () => {
-    const script = (await call('completion', 'bash')).out;
+    const script = (await callUpwave('completion', 'bash')).out;
     expect(complete(script, 'sta')).toEqual(['status', 'start']);
     expect(complete(script, 'config', "''")).toContain('check');
     expect(complete(script, 'upgrades', 'production', '--st')).toEqual(['--state', '--stratum']);
   });
 
   it.skipIf(!hasShell('zsh'))('offers the same in zsh, with the help of each', async () => {
-    const script = (await call('completion', 'zsh')).out;
+    const script = (await callUpwave('completion', 'zsh')).out;
     expect(script).toMatch(/^#compdef upwave\n/);
     // What zsh does with them is its own: the function is called as by a completion, and lists what it offers.
     const offers = (prefix: string, ...words: readonly string[]) =>
@@ -77,7 +68,7 @@ describe('completion', () => {
   });
 
   it.skipIf(!hasShell('fish'))('offers the same in fish', async () => {
-    const script = (await call('completion', 'fish')).out;
+    const script = (await callUpwave('completion', 'fish')).out;
     const offers = (line: string) =>
       execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C'${line}'`])
         .toString()
@@ -90,36 +81,21 @@ describe('completion', () => {
   });
 
   it('is there for no other shell', async () => {
-    expect((await call('completion', 'tcsh')).code).toBe(exitCodes.usageOrConfig);
+    expect((await callUpwave('completion', 'tcsh')).code).toBe(exitCodes.usageOrConfig);
   });
 });
 
 describe('init', () => {
-  const ends: Array<() => Promise<void> | void> = [];
-  afterEach(async () => {
-    vi.unstubAllEnvs();
-    for (const end of ends.splice(0).reverse()) await end();
-  });
+  afterEach(() => void vi.unstubAllEnvs());
 
   async function setUp() {
-    const folder = mkdtempSync(join(tmpdir(), 'upwave-init-'));
-    ends.push(() => rmSync(folder, { recursive: true }));
+    const folder = aFolder();
     const credentials = [{ accessId: 'init-id', accessKey: 'init-key-of-this-test' }];
     const service = await startReferenceService({ host: '127.0.0.1', port: 0, credentials });
-    ends.push(() => service.close());
+    onTestFinished(() => service.close());
     const file = join(folder, 'upwave.yaml');
-    const init = (...more: readonly string[]) =>
-      call(
-        'init',
-        '--config',
-        file,
-        '--yes',
-        '--base-url',
-        service.baseUrl,
-        '--access-id',
-        'init-id',
-        ...more,
-      );
+    const given = ['--config', file, '--yes', '--base-url', service.baseUrl, '--access-id', 'init-id'];
+    const init = (...more: readonly string[]) => callUpwave('init', ...given, ...more);
     return { file, keyFile: join(folder, 'upwave.key'), init };
   }
 
@@ -133,7 +109,7 @@ describe('init', () => {
     expect(readFileSync(keyFile, 'utf8')).toBe('init-key-of-this-test\n');
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, 'utf8')).not.toContain('init-key-of-this-test');
-    expect((await call('config', 'check', '--config', file)).code).toBe(exitCodes.done);
+    expect((await callUpwave('config', 'check', '--config', file)).code).toBe(exitCodes.done);
     const again = await init();
     expect(again).toMatchObject({
       code: exitCodes.usageOrConfig,

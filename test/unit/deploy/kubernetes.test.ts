@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config/load/load-config.ts';
+import { aFolder } from '../../support/a-folder.ts';
 import {
   Deployment,
   KubernetesObject,
@@ -59,7 +59,7 @@ describe('deploy/kubernetes', () => {
   });
 
   it('has a config that is right, with its secrets in the files of the mounted secret', () => {
-    const secrets = mkdtempSync(join(tmpdir(), 'upwave-kubernetes-'));
+    const secrets = aFolder();
     const text = readFileSync(join(folder, 'upwave.yaml'), 'utf8');
     const mount = container.volumeMounts.find(({ name }) => name === 'secrets')?.mountPath ?? '';
     const files = [...text.matchAll(/File: (\S+)/g)].map(([, path = '']) => path);
@@ -68,7 +68,6 @@ describe('deploy/kubernetes', () => {
       writeFileSync(join(secrets, basename(path)), 'a-secret-of-some-length', { mode: 0o600 });
     writeFileSync(join(secrets, 'upwave.yaml'), text.replaceAll(mount, secrets));
     const config = loadConfig(join(secrets, 'upwave.yaml'), {});
-    rmSync(secrets, { recursive: true });
     expect(config.http.port).toBe(container.ports[0]?.containerPort);
     expect(config.http.token).toBeDefined();
   });
