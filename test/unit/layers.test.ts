@@ -141,6 +141,8 @@ const roomsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   rehearsal: {
     store: '',
+    world: '',
+    play: 'store world',
   },
   'reference-service': {
     scenario: '',

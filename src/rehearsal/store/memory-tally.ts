@@ -2,6 +2,7 @@ import { emptyCounts } from '../../rollout/decision/assess.ts';
 import { durationBucketOf, summarizeDurations } from '../../rollout/model/duration-buckets.ts';
 import type {
   Candidate,
+  DurationSummary,
   LaneQueue,
   StoredView,
   StratumSummary,
@@ -60,6 +61,7 @@ export function makeMemoryTally(): MemoryTally {
   /** By wave, then lane; each in plan order. */
   const pendingLanes: Array<Map<number, Upgrade[]>> = [];
   const timed = new Map<number, Upgrade>();
+  const durations = new Map<number, DurationSummary>();
   const learned = { count: 0, sumMs: 0 };
   let slotsTaken = 0;
   // What most views show again, as long as nothing was written between two.
@@ -125,6 +127,8 @@ export function makeMemoryTally(): MemoryTally {
     const ofStratum = buckets.get(after.identity.stratum) ?? new Map<number, number>();
     const bucket = durationBucketOf(tookMs);
     buckets.set(after.identity.stratum, ofStratum.set(bucket, (ofStratum.get(bucket) ?? 0) + 1));
+    const summary = summarizeDurations(ofStratum);
+    if (summary !== undefined) durations.set(after.identity.stratum, summary);
   };
 
   const retries = () =>
@@ -144,12 +148,7 @@ export function makeMemoryTally(): MemoryTally {
       count: learned.count,
       meanMs: learned.count === 0 ? 0 : learned.sumMs / learned.count,
     },
-    durations: new Map(
-      [...buckets].flatMap(([stratum, counts]) => {
-        const summary = summarizeDurations(counts);
-        return summary === undefined ? [] : [[stratum, summary] as const];
-      }),
-    ),
+    durations: new Map(durations),
   });
 
   return {

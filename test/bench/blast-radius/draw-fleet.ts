@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../../src/base/time.ts';
+import { seededChance } from '../../../src/rehearsal/world/seeded-chance.ts';
 import type { FleetCollector, FleetSnapshot } from '../../../src/rollout/model/collector.ts';
-import { seededChance } from '../../support/seeded-chance.ts';
 
 /** A fleet in which the target build breaks one stratum. */
 export interface Fleet {

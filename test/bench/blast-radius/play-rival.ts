@@ -1,8 +1,8 @@
 import { assertNever } from '../../../src/base/assert.ts';
 import type { DurationMs, EpochMs } from '../../../src/base/time.ts';
-import { seededChance } from '../../support/seeded-chance.ts';
+import type { FateOf } from '../../../src/rehearsal/world/fates.ts';
+import { seededChance } from '../../../src/rehearsal/world/seeded-chance.ts';
 import { type Fleet, fleetSize } from './draw-fleet.ts';
-import type { FateOf } from './fates.ts';
 
 /** How one rival did. */
 export interface RivalPlay {

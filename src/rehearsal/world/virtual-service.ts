@@ -1,9 +1,10 @@
-import type { Clock, EpochMs } from '../../../src/base/time.ts';
-import type { Answer, FleetService } from '../../../src/orchestrator/ports/fleet-service.ts';
-import type { FleetCollector, FleetSnapshot } from '../../../src/rollout/model/collector.ts';
-import type { ServiceFailure } from '../../../src/rollout/upgrade/failure-classes.ts';
-import { targetBuild } from './draw-fleet.ts';
+import type { Clock, EpochMs } from '../../base/time.ts';
+import type { Answer, FleetService } from '../../orchestrator/ports/fleet-service.ts';
+import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { collectorsPerPage } from '../../rollout/upgrade/reading-period.ts';
 import type { Fate, FateOf } from './fates.ts';
+import type { VirtualBudget } from './virtual-budget.ts';
 
 /** The service on a virtual clock, and its own account of what was asked of it. */
 export interface VirtualService {
@@ -25,14 +26,27 @@ const heartbeatMs = 15_000;
 const deadAfterMs = 30 * 60_000;
 const receivedForMs = 5_000;
 
-/** @param slots tasks that may run at one instant */
+const outage: ServiceFailure = {
+  kind: 'unavailable',
+  sent: false,
+  isUnreached: true,
+  detail: 'an outage is rehearsed',
+};
+
+/**
+ * A request that the budget has no place for does not wait here: whoever plays calls it when it may leave. While the
+ * service is down all are unavailable.
+ * @param slots tasks that may run at one instant
+ */
 export function makeVirtualService(given: {
   readonly snapshot: FleetSnapshot;
+  readonly targetBuild: string;
   readonly fateOf: FateOf;
   readonly clock: Clock;
   readonly slots: number;
+  readonly budget: VirtualBudget;
 }): VirtualService {
-  const { snapshot, fateOf, clock, slots } = given;
+  const { snapshot, targetBuild, fateOf, clock, slots, budget } = given;
   const collectors = new Map(snapshot.collectors.map((collector) => [collector.id, collector]));
   const tasks: Task[] = [];
   const lastTasks = new Map<number, Task>();
@@ -41,7 +55,7 @@ export function makeVirtualService(given: {
   let running: EpochMs[] = [];
 
   const isBusy = (id: number, now: EpochMs) => (lastTasks.get(id)?.endsAt ?? 0) > now;
-  const look = (collector: FleetCollector, now: EpochMs) => {
+  const observe = (collector: FleetCollector, now: EpochMs) => {
     const task = lastTasks.get(collector.id);
     const ended = task !== undefined && task.endsAt <= now ? task : undefined;
     const upUntil = Math.min(now, downFrom(ended));
@@ -53,17 +67,27 @@ export function makeVirtualService(given: {
       lastSeenAlive,
     };
   };
+  /** Counts the requests. @returns why they are not answered */
+  const refuse = (requests: number): Answer<never> | undefined => {
+    budget.spend(requests, clock.now());
+    return budget.isDown(clock.now()) ? failed(outage) : undefined;
+  };
+  const pages = Math.max(1, Math.ceil(snapshot.collectors.length / collectorsPerPage));
   const readInventory = async () => {
+    const refused = refuse(pages);
+    if (refused !== undefined) return refused;
     const now = clock.now();
-    const seen = snapshot.collectors.map((collector) => ({ ...collector, ...look(collector, now) }));
+    const seen = snapshot.collectors.map((collector) => ({ ...collector, ...observe(collector, now) }));
     return ok({ readAt: now, serviceAt: now, collectors: seen });
   };
 
   const create = (collectorId: number): Answer<{ readonly taskId: string }> => {
+    const refused = refuse(1);
+    if (refused !== undefined) return refused;
     const now = clock.now();
     const collector = collectors.get(collectorId);
     if (collector === undefined) return failed({ kind: 'notFound', detail: 'no such collector' });
-    const { build, alive } = look(collector, now);
+    const { build, alive } = observe(collector, now);
     running = running.filter((endsAt) => endsAt > now);
     if (isBusy(collectorId, now)) brokenPromises.add(`a second task beside an open one: ${collectorId}`);
     if (build === targetBuild) brokenPromises.add(`a task for the build it runs: ${collectorId}`);
@@ -80,12 +104,14 @@ export function makeVirtualService(given: {
   };
 
   const fleet: FleetService = {
-    listBuilds: async () => ok([{ version: targetBuild, latest: true }]),
+    listBuilds: async () => refuse(1) ?? ok([{ version: targetBuild, latest: true }]),
     readInventory,
-    readFleet: async () => ok(snapshot),
+    readFleet: async () => refuse(pages + 1) ?? ok(snapshot),
     findCollector: async () => failed({ kind: 'notFound', detail: 'not asked for here' }),
     reserveCreate: async ({ collectorId }) => ok({ giveUp: () => {}, send: async () => create(collectorId) }),
     pollTask: async (taskId) => {
+      const refused = refuse(1);
+      if (refused !== undefined) return refused;
       const now = clock.now();
       const task = tasks[Number(taskId) - 1];
       if (task === undefined) return failed({ kind: 'notFound', detail: 'no such task' });
@@ -96,10 +122,12 @@ export function makeVirtualService(given: {
       return ok({ status: 2, message: '', serviceAt: now });
     },
     pollCollector: async ({ collectorId, upgradableTo }) => {
+      const refused = refuse(upgradableTo === null ? 1 : 2);
+      if (refused !== undefined) return refused;
       const now = clock.now();
       const collector = collectors.get(collectorId);
       if (collector === undefined) return failed({ kind: 'notFound', detail: 'no such collector' });
-      const seen = look(collector, now);
+      const seen = observe(collector, now);
       const isUpgradable = seen.alive && !isBusy(collectorId, now) && seen.build !== targetBuild;
       return ok({ ...seen, serviceAt: now, upgradable: upgradableTo === null ? null : isUpgradable });
     },
