@@ -2,6 +2,7 @@ import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
 import { makeReportFolder } from '../observability/report-folder.ts';
 import { makeAccounts } from '../orchestrator/records/accounts.ts';
+import { makeSharedAttributes } from '../orchestrator/records/shared-attributes.ts';
 import { makeStoreMemory } from '../orchestrator/recovery/data-loss.ts';
 import {
   type KeepReportsParts,
@@ -56,6 +57,7 @@ export function makeEngine(ground: Ground) {
   /** Dependencies of every use case. */
   const shared = {
     ...common,
+    sharedAttributes: makeSharedAttributes(),
     accounts: makeAccounts({ ...common, backgroundTasks, readMark }),
     configs: makeConfigs({ register: configRegister, sink, clock, followsSchedule }),
     random: Math.random,

@@ -2,18 +2,19 @@ import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
 import type { Notice } from '../../rollout/model/notice.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
-import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { dueOfRollout } from '../../rollout/notices/due-notices.ts';
 import { dueOfPolicy } from '../../rollout/notices/due-of-policy.ts';
 import { receiversOf } from '../../rollout/notices/next-delivery.ts';
 import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
+import type { CauseUpgrades } from '../../rollout/status/causes.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { Announced, AnnouncedOf, NoticeQueue, Outbox } from '../ports/notifications.ts';
 import { lastGoodScan, latestScan, type ScanBook } from '../ports/scan-book.ts';
 import { loadCauses } from '../records/load-causes.ts';
-import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
+import { loadRolloutSummary, type ViewParts, withSharedAttribute } from '../records/read-records.ts';
 
 export interface AnnounceParts extends ViewParts {
   readonly scans: Pick<ScanBook, 'read'>;
@@ -95,11 +96,14 @@ async function announceRollout(
   if (view === undefined) return;
   const gracePeriodMs = policy.upgrade.deadlineMs + policy.upgrade.verifyWithinMs + graceMarginMs;
   const at = { now, since, gracePeriodMs, reports: parts.reportsOf(id) };
-  const due = (causes: Awaited<ReturnType<typeof loadCauses>>) =>
-    dueOfRollout(before?.announced, describeRollout(view, now, api, causes), at);
-  const quick = due({});
+  const due = (seen: RolloutView, causes: CauseUpgrades) =>
+    dueOfRollout(before?.announced, describeRollout(seen, now, api, causes), at);
+  const quick = due(view, {});
   // Causes are read only for what is announced.
-  const { notices, announced } = quick.notices.length === 0 ? quick : due(await loadCauses(parts, view));
+  const { notices, announced } =
+    quick.notices.length === 0
+      ? quick
+      : due(await withSharedAttribute(parts, view), await loadCauses(parts, view));
   await write(parts, { rollout: id, announced }, before, notices);
 }
 

@@ -5,7 +5,7 @@ import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts'
 import { describeRollout, type RolloutStatus } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { loadCauses } from '../records/load-causes.ts';
-import { loadRolloutSummary } from '../records/read-records.ts';
+import { loadRolloutSummary, withSharedAttribute } from '../records/read-records.ts';
 import { writeReports } from '../report/write-reports.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import { auditRepair, auditVerb } from './audit-verbs.ts';
@@ -27,7 +27,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     const now = clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
-    return describeRollout(view, now, api, await loadCauses(parts, view));
+    return describeRollout(await withSharedAttribute(parts, view), now, api, await loadCauses(parts, view));
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
     describe(rolloutId, await readApiBudgetStatus());

@@ -1,7 +1,9 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { AttributeTable } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { CapDomain, PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, StoredView } from '../../rollout/model/rollout.ts';
+import type { Outcomes } from '../../rollout/model/shared-attribute.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { CorruptUpgrade, Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { Fence } from './leader.ts';
@@ -31,6 +33,8 @@ export interface FrozenPlan {
   readonly rollout: Rollout;
   readonly upgrades: readonly Upgrade[];
   readonly groups: PlanGroups;
+  /** What its collectors are like; of late joiners, theirs alone. */
+  readonly attributes?: AttributeTable;
   readonly events: readonly RolloutEvent[];
 }
 
@@ -126,6 +130,13 @@ export interface RolloutStore {
   ): Promise<readonly number[]>;
   /** The groups of its plan; undefined also when they are unreadable. */
   loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
+  /**
+   * What the collectors of its plan were like, late joiners included; undefined where that was not kept, as by earlier
+   * versions, or is unreadable. Large: not for each pass.
+   */
+  loadAttributes(rolloutId: string): Promise<AttributeTable | undefined>;
+  /** Which collectors failed, and which were upgraded, taken back or not; at the cost of the ids of a plan. */
+  listOutcomes(rolloutId: string): Promise<Outcomes>;
   /**
    * What the store knows of what `decide` sees. Candidates are those of waves that have started (their state is not
    * `waiting` or `awaitingApproval`), by lane. `pageSize` bounds each list; `overdueBefore`: steps due before it count as overdue.

@@ -7,12 +7,15 @@ import { withPresentCaps } from '../../rollout/reload/follow-config.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
+import type { SharedAttributes } from './shared-attributes.ts';
 
 export interface ViewParts {
   readonly store: RolloutStore;
   readonly register: FleetRegister;
   /** Every rollout is ours, where left out. */
   readonly accounts?: Pick<Accounts, 'statusOf'>;
+  /** Failures are weighed by strata alone, where left out. */
+  readonly sharedAttributes?: SharedAttributes;
 }
 
 /** Reads all that `decide` sees of a rollout; undefined when there is none. */
@@ -39,6 +42,15 @@ export async function loadRolloutView(
   if (!awaitsDeferredAlone(view)) return view;
   const due = await store.listDue(rolloutId, deferredSeenMax);
   return { ...view, deferred: due.filter((upgrade) => isIn(upgrade, 'deferred')) };
+}
+
+/** The same view with what its failures have in common. */
+export async function withSharedAttribute(
+  { store, sharedAttributes }: Pick<ViewParts, 'store' | 'sharedAttributes'>,
+  view: RolloutView,
+): Promise<RolloutView> {
+  const sharedAttribute = await sharedAttributes?.of(store, view);
+  return sharedAttribute === undefined ? view : { ...view, sharedAttribute };
 }
 
 /** The same for a change or a status, which need no candidates and no overdue steps. */

@@ -8,7 +8,7 @@ import type { CauseGroupName } from '../../rollout/status/causes.ts';
 import { describeGates } from '../../rollout/status/course.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
-import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
+import { loadRolloutSummary, type ViewParts, withSharedAttribute } from '../records/read-records.ts';
 
 export interface ReportParts extends ViewParts {
   readonly clock: Clock;
@@ -46,7 +46,12 @@ export async function writeReports<Format extends ReportFormat>(
     }
   }
   const events = (await store.readEvents(rolloutId, { limit: eventsMax })).toReversed();
-  const status = describeRollout(view, now, await readApiBudgetStatus(), groups);
+  const status = describeRollout(
+    await withSharedAttribute(parts, view),
+    now,
+    await readApiBudgetStatus(),
+    groups,
+  );
   const figures = tally.figures();
   const report = reportDocument({
     ...{ status, groups: view.groups, figures, events, gates: describeGates(view.rollout) },

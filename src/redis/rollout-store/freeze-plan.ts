@@ -4,6 +4,7 @@ import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { policyKeys, type RecordKeys, rolloutKeys } from '../schema/rollout-keys.ts';
+import { encodeAttributes } from '../schema/stored-attributes.ts';
 import { plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
 import { activatePlanScript, replacePlanScript } from './scripts.ts';
 import { asStaged, stagePlan } from './stage-plan.ts';
@@ -35,7 +36,7 @@ export async function storePlan(
   return answer;
 }
 
-function activate(
+async function activate(
   redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
   plan: { readonly frozen: FrozenPlan; readonly staging: RecordKeys; readonly mark: WriteMark },
 ): Promise<'frozen' | 'busy' | 'lost'> {
@@ -51,7 +52,13 @@ function activate(
       rollouts,
       number: numberKey(yyyymmdd),
     },
-    args: { ...planArgs(frozen, mark), id: rollout.id, number, numberKeptMs, createdAt: rollout.createdAt },
+    args: {
+      ...(await planArgs(frozen, mark)),
+      id: rollout.id,
+      number,
+      numberKeptMs,
+      createdAt: rollout.createdAt,
+    },
   });
 }
 
@@ -67,7 +74,7 @@ export async function replacePlan(
   const staging = await stagePlan(redis, { rolloutId: rollout.id, upgrades, mark });
   const answer = await runScript(redis.commands, replacePlanScript, {
     keys: { ...keys, ...asStaged(staging) },
-    args: { ...planArgs(frozen, mark), expectedRev, rev: rollout.rev },
+    args: { ...(await planArgs(frozen, mark)), expectedRev, rev: rollout.rev },
   });
   if (answer === 'lost')
     throw new Error(`the staged records of rollout ${rollout.id} ran out before they were used`);
@@ -77,12 +84,13 @@ export async function replacePlan(
 }
 
 /** What both scripts put in place with the staged records. */
-function planArgs({ rollout, upgrades, groups, events }: FrozenPlan, mark: WriteMark) {
+async function planArgs({ rollout, upgrades, groups, attributes, events }: FrozenPlan, mark: WriteMark) {
   return {
     write: mark.write,
     rollout: JSON.stringify(rollout),
     fields: plannedFields(rollout, groups, mark),
     groups: JSON.stringify(groups),
+    attributes: await encodeAttributes(attributes),
     counts: encodeCounts(countPlan(upgrades)),
     planned: upgrades.length,
     events: encodeEvents(events),

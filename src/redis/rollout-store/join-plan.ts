@@ -6,6 +6,7 @@ import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { assertPlaces, orderScoreOf } from '../schema/plan-place.ts';
 import { joinersKey, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
+import { encodeAttributes } from '../schema/stored-attributes.ts';
 import { plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
 import { encodeUpgrade } from '../schema/stored-upgrade.ts';
 import { joinPlanScript, stageJoinersScript } from './scripts.ts';
@@ -20,7 +21,7 @@ export async function joinPlan(
   save: { readonly expectedRev: number; readonly fence: Fence | null; readonly mark: WriteMark },
 ): Promise<SaveResult> {
   const { commands, keyPrefix } = redis;
-  const { rollout, upgrades, groups, events } = joining;
+  const { rollout, upgrades, groups, attributes, events } = joining;
   const { expectedRev, fence, mark } = save;
   assertPlaces(upgrades);
   const joiners = joinersKey(keyPrefix, rollout.id, mark.write);
@@ -40,6 +41,7 @@ export async function joinPlan(
       rollout: JSON.stringify(rollout),
       fields: plannedFields(rollout, groups, mark),
       groups: JSON.stringify(groups),
+      attributes: await encodeAttributes(attributes),
       joining: upgrades.length,
       events: encodeEvents(events),
     },

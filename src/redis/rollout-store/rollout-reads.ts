@@ -1,6 +1,8 @@
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
+import { joinTables } from '../../rollout/model/attributes.ts';
 import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { rangeBound } from '../connection/commands.ts';
+import { decodeAttributes } from '../schema/stored-attributes.ts';
 import { decodeEvent, decodeGroups } from '../schema/stored-rollout.ts';
 import {
   listCurrent,
@@ -23,6 +25,7 @@ type RolloutReads = Pick<
   | 'loadRollout'
   | 'nextRolloutNumber'
   | 'loadGroups'
+  | 'loadAttributes'
   | 'readEvents'
 >;
 
@@ -77,6 +80,15 @@ export function makeRolloutReads(store: StoreContext): RolloutReads {
     loadGroups: async (rolloutId) => {
       const text = await commands.get(ofRollout(rolloutId).keys.groups);
       return text === null ? undefined : broken.read(() => decodeGroups(text, rolloutId));
+    },
+
+    loadAttributes: async (rolloutId) => {
+      if (!isRolloutId(rolloutId)) return undefined;
+      const texts = await commands.hvals(ofRollout(rolloutId).keys.attributes);
+      const tables = await Promise.all(texts.map((text) => decodeAttributes(text, rolloutId)));
+      // Without those of late joiners it would name another group: one unreadable table is none.
+      const all = broken.read(() => tables.map((table) => table()));
+      return all?.every((table) => table !== undefined) === true ? joinTables(all) : undefined;
     },
 
     readEvents: async (rolloutId, { limit }) => {

@@ -66,7 +66,7 @@ export type ViewReply = NonNullable<z.output<typeof viewScript.result>>;
 
 export const saveRolloutScript = defineScript({
   file: new URL('./lua/save-rollout.lua', import.meta.url),
-  keys: ['rollout', 'events', 'fence', 'active', 'groups', 'packed', ...recordKeys],
+  keys: ['rollout', 'events', 'fence', 'active', 'groups', 'attributes', 'packed', ...recordKeys],
   args: {
     id: 'text',
     write: 'text',
@@ -132,13 +132,24 @@ export const stagePlanScript = defineScript({
 
 export const activatePlanScript = defineScript({
   file: new URL('./lua/activate-plan.lua', import.meta.url),
-  keys: ['active', 'rollouts', 'number', 'rollout', 'events', 'groups', ...recordKeys, ...stagedKeys],
+  keys: [
+    'active',
+    'rollouts',
+    'number',
+    'rollout',
+    'events',
+    'groups',
+    'attributes',
+    ...recordKeys,
+    ...stagedKeys,
+  ],
   args: {
     id: 'text',
     write: 'text',
     rollout: 'text',
     fields: 'json',
     groups: 'text',
+    attributes: 'text',
     counts: 'json',
     planned: 'number',
     events: 'json',
@@ -151,7 +162,7 @@ export const activatePlanScript = defineScript({
 
 export const replacePlanScript = defineScript({
   file: new URL('./lua/replace-plan.lua', import.meta.url),
-  keys: ['rollout', 'events', 'groups', ...recordKeys, ...stagedKeys],
+  keys: ['rollout', 'events', 'groups', 'attributes', ...recordKeys, ...stagedKeys],
   args: {
     write: 'text',
     expectedRev: 'number',
@@ -159,6 +170,7 @@ export const replacePlanScript = defineScript({
     rollout: 'text',
     fields: 'json',
     groups: 'text',
+    attributes: 'text',
     counts: 'json',
     planned: 'number',
     events: 'json',
@@ -175,7 +187,7 @@ export const stageJoinersScript = defineScript({
 
 export const joinPlanScript = defineScript({
   file: new URL('./lua/join-plan.lua', import.meta.url),
-  keys: ['rollout', 'events', 'fence', 'groups', 'joiners', ...recordKeys],
+  keys: ['rollout', 'events', 'fence', 'groups', 'attributes', 'joiners', ...recordKeys],
   args: {
     write: 'text',
     fence: 'number?',
@@ -184,6 +196,7 @@ export const joinPlanScript = defineScript({
     rollout: 'text',
     fields: 'json',
     groups: 'text',
+    attributes: 'text',
     joining: 'number',
     events: 'json',
   },

@@ -1,11 +1,18 @@
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { dueAtOf } from '../../rollout/model/upgrade.ts';
+import { listOutcomes } from './list-outcomes.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
 
 type UpgradeReads = Pick<
   RolloutStore,
-  'loadUpgrade' | 'loadUpgrades' | 'listMemberIds' | 'listUpgrades' | 'listDue' | 'listMissed'
+  | 'loadUpgrade'
+  | 'loadUpgrades'
+  | 'listMemberIds'
+  | 'listOutcomes'
+  | 'listUpgrades'
+  | 'listDue'
+  | 'listMissed'
 >;
 
 /** Reads upgrades: by collector, by page, by what is due, by how they ended. */
@@ -22,6 +29,8 @@ export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext
 
     listMemberIds: async (rolloutId) =>
       (await commands.zrange(ofRollout(rolloutId).keys.order, '0', '-1')).map(Number),
+
+    listOutcomes: (rolloutId) => listOutcomes(commands, ofRollout(rolloutId).keys),
 
     listUpgrades: (rolloutId, page) => listUpgrades(commands, readable(rolloutId), page),
 

@@ -25,6 +25,8 @@ export interface RolloutKeys extends RecordKeys {
   readonly events: string;
   /** String: the plan's groups as JSON. */
   readonly groups: string;
+  /** Hash: tables of attributes, that of the plan and those of late joiners; see `stored-attributes.ts`. */
+  readonly attributes: string;
   /** Hash: packs of records of a rollout that is over, by their place in the plan; see `packed-records.ts`. */
   readonly packed: string;
 }
@@ -66,6 +68,7 @@ export function rolloutKeys(keyPrefix: string, rolloutId: string): RolloutKeys {
     rollout: `${base}:rollout`,
     events: `${base}:events`,
     groups: `${base}:groups`,
+    attributes: `${base}:attributes`,
     packed: `${base}:packed`,
     ...recordKeys(base),
   };

@@ -133,7 +133,13 @@ function frontierOf({ waves }: Rollout): number {
 
 const index = z.int().nonnegative();
 const storedGroups = z.object({
-  strata: z.array(z.object({ label: z.string(), sizes: z.array(z.number()) })),
+  strata: z.array(
+    z.object({
+      label: z.string(),
+      attributes: z.array(z.object({ key: z.string(), value: z.string() })).exactOptional(),
+      sizes: z.array(z.number()),
+    }),
+  ),
   lanes: z.array(z.object({ stratum: index, timeZone: z.string(), domains: z.array(index) })),
   domains: z.array(z.object({ label: z.string(), cap: z.number() })),
 }) satisfies z.ZodType<PlanGroups>;

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { FrozenPlan, RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
 import { candidatesPerView, perLaneMin } from '../../orchestrator/ports/rollout-store.ts';
+import { type AttributeTable, joinTables } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
@@ -11,6 +12,7 @@ import { type MemoryTally, makeMemoryTally } from './memory-tally.ts';
 interface Kept {
   rollout: Rollout;
   groups: PlanGroups;
+  attributes: AttributeTable | undefined;
   upgrades: Map<number, Upgrade>;
   tally: MemoryTally;
   readonly events: RolloutEvent[];
@@ -54,9 +56,10 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     if (state !== 'starting') intents.delete(collectorId);
     else if (isNew || !intents.has(collectorId)) intents.set(collectorId, now());
   };
-  const settle = (of: Kept, { rollout, upgrades, groups, events }: FrozenPlan) => {
+  const settle = (of: Kept, { rollout, upgrades, groups, attributes, events }: FrozenPlan) => {
     of.rollout = rollout;
     of.groups = groups;
+    of.attributes = attributes;
     of.upgrades = new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
     of.tally = makeMemoryTally();
     of.intents.clear();
@@ -134,9 +137,12 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       }));
       return () => {
         kept.clear();
-        for (const { id, of, rollout, groups, upgrades, brake, intents, told } of was) {
+        for (const { id, of, rollout, groups, attributes, upgrades, brake, intents, told } of was) {
           of.events.splice(told);
-          settle(of, { rollout, groups, upgrades: upgrades.map(([, upgrade]) => upgrade), events: [] });
+          settle(of, {
+            ...{ rollout, groups, upgrades: upgrades.map(([, upgrade]) => upgrade), events: [] },
+            ...(attributes === undefined ? {} : { attributes }),
+          });
           of.brake = brake;
           of.intents.clear();
           for (const [collectorId, at] of intents) of.intents.set(collectorId, at);
@@ -198,6 +204,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       const of: Kept = {
         rollout,
         groups,
+        attributes: undefined,
         upgrades: new Map(),
         tally: makeMemoryTally(),
         events: [],
@@ -216,7 +223,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       settle(of, frozen);
       return 'saved';
     },
-    join: async ({ rollout, upgrades, groups, events }, expectedRev, fence) => {
+    join: async ({ rollout, upgrades, groups, attributes, events }, expectedRev, fence) => {
       const of = kept.get(rollout.id);
       if (of === undefined) return 'stale';
       if (isSame(of.rollout, rollout) && isSame(of.groups, groups)) return 'saved';
@@ -228,6 +235,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       }
       of.rollout = rollout;
       of.groups = groups;
+      of.attributes = joinTables([of.attributes, attributes].filter((table) => table !== undefined));
       of.events.push(...events);
       return 'saved';
     },
@@ -251,6 +259,16 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       return saved.map(({ after }) => after.identity.collectorId);
     },
     loadGroups: async (id) => kept.get(id)?.groups,
+    loadAttributes: async (id) => kept.get(id)?.attributes,
+    listOutcomes: async (id) => {
+      const failed = new Set<number>();
+      const succeeded = new Set<number>();
+      for (const [collectorId, { progress }] of kept.get(id)?.upgrades ?? []) {
+        if (isFailed(progress.state)) failed.add(collectorId);
+        else if (isEnd(progress.state) && progress.state !== 'withdrawn') succeeded.add(collectorId);
+      }
+      return { failed, succeeded };
+    },
     loadView: async (id, { now, overdueBefore, pageSize }) => {
       const of = kept.get(id);
       if (of === undefined) return undefined;

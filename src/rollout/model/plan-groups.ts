@@ -1,3 +1,5 @@
+import type { Attribute } from './attributes.ts';
+
 /**
  * How the members of a plan group together. Frozen with the plan; late joiners may add to the ends of the lists, so an
  * index once given keeps its meaning.
@@ -11,10 +13,12 @@ export interface PlanGroups {
 /** In the place of unreadable groups: nobody starts by them, and no cap has room. */
 export const noGroups: PlanGroups = { strata: [], lanes: [], domains: [] };
 
-/** Collectors alike in `spreadBy`. */
+/** Collectors alike in `spreadBy`, or a group of them that was held for what it shares. */
 export interface Stratum {
   /** Their values, joined: `Linux / amd64 / 19.441-2`. */
   readonly label: string;
+  /** Of such a group: what its members share, whatever their values of `spreadBy`. */
+  readonly attributes?: readonly Attribute[];
   /** Members in each wave. */
   readonly sizes: readonly number[];
 }

@@ -2,11 +2,13 @@ import type { EpochMs } from '../../base/time.ts';
 import { type RolloutState, rolloutStates, type WaveState, waveStates } from '../../base/vocabulary.ts';
 import type { AccountMark, AccountStatus } from './account.ts';
 import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory.ts';
+import type { Attribute } from './attributes.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { LeftOutCount } from './left-out.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { RolloutReason } from './rollout-reason.ts';
+import type { SharedAttribute } from './shared-attribute.ts';
 import type { UpgradeIn, UpgradeState } from './upgrade.ts';
 import type { StratumReason } from './upgrade-reason.ts';
 
@@ -103,9 +105,13 @@ export interface HeldFor {
 
 /** A stratum that is held alone, across the waves, with what led to it. */
 export interface HeldStratum {
-  /** Its index; -1 while nobody in the plan belongs to it. */
+  /** Its index; -1 while nobody in the plan belongs to it, or nobody was moved to it. */
   readonly stratum: number;
   readonly label: string;
+  /** Of a group that is held for what its collectors share. It becomes a stratum of its own, named by them. */
+  readonly attributes?: readonly Attribute[];
+  /** Its collectors are still in their former strata: nothing starts until they are moved. */
+  readonly unmoved?: true;
   readonly reason: StratumReason;
   readonly by: string;
   readonly at: EpochMs;
@@ -276,6 +282,8 @@ export interface RolloutView {
   readonly durations: ReadonlyMap<number, DurationSummary>;
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
+  /** What its failures have in common; null: nothing. Absent where that was not weighed. */
+  readonly sharedAttribute?: SharedAttribute | null;
   /** Whether it belongs to the account of the daemon that asks; absent: it does. */
   readonly account?: AccountStatus;
   /** The rollback of this rollout, once there is one. */
@@ -283,7 +291,7 @@ export interface RolloutView {
 }
 
 /** What the store has of a view; holds of builds, the rollback and the account are read beside it. */
-export type StoredView = Omit<RolloutView, 'buildHold' | 'rollback' | 'account'>;
+export type StoredView = Omit<RolloutView, 'buildHold' | 'rollback' | 'account' | 'sharedAttribute'>;
 
 /** True for states that a rollout never leaves (what is running is still watched until `endedAt`). */
 export function isRolloutEnd(state: RolloutState): boolean {

@@ -1,9 +1,17 @@
-/** What the failures of a rollout have in common, of what its strata are told apart by. */
+import type { Attribute } from './attributes.ts';
+
+/** What the failures of a rollout have in common. */
 export interface SharedAttribute {
-  /** One or two keys of `spreadBy`. A value may end in `*`: `Windows*`. */
-  readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: string }>;
+  /** One or two. */
+  readonly attributes: readonly Attribute[];
   /** Collectors with these attributes that failed, of those that ended there. */
   readonly failed: number;
   readonly tried: number;
   readonly elsewhere: { readonly failed: number; readonly tried: number };
+}
+
+/** Which collectors failed and which were upgraded; nobody else shows anything. */
+export interface Outcomes {
+  readonly failed: ReadonlySet<number>;
+  readonly succeeded: ReadonlySet<number>;
 }

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import { type AttributeTable, tabulateAttributes } from '../model/attributes.ts';
 import { assessHeartbeat, type FleetSnapshot } from '../model/collector.ts';
 import { countLeftOut } from '../model/left-out.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
@@ -14,6 +15,7 @@ export interface FrozenRollout {
   readonly rollout: Rollout;
   readonly upgrades: readonly Upgrade[];
   readonly groups: PlanGroups;
+  readonly attributes: AttributeTable;
 }
 
 /** Turns a plan into a rollout: from here on only late joiners are added (P5). */
@@ -22,8 +24,8 @@ export function freezePlan(
   origin: RolloutOrigin & { readonly policy: Policy; readonly fleet: FleetSnapshot },
 ): FrozenRollout {
   const { policy, fleet } = origin;
-  const builds = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.build));
-  const from = countBuilds(builds).slice(0, fromBuildsMax);
+  const collectors = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector));
+  const from = countBuilds(collectors.map(({ build }) => build)).slice(0, fromBuildsMax);
   const rollout = newRollout(origin, policy, {
     kind: 'upgrade',
     rollbackOf: null,
@@ -44,7 +46,7 @@ export function freezePlan(
       pendingUpgrade(member, { wave, toBuild: plan.targetBuild }, { rolloutId: origin.id, fleet }),
     ),
   );
-  return { rollout, upgrades, groups: plan.groups };
+  return { rollout, upgrades, groups: plan.groups, attributes: tabulateAttributes(collectors) };
 }
 
 /** What the records of one plan have in common. */

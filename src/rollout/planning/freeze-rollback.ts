@@ -1,5 +1,6 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { hashHex } from '../../base/hash.ts';
+import { tabulateAttributes } from '../model/attributes.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import { countLeftOut, type LeftOutKind } from '../model/left-out.ts';
@@ -64,7 +65,7 @@ export function freezeRollback(
   });
   const rollout: Rollout = original.anyTime === true ? { ...planned, anyTime: true } : planned;
   const records = plan.map(({ member, ...to }) => pendingUpgrade(member, to, { rolloutId: id, fleet: null }));
-  return { rollout, upgrades: records, groups };
+  return { rollout, upgrades: records, groups, attributes: tabulateAttributes(chosen) };
 }
 
 /**

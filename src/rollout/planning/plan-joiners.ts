@@ -1,5 +1,6 @@
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import { knowsZones } from '../calendar/calendar.ts';
+import { tabulateAttributes } from '../model/attributes.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
 import type { CapDomain, PlanGroups, Stratum } from '../model/plan-groups.ts';
 import { indexOfStratum } from '../model/plan-groups.ts';
@@ -52,6 +53,7 @@ export function planJoiners(
   return {
     upgrades,
     groups: extended.groups,
+    attributes: tabulateAttributes(inOrder),
     rollout: {
       ...rollout,
       waves: rollout.waves.map((each, index) => {

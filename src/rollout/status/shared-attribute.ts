@@ -1,143 +1,222 @@
+import type { AttributeColumn, AttributeTable } from '../model/attributes.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import type { SharedAttribute } from '../model/shared-attribute.ts';
+import type { Outcomes, SharedAttribute } from '../model/shared-attribute.ts';
 
 // Two failures always have something in common.
 const failuresMin = 3;
-// Some failures happen by chance beside the ones with a common cause.
-const explainedShareMin = 0.75;
-// All descriptions share this chance: among many, one explains the failures by chance alone.
+// The chance that a healthy rollout ever accuses anything: shared by all descriptions that are weighed, and by all
+// failures at which they are weighed.
 const chanceMax = 0.01;
-// Collectors with a second attribute must fail so much more often than those with the first alone.
-const pairGain = 1.5;
+// Pairs are made of the singles that explain most; so many fit one mask.
+const pairedMax = 30;
 
 interface Tally {
   readonly failed: number;
   readonly tried: number;
 }
 
-/** Strata that have some attributes, and how their collectors did. */
-interface Description extends Tally {
-  readonly attributes: SharedAttribute['attributes'];
-  /** Their places in the list of tallies. */
-  readonly members: readonly number[];
-}
-
-/**
- * Names the shortest description of strata that explains the failures: most of them have it, and those that have it fail
- * far more often than the others. One value of `spreadBy`, a common beginning of its values, or a pair of them.
- * @returns null where nothing explains them better than chance, or the strata have several keys that can't be told apart
- */
-export function findSharedAttribute({ rollout, groups, strata }: RolloutView): SharedAttribute | null {
-  const { spreadBy } = rollout.policy;
-  const tallies = groups.strata.map((): { failed: number; tried: number } => ({ failed: 0, tried: 0 }));
-  const all = { failed: 0, tried: 0 };
-  for (const { stratum, failed, succeeded } of strata) {
-    const tally = tallies[stratum];
-    if (tally === undefined) continue;
-    for (const each of [tally, all]) {
-      each.failed += failed;
-      each.tried += failed + succeeded;
-    }
-  }
-  if (all.failed < failuresMin || spreadBy.length === 0) return null;
-  const values = groups.strata.map(({ label }) => label.split(' / '));
-  if (values.some((parts) => parts.length !== spreadBy.length)) return null;
-  const singles = spreadBy.flatMap((key, place) => describeValues({ key, place, values, tallies }));
-  const explains = ({ failed }: Tally) => failed >= Math.max(failuresMin, explainedShareMin * all.failed);
-  const explaining = singles.filter(explains);
-  // A pair explains no failure that either of its halves does not: the others need not be made to be weighed.
-  const pairs = pairsOf(explaining, tallies).filter(explains);
-  const weighed = (singles.length * (singles.length + 1)) / 2;
-  const [single, pair] = [explaining, pairs].map((of) => strongestOf(of, all, weighed));
-  if (single === undefined || pair === undefined) return single ?? pair ?? null;
-  return rateOf(pair) >= pairGain * rateOf(single) ? pair : single;
-}
-
-interface Values {
-  readonly key: string;
-  /** Where its values stand in the labels. */
-  readonly place: number;
-  readonly values: ReadonlyArray<readonly string[]>;
+/** Collectors, or groups of them that are alike, and how they did. */
+interface Sample {
+  readonly columns: readonly AttributeColumn[];
+  /** By row. */
   readonly tallies: readonly Tally[];
 }
 
-/** The values under one key that failed, and the beginnings that several values share. */
-function describeValues({ key, place, values, tallies }: Values): readonly Description[] {
-  const exact = new Map<string, number[]>();
-  for (const [stratum, parts] of values.entries()) {
-    if (tallies[stratum]?.tried === 0) continue;
-    const value = parts[place] ?? '';
-    const members = exact.get(value) ?? [];
-    members.push(stratum);
-    exact.set(value, members);
+interface Description extends Tally {
+  readonly attributes: SharedAttribute['attributes'];
+}
+
+/** One value of a column, or several with the same beginning. */
+interface Single extends Description {
+  /** Of its column. */
+  readonly place: number;
+  readonly column: AttributeColumn;
+  /** The cells that have it. */
+  readonly wanted: ReadonlySet<number>;
+}
+
+/**
+ * Names the shortest description of collectors that explains the failures: those that it fits fail far more often than
+ * the others. An attribute, a common beginning of its values, or a pair of attributes.
+ * @returns null where nothing explains them better than chance
+ */
+export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): SharedAttribute | null {
+  const rows = table.ids.flatMap((id, row) => {
+    const failed = Number(outcomes.failed.has(id));
+    return failed === 1 || outcomes.succeeded.has(id) ? [{ row, tally: { failed, tried: 1 } }] : [];
+  });
+  const columns = table.columns.map(({ key, values, cells }) => ({
+    key,
+    values,
+    cells: rows.map(({ row }) => cells[row] ?? -1),
+  }));
+  return findIn({ columns, tallies: rows.map(({ tally }) => tally) });
+}
+
+/** The same by `spreadBy` alone, for a rollout whose attributes are not known: its strata are counted. */
+export function findSharedOfStrata({ rollout, groups, strata }: RolloutView): SharedAttribute | null {
+  const { spreadBy } = rollout.policy;
+  const tallies = groups.strata.map((): { failed: number; tried: number } => ({ failed: 0, tried: 0 }));
+  for (const { stratum, failed, succeeded } of strata) {
+    const tally = tallies[stratum];
+    if (tally === undefined) continue;
+    tally.failed += failed;
+    tally.tried += failed + succeeded;
   }
-  const beginnings = new Map<string, number[][]>();
-  for (const [value, members] of exact) {
-    const word = /^[\p{L}]{3,}/u.exec(value)?.[0];
-    if (word !== undefined) beginnings.set(word, [...(beginnings.get(word) ?? []), members]);
+  const parts = groups.strata.map(({ label }) => label.split(' / '));
+  // A value with a slash of its own: the keys can't be told apart.
+  if (spreadBy.length === 0 || parts.some((values) => values.length !== spreadBy.length)) return null;
+  const columns = spreadBy.map((key, place): AttributeColumn => {
+    const texts = parts.map((values) => values[place] ?? '');
+    const values = [...new Set(texts)];
+    return { key, values, cells: texts.map((text) => values.indexOf(text)) };
+  });
+  return findIn({ columns, tallies });
+}
+
+function findIn(sample: Sample): SharedAttribute | null {
+  const all = { failed: 0, tried: 0 };
+  for (const { failed, tried } of sample.tallies) {
+    all.failed += failed;
+    all.tried += tried;
   }
-  const shared = [...beginnings].filter(([, of]) => of.length > 1);
-  return [...exact, ...shared.map(([word, of]) => [`${word}*`, of.flat()] as const)]
-    .map(([value, members]) => describe([{ key, value }], members, tallies))
-    .filter(({ failed }) => failed > 0);
+  if (all.failed < failuresMin || all.failed === all.tried) return null;
+  const singles = sample.columns.flatMap((column, place) => describeValues(column, place, sample.tallies));
+  const suspects = singles
+    .filter(({ failed }) => failed >= failuresMin)
+    .sort((a, b) => gainOf(b, all) - gainOf(a, all))
+    .slice(0, pairedMax);
+  // Weighed again at each failure: the n-th has 1 / n(n - 1) of the chance, of which all together have a half.
+  const chance = chanceMax / (all.failed * (all.failed - 1));
+  const single = best(suspects, { all, chance: chance / singles.length });
+  const pairs = pairsOf(suspects, sample.tallies).filter(({ failed }) => failed >= failuresMin);
+  const pair = best(pairs, { all, chance: (chance * 2) / (singles.length * (singles.length - 1)) });
+  if (pair === undefined || single === undefined) return asShared(single ?? pair, all);
+  // Among so many second attributes one fits better by chance alone.
+  const isClearer = gainOf(pair, all) > gainOf(single, all) + Math.log(singles.length);
+  return asShared(isClearer ? pair : single, all);
+}
+
+function asShared(found: Description | undefined, all: Tally): SharedAttribute | null {
+  if (found === undefined) return null;
+  const { attributes, failed, tried } = found;
+  return { attributes, failed, tried, elsewhere: { failed: all.failed - failed, tried: all.tried - tried } };
+}
+
+/** The values of a column that may be weighed, and the beginnings that several values share. */
+function describeValues(
+  column: AttributeColumn,
+  place: number,
+  tallies: readonly Tally[],
+): readonly Single[] {
+  const { key, values, cells } = column;
+  const sums = values.map((): { failed: number; tried: number } => ({ failed: 0, tried: 0 }));
+  for (const [row, cell] of cells.entries()) {
+    const sum = sums[cell];
+    if (sum === undefined) continue;
+    sum.failed += tallies[row]?.failed ?? 0;
+    sum.tried += tallies[row]?.tried ?? 0;
+  }
+  const tried = values.flatMap((value, cell) => ((sums[cell]?.tried ?? 0) > 0 ? [{ value, cell }] : []));
+  const families = new Map<string, number[]>();
+  for (const { value, cell } of tried) {
+    const word = /^\p{L}{3,}/u.exec(value)?.[0];
+    if (word !== undefined) families.set(word, [...(families.get(word) ?? []), cell]);
+  }
+  const groups = [
+    ...tried.map(({ value, cell }) => ({ value, wanted: [cell] })),
+    ...[...families].flatMap(([word, cellsOf]) =>
+      cellsOf.length > 1 ? [{ value: `${word}*`, wanted: beginningWith(word, tried) }] : [],
+    ),
+  ];
+  return groups
+    .map(({ value, wanted }): Single => {
+      let [failed, triedThere] = [0, 0];
+      for (const cell of wanted) {
+        failed += sums[cell]?.failed ?? 0;
+        triedThere += sums[cell]?.tried ?? 0;
+      }
+      const attributes = [{ key, value }];
+      return { attributes, place, column, wanted: new Set(wanted), failed, tried: triedThere };
+    })
+    .filter((single) => single.tried >= failuresMin);
+}
+
+function beginningWith(
+  word: string,
+  values: ReadonlyArray<{ readonly value: string; readonly cell: number }>,
+): readonly number[] {
+  return values.flatMap(({ value, cell }) => (value.startsWith(word) ? [cell] : []));
 }
 
 /** Two attributes of different keys that together leave something out which each alone does not. */
-function pairsOf(singles: readonly Description[], tallies: readonly Tally[]): readonly Description[] {
-  return singles.flatMap((one, index) =>
-    singles.slice(index + 1).flatMap((other) => {
-      if (one.attributes[0]?.key === other.attributes[0]?.key) return [];
-      const others = new Set(other.members);
-      const members = one.members.filter((stratum) => others.has(stratum));
-      if (members.length === one.members.length || members.length === others.size) return [];
-      return [describe([...one.attributes, ...other.attributes], members, tallies)];
+function pairsOf(singles: readonly Single[], tallies: readonly Tally[]): readonly Description[] {
+  const byMask = new Map<number, { failed: number; tried: number }>();
+  for (const [row, tally] of tallies.entries()) {
+    let mask = 0;
+    for (const [index, { column, wanted }] of singles.entries())
+      if (wanted.has(column.cells[row] ?? -1)) mask |= 1 << index;
+    const sum = byMask.get(mask) ?? { failed: 0, tried: 0 };
+    sum.failed += tally.failed;
+    sum.tried += tally.tried;
+    byMask.set(mask, sum);
+  }
+  const masks = [...byMask];
+  return singles.flatMap((one, first) =>
+    singles.slice(first + 1).flatMap((other, offset) => {
+      if (one.column === other.column) return [];
+      const both = (1 << first) | (1 << (first + 1 + offset));
+      let [failed, tried] = [0, 0];
+      for (const [mask, sum] of masks) {
+        if ((mask & both) !== both) continue;
+        failed += sum.failed;
+        tried += sum.tried;
+      }
+      if (tried === one.tried || tried === other.tried) return [];
+      // In one order, so that a pair has one name.
+      const attributes = [one, other].sort((a, b) => a.place - b.place).flatMap((each) => each.attributes);
+      return [{ attributes, failed, tried }];
     }),
   );
 }
 
-function describe(
-  attributes: SharedAttribute['attributes'],
-  members: readonly number[],
-  tallies: readonly Tally[],
-): Description {
-  let [failed, tried] = [0, 0];
-  for (const stratum of members) {
-    failed += tallies[stratum]?.failed ?? 0;
-    tried += tallies[stratum]?.tried ?? 0;
-  }
-  return { attributes, members, failed, tried };
+/** Among those that explain failures better than chance, the one that explains them best. */
+function best<D extends Description>(
+  descriptions: readonly D[],
+  { all, chance }: { readonly all: Tally; readonly chance: number },
+): D | undefined {
+  return descriptions
+    .filter((each) => each.tried < all.tried && rateOf(each) > rateOf(all))
+    .sort((a, b) => gainOf(b, all) - gainOf(a, all))
+    .find((each) => isBelow(chance, each, all));
 }
 
-/** Among those that explain the failures better than chance, the one whose collectors fail most often. */
-function strongestOf(
-  descriptions: readonly Description[],
-  all: Tally,
-  weighed: number,
-): SharedAttribute | undefined {
-  return descriptions
-    .flatMap(({ attributes, failed, tried }) => {
-      const elsewhere = { failed: all.failed - failed, tried: all.tried - tried };
-      if (elsewhere.tried === 0) return [];
-      const chance = chanceOfAtLeast(failed, { tried, all }) * weighed;
-      return chance <= chanceMax ? [{ attributes, failed, tried, elsewhere }] : [];
-    })
-    .sort((a, b) => rateOf(b) - rateOf(a) || b.failed - a.failed)[0];
+/** How much likelier the failures are once collectors that fit a description may fail at a rate of their own. */
+function gainOf({ failed, tried }: Tally, all: Tally): number {
+  const elsewhere = { failed: all.failed - failed, tried: all.tried - tried };
+  return likelihoodOf({ failed, tried }) + likelihoodOf(elsewhere) - likelihoodOf(all);
+}
+
+function likelihoodOf({ failed, tried }: Tally): number {
+  if (failed === 0 || failed === tried) return 0;
+  return failed * Math.log(failed / tried) + (tried - failed) * Math.log1p(-failed / tried);
 }
 
 /**
- * The chance that of all failures, dealt out blindly among all that were tried, at least so many fall among some of them
- * (hypergeometric).
+ * Whether chance hardly makes at least so many of all failures, dealt out blindly among all that were tried, fall among
+ * some of them (hypergeometric). Above the mean the terms fall fast: few are added up.
  */
-function chanceOfAtLeast(
-  failed: number,
-  { tried, all }: { readonly tried: number; readonly all: Tally },
-): number {
+function isBelow(chanceAllowed: number, { failed, tried }: Tally, all: Tally): boolean {
   const others = all.tried - tried;
   const ways = logChoose(all.tried, all.failed);
   let chance = 0;
-  for (let k = Math.max(failed, all.failed - others); k <= Math.min(tried, all.failed); k += 1)
-    chance += Math.exp(logChoose(tried, k) + logChoose(others, all.failed - k) - ways);
-  return chance;
+  for (let k = failed; k <= Math.min(tried, all.failed); k += 1) {
+    const term = Math.exp(logChoose(tried, k) + logChoose(others, all.failed - k) - ways);
+    chance += term;
+    if (chance > chanceAllowed) return false;
+    if (term < chanceAllowed * 1e-6) break;
+  }
+  return true;
 }
 
 function logChoose(of: number, some: number): number {

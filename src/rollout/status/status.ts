@@ -37,7 +37,7 @@ import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
 import { type Eta, etaOf, type WaitsFor, waitsForOf } from './eta.ts';
 import { type Headline, headlineOf } from './headline.ts';
 import { legalVerbs } from './legal-verbs.ts';
-import { findSharedAttribute } from './shared-attribute.ts';
+import { findSharedOfStrata } from './shared-attribute.ts';
 import { type WindowStatus, windowOf } from './window.ts';
 
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
@@ -231,7 +231,7 @@ export function describeRollout(
     planned: waves.reduce((sum, { size }) => sum + size, 0),
     counts: sumCounts(waves),
     causes: groupCauses(view, upgrades),
-    sharedAttribute: findSharedAttribute(view),
+    sharedAttribute: view.sharedAttribute === undefined ? findSharedOfStrata(view) : view.sharedAttribute,
     leftOut: showLeftOut(rollout.leftOut),
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,

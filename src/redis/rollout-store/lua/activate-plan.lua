@@ -1,14 +1,16 @@
 -- Makes a staged plan the policy's active rollout, or does nothing at all.
 --
 -- Keys: active, the id of the policy's active rollout; rollouts, the ids of all; number, the day's last number; rollout;
--- events; groups; the record keys, and the same as staged.
+-- events; groups; attributes; the record keys, and the same as staged.
 -- Arguments: id; write, the mark of this call; rollout, as JSON; fields, what stands beside it, names and values in turn;
--- groups, as JSON; counts, of the plan; planned, how many records it has; events, JSON texts; number, of this rollout on
+-- groups, as JSON; attributes,
+-- a table or nothing; counts, of the plan; planned, how many records it has; events, JSON texts; number, of this rollout on
 -- its day; numberKeptMs; createdAt.
 -- Answers: `frozen`; `busy` when the policy has an active rollout, or the id is taken; `lost` when the staged records
 -- have expired.
 
 --@include append-events
+--@include put-attributes
 --@include settle-plan
 
 if redis.call('HGET', rolloutKey, 'frozen') == write then
@@ -24,6 +26,7 @@ end
 settlePlan(counts)
 redis.call('HSET', rolloutKey, 'json', rollout, 'brake', '0', 'frozen', write, unpack(fields))
 redis.call('SET', groupsKey, groups)
+putAttributes('plan')
 redis.call('SET', activeKey, id)
 redis.call('ZADD', rolloutsKey, createdAt, id)
 if number > tonumber(redis.call('GET', numberKey) or '0') then

@@ -1,15 +1,16 @@
 -- Takes up the late joiners that have no record yet, with the rollout and the groups that know them.
 --
--- Keys: rollout; events; fence; groups; the record keys; joiners, a hash of JSON texts
+-- Keys: rollout; events; fence; groups; attributes; the record keys; joiners, a hash of JSON texts
 -- `{ record, order, index, counts }` by collector.
 -- Arguments: write, the mark of this call; fence, of the leader, or nil; expectedRev, of the rollout before; rev, after;
--- rollout, as JSON; fields, what stands beside it, names and values in turn; groups, as JSON; joining, how many
+-- rollout, as JSON; fields, what stands beside it, names and values in turn; groups, as JSON; attributes, a table of theirs or nothing; joining, how many
 -- joiners there are; events, JSON texts.
 -- Answers: `saved`; `stale` when the rollout has changed meanwhile; `lost` when the joiners have expired.
 
 --@include append-events
 --@include fence
 --@include place-record
+--@include put-attributes
 --@include record
 --@include expire-with
 
@@ -48,8 +49,9 @@ end
 redis.call('DEL', joinersKey)
 redis.call('HSET', rolloutKey, 'json', rollout, unpack(fields))
 redis.call('SET', groupsKey, groups)
+putAttributes(write)
 appendEvents(eventsKey, events)
 expireWith(rolloutKey, {
-  groupsKey, eventsKey, recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey,
+  groupsKey, attributesKey, eventsKey, recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey,
 })
 return 'saved'

@@ -1,12 +1,13 @@
 -- Puts a staged plan in the place of the plan that waits for approval.
 --
--- Keys: rollout; events; groups; the record keys, and the same as staged.
+-- Keys: rollout; events; groups; attributes; the record keys, and the same as staged.
 -- Arguments: write, the mark of this call; expectedRev, of the rollout before; rev, after; rollout, as JSON; fields, what
--- stands beside it, names and values in turn; groups, as JSON; counts, of the plan; planned, how many records it has;
+-- stands beside it, names and values in turn; groups, as JSON; attributes, a table or nothing; counts, of the plan; planned, how many records it has;
 -- events, JSON texts.
 -- Answers: `saved`; `stale` when the rollout has changed meanwhile; `lost` when the staged records have expired.
 
 --@include append-events
+--@include put-attributes
 --@include settle-plan
 
 local storedRev, state, json, groupsMark = unpack(redis.call('HMGET', rolloutKey, 'rev', 'state', 'json', 'groupsMark'))
@@ -30,5 +31,7 @@ end
 settlePlan(counts)
 redis.call('HSET', rolloutKey, 'json', rollout, unpack(fields))
 redis.call('SET', groupsKey, groups)
+redis.call('DEL', attributesKey)
+putAttributes('plan')
 appendEvents(eventsKey, events)
 return 'saved'

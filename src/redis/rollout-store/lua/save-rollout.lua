@@ -1,7 +1,8 @@
 -- Saves a rollout, its brake, its events and its end. A rollout that had ended and is saved without an end is active
 -- again, unless the policy has another active rollout by now.
 --
--- Keys: rollout; events; fence; active, the id of the policy's active rollout; groups; the record keys; packed.
+-- Keys: rollout; events; fence; active, the id of the policy's active rollout; groups; attributes; the record keys;
+-- packed.
 -- Arguments: id; write, the mark of this call; fence, of the leader, or nil; expectedRev, of the rollout before; rev,
 -- after; rollout, as JSON; fields, what stands beside it, names and values in turn; brake, `set`, `lift` or `keep`;
 -- ended, '1' or '0'; historyMs, how long an ended rollout is kept; events, JSON texts.
@@ -42,7 +43,7 @@ end
 appendEvents(eventsKey, events)
 
 local keys = {
-  rolloutKey, eventsKey, groupsKey, packedKey,
+  rolloutKey, eventsKey, groupsKey, attributesKey, packedKey,
   recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey,
 }
 if ended == '1' then

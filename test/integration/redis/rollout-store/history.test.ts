@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { policyKeys, rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
-import { aRollout, someGroups, startedAt } from '../../../support/builders.ts';
+import { tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
+import { aCollector, aRollout, someGroups, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import { anEvent, pendingOnes } from '../../../support/store/store-changes.ts';
 
@@ -19,11 +20,12 @@ function aStore(changes: { historyMs?: number } = { historyMs }) {
 type Parts = ReturnType<typeof aStore>;
 
 async function freeze({ store }: Parts, number: number): Promise<void> {
+  const attributes = tabulateAttributes([aCollector()]);
   const id = `production-20260302-${number}`;
   const rollout = aRollout({ id, createdAt: startedAt + number });
   const upgrades = pendingOnes(3, { rolloutId: id });
   const events = [anEvent('rollout.running')];
-  expect(await store.freeze({ rollout, upgrades, groups: someGroups(), events })).toBe('frozen');
+  expect(await store.freeze({ rollout, upgrades, groups: someGroups(), attributes, events })).toBe('frozen');
 }
 
 async function end({ store }: Parts, number: number): Promise<void> {
@@ -45,10 +47,10 @@ describe('what is kept of a rollout', () => {
   ])('lives for good while it is running, and once it is over for %s', async (_how, given, livesMs) => {
     const parts = aStore(given);
     await freeze(parts, 1);
-    const { rollout, records, events, groups } = rolloutKeys(parts.keyPrefix, rolloutId);
+    const { rollout, records, events, groups, attributes } = rolloutKeys(parts.keyPrefix, rolloutId);
     const lives = () =>
-      Promise.all([rollout, records, events, groups].map((key) => parts.commands.pttl(key)));
-    expect(await lives()).toEqual([-1, -1, -1, -1]);
+      Promise.all([rollout, records, events, groups, attributes].map((key) => parts.commands.pttl(key)));
+    expect(await lives()).toEqual([-1, -1, -1, -1, -1]);
     await end(parts, 1);
     for (const leftMs of await lives()) {
       expect(leftMs).toBeGreaterThan(livesMs - 60_000);

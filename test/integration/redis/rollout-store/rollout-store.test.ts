@@ -5,10 +5,19 @@ import { listAllUpgrades } from '../../../../src/orchestrator/records/read-recor
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
+import { joinTables, tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
 import { noGroups } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aWave, because, someGroups, startedAt } from '../../../support/builders.ts';
+import {
+  aCollector,
+  anUpgrade,
+  aRollout,
+  aWave,
+  because,
+  someGroups,
+  startedAt,
+} from '../../../support/builders.ts';
 import { dyingCommands, echoingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import {
@@ -363,6 +372,45 @@ describe('another plan in the place of one that waits', () => {
     expect(await doubled.replan(anew, 1)).toBe('saved');
     expect((await store.loadRollout(rolloutId))?.state).toBe('running');
     expect((await viewNow()).waves[0]?.counts.pending).toBe(700);
+  });
+});
+
+describe('what collectors are like', () => {
+  const rack = (id: number, name: string) => tabulateAttributes([aCollector({ id, fields: { rack: name } })]);
+
+  it('is kept with the plan, and with those who join it', async () => {
+    const groups = someGroups();
+    await store.freeze({
+      ...{ rollout: aRollout(), upgrades: pendingOnes(1), groups, events: [] },
+      attributes: rack(1, 'r7 "ä"'),
+    });
+    const joiner = anUpgrade({ state: 'pending' }, { collectorId: 9, order: 9 });
+    const joining = { rollout: aRollout({ rev: 2 }), upgrades: [joiner], groups, events: [] };
+    expect(await store.join({ ...joining, attributes: rack(9, 'r8') }, 1, null)).toBe('saved');
+    const table = await store.loadAttributes(rolloutId);
+    expect(table).toEqual(joinTables([rack(1, 'r7 "ä"'), rack(9, 'r8')]));
+  });
+
+  it('is another one for another plan, and unknown of a plan of an earlier version', async () => {
+    const waiting = aRollout({ state: 'awaitingApproval' });
+    await store.freeze({
+      ...{ rollout: waiting, upgrades: [], groups: someGroups(), events: [] },
+      attributes: rack(1, 'r7'),
+    });
+    const anew = { rollout: { ...waiting, rev: 2 }, upgrades: [], groups: someGroups(), events: [] };
+    expect(await store.replan({ ...anew, attributes: rack(2, 'r8') }, 1)).toBe('saved');
+    expect(await store.loadAttributes(rolloutId)).toEqual(rack(2, 'r8'));
+    expect(await store.replan({ ...anew, rollout: { ...waiting, rev: 3 } }, 2)).toBe('saved');
+    expect(await store.loadAttributes(rolloutId)).toBeUndefined();
+  });
+
+  it('is unknown where it is unreadable, which is reported', async () => {
+    const broken = makeBrokenRecords(() => undefined);
+    const reading = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken });
+    await freeze(pendingOnes(1));
+    await connection.commands.hset(rolloutKeys(keyPrefix, rolloutId).attributes, 'plan', 'no table');
+    expect(await reading.loadAttributes(rolloutId)).toBeUndefined();
+    expect(broken.isKnown(`the attributes of rollout ${rolloutId}`)).toBe(true);
   });
 });
 

@@ -4,6 +4,7 @@ import type { RolloutStore } from '../../../../src/orchestrator/ports/rollout-st
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.ts';
+import type { Outcomes } from '../../../../src/rollout/model/shared-attribute.ts';
 import {
   holdsSlot,
   isFailed,
@@ -71,6 +72,7 @@ async function playIn(store: RolloutStore, wishes: readonly Wish[]): Promise<unk
     records,
     view: withoutNoise(view),
     groups: await store.loadGroups(rolloutId),
+    outcomes: sortedOutcomes(await store.listOutcomes(rolloutId)),
     events: await store.readEvents(rolloutId, { limit: 99 }),
     freshIntents: await store.countFreshIntents(rolloutId, 3_600_000),
     members: (await store.listMemberIds(rolloutId)).toSorted((a, b) => a - b),
@@ -78,6 +80,13 @@ async function playIn(store: RolloutStore, wishes: readonly Wish[]): Promise<unk
     current: await store.currentRollouts(policies),
     kept: await store.listRollouts(policies),
     next: await store.nextRolloutNumber('production', '20260302'),
+  };
+}
+
+function sortedOutcomes({ failed, succeeded }: Outcomes) {
+  return {
+    failed: [...failed].toSorted((a, b) => a - b),
+    succeeded: [...succeeded].toSorted((a, b) => a - b),
   };
 }
 

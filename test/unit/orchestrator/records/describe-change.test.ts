@@ -26,7 +26,13 @@ describe('an event', () => {
   });
 
   it('of a success names the build that the collector had, which the page draws as it goes', () => {
-    const after = anUpgrade({ state: 'succeeded', endedAt: t, weight: 0, lost: false, reason: { kind: 'gone' } });
+    const after = anUpgrade({
+      state: 'succeeded',
+      endedAt: t,
+      weight: 0,
+      lost: false,
+      reason: { kind: 'gone' },
+    });
     const [event] = describeUpgradeChange(aRollout(), anUpgrade({ state: 'pending' }), after, {
       kind: 'withdrawn',
       at: t,

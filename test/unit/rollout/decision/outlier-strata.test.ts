@@ -157,14 +157,14 @@ describe('isolation in general', () => {
           triesEachStratum,
           isWithinBoundsWithout: (aside: ReadonlySet<number>) => aside.size > 0,
         };
-        const culprits = (isTripped ? findOutlierCauses(of, trip) : findOutliers(of)) ?? [];
+        const sharedAttributes = (isTripped ? findOutlierCauses(of, trip) : findOutliers(of)) ?? [];
         const rates = of.strata.map(({ stratum, failed, succeeded }) => {
           const known = made.acknowledged.find((each) => each.stratum === stratum)?.failed ?? 0;
           const fresh = Math.max(0, failed - known);
           return { stratum, failed: fresh, tried: fresh + succeeded };
         });
-        const set = [...held, ...culprits.map(({ stratum }) => stratum)];
-        if (culprits.length > 0) {
+        const set = [...held, ...sharedAttributes.map(({ stratum }) => stratum)];
+        if (sharedAttributes.length > 0) {
           found += 1;
           const tried =
             rates.filter((each) => each.tried > 0 && !held.includes(each.stratum)).length + held.length;
@@ -174,7 +174,7 @@ describe('isolation in general', () => {
         const rest = rates.filter(({ stratum }) => !set.includes(stratum));
         const restTried = sum(rest.map(({ tried }) => tried));
         const restShare = sum(rest.map(({ failed }) => failed)) / Math.max(1, restTried);
-        for (const culprit of culprits) {
+        for (const culprit of sharedAttributes) {
           const { stratum } = culprit;
           expect(held).not.toContain(stratum);
           const { failed, tried } = rates.find((each) => each.stratum === stratum) ?? { failed: 0, tried: 0 };

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { hashNumber } from '../../../../src/base/hash.ts';
 import { sharedAttributeWords } from '../../../../src/rollout/messages/shared-attribute.ts';
+import type { AttributeTable } from '../../../../src/rollout/model/attributes.ts';
 import type { StratumSummary } from '../../../../src/rollout/model/rollout.ts';
-import { findSharedAttribute } from '../../../../src/rollout/status/shared-attribute.ts';
+import { findSharedAttribute, findSharedOfStrata } from '../../../../src/rollout/status/shared-attribute.ts';
 import { aPolicy, aRollout, aStratumSummary, aView, someGroups } from '../../../support/builders.ts';
 
 const systems = ['Linux', 'Windows Server 2016', 'Windows Server 2019', 'Windows Server 2022'];
@@ -20,10 +21,10 @@ function found(failedOf: (label: string, place: number) => number, tried = 2, ke
   });
   const groups = someGroups({ strata: labels.map((label) => ({ label, sizes: [tried] })) });
   const rollout = aRollout({ policy: aPolicy({ spreadBy: keys }) });
-  return findSharedAttribute(aView({ rollout, groups, strata }));
+  return findSharedOfStrata(aView({ rollout, groups, strata }));
 }
 
-describe('what failures have in common', () => {
+describe('what failures of strata have in common', () => {
   it.each<[string, (label: string, place: number) => number, string]>([
     [
       'the beginning of a value that several share',
@@ -70,6 +71,69 @@ describe('what failures have in common', () => {
         failed.set(place, (failed.get(place) ?? 0) + 1);
       }
       if (found((_label, place) => failed.get(place) ?? 0, 20) !== null) accused += 1;
+    }
+    expect(accused / fleets).toBeLessThanOrEqual(0.01);
+  });
+});
+
+/** Collectors from 1 on, with 12 attributes each, drawn by a hash. */
+function aTable(collectors: number, seed: number): AttributeTable {
+  const ids = Array.from({ length: collectors }, (_, index) => index + 1);
+  const sizes = [3, 4, 5, 8, 12, 20, 30, 40, 60, 100, 200, 2_000];
+  const columns = sizes.map((size, place) => ({
+    key: `fields.f${place}`,
+    values: Array.from({ length: size }, (_, value) => `v${value}`),
+    cells: ids.map((id) => hashNumber(`${seed} ${place} ${id}`) % size),
+  }));
+  return { ids, columns };
+}
+
+function cellOf({ columns }: AttributeTable, place: number, id: number): number {
+  return columns[place]?.cells[id - 1] ?? -1;
+}
+
+/** @returns the words about those that ended, or null */
+function wordsOf(table: AttributeTable, ended: readonly number[], isFailed: (id: number) => boolean) {
+  const failed = new Set(ended.filter(isFailed));
+  const succeeded = new Set(ended.filter((id) => !failed.has(id)));
+  const shared = findSharedAttribute(table, { failed, succeeded });
+  return shared === null ? null : sharedAttributeWords(shared);
+}
+
+describe('what failures of collectors have in common', () => {
+  const table = aTable(3_000, 1);
+  const some = table.ids.slice(0, 600);
+
+  it('is the value of an attribute that nobody spread by, beside failures at random', () => {
+    const isFailed = (id: number) => cellOf(table, 8, id) === 7 || id % 100 === 0;
+    expect(wordsOf(table, some, isFailed)).toMatch(/failures have fields\.f8=v7 \((\d+) of \1 there, \d of /);
+  });
+
+  it('is a pair, where each alone also has many that are well', () => {
+    const isFailed = (id: number) => cellOf(table, 3, id) === 1 && cellOf(table, 2, id) === 2;
+    expect(wordsOf(table, some, isFailed)).toContain('failures have fields.f2=v2 and fields.f3=v1 (');
+  });
+
+  it('is the single attribute, where a pair with it says no more', () => {
+    const isFailed = (id: number) => cellOf(table, 6, id) === 3;
+    expect(wordsOf(table, some, isFailed)).toContain('failures have fields.f6=v3 (');
+  });
+
+  it('is counted among those that ended: the others may be anything', () => {
+    const isFailed = (id: number) => cellOf(table, 6, id) === 3;
+    expect(wordsOf(table, some.slice(0, 20), isFailed)).toBeNull();
+  });
+
+  it('is found in at most one of a hundred rollouts that fail at random, weighed at each failure', () => {
+    const fleets = 100;
+    let accused = 0;
+    for (let fleet = 0; fleet < fleets; fleet += 1) {
+      const random = aTable(400, fleet);
+      const isFailed = (id: number) => hashNumber(`fate ${fleet} ${id}`) % 100 < 1 + (fleet % 5);
+      const isAccused = random.ids.some(
+        (id) => isFailed(id) && wordsOf(random, random.ids.slice(0, id), isFailed) !== null,
+      );
+      if (isAccused) accused += 1;
     }
     expect(accused / fleets).toBeLessThanOrEqual(0.01);
   });

@@ -1,0 +1,61 @@
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import { z } from 'zod';
+import type { AttributeTable } from '../../rollout/model/attributes.ts';
+import { BrokenRecordError } from './unreadable-records.ts';
+
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+
+const formatVersion = 1;
+
+// 4 MB of JSON of 100,000 collectors become 0.7 MB in 0.1 s; a higher quality takes seconds for a tenth less.
+const quality = 5;
+
+// Several times what the largest plan has; what is larger was not written by us.
+const tableBytesMax = 256 * 1024 * 1024;
+
+const storedTable = z.object({
+  v: z.number(),
+  /** Each as its distance from the one before. */
+  ids: z.array(z.number()),
+  columns: z.array(z.object({ key: z.string(), values: z.array(z.string()), cells: z.array(z.int()) })),
+});
+
+/** A table as it is kept: compressed JSON; empty for none. */
+export async function encodeAttributes(table: AttributeTable | undefined): Promise<string> {
+  if (table === undefined || table.ids.length === 0) return '';
+  const ids = table.ids.map((id, row) => id - (table.ids[row - 1] ?? 0));
+  const text = JSON.stringify({ v: formatVersion, ids, columns: table.columns });
+  const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
+  return (await compress(text, { params })).toString('base64');
+}
+
+/** Reads a table back. @returns gives it, nothing for one of a newer version, or throws BrokenRecordError */
+export async function decodeAttributes(
+  text: string,
+  rolloutId: string,
+): Promise<() => AttributeTable | undefined> {
+  const what = `the attributes of rollout ${rolloutId}`;
+  try {
+    const bytes = await decompress(Buffer.from(text, 'base64'), { maxOutputLength: tableBytesMax });
+    const json: unknown = JSON.parse(bytes.toString('utf8'));
+    const { v } = z.looseObject({ v: z.number() }).parse(json);
+    if (v > formatVersion) return () => undefined;
+    const { ids, columns } = storedTable.parse(json);
+    let id = 0;
+    const table = {
+      ids: ids.map((distance) => {
+        id += distance;
+        return id;
+      }),
+      columns,
+    };
+    return () => table;
+  } catch (error) {
+    const broken = new BrokenRecordError(what, error);
+    return () => {
+      throw broken;
+    };
+  }
+}

@@ -1,0 +1,181 @@
+import type { FleetCollector } from './collector.ts';
+
+/**
+ * What the collectors of a plan were like when it was frozen: the memory behind "what do the failures have in common".
+ * One column for each attribute, so that 100,000 collectors stay small.
+ */
+export interface AttributeTable {
+  /** Collectors, ascending. */
+  readonly ids: readonly number[];
+  readonly columns: readonly AttributeColumn[];
+}
+
+export interface AttributeColumn {
+  /** `osName`, `hostPrefix`, `fields.rack`. */
+  readonly key: string;
+  readonly values: readonly string[];
+  /** For each of `ids`, its value's place in `values`; -1 where it has none. */
+  readonly cells: readonly number[];
+}
+
+/** A value may end in `*`: then it is the beginning of a value. */
+export interface Attribute {
+  readonly key: string;
+  readonly value: string;
+}
+
+// A longer text tells one collector from another, and says nothing that many share.
+const valueLengthMax = 64;
+
+// A service may give each collector hundreds of fields: the most frequent ones are kept.
+const fieldsMax = 24;
+
+// Of all values of a table: 4 MB before they are compressed, which 100,000 collectors with two unique texts each reach.
+const textLengthMax = 4_000_000;
+
+/** Every attribute of a collector by its key; what is empty is left out. */
+export function attributesOf(collector: FleetCollector): ReadonlyMap<string, string> {
+  const { osName, osArch, category, timeZone, sourceSyncMode, build, ephemeral, hostName, fields } =
+    collector;
+  const all: ReadonlyArray<readonly [string, string]> = [
+    ['osName', osName],
+    ['osArch', osArch],
+    ['collectorVersion', build],
+    ['category', category],
+    ['timeZone', timeZone],
+    ['sourceSyncMode', sourceSyncMode],
+    ['ephemeral', ephemeral ? 'ephemeral' : 'lasting'],
+    ['hostPrefix', hostPrefixOf(hostName)],
+    ...Object.entries(fields).map(([name, value]) => [`fields.${name}`, value] as const),
+  ];
+  return new Map(
+    all.flatMap(([key, value]) =>
+      value === '' || key.length > valueLengthMax ? [] : [[key, value.slice(0, valueLengthMax)] as const],
+    ),
+  );
+}
+
+/** `web-fra-` of `web-fra-017.example.com`: what stands before the last number of the first label. */
+function hostPrefixOf(hostName: string): string {
+  const [label = ''] = hostName.split('.');
+  return /^(.*\D)\d+\D*$/u.exec(label)?.[1] ?? label;
+}
+
+/** Tabulates what collectors are like. */
+export function tabulateAttributes(collectors: readonly FleetCollector[]): AttributeTable {
+  const rows = [...collectors]
+    .sort((a, b) => a.id - b.id)
+    .map((collector) => ({ id: collector.id, attributes: attributesOf(collector) }));
+  const counts = new Map<string, number>();
+  for (const { attributes } of rows)
+    for (const key of attributes.keys()) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const isField = (key: string) => key.startsWith('fields.');
+  const fields = [...counts]
+    .filter(([key]) => isField(key))
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .slice(0, fieldsMax)
+    .map(([key]) => key);
+  const keys = [...[...counts.keys()].filter((key) => !isField(key)), ...fields];
+  const columns: AttributeColumn[] = [];
+  let textLength = 0;
+  for (const key of keys) {
+    const column = columnOf(
+      key,
+      rows.map(({ attributes }) => attributes.get(key)),
+    );
+    const length = column.values.reduce((sum, value) => sum + value.length, 0);
+    if (textLength + length > textLengthMax) continue;
+    textLength += length;
+    columns.push(column);
+  }
+  return { ids: rows.map(({ id }) => id), columns };
+}
+
+function columnOf(key: string, texts: ReadonlyArray<string | undefined>): AttributeColumn {
+  const places = new Map<string, number>();
+  const cells = texts.map((text) => {
+    if (text === undefined) return -1;
+    const place = places.get(text) ?? places.size;
+    places.set(text, place);
+    return place;
+  });
+  return { key, values: [...places.keys()], cells };
+}
+
+/** One table of several: that of the plan, then those of late joiners. A collector counts where it stands first. */
+export function joinTables(tables: readonly AttributeTable[]): AttributeTable | undefined {
+  const [first, ...others] = tables;
+  if (first === undefined || others.length === 0) return first;
+  const rows = new Map<number, ReadonlyMap<string, string>>();
+  for (const table of tables) {
+    for (const [row, id] of table.ids.entries()) {
+      if (rows.has(id)) continue;
+      rows.set(id, new Map(table.columns.flatMap((column) => valueIn(column, row))));
+    }
+  }
+  const keys = new Set(tables.flatMap(({ columns }) => columns.map(({ key }) => key)));
+  const ids = [...rows.keys()].sort((a, b) => a - b);
+  const columns = [...keys].map((key) =>
+    columnOf(
+      key,
+      ids.map((id) => rows.get(id)?.get(key)),
+    ),
+  );
+  return { ids, columns };
+}
+
+function valueIn(
+  { key, values, cells }: AttributeColumn,
+  row: number,
+): ReadonlyArray<readonly [string, string]> {
+  const value = values[cells[row] ?? -1];
+  return value === undefined ? [] : [[key, value]];
+}
+
+/** The collectors that have all of these attributes. */
+export function membersWith(table: AttributeTable, attributes: readonly Attribute[]): readonly number[] {
+  const tests = attributes.map(({ key, value }) => {
+    const column = table.columns.find((each) => each.key === key);
+    const isWanted = column?.values.map((own) => matchesValue(own, value)) ?? [];
+    return (row: number) => isWanted[column?.cells[row] ?? -1] === true;
+  });
+  return table.ids.filter((_id, row) => tests.every((test) => test(row)));
+}
+
+/** Whether a collector has all of these attributes. */
+export function hasAttributes(collector: FleetCollector, attributes: readonly Attribute[]): boolean {
+  const own = attributesOf(collector);
+  return attributes.every(({ key, value }) => matchesValue(own.get(key), value));
+}
+
+function matchesValue(own: string | undefined, value: string): boolean {
+  if (own === undefined) return false;
+  return value.endsWith('*') ? own.startsWith(value.slice(0, -1)) : own === value;
+}
+
+/** As a person reads and writes them: `fields.rack=r7 and osName=Linux`. */
+export function formatAttributes(attributes: readonly Attribute[]): string {
+  return attributes.map(({ key, value }) => `${key}=${value}`).join(' and ');
+}
+
+const plainKeys: ReadonlySet<string> = new Set([
+  'osName',
+  'osArch',
+  'collectorVersion',
+  'category',
+  'timeZone',
+  'sourceSyncMode',
+  'ephemeral',
+  'hostPrefix',
+]);
+
+/** Reads what `formatAttributes` writes; undefined where the text is nothing of the kind. */
+export function parseAttributes(text: string): readonly Attribute[] | undefined {
+  const attributes = text.split(/\s+and\s+/u).map((part): Attribute | undefined => {
+    const at = part.indexOf('=');
+    const [key, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+    const isKnown = plainKeys.has(key) || /^fields\../u.test(key);
+    return at < 0 || !isKnown || value === '' ? undefined : { key, value: value.slice(0, valueLengthMax) };
+  });
+  return attributes.every((each) => each !== undefined) ? attributes : undefined;
+}
