@@ -200,24 +200,25 @@ function judge<Answer>(
   answer: RawAnswer<ReadBody>,
 ): Answer {
   const read = readBody(answer);
-  const seen = { sent: true, status: answer.status, headers: answer.headers, isJson: read.kind !== 'other' };
+  const { status, headers } = answer;
+  const seen = { operation: operation.name, sent: true, status, headers, isJson: read.kind !== 'other' };
   if (!isSuccess(answer.status)) {
     throw new HttpFault({
       ...seen,
       kind: 'status',
-      message: `${operation.name}: answered ${answer.status}`,
+      problem: `answered ${answer.status}`,
       ...(read.kind === 'json' ? { body: read.value } : {}),
     });
   }
   // The reader of this operation made it.
   if (read.kind === 'list') return read.page as Answer;
   if (read.kind === 'other') {
-    const message = `${operation.name}: answered ${answer.status} with a body that is no JSON`;
-    throw new HttpFault({ ...seen, kind: 'undecodable', message });
+    const problem = `answered ${answer.status} with a body that is no JSON`;
+    throw new HttpFault({ ...seen, kind: 'undecodable', problem });
   }
   if (read.kind === 'tooDeep') {
-    const message = `${operation.name}: answered ${answer.status} with JSON that is nested too deep`;
-    throw new HttpFault({ ...seen, kind: 'undecodable', message });
+    const problem = `answered ${answer.status} with JSON that is nested too deep`;
+    throw new HttpFault({ ...seen, kind: 'undecodable', problem });
   }
   const { list } = operation.answer;
   const parsed = list === undefined ? operation.answer.body.safeParse(jsonOf(read)) : undefined;
@@ -226,7 +227,7 @@ function judge<Answer>(
   throw new HttpFault({
     ...seen,
     kind: 'undecodable',
-    message: `${operation.name}: answered ${answer.status} with a body of another shape: ${issue.path.join('.') || 'body'}: ${issue.message}`,
+    problem: `answered ${answer.status} with a body of another shape: ${issue.path.join('.') || 'body'}: ${issue.message}`,
     ...(read.kind === 'json' ? { body: read.value } : {}),
     ...(parsed === undefined ? {} : { cause: parsed.error }),
   });

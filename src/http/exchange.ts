@@ -227,7 +227,8 @@ function fault(
   return new HttpFault({
     kind,
     sent,
-    message: `${request.name}: ${saying[kind]}${code === undefined ? '' : ` (${code})`}`,
+    operation: request.name,
+    problem: `${saying[kind]}${code === undefined ? '' : ` (${code})`}`,
     ...(status === undefined || status === 0 ? {} : { status }),
     ...(headers === undefined ? {} : { headers }),
     ...(cause === undefined ? {} : { cause }),

@@ -19,7 +19,9 @@ export type HttpFaultKind =
 
 interface HttpFaultParts {
   readonly kind: HttpFaultKind;
-  readonly message: string;
+  /** The call, by its name in the contract. */
+  readonly operation: string;
+  readonly problem: string;
   readonly sent: boolean;
   readonly status?: number;
   readonly headers?: IncomingHttpHeaders;
@@ -32,6 +34,8 @@ interface HttpFaultParts {
 export class HttpFault extends Error {
   override readonly name = 'HttpFault';
   readonly kind: HttpFaultKind;
+  /** The message without the name of the call. */
+  readonly problem: string;
   /** True when the request, or a part of it, may have reached the service. */
   readonly sent: boolean;
   /** The answer's status; undefined when none came. */
@@ -44,9 +48,13 @@ export class HttpFault extends Error {
   readonly isJson: boolean;
 
   constructor(parts: HttpFaultParts) {
-    super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause });
+    super(
+      `${parts.operation}: ${parts.problem}`,
+      parts.cause === undefined ? undefined : { cause: parts.cause },
+    );
     const { 'set-cookie': _secret, ...headers } = parts.headers ?? {};
     this.kind = parts.kind;
+    this.problem = parts.problem;
     this.sent = parts.sent;
     this.status = parts.status;
     this.headers = headers;

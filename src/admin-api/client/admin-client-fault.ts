@@ -45,13 +45,13 @@ export function readFault(fault: HttpFault, baseUrl: string): AdminClientFault {
   }
   // JSON, such as that of a daemon of another version.
   if (fault.kind === 'undecodable' && fault.body !== undefined) {
-    const message = `the answer of ${baseUrl} has another form than this version of upwave expects (${fault.message}): it is another version, or another program`;
+    const message = `the answer of ${baseUrl} has another form than this version of upwave expects (${fault.problem}): it is another version, or another program`;
     return new AdminClientFault('unreachable', message, { cause: fault });
   }
   // An answer that is not in our words is not from our daemon: another program has the port.
   const stranger = fault.kind === 'status' || fault.kind === 'undecodable';
   const message = stranger
     ? `no upwave daemon answers at ${baseUrl}`
-    : `no answer from ${baseUrl}: ${fault.message}`;
+    : `no answer from ${baseUrl}: ${fault.problem}`;
   return new AdminClientFault('unreachable', message, { cause: fault });
 }

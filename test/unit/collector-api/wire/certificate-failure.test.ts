@@ -5,7 +5,13 @@ import { HttpFault } from '../../../../src/http/fault.ts';
 
 function aFault(code: string): HttpFault {
   const cause = Object.assign(new Error('tls'), { code });
-  return new HttpFault({ kind: 'connect', message: `connect (${code})`, sent: false, cause });
+  return new HttpFault({
+    kind: 'connect',
+    operation: 'list',
+    problem: `connect (${code})`,
+    sent: false,
+    cause,
+  });
 }
 
 describe('a refused certificate', () => {

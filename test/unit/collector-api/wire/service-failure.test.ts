@@ -6,7 +6,12 @@ import { isUnreached } from '../../../../src/rollout/upgrade/failure-classes.ts'
 
 const failureOf = (
   parts: Pick<HttpFault, 'kind'> & { readonly status?: number; readonly isJson?: boolean },
-) => serviceFailureOf(new HttpFault({ message: 'm', sent: true, ...parts }), listCollectors, (text) => text);
+) =>
+  serviceFailureOf(
+    new HttpFault({ operation: 'list', problem: 'm', sent: true, ...parts }),
+    listCollectors,
+    (text) => text,
+  );
 
 it.each([
   ['no connection', { kind: 'connect' }],
