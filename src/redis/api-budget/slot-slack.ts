@@ -12,6 +12,13 @@ export interface SlotSlack {
 /** More than this holds up all other daemons; who needs more is late for its leases, locks and creates, too. */
 export const slackMaxMs: DurationMs = 1_000;
 
+/**
+ * Lateness that an operator should know of. Less is made up for by the slack, and upgrades take minutes. From here on a
+ * quarter of the slack's bound is used up, and lease and locks of this process, which are renewed each second or two, come
+ * into reach of the same delay.
+ */
+export const starvedFromMs: DurationMs = 250;
+
 // One stall makes one reservation late. Late again and again is a process that gets to nothing in time.
 const missesMin = 3;
 
@@ -24,7 +31,7 @@ const decay = 0.8;
 export interface SlotSlackParts {
   /** What lateness needs no slack. */
   readonly lateMaxMs: DurationMs;
-  /** Reported when places come too late again and again, and by how much. */
+  /** Reported once when places come late by `starvedFromMs` or more again and again, and by how much. */
   readonly onStarved?: ((lateMs: DurationMs) => void) | undefined;
 }
 
@@ -35,6 +42,15 @@ export interface SlotSlackParts {
 export function makeSlotSlack({ lateMaxMs, onStarved }: SlotSlackParts): SlotSlack {
   let slackMs = 0;
   let missesInRow = 0;
+  let isReported = false;
+  const learn = (wantedMs: DurationMs, lateMs: DurationMs): void => {
+    slackMs = Math.min(wantedMs, slackMaxMs);
+    if (slackMs === 0) isReported = false;
+    else if (!isReported && lateMs >= starvedFromMs) {
+      isReported = true;
+      onStarved?.(lateMs);
+    }
+  };
   return {
     get slackMs() {
       return slackMs;
@@ -42,13 +58,12 @@ export function makeSlotSlack({ lateMaxMs, onStarved }: SlotSlackParts): SlotSla
     used: (lateMs) => {
       missesInRow = 0;
       const wantedMs = Math.max(slackMs * decay, lateMs * growth);
-      slackMs = slackMs === 0 || wantedMs < lateMaxMs ? 0 : Math.min(wantedMs, slackMaxMs);
+      learn(slackMs === 0 || wantedMs < lateMaxMs ? 0 : wantedMs, lateMs);
     },
     missed: (lateMs) => {
       missesInRow += 1;
       if (slackMs === 0 && missesInRow < missesMin) return;
-      if (slackMs === 0) onStarved?.(lateMs);
-      slackMs = Math.min(Math.max(slackMs, lateMs) * growth, slackMaxMs);
+      learn(Math.max(slackMs, lateMs) * growth, lateMs);
     },
   };
 }

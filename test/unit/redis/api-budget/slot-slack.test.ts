@@ -1,33 +1,44 @@
 import { describe, expect, it } from 'vitest';
-import { makeSlotSlack, slackMaxMs } from '../../../../src/redis/api-budget/slot-slack.ts';
+import { makeSlotSlack, slackMaxMs, starvedFromMs } from '../../../../src/redis/api-budget/slot-slack.ts';
 
 function aSlack() {
-  const told: number[] = [];
-  const slack = makeSlotSlack({ lateMaxMs: 20, onStarved: (lateMs) => told.push(lateMs) });
-  return { slack, told };
+  const reported: number[] = [];
+  const slack = makeSlotSlack({ lateMaxMs: 20, onStarved: (lateMs) => reported.push(lateMs) });
+  return { slack, reported };
 }
 
 describe('the slack of a place in the rate', () => {
   it('is none for a daemon that stalls now and then', () => {
-    const { slack, told } = aSlack();
+    const { slack, reported } = aSlack();
     for (let stall = 0; stall < 50; stall += 1) {
       slack.missed(700);
       slack.missed(700);
       slack.used(1);
     }
     expect(slack.slackMs).toBe(0);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
-  it('is more than the lateness of one that is late again and again, up to a bound; told once', () => {
-    const { slack, told } = aSlack();
+  it('is more than the lateness of one that is late again and again, up to a bound', () => {
+    const { slack } = aSlack();
     for (let turn = 0; turn < 3; turn += 1) slack.missed(100);
     expect(slack.slackMs).toBe(150);
     slack.missed(160);
     expect(slack.slackMs).toBe(240);
     slack.missed(60_000);
     expect(slack.slackMs).toBe(slackMaxMs);
-    expect(told).toEqual([100]);
+  });
+
+  it('is reported once, and only when it is so late that an operator should know', () => {
+    const { slack, reported } = aSlack();
+    for (let turn = 0; turn < 9; turn += 1) slack.missed(starvedFromMs - 1);
+    expect(reported).toEqual([]);
+    slack.missed(starvedFromMs);
+    slack.used(starvedFromMs + 50);
+    expect(reported).toEqual([starvedFromMs]);
+    while (slack.slackMs > 0) slack.used(1);
+    for (let turn = 0; turn < 3; turn += 1) slack.missed(starvedFromMs);
+    expect(reported).toEqual([starvedFromMs, starvedFromMs]);
   });
 
   it('stays while it is needed, and goes when it is not', () => {
