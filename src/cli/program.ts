@@ -73,7 +73,8 @@ export function makeProgram(
     .option('--json', 'print JSON for programs', false)
     .option('--no-color', 'print without colour')
     .showHelpAfterError(isJson ? false : '(upwave --help lists the commands)')
-    .configureHelp({ showGlobalOptions: true })
+    // A description goes on in the next line however narrow its column is, on a screen and in a pipe.
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 20 })
     .configureOutput({
       writeOut: (text) => void streams.stdout.stream.write(text),
       writeErr: (text) => void streams.stderr.stream.write(text),

@@ -76,10 +76,13 @@ function groupLines(
   const texts = shown.map((cause) => causeWords(cause, hasStrata));
   // How many a later group has in all stands in the line of the rollout.
   if (rest > 0 && (isFirst || shown.length === 0))
-    texts.push(shown.length === 0 ? `${rest}, not read` : `${rest} for other reasons`);
-  return texts.flatMap((text, index) => {
-    const part = { text: toPrintable(text), color: of === 'failed' ? ('red' as const) : ('dim' as const) };
-    return fitLines(index === 0 ? labels[of] : '', [part], fit, linesMax);
+    texts.push([shown.length === 0 ? `${rest}, not read` : `${rest} for other reasons`]);
+  return texts.flatMap((choices, index) => {
+    const partOf = (text: string) =>
+      ({ text: toPrintable(text), color: of === 'failed' ? 'red' : 'dim' }) as const;
+    const label = index === 0 ? labels[of] : '';
+    const whole = choices.find((text) => fitLines(label, [partOf(text)], fit).length <= linesMax);
+    return fitLines(label, [partOf(whole ?? choices.at(-1) ?? '')], fit, linesMax);
   });
 }
 
@@ -93,8 +96,14 @@ const labels: Readonly<Record<CauseGroup['of'], string>> = {
 /** Kinds that the label of the line does not tell. */
 const saysHow: ReadonlySet<Cause['kind']> = new Set(['timedOut', 'unconfirmed', 'withdrawn']);
 
-/** `9 permission denied (6 strata, most Linux / amd64)   dev-web-224 and 8 more`. */
-function causeWords({ kind, text, count, strata, otherStrata, names }: Cause, hasStrata: boolean): string {
+/**
+ * `9 permission denied (6 strata, most Linux / amd64)   dev-web-224 and 8 more`.
+ * @returns also shorter, for lines that have no room for all of it
+ */
+function causeWords(
+  { kind, text, count, strata, otherStrata, names }: Cause,
+  hasStrata: boolean,
+): readonly string[] {
   const how = saysHow.has(kind) ? ` ${stateWords(kind)}:` : '';
   const [first] = strata;
   const kinds = strata.length + otherStrata.strata;
@@ -106,5 +115,6 @@ function causeWords({ kind, text, count, strata, otherStrata, names }: Cause, ha
         : ` (${kinds} strata, most ${first.label})`;
   const more = count - 1;
   const who = names[0] === undefined ? '' : `   ${names[0]}${more > 0 ? ` and ${more} more` : ''}`;
-  return `${count}${how} ${text || 'no reason given'}${where}${who}`;
+  const what = `${count}${how} ${text || 'no reason given'}`;
+  return [`${what}${where}${who}`, `${what}${where}`, what];
 }

@@ -30,11 +30,16 @@ const backToShownMax = 3;
 // A glance has room for a few; the plan names more of them.
 const uncoveredShownMax = 3;
 
+export interface StatusStyle extends Pick<ConsoleOutput, 'paint' | 'columns'> {
+  /** False: the daemon and its records are gone when a person reads this, so no verb is offered. True, where left out. */
+  readonly canBeAsked?: boolean;
+}
+
 /** A rollout in one glance: where, is it safe, why waiting, when done, what can I do (DESIGN §5). */
 export function renderStatus(
   status: RolloutStatus,
   now: EpochMs,
-  { paint, columns }: Pick<ConsoleOutput, 'paint' | 'columns'>,
+  { paint, columns, canBeAsked = true }: StatusStyle,
 ): string {
   const fit: Fit = { paint, width: columns ?? usualWidth };
   const line = (label: string, ...parts: readonly Part[]) => fitLines(label, parts, fit);
@@ -54,7 +59,7 @@ export function renderStatus(
     ].flatMap(([label, text]) => line(label, text)),
     ...endLines(status, now, fit),
     ...fitLines('plan', planParts(status), fit, planLinesMax),
-    ...line('do', ...verbParts(status)),
+    ...(canBeAsked ? line('do', ...verbParts(status)) : []),
   ].join('\n');
 }
 

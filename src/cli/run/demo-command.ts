@@ -56,7 +56,7 @@ export async function demoCommand(
       daemon,
       config,
       output,
-      { json: false, wait: true },
+      { json: false, wait: true, canBeAsked: options.keep },
       stop,
     );
     const { createsPerCollector, tasksInFlightMax, throttled } = service.record.snapshot();

@@ -12,7 +12,7 @@ import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { isUnreached } from '../../rollout/upgrade/failure-classes.ts';
-import { renderStatus } from '../rollouts/render-status.ts';
+import { renderStatus, type StatusStyle } from '../rollouts/render-status.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
 import { CommandFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -88,7 +88,7 @@ export async function runOnce(
   daemon: Daemon,
   config: Config,
   output: ConsoleOutput,
-  options: Pick<RunOnceOptions, 'json' | 'wait'>,
+  options: Pick<RunOnceOptions, 'json' | 'wait'> & Pick<StatusStyle, 'canBeAsked'>,
   stop: AbortSignal,
 ): Promise<RunOnceResult> {
   const { json } = options;
@@ -117,7 +117,7 @@ export async function runOnce(
   const statuses = await followRollouts(daemon.operations, started, progress, options, stop);
   if (!stop.aborted) await daemon.announceNow();
   if (json) printJson(output, { rollouts: statuses });
-  else for (const status of statuses) await report(daemon, status, output);
+  else for (const status of statuses) await report(daemon, status, { ...output, ...options });
   for (const status of statuses) writeRemaining(status, statuses, output);
   // Of a rollout that is still running: it could not be looked after, whatever else it waits for.
   const isLeft = statuses.some(({ endedAt }) => endedAt === null);
@@ -193,7 +193,11 @@ function onceExitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
 const failuresShownMax = 20;
 
 /** The end, in one glance, and every failure with its reason. */
-async function report(daemon: Daemon, status: RolloutStatus, output: ConsoleOutput): Promise<void> {
+async function report(
+  daemon: Daemon,
+  status: RolloutStatus,
+  output: Pick<ConsoleOutput, 'out'> & StatusStyle,
+): Promise<void> {
   output.out.write(`\n${renderStatus(status, Date.now(), output)}\n`);
   for (const state of failedStates) {
     const page = { offset: 0, limit: failuresShownMax, state };

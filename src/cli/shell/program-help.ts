@@ -5,10 +5,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   '': ['upwave demo', 'upwave init', 'upwave plan', 'upwave run', 'upwave status'],
   run: ['upwave run --config /etc/upwave/upwave.yaml', 'upwave run --once --redis embedded'],
   demo: ['upwave demo', 'upwave demo --keep'],
-  init: [
-    'upwave init',
-    'UPWAVE_ACCESS_KEY=... upwave init --yes --base-url https://api.example.com/api --access-id su123',
-  ],
+  init: ['upwave init', 'UPWAVE_ACCESS_KEY=... upwave init --yes --access-id su123 --base-url <url>'],
   service: ['upwave service --access-id a --access-key b --fleet 1000 --speed 100'],
   status: ['upwave status', 'upwave status production', 'upwave status --watch'],
   upgrades: [
@@ -53,7 +50,7 @@ const exitCodes = [
 
 const daemonEnvironment = ['UPWAVE_URL    where the daemon is, without --url', 'UPWAVE_TOKEN  its token'];
 const serviceEnvironment = [
-  'UPWAVE_RETRY_FOR  how long a read is retried that the service does not answer (30s)',
+  'UPWAVE_RETRY_FOR  how long a read without an answer is retried (30s)',
   'and the variables that the config names',
 ];
 

@@ -2,7 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeProgram } from '../../../src/cli/program.ts';
+import { makeSafeStreams } from '../../../src/cli/shell/console-output.ts';
 import { exitCodes } from '../../../src/cli/shell/exit-codes.ts';
+import { commandsOf } from '../../../src/cli/shell/program-help.ts';
 import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
 import { aFolder } from '../../support/a-folder.ts';
 import { callUpwave } from '../../support/night/upwave-call.ts';
@@ -17,6 +20,15 @@ describe('help', () => {
       expect(out).toContain(`\n${group}\n`);
     const status = (await callUpwave('status', '--help')).out;
     expect(status).toMatch(/Examples:\n {2}\$ upwave status\n.*UPWAVE_URL .*Exit codes:\n {2}0 {2}done/s);
+  });
+
+  it('has no line of more than 80 columns in a pipe', async () => {
+    const program = makeProgram(makeSafeStreams(process), false, () => undefined);
+    const lines: string[] = [];
+    for (const { words } of commandsOf(program))
+      lines.push(...(await callUpwave(...words, '--help')).out.split('\n'));
+    expect(lines.length).toBeGreaterThan(500);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
   it('of a command of several words is the help of that command', async () => {

@@ -8,7 +8,7 @@ import { until } from '../../../support/until.ts';
 
 const service = { baseUrl: 'https://api.example.com/api', ...testSecrets.commandLine };
 const rollouts = [{ name: 'all' }];
-const noStack = /^\s+at /m;
+const noStack = /^\s+at .*:\d+:\d+/m;
 const variable = (name: string) => `\${${name}}`;
 
 describe.concurrent('the command line', () => {

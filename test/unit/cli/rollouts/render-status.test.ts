@@ -257,6 +257,28 @@ do      upwave pause production   | abort | rollback`);
     expect(under('failed', lines)).toEqual(['2 timed out: no end within 35m   web-1 and 1 more']);
   });
 
+  it('offers no verb once the daemon is gone, as at the end of the demo', () => {
+    const status = aRolloutStatus({ state: 'finishedWithFailures', verbs: ['retry', 'rollback'] });
+    const doLines = (canBeAsked: boolean) =>
+      under('do', renderStatus(status, startedAt, { ...plain, columns: 200, canBeAsked }).split('\n'));
+    expect(doLines(true)).toHaveLength(1);
+    expect(doLines(false)).toEqual([]);
+  });
+
+  it.each([
+    [120, '5 permission denied (6 strata, most Linux / amd64 / 19.441-2)   dev-web-224 and 4 more'],
+    [80, '5 permission denied (6 strata, most Linux / amd64 / 19.441-2)'],
+    [60, '5 permission denied'],
+  ])('in %i columns leaves out what a cause has no room for, and cuts no bracket', (columns, words) => {
+    const strata = { total: 6, held: [], uncovered: { count: 0, labels: [] } };
+    const text = 'permission denied';
+    const group = { of: 'retrying', total: 5, causes: [aCause({ kind: 'retrying', text })] } as const;
+    const others = { count: 0, causes: 0, unread: 0 };
+    const failed = { of: 'failed', total: 1, causes: [aCause({ count: 1 })], others } as const;
+    const lines = linesOf(aRolloutStatus({ causes: [failed, { ...group, others }], strata }), columns);
+    expect(under('retry', lines)).toEqual([words]);
+  });
+
   it('is made from what the daemon decides', () => {
     const rule = aWaveRule({ soakMs: hour, gates: [aWebhookGate({ name: 'pager' })] });
     const soakEndsAt = startedAt + hour;
