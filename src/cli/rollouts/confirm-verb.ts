@@ -2,9 +2,9 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { formatDuration } from '../../base/time.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import { commandFor } from '../../rollout/status/command-for.ts';
-import { askedNow, needsName } from '../../rollout/status/legal-verbs.ts';
+import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/verbs.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
@@ -28,7 +28,7 @@ export async function confirmVerb(
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, verb));
   const what = toPrintable(questionOf(status, asked));
   const refusal = `${what}\n  To confirm it, run: ${commandFor(status, verb)}`;
-  const ask = makeConsent({ yes: !needsName(asked), input, output, refusal });
+  const ask = makeConsent({ yes: !verbTraits[verb].needsName, input, output, refusal });
   return (await ask(what, new AbortController().signal)) ? asked : undefined;
 }
 
@@ -53,8 +53,13 @@ function questionOf(status: RolloutStatus, asked: AskedVerb): string {
       return `${id} is ${stateWords(status.state)}: ${status.reason}. The failures so far will no longer count, and the limit stays. Resume it?`;
     case 'retry':
       return `${collectors(asked.failed)} of ${id} failed. Retry them?`;
-    default:
+    // Asked for by name alone.
+    case 'pause':
+    case 'abort':
+    case 'rollback':
       return '';
+    default:
+      return asked satisfies never;
   }
 }
 
@@ -70,7 +75,13 @@ function nothingWords({ id, state }: RolloutStatus, verb: RolloutVerb): string {
       return `no wave of ${id} soaks now`;
     case 'resume':
       return `${id} is ${stateWords(state)}: it is neither held nor paused`;
-    default:
+    case 'retry':
       return `no collector of ${id} has failed`;
+    case 'pause':
+    case 'abort':
+    case 'rollback':
+      return `${id} is ${stateWords(state)}`;
+    default:
+      return verb satisfies never;
   }
 }

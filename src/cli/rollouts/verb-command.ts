@@ -46,7 +46,7 @@ export async function verbCommand(
     const asked =
       verb === 'rollback'
         ? await confirmRollback(client, chosen, options, { input, output })
-        : (namedIn(verb, options) ?? (await confirmVerb(chosen, verb, { input, output: output.err })));
+        : (namedIn[verb](options) ?? (await confirmVerb(chosen, verb, { input, output: output.err })));
     if (asked === undefined) return undefined;
     const request = { rolloutId: chosen.id, by: operatorName(), reason: options.reason ?? '', ...asked };
     const withClass = request.verb === 'retry' && options.class !== undefined;
@@ -67,17 +67,19 @@ export async function verbCommand(
 }
 
 /** What the command line names; undefined where it names nothing. @throws CommandFailure when it names two things */
-function namedIn(verb: RolloutVerb, { plan, wave, hold, failed }: VerbOptions): AskedVerb | undefined {
-  if (verb === 'approve' && plan !== undefined) {
-    if (wave === undefined) return { verb, planHash: plan };
+const namedIn: Readonly<Record<RolloutVerb, (options: VerbOptions) => AskedVerb | undefined>> = {
+  approve: ({ plan, wave }) => {
+    if (plan === undefined) return wave === undefined ? undefined : { verb: 'approve', wave };
+    if (wave === undefined) return { verb: 'approve', planHash: plan };
     throw new CommandFailure(exitCodes.usageOrConfig, 'name a plan or a wave, not both');
-  }
-  if (verb === 'approve' && wave !== undefined) return { verb, wave };
-  if (verb === 'skipSoak' && wave !== undefined) return { verb, wave };
-  if (verb === 'resume' && hold !== undefined) return { verb, hold };
-  if (verb === 'retry' && failed !== undefined) return { verb, failed };
-  return undefined;
-}
+  },
+  skipSoak: ({ wave }) => (wave === undefined ? undefined : { verb: 'skipSoak', wave }),
+  resume: ({ hold }) => (hold === undefined ? undefined : { verb: 'resume', hold }),
+  retry: ({ failed }) => (failed === undefined ? undefined : { verb: 'retry', failed }),
+  pause: () => undefined,
+  abort: () => undefined,
+  rollback: () => undefined,
+};
 
 /** What an `approve` that was not refused has done, from the rollout as it was before. */
 function approvedWords({ id, state, waves, planHash }: RolloutStatus, wave: string | undefined): string {

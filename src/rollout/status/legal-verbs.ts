@@ -1,3 +1,4 @@
+import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutState, RolloutView, WaveState } from '../model/rollout.ts';
 import { isFailed, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
@@ -51,14 +52,12 @@ export function askedNow(status: ShownRollout, verb: RolloutVerb): AskedVerb | u
     // A rollback that runs can be let start outside its window.
     case 'rollback':
       return { verb, now: status.kind === 'rollback' && status.window !== null && !status.window.isOpen };
-    default:
+    case 'pause':
+    case 'abort':
       return { verb };
+    default:
+      return assertNever(verb);
   }
-}
-
-/** True for a verb that has to name what it is for (P15). */
-export function needsName(asked: AskedVerb | undefined): boolean {
-  return asked !== undefined && asked.verb !== 'pause' && asked.verb !== 'abort' && asked.verb !== 'rollback';
 }
 
 function waveThat({ waves }: Pick<ShownRollout, 'waves'>, state: WaveState) {

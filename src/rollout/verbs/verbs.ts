@@ -32,17 +32,22 @@ export type VerbJudgement =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
+interface VerbTraits {
+  readonly stopsCreates: boolean;
+  readonly forForeign: boolean;
+  /** It has to name what it is for, as its operator saw it (P15). */
+  readonly needsName: boolean;
+}
+
 /** What a verb is like, whatever the rollout. */
-export const verbTraits: Readonly<
-  Record<RolloutVerb, { readonly stopsCreates: boolean; readonly forForeign: boolean }>
-> = {
-  pause: { stopsCreates: true, forForeign: true },
-  resume: { stopsCreates: false, forForeign: false },
-  approve: { stopsCreates: false, forForeign: false },
-  skipSoak: { stopsCreates: false, forForeign: false },
-  abort: { stopsCreates: true, forForeign: true },
-  rollback: { stopsCreates: true, forForeign: false },
-  retry: { stopsCreates: false, forForeign: false },
+export const verbTraits: Readonly<Record<RolloutVerb, VerbTraits>> = {
+  pause: { stopsCreates: true, forForeign: true, needsName: false },
+  resume: { stopsCreates: false, forForeign: false, needsName: true },
+  approve: { stopsCreates: false, forForeign: false, needsName: true },
+  skipSoak: { stopsCreates: false, forForeign: false, needsName: true },
+  abort: { stopsCreates: true, forForeign: true, needsName: false },
+  rollback: { stopsCreates: true, forForeign: false, needsName: false },
+  retry: { stopsCreates: false, forForeign: false, needsName: true },
 };
 
 export interface VerbWords {
