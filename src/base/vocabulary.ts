@@ -85,6 +85,7 @@ export const upgradeReasonKinds = [
   'recordCorrupt',
   'leftBuild',
   'died',
+  'wentSilent',
   'vanished',
   'departed',
   'collectorHeld',

@@ -2,6 +2,7 @@ import type { RetryWindow } from '../base/retry-window.ts';
 import type { Clock } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
 import { makeFleetService } from '../collector-api/fleet/fleet-service.ts';
+import { makeLogSearch } from '../collector-api/fleet/log-search.ts';
 import { withRetriedReads } from '../collector-api/wire/retry-reads.ts';
 import { makeServiceClient } from '../collector-api/wire/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
@@ -9,6 +10,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { ApiBudget, KeyMemory, ServiceStatus } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
+import type { LogSearch } from '../orchestrator/ports/log-search.ts';
 import { clientSettings } from './service-settings.ts';
 
 export interface FleetAccessParts {
@@ -29,6 +31,7 @@ export interface FleetAccessParts {
 /** The way to the service: the port the loops know, and whether it answers. */
 export interface FleetAccess {
   readonly fleet: FleetService;
+  readonly logSearch: LogSearch;
   /** What the daemons of this key, or else our last request, found; true before the first one. */
   readiness(): { readonly ok: boolean; readonly reason: string };
   /** Takes the daemons' common word, tells log and metrics, and shows it in the readiness. */
@@ -77,6 +80,7 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
   });
   return {
     fleet,
+    logSearch: makeLogSearch({ client, clock, sleep: sleepForReal }),
     readiness: () => (downReason === undefined ? last : { ok: false, reason: downReason }),
     setServiceStatus: (status) => {
       if (status.isUp) {

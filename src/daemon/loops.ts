@@ -9,6 +9,7 @@ import type { ReportKeeper } from '../orchestrator/report/keep-reports.ts';
 import { type Configs, keepBeating } from '../orchestrator/scan/configs.ts';
 import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../orchestrator/step/run-step.ts';
+import type { LogSearch } from '../orchestrator/ports/log-search.ts';
 import type { Observations } from '../orchestrator/watch/observations.ts';
 import type { BullStepQueue } from '../queue/bullmq-step-queue.ts';
 import { type BullNoticeQueue, startNoticeWorker } from '../queue/notice-delivery.ts';
@@ -33,6 +34,7 @@ export interface LoopsParts
   readonly names: QueueNames;
   readonly onQueueError: (error: Error) => void;
   readonly observations: Observations;
+  readonly logSearch: LogSearch;
   readonly memory: StoreMemory;
   readonly configs: Configs;
   readonly configRegister: ConfigRegister;
@@ -81,7 +83,7 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
     onLapsed: () => sink.note({ event: 'leader.lost' }),
     faults: redis.faults,
   });
-  const leading = lead({ ...parts, lease, gates: makeGateProbe() }, stopping);
+  const leading = lead({ ...parts, lease, gates: makeGateProbe({ search: parts.logSearch, clock: parts.clock }) }, stopping);
   const schedule = parts.followsSchedule ? followSchedules(parts) : undefined;
   const discoverWork = async () => schedule?.tickAll(new Date(parts.clock.now()));
   const beating = keepBeating(

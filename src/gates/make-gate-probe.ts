@@ -1,18 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import type { Secret } from '../base/secret.ts';
-import type { DurationMs } from '../base/time.ts';
-import { formatDuration } from '../base/time.ts';
+import { type Clock, type DurationMs, formatDuration } from '../base/time.ts';
 import { withEitherSignal } from '../base/waiting.ts';
 import { requestOnce, type SingleRequest } from '../http/request-once.ts';
 import type { GateProbe, GateQuestion } from '../orchestrator/ports/gate-probe.ts';
+import type { LogSearch } from '../orchestrator/ports/log-search.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
+import { type HttpGateRule, isSearchGate } from '../rollout/model/policy.ts';
 import { addressOf } from './address-of.ts';
 import { describeFault, makeSay } from './answer-text.ts';
 import { readPrometheusAnswer, writePrometheusQuery } from './ask-prometheus.ts';
+import { askSearch } from './ask-search.ts';
 import { readWebhookAnswer, writeWebhookCall } from './ask-webhook.ts';
 import { type ReadFile, readCertificates, readGateFile } from './read-gate-file.ts';
 
 export interface GateProbeParts {
+  /** Searches what collectors delivered. */
+  readonly search: LogSearch;
+  readonly clock: Clock;
   /** From the question to the answer's last byte, the gate's files included; 10 s when left out. */
   readonly timeoutMs?: DurationMs;
   /** Reads a gate's file as text; the machine's own when left out. */
@@ -25,16 +30,25 @@ const timeoutMsDefault = 10_000;
 const bodyBytesMax = 1_000_000;
 
 /**
- * Asks Prometheus and webhooks, each time over a connection of its own. Whatever goes wrong is an `error` answer
+ * Asks Prometheus and webhooks, each time over a connection of its own, and the service's search jobs. Whatever goes wrong is an `error` answer
  * (P14). Tokens go to the gate's own host, and neither they nor
  * the URL of a file stand in an answer's detail (P12).
  */
-export function makeGateProbe(parts: GateProbeParts = {}): GateProbe {
+export function makeGateProbe(parts: GateProbeParts): GateProbe {
   const timeoutMs = parts.timeoutMs ?? timeoutMsDefault;
   const read = parts.readFile ?? readFromDisk;
 
   return {
-    async ask(question, signal) {
+    async ask({ gate, flow, summary }, signal) {
+      if (isSearchGate(gate)) {
+        const { search, clock } = parts;
+        return await askSearch(gate, flow === undefined ? {} : { flow }, {
+          search,
+          now: () => clock.now(),
+          signal: signal ?? new AbortController().signal,
+        });
+      }
+      const question = { gate, summary };
       const limit = new AbortController();
       const timer = setTimeout(() => limit.abort(), timeoutMs);
       try {
@@ -57,7 +71,7 @@ function noAnswerIn(timeoutMs: DurationMs): GateAnswer {
 }
 
 async function askWithin(
-  { gate, summary }: GateQuestion,
+  { gate, summary }: Pick<GateQuestion, 'summary'> & { readonly gate: HttpGateRule },
   bounds: { readonly timeoutMs: DurationMs; readonly read: ReadFile; readonly signal: AbortSignal },
 ): Promise<GateAnswer> {
   const { read, signal } = bounds;

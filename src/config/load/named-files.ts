@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { GateRule, Policy } from '../../rollout/model/policy.ts';
+import { type GateRule, isSearchGate, type Policy } from '../../rollout/model/policy.ts';
 import { partOf } from '../schema/value-schemas.ts';
 import { formatPath } from '../source/config-error.ts';
 import type { Substitution } from './substitute-environment.ts';
@@ -29,12 +29,15 @@ export function namedFileOf(
 
 /** The policy with the files that its gates name as whole paths; in the config they are relative to its folder. */
 export function withGateFiles(policy: Policy, folder: string): Policy {
-  const withFiles = (gate: GateRule): GateRule => ({
-    ...gate,
-    ...('urlFile' in gate && { urlFile: resolve(folder, gate.urlFile) }),
-    ...(gate.tokenFile !== undefined && { tokenFile: resolve(folder, gate.tokenFile) }),
-    ...(gate.caFile !== undefined && { caFile: resolve(folder, gate.caFile) }),
-  });
+  const withFiles = (gate: GateRule): GateRule => {
+    if (isSearchGate(gate)) return gate;
+    return {
+      ...gate,
+      ...('urlFile' in gate && { urlFile: resolve(folder, gate.urlFile) }),
+      ...(gate.tokenFile !== undefined && { tokenFile: resolve(folder, gate.tokenFile) }),
+      ...(gate.caFile !== undefined && { caFile: resolve(folder, gate.caFile) }),
+    };
+  };
   return {
     ...policy,
     waves: policy.waves.map((wave) => ({ ...wave, gates: wave.gates.map(withFiles) })),

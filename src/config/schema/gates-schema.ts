@@ -110,26 +110,76 @@ const Webhook = z
   .check(onePlace)
   .describe('A request to a service of your own.');
 
+const every = asking.every;
+
+const Search = z
+  .strictObject({
+    query: z
+      .string()
+      .trim()
+      .min(1, 'is empty; write a query whose result is one number')
+      .max(4_000)
+      .describe('A query of the service that ends with an aggregate, and gives one record with one number.'),
+    expect: Expect.describe('The condition for the number, such as "< 100".'),
+    from: duration('1m', '1d').prefault('10m').describe('How far back the search looks.'),
+    every,
+  })
+  .describe(
+    'A search over the messages that the collectors deliver, asked when the soak is over. Needs an account with the Search Job interface.',
+  );
+
+const atLeastSentence = 'must be a percentage from 1% to 100%, such as 70%';
+
+const DataFlow = z
+  .strictObject({
+    window: duration('2m', '1d').prefault('10m').describe('How long messages are counted.'),
+    atLeast: z
+      .string({ error: (issue) => (issue.input === undefined ? undefined : atLeastSentence) })
+      .transform((text, context): number => {
+        const percent = Number(/^(\d{1,3}(?:\.\d+)?) ?%$/.exec(text.trim())?.[1] ?? Number.NaN);
+        if (percent >= 1 && percent <= 100) return percent / 100;
+        context.addIssue(`${quote(text)} is no share; it ${atLeastSentence}`);
+        return z.NEVER;
+      })
+      .prefault('70%')
+      .describe('The share of the earlier messages that the wave must deliver.'),
+    comparedTo: duration('1h', '30d')
+      .prefault('1d')
+      .describe('How much earlier the other messages are. 7d where weekends differ.'),
+    every,
+  })
+  .describe(
+    'Whether the upgraded collectors still deliver, asked when the soak is over. One that delivered before and is silent now is a failure, as if it had died. Needs an account with the Search Job interface.',
+  );
+
 const Gate = z
   .strictObject({
     prometheus: Prometheus.exactOptional(),
     webhook: Webhook.exactOptional(),
+    dataFlow: DataFlow.exactOptional(),
+    search: Search.exactOptional(),
     name: shortName()
       .exactOptional()
-      .describe('The name of the probe, unique in the wave. The default is prometheus or webhook.'),
+      .describe('The name of the probe, unique in the wave. The default is its kind.'),
     dryRun: z
       .boolean()
       .default(false)
       .describe('Whether the probe only shows its result and decides nothing.'),
   })
   .check(
-    wholeCheck(({ prometheus, webhook }, report) => {
-      if (prometheus === undefined && webhook === undefined) report('needs prometheus or webhook');
-      if (prometheus !== undefined && webhook !== undefined)
-        report('prometheus and webhook are given; make two gates of them', ['webhook']);
+    wholeCheck((gate, report) => {
+      const [given, second] = gateKinds.filter((kind) => gate[kind] !== undefined);
+      if (given === undefined) report('needs prometheus, webhook, dataFlow or search');
+      if (second !== undefined) report(`${given} and ${second} are given; make two gates of them`, [second]);
     }),
   )
-  .describe('Who is asked before the next wave may open: exactly one of prometheus and webhook.');
+  .describe(
+    'What is asked before the next wave may open: exactly one of prometheus, webhook, dataFlow and search.',
+  );
+
+const gateKinds = ['prometheus', 'webhook', 'dataFlow', 'search'] as const satisfies ReadonlyArray<
+  GateRule['kind']
+>;
 
 /** A wave's gates, each with a name of its own. */
 export const GatesSchema = z
@@ -150,7 +200,7 @@ export const GatesSchema = z
   .transform((gates) => {
     const names = new Set(gates.flatMap(({ name }) => name ?? []));
     return gates.map((gate): GateRule => {
-      const name = gate.name ?? freeName(gate.prometheus === undefined ? 'webhook' : 'prometheus', names);
+      const name = gate.name ?? freeName(gateKinds.find((kind) => gate[kind] !== undefined) ?? 'gate', names);
       names.add(name);
       return ruleOf(gate, name);
     });
@@ -158,6 +208,9 @@ export const GatesSchema = z
   .describe(
     'Probes that must pass, beside failures and soak, before the next wave opens. A probe without a result holds the rollout.',
   );
+
+/** The gate of a wave that says `dataFlow: required`. */
+export const defaultDataFlow: GateRule = ruleOf({ dataFlow: DataFlow.parse({}), dryRun: false }, 'dataFlow');
 
 /** `prometheus`, or `prometheus-2` and so on where that is taken. */
 function freeName(kind: string, taken: ReadonlySet<string>): string {
@@ -168,9 +221,18 @@ function freeName(kind: string, taken: ReadonlySet<string>): string {
   return `${kind}-${number}`;
 }
 
-function ruleOf({ prometheus, webhook, dryRun }: z.output<typeof Gate>, name: string): GateRule {
+function ruleOf(gate: z.output<typeof Gate>, name: string): GateRule {
+  const { prometheus, webhook, dataFlow, search, dryRun } = gate;
+  if (dataFlow !== undefined) {
+    const { window: windowMs, comparedTo: comparedToMs, every: everyMs, atLeast } = dataFlow;
+    return { kind: 'dataFlow', name, dryRun, everyMs, windowMs, atLeast, comparedToMs };
+  }
+  if (search !== undefined) {
+    const { from: fromMs, every: everyMs, query, expect } = search;
+    return { kind: 'search', name, dryRun, everyMs, query, expect, fromMs };
+  }
   const asked = prometheus ?? webhook;
-  invariant(asked !== undefined, 'the schema wants one of the two');
+  invariant(asked !== undefined, 'the schema wants one of them');
   const { every, tokenFile, caFile } = asked;
   const shared = {
     name,

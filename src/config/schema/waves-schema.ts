@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Amount, WaveRule, WaveSize } from '../../rollout/model/policy.ts';
+import { type DurationMs, formatDuration } from '../../base/time.ts';
+import type { Amount, GateRule, WaveRule, WaveSize } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
-import { GatesSchema } from './gates-schema.ts';
+import { defaultDataFlow, GatesSchema } from './gates-schema.ts';
 import { MatchSchema } from './selection-schema.ts';
 import { duration, partOf, reportRepeatedNames, shortName } from './value-schemas.ts';
 
@@ -29,6 +30,10 @@ const Wave = z
       .default(false)
       .describe('Whether an operator must approve the wave before it opens.'),
     gates: GatesSchema,
+    dataFlow: z
+      .literal('required')
+      .exactOptional()
+      .describe('Short for a gate `dataFlow` with its defaults, where the wave has none.'),
   })
   .describe('One group of collectors, upgraded before the next one starts.');
 
@@ -55,23 +60,50 @@ export const WavesSchema = z
   .prefault(wavesDefault)
   .transform((waves) =>
     waves.map((wave, index): WaveRule => {
-      const isLast = index === waves.length - 1;
       return {
         name: wave.name,
         size: wave.size ?? { kind: 'percent', percent: 100 },
         ...(wave.match === undefined ? {} : { match: wave.match }),
-        soakMs: wave.soak ?? (isLast ? 0 : 30 * 60_000),
+        soakMs: wave.soak ?? soakDefault(index, waves.length),
         maxFailures: wave.maxFailures,
         approval: wave.approval,
-        gates: wave.gates,
+        gates:
+          hasDataFlow(wave) || wave.dataFlow === undefined ? wave.gates : [...wave.gates, defaultDataFlow],
       };
     }),
   )
   .describe('The waves in their order, canary first. The last wave takes the remaining collectors.');
 
+function soakDefault(index: number, waves: number): DurationMs {
+  return index === waves - 1 ? 0 : 30 * 60_000;
+}
+
+function hasDataFlow({ gates }: { readonly gates: readonly GateRule[] }): boolean {
+  return gates.some(({ kind }) => kind === 'dataFlow');
+}
+
+// Messages are counted from the end of the last upgrade, and can be searched within a minute.
+const indexedWithinMs: DurationMs = 60_000;
+
+/** A window that is longer than the soak would count messages of the old build. */
+function checkDataFlow(wave: unknown, soakMs: DurationMs): string | undefined {
+  const gates = partOf(wave, 'gates');
+  const rules: unknown[] = Array.isArray(gates) ? gates : [];
+  const given = rules.find((gate) => partOf(gate, 'kind') === 'dataFlow');
+  const windowMs = Number(partOf(given ?? defaultDataFlow, 'windowMs'));
+  if (given === undefined && partOf(wave, 'dataFlow') === undefined) return undefined;
+  const leastMs = windowMs + indexedWithinMs;
+  if (soakMs >= leastMs) return undefined;
+  return `must be at least ${formatDuration(leastMs)}: dataFlow counts the messages of ${formatDuration(windowMs)} after the last upgrade`;
+}
+
 function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[]) => void): void {
   if (!Array.isArray(waves)) return;
   reportRepeatedNames(waves, 'wave', report);
+  waves.forEach((wave: unknown, index) => {
+    const problem = checkDataFlow(wave, Number(partOf(wave, 'soak') ?? soakDefault(index, waves.length)));
+    if (problem !== undefined) report(problem, [index, 'soak']);
+  });
   if (partOf(waves.at(-1), 'match') !== undefined) {
     report('the last wave takes what is left; remove match, or put a wave after it', [
       waves.length - 1,

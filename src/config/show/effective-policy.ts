@@ -1,8 +1,11 @@
 import type { DurationMs } from '../../base/time.ts';
+import { writeExpectation } from '../../rollout/messages/gates.ts';
 import {
   formatAmount,
   type GateRule,
+  isSearchGate,
   type Policy,
+  type SearchGateRule,
   type WaveRule,
   type WindowRule,
 } from '../../rollout/model/policy.ts';
@@ -64,7 +67,9 @@ function effectiveWave({ size, soakMs, maxFailures, gates, ...asWritten }: WaveR
 }
 
 function effectiveGate(gate: GateRule): object {
-  const { name, dryRun, ...rule } = maskedGate(gate);
+  const masked = maskedGate(gate);
+  if (isSearchGate(masked)) return effectiveSearchGate(masked);
+  const { name, dryRun, ...rule } = masked;
   const tokenFile = rule.tokenFile === undefined ? {} : { tokenFile: rule.tokenFile };
   const place = 'urlFile' in rule ? { urlFile: rule.urlFile } : { url: rule.url };
   const caFile = rule.caFile === undefined ? {} : { caFile: rule.caFile };
@@ -77,8 +82,32 @@ function effectiveGate(gate: GateRule): object {
     prometheus: {
       ...asking,
       query,
-      expect: `${expect.operator} ${expect.value}`,
+      expect: writeExpectation(expect),
       for: writeDuration(forMs),
+    },
+  };
+}
+
+function effectiveSearchGate(gate: SearchGateRule): object {
+  const { name, dryRun } = gate;
+  const every = writeDuration(gate.everyMs);
+  if (gate.kind === 'search') {
+    const { query, expect, fromMs } = gate;
+    return {
+      name,
+      dryRun,
+      search: { query, expect: writeExpectation(expect), from: writeDuration(fromMs), every },
+    };
+  }
+  const { windowMs, atLeast, comparedToMs } = gate;
+  return {
+    name,
+    dryRun,
+    dataFlow: {
+      window: writeDuration(windowMs),
+      atLeast: `${Number((atLeast * 100).toFixed(6))}%`,
+      comparedTo: writeDuration(comparedToMs),
+      every,
     },
   };
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { errorCodeOf } from '../../base/node-errors.ts';
+import { isSearchGate } from '../../rollout/model/policy.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
 import type { Config, RedisConfig } from '../config.ts';
 import { isLoopback } from '../schema/http-schema.ts';
@@ -13,7 +14,9 @@ import { reportRisk } from './report-risk.ts';
 export function findRisks(config: Config): readonly string[] {
   const { service, rollouts, secretFiles = [] } = config;
   const gates = rollouts.flatMap(({ name, waves }) =>
-    waves.flatMap((wave) => wave.gates.map((gate) => ({ gate, of: `${name}, wave ${wave.name}` }))),
+    waves.flatMap((wave) =>
+      wave.gates.flatMap((gate) => (isSearchGate(gate) ? [] : [{ gate, of: `${name}, wave ${wave.name}` }])),
+    ),
   );
   const tokens = gates.flatMap(({ gate, of }) =>
     gate.tokenFile !== undefined && 'url' in gate && isReadOnTheWay(gate.url)

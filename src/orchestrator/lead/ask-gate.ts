@@ -1,10 +1,14 @@
 import { assess } from '../../rollout/decision/assess.ts';
-import { afterAnswer } from '../../rollout/decision/assess-gate.ts';
+import { afterAnswer, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
+import { askDataFlow, judgeDataFlow } from '../../rollout/decision/data-flow.ts';
+import type { DataFlowRule } from '../../rollout/model/policy.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { GateProbe, GateQuestion } from '../ports/gate-probe.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
+import { listSoaking } from '../records/read-records.ts';
 
-export interface AskGateParts extends ChangeRolloutParts {
+export interface AskGateParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly gates: GateProbe;
 }
 
@@ -20,7 +24,10 @@ export async function askGate(
   const askedAt = rollout.waves[of.wave]?.gates[of.gate]?.askedAt;
   const summary = summaryOf(view, of.wave);
   if (gate === undefined || summary === undefined) return 'done';
-  const answer = await parts.gates.ask({ gate, summary }, signal);
+  const answer =
+    gate.kind === 'dataFlow'
+      ? await measureDataFlow(parts, view, { gate, summary, wave: of.wave }, signal)
+      : await parts.gates.ask({ gate, summary }, signal);
   if (signal.aborted) return 'again';
   const at = parts.clock.now();
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
@@ -33,6 +40,30 @@ export async function askGate(
     return { kind: 'gateAnswered', at, ...of, answers: afterAnswer(answers, gate, answer, at) };
   });
   return 'done';
+}
+
+/** Counts what the wave's collectors deliver. Those that fell silent become failures of the wave, as if they had died. */
+async function measureDataFlow(
+  parts: AskGateParts,
+  view: RolloutView,
+  { gate, summary, wave }: { gate: DataFlowRule; summary: GateQuestion['summary']; wave: number },
+  signal: AbortSignal,
+): Promise<GateAnswer> {
+  const upgrades = await listSoaking(parts.store, view, wave);
+  const flow = askDataFlow(gate, upgrades, parts.clock.now());
+  if ('detail' in flow) return { kind: 'error', detail: flow.detail };
+  const counted = await parts.gates.ask({ gate, summary, flow }, signal);
+  if (counted.kind !== 'counts' || signal.aborted) return counted;
+  const { answer, silent } = judgeDataFlow(upgrades, counted);
+  if (gate.dryRun) return answer;
+  const at = parts.clock.now();
+  const windowMs = flow.after.to - flow.after.from;
+  const findings = silent.map(({ upgrade, before }): UpgradeFinding => {
+    const reason = { kind: 'wentSilent', before, windowMs } as const;
+    return { upgrade, fact: { kind: 'regressed', at, lost: true, reason } };
+  });
+  await recordFacts(parts, view.rollout, findings, {});
+  return answer;
 }
 
 function summaryOf(view: RolloutView, index: number): GateQuestion['summary'] | undefined {

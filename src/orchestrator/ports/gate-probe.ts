@@ -1,4 +1,5 @@
 import type { GateAnswer } from '../../rollout/decision/assess-gate.ts';
+import type { DataFlowQuestion } from '../../rollout/decision/data-flow.ts';
 import type { GateRule } from '../../rollout/model/policy.ts';
 
 /** Asks a gate's question outside. Never throws; bounded in time. */
@@ -8,6 +9,8 @@ export interface GateProbe {
 
 export interface GateQuestion {
   readonly gate: GateRule;
+  /** What a gate of kind `dataFlow` counts. */
+  readonly flow?: DataFlowQuestion;
   /** What a webhook is told about the wave. */
   readonly summary: {
     readonly rollout: string;

@@ -7,6 +7,7 @@ import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 import type { Callers } from './accounts.ts';
 import { searchJobProgress } from './search-jobs.ts';
+import { searchRecords } from './search-records.ts';
 
 type SearchJobOperations = readonly [
   typeof createSearchJob,
@@ -32,15 +33,25 @@ export function makeSearchJobHandlers(callers: Callers): OperationHandlers<Searc
     async getSearchJob({ params }, request) {
       const { account, ...followUp } = callers.of(request);
       const job = account.searchJobs.find(params.searchJobId, followUp);
+      const progress = searchJobProgress(job, account.world.now());
+      const records = progress.isDone ? searchRecords(account.world, job.request) : undefined;
+      const { state, resultCount } = progress;
+      const counts = { resultCount, messageCount: resultCount, recordCount: records?.length ?? 0 };
       return {
-        body: { id: job.id, ...searchJobProgress(job, account.world.now()), request: job.request },
+        body: { id: job.id, state, ...counts, pendingErrors: [], pendingWarnings: [], request: job.request },
       };
     },
     async listSearchJobResults({ params, query }, request) {
       const { account, ...followUp } = callers.of(request);
       const job = account.searchJobs.find(params.searchJobId, followUp);
-      const { resultCount } = searchJobProgress(job, account.world.now());
+      const { resultCount, isDone } = searchJobProgress(job, account.world.now());
       const offset = query.offset ?? 0;
+      const records =
+        isDone && params.results === 'records' ? searchRecords(account.world, job.request) : undefined;
+      if (records !== undefined) {
+        const page = records.slice(offset, offset + (query.limit ?? resultsPageSizeDefault));
+        return { body: { offset, count: page.length, records: page.map((map) => ({ map })) } };
+      }
       const count = Math.max(0, Math.min(query.limit ?? resultsPageSizeDefault, resultCount - offset));
       const rows = Array.from({ length: count }, (_none, index) => ({
         map: { row: String(offset + index) },

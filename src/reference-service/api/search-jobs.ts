@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { searchJobDone } from '../../contract/collector-management/search-job-bodies.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 
 /** A search job. The specification shows neither its bodies nor its states (collector-api.md §4.5): these are ours. */
@@ -61,7 +62,8 @@ export class SearchJobs {
 export function searchJobProgress(job: SearchJob, now: EpochMs) {
   const share = Math.min(1, Math.max(0, (now - job.createdAt) / gathersMs));
   return {
-    state: share < 1 ? 'GATHERING RESULTS' : 'DONE GATHERING RESULTS',
+    isDone: share >= 1,
+    state: share < 1 ? 'GATHERING RESULTS' : searchJobDone,
     resultCount: Math.floor(share * rowsMax),
   };
 }

@@ -35,7 +35,8 @@ export interface CollectorSource {
 /** Something that happens to a collector at an instant. */
 export type LifeEvent =
   | { readonly at: EpochMs; readonly kind: 'down' }
-  | { readonly at: EpochMs; readonly kind: 'up'; readonly version?: string };
+  /** `silent`: it is alive on the build, and delivers no messages. */
+  | { readonly at: EpochMs; readonly kind: 'up'; readonly version?: string; readonly silent?: true };
 
 /** A collector in the simulated fleet. Its state at an instant follows from its life events up to then. */
 export interface SimulatedCollector {
@@ -55,7 +56,13 @@ export interface SimulatedCollector {
 
 /** The state after the last folded event. Heartbeats come at `upSince` and every 15 s while it is up. */
 export type CollectorLife =
-  | { readonly kind: 'up'; readonly upSince: EpochMs; readonly version: string }
+  | {
+      readonly kind: 'up';
+      readonly upSince: EpochMs;
+      readonly version: string;
+      /** Since when it delivers no messages. */
+      readonly silentSince?: EpochMs;
+    }
   | { readonly kind: 'down'; readonly lastHeartbeatAt: EpochMs; readonly version: string };
 
 /** Folds the events that have passed. Time only goes forward. */
@@ -71,7 +78,8 @@ export function settleCollector(collector: SimulatedCollector, now: EpochMs): Co
 
 function afterEvent(life: CollectorLife, event: LifeEvent): CollectorLife {
   if (event.kind === 'up') {
-    return { kind: 'up', upSince: event.at, version: event.version ?? life.version };
+    const silent = event.silent === true ? { silentSince: event.at } : {};
+    return { kind: 'up', upSince: event.at, version: event.version ?? life.version, ...silent };
   }
   return { kind: 'down', lastHeartbeatAt: lastHeartbeatAt(life, event.at), version: life.version };
 }

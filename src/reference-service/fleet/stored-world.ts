@@ -33,13 +33,23 @@ const StoredCollector = z.strictObject({
   facts: Facts,
   showsOsTime: z.boolean(),
   life: z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('up'), upSince: z.number(), version: z.string() }),
+    z.strictObject({
+      kind: z.literal('up'),
+      upSince: z.number(),
+      version: z.string(),
+      silentSince: z.number().optional(),
+    }),
     z.strictObject({ kind: z.literal('down'), lastHeartbeatAt: z.number(), version: z.string() }),
   ]),
   pending: z.array(
     z.discriminatedUnion('kind', [
       z.strictObject({ at: z.number(), kind: z.literal('down') }),
-      z.strictObject({ at: z.number(), kind: z.literal('up'), version: z.string().optional() }),
+      z.strictObject({
+        at: z.number(),
+        kind: z.literal('up'),
+        version: z.string().optional(),
+        silent: z.literal(true).optional(),
+      }),
     ]),
   ),
   sweep: z.strictObject({ orderedAt: z.number(), at: z.number() }).optional(),

@@ -45,6 +45,8 @@ export function drawTaskScript(parts: ScriptParts): TaskScript {
   switch (outcome.kind) {
     case 'succeeded':
       return inTime(course, timesOutAt, [...increment(course), ...restart(course, parts.toVersion)]);
+    case 'silent':
+      return inTime(course, timesOutAt, restart(course, parts.toVersion).map(silenced));
     case 'otherBuild':
       return inTime(course, timesOutAt, restart(course, outcome.build ?? parts.fromVersion));
     case 'lost':
@@ -123,6 +125,10 @@ function restart(course: Course, version: string): LifeEvent[] {
     { at: course.downAt, kind: 'down' },
     { at: course.downAt + course.gapMs, kind: 'up', version },
   ];
+}
+
+function silenced(event: LifeEvent): LifeEvent {
+  return event.kind === 'up' ? { ...event, silent: true } : event;
 }
 
 /** On the way it shows an intermediate build (collector-api.md §9.4). */

@@ -6,7 +6,7 @@ import type { CollectorFacts } from './simulated-collector.ts';
 
 /** How a try will go, fixed when its task is created. */
 export type UpgradeOutcome =
-  | { readonly kind: 'succeeded' | 'timeout' | 'lateSuccess' | 'lost' | 'lostInUpgrade' }
+  | { readonly kind: 'succeeded' | 'silent' | 'timeout' | 'lateSuccess' | 'lost' | 'lostInUpgrade' }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'otherBuild'; readonly build: string | undefined }
   | { readonly kind: 'createCode'; readonly code: NonNullable<FailureRule['code']> };
@@ -79,6 +79,7 @@ function ruledOutcome(rule: FailureRule, upgradeTry: UpgradeTry): UpgradeOutcome
     case 'createCode':
       return { kind: 'createCode', code: rule.code ?? 'collector.invalid' };
     case 'succeeded':
+    case 'silent':
     case 'timeout':
     case 'lateSuccess':
     case 'lost':

@@ -148,6 +148,8 @@ const FailureRule = z.strictObject({
     'lostInUpgrade',
     /** Status 2, but the collector runs another build (`build`, or the one it had). */
     'otherBuild',
+    /** Status 2, and the collector is alive on the build, but delivers no message any more. */
+    'silent',
     /** The create itself is refused with `code`. */
     'createCode',
     /** It goes well, whatever follows in the list. */

@@ -9,10 +9,20 @@ import type { JudgedGate } from '../model/stop-cause.ts';
 export type GateAnswer =
   /** A query's value. */
   | { readonly kind: 'value'; readonly value: number; readonly detail: string }
+  /** How many messages each collector delivered; `judgeDataFlow` makes a value of it. */
+  | {
+      readonly kind: 'counts';
+      readonly before: MessageCounts;
+      readonly after: MessageCounts;
+      readonly detail: string;
+    }
   /** What a webhook decided. */
   | { readonly kind: 'verdict'; readonly verdict: 'pass' | 'hold'; readonly detail: string }
   /** No usable answer: no data, no connection, an unreadable answer (P14). */
   | { readonly kind: 'error'; readonly detail: string };
+
+/** Messages by the name of their collector; those that delivered none are not in it. */
+export type MessageCounts = ReadonlyMap<string, number>;
 
 /** How a gate stands, and why. */
 export interface GateAssessment extends JudgedGate {
@@ -127,16 +137,37 @@ type Heard = Pick<GateAnswers, 'value' | 'detail'> & {
 };
 
 function hear(gate: GateRule, answer: GateAnswer): Heard {
-  const { kind, detail } = answer;
-  if (kind === 'error') return { verdict: 'error', value: null, detail };
-  if (kind === 'verdict' && gate.kind === 'webhook') {
+  const { detail } = answer;
+  if (answer.kind === 'error') return { verdict: 'error', value: null, detail };
+  if (answer.kind === 'verdict' && gate.kind === 'webhook') {
     return { verdict: answer.verdict === 'pass' ? 'met' : 'hold', value: null, detail };
   }
-  if (kind === 'value' && gate.kind === 'prometheus' && Number.isFinite(answer.value)) {
-    const isMet = evaluateExpectation(gate.expect, answer.value);
+  const expect = expectationOf(gate);
+  if (answer.kind === 'value' && expect !== null && Number.isFinite(answer.value)) {
+    const isMet = evaluateExpectation(expect, answer.value);
     return { verdict: isMet ? 'met' : 'missed', value: answer.value, detail };
   }
   return { verdict: 'error', value: null, detail: `an answer that says nothing to it: ${detail}` };
+}
+
+/** What a gate's value has to meet; null where it answers with a verdict. */
+export function expectationOf(gate: GateRule): Expectation | null {
+  switch (gate.kind) {
+    case 'prometheus':
+    case 'search':
+      return gate.expect;
+    case 'dataFlow':
+      return { operator: '>=', value: gate.atLeast };
+    case 'webhook':
+      return null;
+    default:
+      return assertNever(gate);
+  }
+}
+
+/** Whether it is about the wave as a whole: asked once the soak is over, and then until it has passed. */
+export function isAskedAtTheEnd({ kind }: GateRule): boolean {
+  return kind !== 'prometheus';
 }
 
 type Judgement = Pick<GateAssessment, 'verdict' | 'finding'>;
@@ -168,7 +199,7 @@ function judge(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
 function judgeCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
   const { verdict, value, detail, errorsInRow, askedAt, since } = answers;
   const isMet = verdict === 'met';
-  const expect = gate.kind === 'prometheus' ? gate.expect : null;
+  const expect = expectationOf(gate);
   const forMs = gate.kind === 'prometheus' ? gate.forMs : 0;
   const answered = { kind: 'answered', isMet, value, expect, forMs } as const;
   // An instant that is missing can't prove anything: it counts as never.

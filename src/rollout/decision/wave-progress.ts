@@ -6,7 +6,7 @@ import type { HoldCause } from '../model/stop-cause.ts';
 import { isEnd, isFailed } from '../model/upgrade.ts';
 import { earliest } from './admission.ts';
 import { type AssessedView, type AssessedWave, total } from './assess.ts';
-import { assessGate, isWatchedLongerThan } from './assess-gate.ts';
+import { assessGate, isAskedAtTheEnd, isWatchedLongerThan } from './assess-gate.ts';
 import type { Blocker } from './blocker.ts';
 import { isCanary } from './breaker.ts';
 import type { Action } from './decision.ts';
@@ -153,8 +153,8 @@ function askGates(
     const answers = wave.gates[gateIndex];
     if (answers === undefined) return stops({ kind: 'gateUnknown', wave: wave.name, gate: gate.name });
     const assessment = assessGate(gate, answers, now);
-    // A webhook is about the wave as a whole: what it said before that was over was about another one.
-    const isEarly = gate.kind === 'webhook' && (answers.askedAt ?? 0) < endsAt;
+    // What it said of the wave as a whole before that was over was about another one.
+    const isEarly = isAskedAtTheEnd(gate) && (answers.askedAt ?? 0) < endsAt;
     const verdict = isEarly && assessment.verdict === 'pass' ? 'waiting' : assessment.verdict;
     const of = { wave: wave.name, gate: assessment };
     if (verdict === 'fail')
@@ -171,7 +171,7 @@ function askGates(
     // A dry run decides nothing, but it has to have shown something.
     const isUnseen = gate.dryRun && answers.askedAt === null;
     if (verdict === 'waiting' || isUnseen) blockers.push({ kind: 'gate', ...of, until: null });
-    if (gate.kind === 'webhook' && verdict === 'pass' && !isEarly) continue;
+    if (isAskedAtTheEnd(gate) && verdict === 'pass' && !isEarly) continue;
     const dueAt = isEarly ? endsAt : assessment.askAt;
     if (now >= dueAt) actions.push({ do: 'askGate', wave: index, gate: gateIndex });
     else wakes.push(dueAt);

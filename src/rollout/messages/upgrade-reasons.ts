@@ -67,6 +67,8 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
     silentMs === null
       ? 'died while its wave soaked'
       : `died while its wave soaked: silent for ${formatDuration(Math.round(silentMs / 1_000) * 1_000)}`,
+  wentSilent: ({ before, windowMs }) =>
+    `fell silent while its wave soaked: no message in ${formatDuration(windowMs)}, ${before} before the upgrade`,
   vanished: () => 'vanished while its wave soaked: the service does not know the collector any more (404)',
   departed: ({ because }) =>
     `left the fleet while its wave soaked: ${because === 'ephemeral' ? 'it is ephemeral' : 'an operator holds it'}`,

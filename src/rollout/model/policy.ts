@@ -132,13 +132,19 @@ export interface WaveRule {
   readonly gates: readonly GateRule[];
 }
 
-export type GateRule = {
+export type GateRule = HttpGateRule | SearchGateRule;
+
+interface GateRuleBase {
   /** Unique in its wave. */
   readonly name: string;
   /** Shows its value, and decides nothing. */
   readonly dryRun: boolean;
   /** How often it is asked. */
   readonly everyMs: DurationMs;
+}
+
+/** Asked over HTTP. */
+export type HttpGateRule = GateRuleBase & {
   /** A file with a bearer token; read when the gate is asked, so that no token is stored (P12). */
   readonly tokenFile?: string;
   /** A PEM file with authorities to trust beside the public ones; read when the gate is asked. */
@@ -154,6 +160,35 @@ export type GateRule = {
       }
     | { readonly kind: 'webhook' }
   );
+
+/** Asked of the messages that the collectors deliver, by search jobs of the service (collector-api.md §4.5). */
+export type SearchGateRule = GateRuleBase &
+  (
+    | {
+        readonly kind: 'search';
+        /** It gives one number. */
+        readonly query: string;
+        readonly expect: Expectation;
+        /** How far back it looks. */
+        readonly fromMs: DurationMs;
+      }
+    | DataFlowRule
+  );
+
+/** Whether the upgraded collectors of a wave deliver as they did before. */
+export interface DataFlowRule extends GateRuleBase {
+  readonly kind: 'dataFlow';
+  /** How long messages are counted. */
+  readonly windowMs: DurationMs;
+  /** The share of the earlier messages that the wave must deliver, from 0 to 1. */
+  readonly atLeast: number;
+  /** How much earlier: a day, so that the hour is the same. */
+  readonly comparedToMs: DurationMs;
+}
+
+export function isSearchGate(gate: GateRule): gate is SearchGateRule {
+  return gate.kind === 'search' || gate.kind === 'dataFlow';
+}
 
 /** Where a gate asks. */
 export type GatePlace =

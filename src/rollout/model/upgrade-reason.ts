@@ -83,6 +83,8 @@ export type SoakReason =
   | { readonly kind: 'leftBuild'; readonly build: string }
   /** null: the service itself calls it dead. */
   | { readonly kind: 'died'; readonly silentMs: DurationMs | null }
+  /** It is alive, and delivers nothing: so many messages before, in as much time. */
+  | { readonly kind: 'wentSilent'; readonly before: number; readonly windowMs: DurationMs }
   | { readonly kind: 'vanished' }
   | { readonly kind: 'departed'; readonly because: 'ephemeral' | 'held' };
 

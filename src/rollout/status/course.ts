@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import { assessCalendar, type CalendarRules, calendarOf } from '../calendar/calendar.ts';
 import { total } from '../decision/assess.ts';
+import { expectationOf } from '../decision/assess-gate.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { Expectation } from '../model/policy.ts';
 import type { GateSample, Rollout, RolloutView } from '../model/rollout.ts';
@@ -101,7 +102,7 @@ export function describeGates({ policy, waves }: Rollout): readonly GateCourse[]
     gates.flatMap(({ samples }, index) => {
       const rule = policy.waves[waveIndex]?.gates[index];
       if (rule === undefined || samples.length === 0) return [];
-      return [{ wave, name: rule.name, expect: rule.kind === 'prometheus' ? rule.expect : null, samples }];
+      return [{ wave, name: rule.name, expect: expectationOf(rule), samples }];
     }),
   );
 }

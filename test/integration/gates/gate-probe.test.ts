@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type GateProbeParts, makeGateProbe } from '../../../src/gates/make-gate-probe.ts';
 import type { GateQuestion } from '../../../src/orchestrator/ports/gate-probe.ts';
 import type { GateAnswer } from '../../../src/rollout/decision/assess-gate.ts';
-import type { Expectation } from '../../../src/rollout/model/policy.ts';
+import type { Expectation, HttpGateRule } from '../../../src/rollout/model/policy.ts';
 import {
   hasOpenssl,
   makeCertificates,
@@ -48,7 +48,7 @@ async function serve(script: Script): Promise<ScriptedServer> {
   return server;
 }
 
-interface Asked extends GateProbeParts {
+interface Asked extends Partial<GateProbeParts> {
   readonly tokenFile?: string;
   readonly signal?: AbortSignal;
   readonly query?: string;
@@ -64,15 +64,20 @@ function askWebhook(url: string, asked: Asked = {}): Promise<GateAnswer> {
   return ask({ kind: 'webhook', url }, asked);
 }
 
-type Gate = GateQuestion['gate'];
+type Gate = HttpGateRule;
 /** What one gate has for itself. */
 type OwnFields<G> = G extends Gate ? Omit<G, 'name' | 'dryRun' | 'everyMs'> : never;
+
+const noSearch = { run: async () => ({ kind: 'forbidden' }) as const };
 
 function ask(of: OwnFields<Gate>, asked: Asked = {}): Promise<GateAnswer> {
   const { tokenFile, signal, query: _query, expect: _expectation, ...parts } = asked;
   const shared = { name: 'gate', dryRun: false, everyMs: 60_000 };
   const gate: Gate = { ...shared, ...of, ...(tokenFile === undefined ? {} : { tokenFile }) };
-  return makeGateProbe({ timeoutMs: 20_000, ...parts }).ask({ gate, summary }, signal);
+  return makeGateProbe({ timeoutMs: 20_000, clock: { now: Date.now }, search: noSearch, ...parts }).ask(
+    { gate, summary },
+    signal,
+  );
 }
 
 /** What both kinds take for a good answer. */

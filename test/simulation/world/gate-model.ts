@@ -32,7 +32,7 @@ export function makeGateModel(setup: Setup, now: () => number, struck: (kind: Fa
         const isSilent = isTroubled() && chances.hit(setup.faults.gateErrors);
         if (isSilent) struck('gateErrors');
         else if (isBad) struck('gateMisses');
-        const answer = answerOf(gate.kind, isBad, isSilent);
+        const answer = answerOf(gate.kind === 'webhook' ? 'webhook' : 'prometheus', isBad, isSilent);
         const isMet =
           answer.kind === 'value' &&
           gate.kind === 'prometheus' &&

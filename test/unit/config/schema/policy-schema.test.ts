@@ -152,7 +152,7 @@ describe('gates', () => {
       { urlFile: '/run/url', caFile: '/etc/upwave/own.pem' },
     ]);
     for (const gate of gates ?? []) expect(gate).not.toHaveProperty('url');
-    expect(gatesBeside('config.yaml')?.[0]?.tokenFile).toBe(`${process.cwd()}/secrets/token`);
+    expect(gatesBeside('config.yaml')?.[0]).toMatchObject({ tokenFile: `${process.cwd()}/secrets/token` });
   });
 
   it.each(refused)('refuse %s', (gates, problem) => {

@@ -1,0 +1,109 @@
+import { collectorColumn, countColumn } from '../contract/collector-management/search-job-bodies.ts';
+import type { GateQuestion } from '../orchestrator/ports/gate-probe.ts';
+import type { LogAnswer, LogRecord, LogSearch } from '../orchestrator/ports/log-search.ts';
+import type { GateAnswer, MessageCounts } from '../rollout/decision/assess-gate.ts';
+import type { TimeRange } from '../rollout/decision/data-flow.ts';
+import type { SearchGateRule } from '../rollout/model/policy.ts';
+import { describeFailure } from '../rollout/upgrade/failure-classes.ts';
+import { makeSay } from './answer-text.ts';
+
+interface SearchGateParts {
+  readonly search: LogSearch;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+type Error = Extract<GateAnswer, { kind: 'error' }>;
+
+/** Asks the messages that collectors delivered. Whatever goes wrong is an `error` answer (P14). */
+export async function askSearch(
+  gate: SearchGateRule,
+  { flow }: Pick<GateQuestion, 'flow'>,
+  { search, now, signal }: SearchGateParts,
+): Promise<GateAnswer> {
+  if (gate.kind === 'search') {
+    const to = now();
+    const answer = await search.run({ query: gate.query, from: to - gate.fromMs, to }, signal);
+    return answer.kind === 'records' ? numberOf(answer.records) : errorOf(answer);
+  }
+  if (flow === undefined) return error('nothing is known of the wave');
+  const counts = async ({ from, to }: TimeRange): Promise<MessageCounts | Error> => {
+    const answer = await search.run({ query: countQuery(flow.names), from, to }, signal);
+    return answer.kind === 'records' ? countsOf(answer.records) : errorOf(answer);
+  };
+  const before = await counts(flow.before);
+  if ('kind' in before) return before;
+  const after = await counts(flow.after);
+  if ('kind' in after) return after;
+  return { kind: 'counts', before, after, detail: '' };
+}
+
+// A query has a length that a service takes; beyond these, all collectors are counted, which is one search as well.
+const namesMax = 50;
+
+/** Messages by collector, of these collectors where they are few. */
+function countQuery(names: readonly string[]): string {
+  const scope = names.length > namesMax ? '*' : `(${names.map(nameTerm).join(' or ')})`;
+  return `${scope} | count by ${collectorColumn}`;
+}
+
+function nameTerm(name: string): string {
+  return `${collectorColumn}="${name.replaceAll(/["\\]/g, (character) => `\\${character}`)}"`;
+}
+
+function countsOf(records: readonly LogRecord[]): MessageCounts | Error {
+  const counts = new Map<string, number>();
+  for (const record of records) {
+    const [name, count] = [record[collectorColumn], Number(record[countColumn])];
+    if (name === undefined || !Number.isSafeInteger(count))
+      return error('the search gave no counts by collector');
+    counts.set(name, count);
+  }
+  return counts;
+}
+
+/** The one number of a query's one record. */
+function numberOf(records: readonly LogRecord[]): GateAnswer {
+  const [record, ...more] = records;
+  if (record === undefined)
+    return error('the search gives no record; end it with an aggregate such as | count');
+  if (more.length > 0) return error(`the search gives ${records.length} records, and a gate needs one`);
+  const numbers = Object.values(record).flatMap((text) => (text.trim() === '' ? [] : [Number(text)]));
+  const [value] = numbers.filter(Number.isFinite);
+  if (value === undefined || numbers.filter(Number.isFinite).length > 1)
+    return error('the record of the search needs exactly one number');
+  return { kind: 'value', value, detail: '' };
+}
+
+function errorOf(answer: Exclude<LogAnswer, { kind: 'records' }>): Error {
+  return error(reasonOf(answer));
+}
+
+function reasonOf(answer: Exclude<LogAnswer, { kind: 'records' }>): string {
+  // What the service says may be long, and of more than a line.
+  const say = makeSay([]);
+  switch (answer.kind) {
+    case 'failed':
+      return describeFailure(answer.failure);
+    case 'forbidden':
+      return 'the service refuses search jobs (403): they need an Enterprise account';
+    case 'lost':
+      return 'the service does not know the search job any more; the next one may end';
+    case 'ended':
+      return say(`the search job ended as ${answer.state}`);
+    case 'unfinished':
+      return 'the search job did not end in time';
+    case 'partial':
+      return say(`the search could not read everything: ${answer.errors.join('; ')}`);
+    case 'tooMany':
+      return `the search gives more than ${answer.recordsMax} records`;
+    case 'unreadable':
+      return "the search job's answer can't be read";
+    default:
+      return answer satisfies never;
+  }
+}
+
+function error(detail: string): Error {
+  return { kind: 'error', detail };
+}
