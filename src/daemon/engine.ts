@@ -43,7 +43,15 @@ export function makeEngine(ground: Ground) {
     sink.note({ event: 'backgroundTask.failed', backgroundTask, error }),
   );
   const readMark = makeReadAccountMark({ commands, keyPrefix, service: config.service });
-  const common = { ...ports, clock, sink, wakeUps, sleep: sleepForReal, fleet: service.fleet, logSearch: service.access.logSearch };
+  const common = {
+    ...ports,
+    clock,
+    sink,
+    wakeUps,
+    sleep: sleepForReal,
+    fleet: service.fleet,
+    logSearch: service.access.logSearch,
+  };
   const { followsSchedule } = ground;
   const configRegister = makeRedisConfigRegister({
     commands,

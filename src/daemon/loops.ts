@@ -4,12 +4,12 @@ import { type LeadParts, lead } from '../orchestrator/lead/lead.ts';
 import { type AnnounceParts, keepAnnouncing } from '../orchestrator/notify/announce.ts';
 import { type DeliverParts, deliver } from '../orchestrator/notify/deliver.ts';
 import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
+import type { LogSearch } from '../orchestrator/ports/log-search.ts';
 import { keepPolling, type StoreMemory } from '../orchestrator/recovery/data-loss.ts';
 import type { ReportKeeper } from '../orchestrator/report/keep-reports.ts';
 import { type Configs, keepBeating } from '../orchestrator/scan/configs.ts';
 import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../orchestrator/step/run-step.ts';
-import type { LogSearch } from '../orchestrator/ports/log-search.ts';
 import type { Observations } from '../orchestrator/watch/observations.ts';
 import type { BullStepQueue } from '../queue/bullmq-step-queue.ts';
 import { type BullNoticeQueue, startNoticeWorker } from '../queue/notice-delivery.ts';
@@ -83,7 +83,10 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
     onLapsed: () => sink.note({ event: 'leader.lost' }),
     faults: redis.faults,
   });
-  const leading = lead({ ...parts, lease, gates: makeGateProbe({ search: parts.logSearch, clock: parts.clock }) }, stopping);
+  const leading = lead(
+    { ...parts, lease, gates: makeGateProbe({ search: parts.logSearch, clock: parts.clock }) },
+    stopping,
+  );
   const schedule = parts.followsSchedule ? followSchedules(parts) : undefined;
   const discoverWork = async () => schedule?.tickAll(new Date(parts.clock.now()));
   const beating = keepBeating(

@@ -98,7 +98,7 @@ function reasonOf(answer: Exclude<LogAnswer, { kind: 'records' }>): string {
     case 'tooMany':
       return `the search gives more than ${answer.recordsMax} records`;
     case 'unreadable':
-      return "the search job's answer can't be read";
+      return 'the answer of the search job is not understood';
     default:
       return answer satisfies never;
   }

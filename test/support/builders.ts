@@ -4,7 +4,7 @@ import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import { freshStatus } from '../../src/rollout/decision/assess-gate.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
-import type { GateRule, Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
+import type { DataFlowRule, GateRule, Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
 import type {
   GateAnswers,
   Rollout,
@@ -69,6 +69,11 @@ export function aWebhookGate(changes: Partial<WebhookGateRule> = {}): WebhookGat
     url: 'http://hook.example.com',
     ...changes,
   };
+}
+
+export function aDataFlowGate(changes: Partial<DataFlowRule> = {}): DataFlowRule {
+  const rule = { windowMs: 5 * 60_000, atLeast: 0.7, comparedToMs: 86_400_000 };
+  return { kind: 'dataFlow', name: 'dataFlow', dryRun: false, everyMs: 60_000, ...rule, ...changes };
 }
 
 export function anApiBudgetStatus(changes: Partial<ApiBudgetStatus> = {}): ApiBudgetStatus {

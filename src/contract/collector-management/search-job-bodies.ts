@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * Bodies of search jobs, as far as upwave needs them. collector-api.md §4.5 shows none: they come from the public guide of
- * such a service (decision 45). Whatever else a body holds is left alone.
+ * such a service (decision 46). Whatever else a body holds is left alone.
  */
 export const SearchJobCreated = z.object({ id: z.union([z.string().min(1), z.number()]).transform(String) });
 

@@ -46,7 +46,7 @@ export function askDataFlow(
   const forMs = Math.min(rule.windowMs, to - Math.max(...upgrades.map(upgradedAt)));
   if (forMs < rangeMin) return { detail: 'the last upgrade has ended too recently' };
   const after = { from: to - forMs, to };
-  // The day before may have been a day of this soak: it goes back until the wave had not begun.
+  // The day before may have been a day of this soak: it goes back to one on which the wave had not started.
   const begunAt = Math.min(...upgrades.map(({ tally, progress }) => tally.firstStartedAt ?? endOf(progress)));
   const times = Math.max(1, Math.ceil((to - begunAt) / rule.comparedToMs));
   const backMs = times * rule.comparedToMs;

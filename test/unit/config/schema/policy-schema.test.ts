@@ -44,7 +44,10 @@ describe('waves', () => {
 });
 
 const refused = problemCases(`
-{} → 4:32 0]: needs prometheus or webhook
+{} → 4:32 0]: needs prometheus, webhook, dataFlow or search
+{ dataFlow: { atLeast: 70 } } → 4:55 0].dataFlow.atLeast: must be a percentage from 1% to 100%, such as 70%
+{ dataFlow: { atLeast: "0%" } }
+  → 4:55 0].dataFlow.atLeast: "0%" is no share; it must be a percentage from 1% to 100%, such as 70%
 { webhook: { url: http://h }, prometheus: { url: http://p, query: up, expect: "> 0" } }
   → 4:34 0].webhook: prometheus and webhook are given; make two gates of them
 { webhook: { url: http://h }, name: A }
@@ -129,6 +132,33 @@ describe('gates', () => {
   ])('expect %j', (text, operator, value) => {
     const [gate] = gatesOf(`{ prometheus: { url: http://p, query: up, expect: "${text}" } }`);
     expect(gate).toMatchObject({ expect: { operator, value } });
+  });
+
+  it('measure the data flow as asked, or as a wave that requires it has by default', () => {
+    const asked = { kind: 'dataFlow', name: 'dataFlow', dryRun: false, everyMs: 60_000 };
+    const flows = (wave: string) =>
+      wavesOf(`[{ name: a, size: 1, ${wave} }, { name: b }]`)[0]?.gates.map((gate) => ({ ...gate }));
+    const given = '{ dataFlow: { window: 20m, atLeast: 50%, comparedTo: 7d } }';
+    const rule = { ...asked, windowMs: 20 * 60_000, atLeast: 0.5, comparedToMs: 7 * 86_400_000 };
+    expect(flows(`gates: [${given}], dataFlow: required`)).toEqual([rule]);
+    expect(flows('dataFlow: required')).toEqual([
+      { ...asked, windowMs: 10 * 60_000, atLeast: 0.7, comparedToMs: 86_400_000 },
+    ]);
+    expect(gatesOf('{ search: { query: "* | count", expect: "> 0" } }')).toMatchObject([
+      { kind: 'search', name: 'search', query: '* | count', fromMs: 10 * 60_000 },
+    ]);
+  });
+
+  it.each([
+    ['size: 1, soak: 10m, dataFlow: required', true],
+    ['size: 1, soak: 11m, dataFlow: required', false],
+    ['size: 1, dataFlow: required', false],
+    ['size: 1, gates: [{ dataFlow: { window: 30m } }]', true],
+  ])('measure the data flow only after a soak that is long enough: %s', (wave, isRefused) => {
+    const found = problems(`[{ name: a, ${wave} }, { name: b }]`);
+    expect(found.map((line) => /must be at least (\S+):/.exec(line)?.[1] !== undefined)).toEqual(
+      isRefused ? [true] : [],
+    );
   });
 
   it('have names of their own, numbered where none is given', () => {
