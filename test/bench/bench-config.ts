@@ -3,7 +3,13 @@ import { serviceLimits } from '../../src/contract/collector-management/limits.ts
 import type { Credentials } from '../../src/reference-service/server/authentication.ts';
 
 /** A policy that selects no collector, so that its scans only read. */
-export const idlePolicy = 'idle';
+export const idlePolicy = { name: 'idle', select: { include: { name: 'nobody' } }, schedule: '0 0 1 1 *' };
+
+/** A config file as data. */
+export interface ConfigData extends Readonly<Record<string, unknown>> {
+  readonly service: object;
+  readonly rollouts: readonly object[];
+}
 
 /** How fast the service's time runs beside ours, and how much may run in it. */
 export interface Pace {
@@ -26,7 +32,7 @@ export function benchConfig(
   { speed, slots, expectMs }: Pace,
   to: { readonly baseUrl: string; readonly credentials: Credentials; readonly redisUrl: string },
   rollout: Readonly<Record<string, unknown>> = {},
-): object {
+): ConfigData {
   const scaled = (durationMs: DurationMs) => `${Math.round(durationMs / speed)}ms`;
   return {
     service: {
@@ -53,7 +59,6 @@ export function benchConfig(
         defer: { upTo: scaled(12 * 3_600_000) },
         ...rollout,
       },
-      { name: idlePolicy, select: { include: { name: 'nobody' } }, schedule: '0 0 1 1 *' },
     ],
   };
 }

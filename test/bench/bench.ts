@@ -5,6 +5,9 @@ import { brokenIn, runBlastRadius } from './blast-radius/blast-radius.ts';
 import { renderBlastRadius } from './blast-radius/report-blast-radius.ts';
 import { contestPart } from './contest-part.ts';
 import { contestantNames } from './contestant.ts';
+import { daemonsPart } from './daemons.ts';
+import { idlePart } from './idle.ts';
+import { largePart } from './large.ts';
 import type { Part } from './part.ts';
 import { planningPart } from './planning.ts';
 import { readsPart } from './reads.ts';
@@ -16,6 +19,9 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--only upwave|pl
   slots-10000   the same with 10,000 collectors; by name only, since it takes hours
   rate          1,000 collectors and 1,000 slots, where the request rate of the service is the limit
   planning      plans and freezes fleets of 1,000 to 100,000
+  large         a daemon in the middle of a rollout of 1,000 to 100,000 collectors, 1,000 ended rollouts behind it
+  daemons       1, 2 and 4 daemons on one Redis, and how soon they are back at work after a kill -9
+  idle          a daemon that has nothing to do
   reads         how fast the reference service answers
   blast-radius  builds that break one part of a large fleet, on a virtual clock; by name only
 
@@ -30,6 +36,9 @@ const parts: Readonly<Record<string, { readonly run: Part; readonly when: 'alway
   'slots-10000': { run: contestPart('slots-10000'), when: 'named' },
   rate: { run: contestPart('rate'), when: 'always' },
   planning: { run: planningPart, when: 'always' },
+  large: { run: largePart, when: 'full' },
+  daemons: { run: daemonsPart, when: 'full' },
+  idle: { run: idlePart, when: 'full' },
   reads: { run: readsPart, when: 'full' },
 };
 

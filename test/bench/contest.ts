@@ -95,7 +95,7 @@ export function medianOf(standings: readonly Standing[]): Standing {
 }
 
 /** Every collector can be upgraded and every first try goes well, so that all contestants have the same work. */
-function scenarioOf(contest: Pick<Contest, 'collectors' | 'durations'>): ScenarioInput {
+export function scenarioOf(contest: Pick<Contest, 'collectors' | 'durations'>): ScenarioInput {
   return {
     fleet: {
       size: contest.collectors,

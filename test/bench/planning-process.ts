@@ -4,15 +4,12 @@ import { loadRolloutSummary } from '../../src/orchestrator/records/read-records.
 import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../src/redis/coordination/fleet-register.ts';
 import { makeRedisRolloutStore } from '../../src/redis/rollout-store/rollout-store.ts';
-import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
-import type { Policy } from '../../src/rollout/model/policy.ts';
 import { freezePlan } from '../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../src/rollout/planning/plan.ts';
 import { describeRollout } from '../../src/rollout/status/status.ts';
 import { anApiBudgetStatus } from '../support/builders.ts';
-import { readConfig } from '../support/config-fixtures.ts';
-import { benchConfig } from './bench-config.ts';
 import { answerParent, startChild } from './child-process.ts';
+import { benchPolicy, makeFleet } from './plan-inputs.ts';
 import { quantile } from './quantile.ts';
 
 export interface PlanningBrief {
@@ -85,47 +82,6 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
     freezeMs,
     statusMs: { median: quantile(looks, 0.5), p95: quantile(looks, 0.95) },
     broken,
-  };
-}
-
-function benchPolicy(): Policy {
-  const to = {
-    baseUrl: 'http://127.0.0.1:9',
-    credentials: { accessId: 'id', accessKey: 'key' },
-    redisUrl: '/none',
-  };
-  const config = benchConfig({ slots: 50, speed: 1, expectMs: 300_000 }, to, { schedule: '*/15 * * * *' });
-  const [policy] = readConfig(JSON.stringify(config)).rollouts;
-  if (policy === undefined) throw new Error('the config of the benchmarks has a policy');
-  return policy;
-}
-
-function makeFleet(collectors: number): FleetSnapshot {
-  const readAt = Date.parse('2026-03-02T21:00:00Z');
-  const all = Array.from({ length: collectors }, (_, index): FleetCollector => {
-    const name = `prod-web-${String(index).padStart(6, '0')}`;
-    return {
-      id: 100_000_000 + index,
-      name,
-      category: `prod/web/${index % 40}`,
-      hostName: `${name}.example.com`,
-      osName: index % 3 === 0 ? 'Windows Server 2019' : 'Linux',
-      osArch: 'amd64',
-      build: index % 2 === 0 ? '19.441-2' : '19.506-1',
-      alive: true,
-      lastSeenAlive: readAt,
-      ephemeral: false,
-      sourceSyncMode: 'UI',
-      timeZone: 'Etc/UTC',
-      fields: { environment: 'prod', cluster: `prod-${index % 12}` },
-    };
-  });
-  return {
-    readAt,
-    serviceAt: readAt,
-    collectors: all,
-    upgradableIds: new Set(all.map(({ id }) => id)),
-    offeredAt: readAt,
   };
 }
 

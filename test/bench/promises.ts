@@ -8,7 +8,21 @@ export function findBrokenPromises(
   performance: Performance,
   record: RecordSnapshot,
 ): readonly string[] {
-  const broken = [...performance.complaints];
+  const ended = new Set(performance.endsSeen.map(({ collectorId }) => collectorId));
+  const unseen = record.creates.filter(({ collectorId }) => !ended.has(collectorId)).length;
+  return [
+    ...performance.complaints,
+    ...findBrokenInRecord(contest, record),
+    ...(unseen > 0 ? [`the end of ${unseen} tasks was not seen`] : []),
+  ];
+}
+
+/** The same by the service's record alone, for daemons whose log ends with a kill. */
+export function findBrokenInRecord(
+  contest: Pick<Contest, 'collectors' | 'slots'>,
+  record: RecordSnapshot,
+): readonly string[] {
+  const broken: string[] = [];
   const created = Object.entries(record.createsPerCollector);
   const twice = created.filter(([, creates]) => creates > 1);
   if (twice.length > 0) broken.push(`${twice.length} collectors got a second task, first ${twice[0]?.[0]}`);
@@ -16,11 +30,8 @@ export function findBrokenPromises(
   if (record.tasksInFlightMax > contest.slots) {
     broken.push(`${record.tasksInFlightMax} tasks at once with ${contest.slots} slots`);
   }
-  const ended = new Set(performance.endsSeen.map(({ collectorId }) => collectorId));
   if (created.length !== contest.collectors) {
     broken.push(`${created.length} of ${contest.collectors} collectors got a task`);
   }
-  if (ended.size !== created.length)
-    broken.push(`the end of ${created.length - ended.size} tasks was not seen`);
   return broken;
 }

@@ -72,14 +72,14 @@ export function table(head: string, titles: readonly string[], rows: readonly Ro
   return [head, '', write(titleLine), write(rule), ...rest.map(write)].join('\n');
 }
 
-/** A row of figures; the goal is judged by the first. */
+/** A row of figures; the goal is judged by the first that there is. */
 export function figureRow(
   label: string,
   figures: readonly number[],
   format: (value: number) => string,
   atMost?: number,
 ): Row {
-  const [ours = Number.NaN] = figures;
+  const ours = figures.find((figure) => !Number.isNaN(figure)) ?? Number.NaN;
   return {
     label,
     cells: figures.map((figure) => (Number.isNaN(figure) ? '–' : format(figure))),

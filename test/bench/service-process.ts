@@ -25,6 +25,8 @@ export interface ServiceProcess {
   readonly baseUrl: string;
   /** The service's time at an instant of `preciseNow`. */
   toServiceTime(realAt: EpochMs): EpochMs;
+  /** The reverse. */
+  toRealTime(serviceAt: EpochMs): EpochMs;
   readRecord(): Promise<RecordSnapshot>;
   stop(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export async function startServiceProcess(brief: ServiceBrief): Promise<ServiceP
   return {
     baseUrl,
     toServiceTime: (realAt) => anchor.serviceAt + (realAt - anchor.realAt) * brief.speed,
+    toRealTime: (serviceAt) => anchor.realAt + (serviceAt - anchor.serviceAt) / brief.speed,
     readRecord: () => child.ask<RecordSnapshot>('record' satisfies Question),
     stop: () => child.stop(),
   };

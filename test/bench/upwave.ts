@@ -15,6 +15,7 @@ const endEvents = ['rollout.succeeded', 'rollout.finishedWithFailures', 'rollout
 /** `dist/main.js run` as a process with a Redis process of its own, read by its log. */
 export async function runUpwave(brief: ContestantBrief): Promise<MeasuredPerformance> {
   const redis = await startProcess();
+  const config = benchConfig(brief, { ...brief, redisUrl: redis.url }, { approval: true });
   const endsSeen = new Map<number, EpochMs>();
   let endedAt: (at: EpochMs) => void = () => undefined;
   const ended = new Promise<EpochMs>((resolve) => {
@@ -22,7 +23,7 @@ export async function runUpwave(brief: ContestantBrief): Promise<MeasuredPerform
   });
   try {
     const daemon = await startDaemon(
-      benchConfig(brief, { ...brief, redisUrl: redis.url }, { approval: true }),
+      { ...config, rollouts: [...config.rollouts, idlePolicy] },
       ({ event, collectorId, time }) => {
         // A task that ended well is first known when its verification begins, or when a row shows both at once.
         const isEndSeen = event === 'upgrade.verifying' || event === 'upgrade.succeeded';
@@ -63,7 +64,7 @@ async function warmUp({ api }: DaemonProcess): Promise<void> {
   for (let reading = 0; reading < warmUpReadings; reading += 1) {
     await sleepForReal(warmUpSpacingMs);
     // Refused, since it selects nobody; but the service has been read.
-    await api.previewStart(idlePolicy).catch(() => undefined);
+    await api.previewStart(idlePolicy.name).catch(() => undefined);
   }
   await api.apply({ rolloutId: id, verb: 'approve', planHash, by: 'bench', reason: 'the clock is known' });
 }

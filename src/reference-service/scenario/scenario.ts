@@ -43,8 +43,11 @@ export const CollectorMatch = z.strictObject({
 });
 export type CollectorMatch = z.infer<typeof CollectorMatch>;
 
+/** More than an account holds, to see what grows with the fleet. */
+const fleetSizeMax = 100_000;
+
 const Fleet = z.strictObject({
-  size: z.number().int().min(0).max(serviceLimits.collectorsMax).default(200),
+  size: z.number().int().min(0).max(fleetSizeMax).default(200),
   seed: z.union([z.string(), z.number()]).transform(String).default('1'),
   /** Parts of the whole fleet (field-facts.md, A realistic fleet). */
   shares: z
