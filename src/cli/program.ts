@@ -51,7 +51,7 @@ export async function runProgram(argv: readonly string[], raw: ProgramStreams = 
   }
 }
 
-/** Known before the command line is understood: what is wrong with it is told as JSON, too. */
+/** Known before the command line is understood: what is wrong with it is printed as JSON, too. */
 function wantsJson(argv: readonly string[]): boolean {
   return argv.includes('--json');
 }

@@ -27,7 +27,7 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
   const spacingMs = (1_000 / requestsPerSecond) * (1 + marginShare);
   let nextAt = 0;
   let growthMs = 0;
-  // Set by a pause, until someone who waits for it has told it.
+  // Set by a pause, until a request that waits for it has reported it.
   let unreported: string | undefined;
   let last: Promise<void> = Promise.resolve();
   return {
@@ -62,7 +62,7 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
       unreported = outageReasons[single ? 'signInThrottled' : 'rateLimited'];
       return lastsMs;
     },
-    // A command tries a few times, tells, and ends: nobody else waits behind it.
+    // A command tries a few times, reports, and ends: nobody else waits behind it.
     serviceDown: async () => undefined,
     serviceUp: async () => undefined,
     succeeded: async () => {

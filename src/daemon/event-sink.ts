@@ -6,7 +6,7 @@ export interface DaemonSinkParts {
   readonly projections: EventSink;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is told already then */
+  /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is reported already then */
   readonly learnRefusal: (error: unknown) => boolean;
   /** Whether we closed the connections to Redis under what still worked with it. */
   readonly isCut: () => boolean;
@@ -15,12 +15,12 @@ export interface DaemonSinkParts {
 // What goes on is met again and again; a person needs to read it now and then.
 const starvedAgainMs: DurationMs = 600_000;
 
-/** What a daemon tells, each thing once; and what it knows of itself by that. */
+/** What a daemon reports, each thing once; and what it knows of itself by that. */
 export interface DaemonSink extends EventSink {
   isLeading(): boolean;
 }
 
-/** Leaves out of what is told what was told already, and what a cut connection makes everybody complain of. */
+/** Leaves out of the reports what was reported already, and what a cut connection makes everybody complain of. */
 export function makeDaemonSink(parts: DaemonSinkParts): DaemonSink {
   const { projections, logger, clock, learnRefusal, isCut } = parts;
   let isLeading = false;
@@ -40,7 +40,7 @@ export function makeDaemonSink(parts: DaemonSinkParts): DaemonSink {
         if (now - starvedReportedAt < starvedAgainMs) return;
         starvedReportedAt = now;
       }
-      // Reported once, when Redis began to refuse writes; every step and every pass would tell it again.
+      // Reported once, when Redis began to refuse writes; every step and every pass would report it again.
       const isRepetition = 'error' in note && learnRefusal(note.error);
       // What is refused once we closed the connection under it says nothing but that.
       const isOurs = 'error' in note && isCut();

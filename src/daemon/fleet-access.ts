@@ -34,12 +34,12 @@ export interface FleetAccess {
   readonly logSearch: LogSearch;
   /** What the daemons of this key, or else our last request, found; true before the first one. */
   readiness(): { readonly ok: boolean; readonly reason: string };
-  /** Takes the daemons' common word, tells log and metrics, and shows it in the readiness. */
+  /** Takes the daemons' common word for log, metrics and readiness. */
   setServiceStatus(status: ServiceStatus): void;
   close(): Promise<void>;
 }
 
-/** Builds the client of the configured service, and tells metrics and log of its traffic. */
+/** Builds the client of the configured service, and reports its traffic to metrics and log. */
 export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
   const { service, budget, clock, keyMemory, metrics, sink } = parts;
   let last: { readonly ok: boolean; readonly reason: string } = { ok: true, reason: 'not asked yet' };

@@ -16,7 +16,7 @@ export interface ManagementAccess {
 
 /**
  * The whole API of the configured service, for one command of one person: no Redis, a budget of this process alone.
- * @param tell `onMoved` hears each address that the service sends a request on to, `onPauseWait` each pause that is
+ * @param hooks `onMoved` hears each address that the service sends a request on to, `onPauseWait` each pause that is
  * waited for, `onUnusable` how many rows a list left out; `readWindow` is how long reads are sent again
  */
 export function makeManagementAccess(

@@ -7,12 +7,12 @@ const reportEveryMs: DurationMs = 10_000;
 export interface QueueErrorsParts {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is told already then */
+  /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is reported already then */
   readonly learnRefusal: (error: Error) => boolean;
 }
 
 /**
- * What the queue complains of. That Redis is away, or takes no writes, others tell, so that is for those who look
+ * What the queue complains of. Others report that Redis is away or takes no writes, so that is for those who look
  * closely; but what else Redis refuses while it is there nobody may notice, and work waits meanwhile.
  */
 export function makeQueueComplaints(parts: QueueErrorsParts): (error: Error) => void {

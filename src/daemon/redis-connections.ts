@@ -18,9 +18,9 @@ export interface RedisConnections {
   readonly subscriber: RedisConnection;
   /** BullMQ's own: it makes blocking ones from it. */
   readonly queue: RedisConnection;
-  /** Whether Redis refuses writes; whoever is refused one tells it. */
+  /** Whether Redis refuses writes; whoever is refused one reports it. */
   readonly writes: WriteWatch;
-  /** What fails at a Redis that is there; whoever meets it tells it. */
+  /** What fails at a Redis that is there; whoever meets it reports it. */
   readonly faults: RedisFaults;
   /** What Redis refuses to our user. */
   readonly rights: RightsWatch;

@@ -45,7 +45,7 @@ async function reportRisks({ commands, sink }: ReportAtStartParts): Promise<void
   for (const reason of await assessRedis(commands)) sink.note({ event: 'redis.risk', reason });
 }
 
-/** That the service is down, the API budget tells by itself. */
+/** The API budget reports by itself that the service is down. */
 async function reportPause({ readApiBudgetStatus, clock, sink }: ReportAtStartParts): Promise<void> {
   const api = await readApiBudgetStatus();
   if (api.outage === null || api.outage.kind === 'serviceDown') return;

@@ -65,13 +65,13 @@ const errorBody = z.object({
   error: z.string().optional(),
 });
 
-/** Prometheus tells errors with a 4xx or 5xx, and in its body why. */
+/** Prometheus reports errors with a 4xx or 5xx, and the reason in the body. */
 function refusedAnswer(answer: RawAnswer<string>, body: unknown, say: Say): string | undefined {
-  const told = errorBody.safeParse(body);
-  const { errorType, error: reason } = told.data ?? {};
+  const parsed = errorBody.safeParse(body);
+  const { errorType, error: reason } = parsed.data ?? {};
   const words = [errorType, reason].filter((part) => part !== undefined && part !== '').join(': ');
   const isRedirect = answer.status >= 300 && answer.status <= 399;
-  if (told.success && !isRedirect) return words === '' ? 'an error without a word' : say(words);
+  if (parsed.success && !isRedirect) return words === '' ? 'an error without a word' : say(words);
   return refusal(answer.status);
 }
 

@@ -211,7 +211,7 @@ function normalPath(url: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Which methods a path has, so that a wrong one is told apart from an unknown route. */
+/** Which methods a path has, so that a wrong one is distinguished from an unknown route. */
 function makeMethodsAt(operations: readonly MountedOperation[]) {
   const routes = operations.map(({ path, operation }) => ({
     method: operation.method,

@@ -241,7 +241,7 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'report.failed') metrics.reportEnded('failed');
 }
 
-/** The log itself may be what is broken: then there is nobody left to tell. */
+/** The log itself may be what is broken: then there is no place left to report it. */
 function reportFault(logger: Logger, error: unknown): void {
   try {
     logger.write('error', { event: 'projection.failed', error });

@@ -28,7 +28,7 @@ export interface Metrics
 export interface MetricsParts {
   /** Of this program. */
   readonly version: string;
-  /** A label on every series, so that one Prometheus can tell several installations apart; undefined: no such label. */
+  /** A label on every series, so that one Prometheus can distinguish several installations; undefined: no such label. */
   readonly installation?: string | undefined;
   /** Names of the configured policies: their counters start at zero, so that a first failure shows as an increase. */
   readonly policies: readonly string[];
@@ -36,9 +36,9 @@ export interface MetricsParts {
   readonly foreignRollouts?: () => number;
   /** Whether the config file was changed since this daemon last read it; called at each scrape. */
   readonly isConfigUnread?: () => boolean;
-  /** What only the leader tells; null while another daemon leads. Called at each scrape. */
+  /** What only the leader exposes; null while another daemon leads. Called at each scrape. */
   readonly sharedState: () => Promise<SharedState | null>;
-  /** How long a scrape waits for the shared state; Prometheus itself gives up after 10 s unless told otherwise. */
+  /** How long a scrape waits for the shared state; Prometheus itself gives up after 10 s unless its config says otherwise. */
   readonly sharedStateWithinMs?: DurationMs;
   /** Reported when a scrape could not read it, and when one can again. */
   readonly onStateRead?: OnStateRead;

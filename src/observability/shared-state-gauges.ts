@@ -6,7 +6,7 @@ import { rolloutStates, waveStates } from '../rollout/model/rollout.ts';
 import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';
 
-/** State that all daemons share, so that only the leader tells it: else sums over daemons would count it many times. */
+/** State that all daemons share. Only the leader exposes it: else sums over daemons would count it many times. */
 export interface SharedState {
   /** Any order; ended rollouts may be among them. */
   readonly statuses: readonly RolloutStatus[];

@@ -60,7 +60,7 @@ export class CalmWorker<Data> extends Worker<Data> {
 
   #look(): void {
     if (performance.now() < this.#restsUntil) return;
-    // Not running: its loop was just ending when it was told to go on, and did not hear it.
+    // Not running: its loop was just ending when it was resumed, and missed that.
     if (this.isPaused() || !this.isRunning()) void this.resume();
   }
 }

@@ -9,7 +9,7 @@ import { makeWrongTokens } from './wrong-tokens.ts';
 /** Says who asks, or why the request may not go on. */
 export type Access = (request: HttpRequest) => { readonly caller: Caller } | { readonly refusal: HttpAnswer };
 
-/** Served without a token: they tell no more than whether the daemon lives and works, and the page has to ask for the token. */
+/** Served without a token: they show only whether the daemon lives and works, and the page has to ask for the token. */
 const openPaths: readonly string[] = ['/', '/healthz', '/readyz'];
 
 /**
@@ -46,7 +46,7 @@ function judgeRole({ method, path, operation }: HttpRequest, { name, role }: Cal
 }
 
 /**
- * Whether who asks may read the state: to others an open path tells no names of hosts. Where no token is set, `Access`
+ * Whether who asks may read the state: to others an open path shows no names of hosts. Where no token is set, `Access`
  * has let in this machine alone.
  */
 export function makeMayRead(callers: Callers): (request: HttpRequest) => boolean {
@@ -63,7 +63,7 @@ function judgeLocal(request: HttpRequest): HttpAnswer | undefined {
   if (!isLoopback(remoteAddress)) {
     return faultAnswer('forbidden', 'without a token only this machine may connect; set http.token');
   }
-  // A proxy on this machine would make the whole world look like this machine. Some tell of themselves by HTTP/1.0 alone.
+  // A proxy on this machine would make the whole world look like this machine. Some show themselves by HTTP/1.0 alone.
   if (request.httpVersion === '1.0' || Object.keys(headers).some(isOfProxy)) {
     return faultAnswer(
       'forbidden',

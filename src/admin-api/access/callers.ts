@@ -54,7 +54,7 @@ export function makeCallers({ token, tokens, trustedProxy }: CallersParts): Call
       if (user !== undefined) return user;
       const given = bearerOf(request);
       if (given === undefined) return undefined;
-      // Digests have one length and tell nothing by how long their comparison takes; all of them are compared.
+      // Digests have one length, and the time of a comparison gives nothing away. All of them are compared.
       const asked = digest(given);
       return known.filter((each) => timingSafeEqual(asked, each.digest)).at(0)?.caller;
     },

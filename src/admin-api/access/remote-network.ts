@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 const groupsOfNetwork = 4;
 
 /**
- * Whom an address belongs to, as far as it tells: an IPv4 address is one customer's, while with IPv6 each has a network
+ * Whom an address belongs to, as far as it shows: an IPv4 address is one customer's, while with IPv6 each has a network
  * of 2^64 addresses to speak from.
  */
 export function remoteNetwork(address: string): string {

@@ -8,11 +8,11 @@ const windowMs: DurationMs = 60_000;
 const networksMax = 1_000;
 
 /**
- * Counts wrong tokens by remote address, or its whole network with IPv6: who sends many is told to wait. What keeps a
+ * Counts wrong tokens by remote address, or its whole network with IPv6: who sends many has to wait. What keeps a
  * guesser out is the token's length, since the right one always passes.
  */
 export interface WrongTokens {
-  /** How long this address's next wrong token is answered with the word to wait; 0: it is told that it is wrong. */
+  /** How long this address's next wrong token is answered with a wait; 0: the answer is that it is wrong. */
   refusedForMs(address: string): DurationMs;
   count(address: string): void;
 }

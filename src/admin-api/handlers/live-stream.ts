@@ -24,8 +24,8 @@ export interface LiveStream {
 interface Watcher {
   readonly stream: PassThrough;
   readonly until: number;
-  /** What it was told last, by part. */
-  readonly told: Map<string, string>;
+  /** What it was sent last, by part. */
+  readonly sent: Map<string, string>;
 }
 
 /** One part of the state as texts: the ids of its items with each item, or one item. */
@@ -75,7 +75,7 @@ export function makeLiveStream(
     const isPing = clock.now() - saidAt >= pingEveryMs;
     if (isPing) saidAt = clock.now();
     for (const watcher of watchers) {
-      const news = parts.map((part) => changeOf(part, watcher.told)).join('');
+      const news = parts.map((part) => changeOf(part, watcher.sent)).join('');
       const text = news === '' && isPing ? ': ping\n\n' : news;
       if (text !== '') watcher.stream.write(text);
       if (clock.now() > watcher.until) watcher.stream.end();
@@ -91,7 +91,7 @@ export function makeLiveStream(
     open: () => {
       if (watchers.size >= streamsMax)
         throw new AdminFault('unavailable', `${streamsMax} streams are open already; poll instead`);
-      const watcher = { stream: new PassThrough(), until: clock.now() + lifeMs, told: new Map() };
+      const watcher = { stream: new PassThrough(), until: clock.now() + lifeMs, sent: new Map() };
       watchers.add(watcher);
       watcher.stream.once('close', () => {
         watchers.delete(watcher);
@@ -112,18 +112,18 @@ export function makeLiveStream(
   };
 }
 
-/** The message that tells a part of the state, less what was told before; empty where nothing has changed. */
-function changeOf({ name, items }: Part, told: Map<string, string>): string {
+/** The message with a part of the state, less what was sent before; empty where nothing has changed. */
+function changeOf({ name, items }: Part, sent: Map<string, string>): string {
   if (name === 'away') {
     // All is reported again when it is back.
-    told.clear();
+    sent.clear();
     return messageOf(name, items[0]?.text ?? '{}');
   }
-  const changed = items.filter(({ id, text }) => told.get(`${name} ${id}`) !== text);
+  const changed = items.filter(({ id, text }) => sent.get(`${name} ${id}`) !== text);
   const ids = JSON.stringify(items.map(({ id }) => id));
-  if (changed.length === 0 && told.get(name) === ids) return '';
-  told.set(name, ids);
-  for (const { id, text } of changed) told.set(`${name} ${id}`, text);
+  if (changed.length === 0 && sent.get(name) === ids) return '';
+  sent.set(name, ids);
+  for (const { id, text } of changed) sent.set(`${name} ${id}`, text);
   const texts = changed.map(({ text }) => text);
   return name === 'rollouts'
     ? messageOf(name, `{"ids":${ids},"changed":[${texts.join(',')}]}`)

@@ -5,7 +5,7 @@ import { exitCodes } from '../shell/exit-codes.ts';
 import { type Assignment, AssignmentError, applyAssignments, type KnownFields } from './assignments.ts';
 import { checkKnownFields, checkSettable, type SetFor } from './settable-fields.ts';
 
-/** What a create or an update is told on the command line. */
+/** What the command line states for a create or an update. */
 export interface StatedFields {
   /** A JSON or YAML file. */
   readonly from?: string;

@@ -31,7 +31,7 @@ export interface PlanBasis {
 }
 
 /**
- * Reads the service, and makes the plan of each of these policies. It writes nothing there; a person is told where the
+ * Reads the service, and makes the plan of each of these policies. It writes nothing there. A person learns where the
  * account moved, and what the inventory leaves out. @throws CommandFailure
  */
 export async function readPlans(

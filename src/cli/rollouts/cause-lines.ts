@@ -93,7 +93,7 @@ const labels: Readonly<Record<CauseGroup['of'], string>> = {
   withdrawn: '',
 };
 
-/** Kinds that the label of the line does not tell. */
+/** Kinds that the label of the line does not show. */
 const saysHow: ReadonlySet<Cause['kind']> = new Set(['timedOut', 'unconfirmed', 'withdrawn']);
 
 /**

@@ -193,7 +193,7 @@ function rollbackParts(status: RolloutStatus): readonly Line[] {
   ];
 }
 
-/** Blockers that other lines tell. */
+/** Blockers that other lines show. */
 const hasOwnLines: ReadonlySet<BlockerKind> = new Set([
   'planApproval',
   'waveApproval',

@@ -1,7 +1,7 @@
 import type { HeadlineKind } from '../../base/vocabulary.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
-/** What the process tells its caller (README, Exit codes). */
+/** What the process reports to its caller (README, Exit codes). */
 export const exitCodes = {
   done: 0,
   finishedWithFailures: 1,

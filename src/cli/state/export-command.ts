@@ -14,7 +14,7 @@ export interface ExportOptions extends StateTarget {
 
 /**
  * `upwave export <rollout>`: its whole record as JSON lines. From Redis and not from a daemon: the record has more than
- * the API tells, a daemon has its fleet to look after, and what is over is often looked at when none runs.
+ * the API shows, a daemon has its fleet to look after, and what is over is often looked at when none runs.
  */
 export async function exportCommand(
   named: string,

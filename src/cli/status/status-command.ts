@@ -55,15 +55,15 @@ export async function statusCommand(
 /** A screen where a person watches; else each reading in its lines, and once that there is none. */
 async function openView(options: StatusOptions, output: ConsoleOutput) {
   if (!output.isLive || options.json) {
-    let told = '';
+    let written = '';
     return {
       show: (shown: Shown): void => {
-        told = '';
+        written = '';
         showOnce(shown, options, output);
       },
       trouble: (words: string): void => {
-        if (words !== told) output.err.write(`${words}\n`);
-        told = words;
+        if (words !== written) output.err.write(`${words}\n`);
+        written = words;
       },
       close: (): void => undefined,
     };

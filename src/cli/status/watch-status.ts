@@ -16,7 +16,7 @@ export interface Watch<T> {
 }
 
 /**
- * Shows something again every second until it is told to stop. A daemon that goes, or is not up yet, is waited for.
+ * Shows something again every second until it is stopped. A daemon that goes, or is not up yet, is waited for.
  * @throws CommandFailure for what waiting does not change
  */
 export async function watchStatus<T>(

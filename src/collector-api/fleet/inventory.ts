@@ -23,7 +23,7 @@ interface InventoryRow {
   readonly collector: FleetCollector | undefined;
 }
 
-/** @param parts.onUnreadable is told with each inventory how many of its rows have no id or no name that we can read */
+/** @param parts.onUnreadable hears with each inventory how many of its rows have no id or no name that we can read */
 export function makeReadInventory(
   parts: FleetReadingParts & { readonly onUnreadable?: (rows: number) => void },
 ): (reading: InventoryReading) => Promise<Answer<FleetInventory>> {

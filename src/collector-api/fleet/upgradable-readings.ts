@@ -9,7 +9,7 @@ import { makeSharedReading } from './shared-reading.ts';
 /** The collectors that the service would upgrade to a build. */
 export interface Upgradable {
   readonly ids: ReadonlySet<number>;
-  /** The service's clock when it had named the last of them, where it told: what is newer came after that. */
+  /** The service's clock when it had named the last of them, where the answer shows it: what is newer came after that. */
   readonly offeredAt: EpochMs | null;
 }
 
@@ -22,7 +22,7 @@ interface UpgradableReading {
   readonly signal: AbortSignal | undefined;
 }
 
-// The header tells whole seconds, and the answer may be from any instant of its second.
+// The header has whole seconds, and the answer may be from any instant of its second.
 const dateStepMs = 1_000;
 
 /** Reads the upgradable list of a build to its end. */

@@ -42,7 +42,7 @@ export interface RetryingClient {
   readonly rowsOf: <Row>(answer: ServedAnswer<ListPage<Row>>) => Answer<readonly Row[]>;
 }
 
-// A person waits: 1 + 2 s, then the failure is told.
+// A person waits: 1 + 2 s, then the failure is reported.
 const attemptsMaxDefault = 3;
 const backoffMsDefault = 1_000;
 

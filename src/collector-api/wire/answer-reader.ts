@@ -87,7 +87,7 @@ export function makeAnswerReader(parts: AnswerParts): AnswerReader {
         addresses.answered(session, false);
         await circuit.answered(begun.circuit, grant);
       }
-      // These are told by the status alone, also where the body was cut off.
+      // The status alone shows these, also where the body was cut off.
       const status = fault.kind === 'aborted' ? undefined : fault.status;
       if (status === 301 || status === 308) {
         const at = { operation: operation.name, from: session.baseUrl, configured: addresses.home.baseUrl };

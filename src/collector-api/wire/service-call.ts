@@ -20,7 +20,7 @@ export interface ServiceCall {
 
 interface Served<Body> {
   readonly body: Body;
-  /** The service's clock at the answer; null where it told none, or one that proves nothing (`service-clock.ts`). */
+  /** The service's clock at the answer; null where the answer has none, or one that proves nothing (`service-clock.ts`). */
   readonly serviceAt: EpochMs | null;
   /** As it came, quotes included; null when the answer had none. */
   readonly etag: string | null;
@@ -43,7 +43,7 @@ export function failed(failure: ServiceFailure): Failed {
   return { ok: false, failure };
 }
 
-/** Who is told about the traffic; must not throw. Nothing of it is secret. */
+/** Hears about the traffic; must not throw. Nothing of it is secret. */
 export interface ServiceObserver {
   readonly onRequest?: (request: RequestSeen) => void;
   readonly onThrottled?: (throttled: {

@@ -5,8 +5,8 @@ import { isPage } from './service-failure.ts';
 
 /**
  * Reports to the budget when request after request brings no usable answer, and when one does again: every call to a service
- * that is down costs a time-out, and a service that comes back must not be met by everyone at once. What was running
- * already when that was told says nothing new: each request carries the mark of its start.
+ * that is down costs a time-out, and a service that comes back must not be met by everyone at once. Requests that
+ * were running already at that report say nothing new: each request carries the mark of its start.
  */
 export interface ServiceCircuit {
   begin(): CircuitMark;

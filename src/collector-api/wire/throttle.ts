@@ -53,7 +53,7 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
   let signInEpoch = 0;
   let wasLimited = false;
   let unauthorizedInRow = 0;
-  // The first success of a process is told too: who began a `single` phase may have died in it.
+  // The first success of a process is reported, too: the daemon that began a `single` phase may have died in it.
   let isPhaseKnown = false;
   let lastSignInPauseMs = signInPauseMs;
 

@@ -11,8 +11,8 @@ export interface NamedFile {
 }
 
 /**
- * Looks at the data before it is checked, so that a bad file is told together with all other problems.
- * @returns undefined where none is named, or by a variable that is missing, which is told as such
+ * Looks at the data before it is checked, so that a bad file is reported together with all other problems.
+ * @returns undefined where none is named, or by a variable that is missing, which is reported as such
  */
 export function namedFileOf(
   substitution: Substitution,

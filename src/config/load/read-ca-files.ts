@@ -14,7 +14,7 @@ export interface CaFiles {
 const sections = ['service', 'redis'] as const;
 
 /**
- * Reads the certificates of own authorities, so that a wrong file is told with all other problems and not by the first
+ * Reads the certificates of own authorities, so that a wrong file is reported with all other problems and not by the first
  * connection.
  */
 export function readCaFiles(

@@ -32,7 +32,7 @@ export const CapsSchema = z
     'How many upgrades may run at once among collectors that share a value. "fields.cluster: 1" allows one for each cluster.',
   );
 
-/** What tells strata apart. */
+/** What distinguishes strata. */
 export const SpreadBySchema = z
   .array(keyText())
   .max(20)

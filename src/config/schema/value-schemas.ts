@@ -52,7 +52,7 @@ export interface Unfit {
   readonly sentence: string;
 }
 
-/** A credential; wrapped at once (P12). @param unfit what it can't be; the first that it is will be told */
+/** A credential; wrapped at once (P12). @param unfit what it can't be; the first that it is will be reported */
 export function secretText(...unfit: readonly Unfit[]) {
   return z
     .string()
@@ -99,7 +99,7 @@ export function oneOrMany<Item extends z.ZodType>(item: Item, entriesMax: number
 }
 
 /**
- * Looks at a mapping as a whole, also when parts of it are wrong, so that all problems are told at once.
+ * Looks at a mapping as a whole, also when parts of it are wrong, so that all problems are reported at once.
  * The check must bear parts of any type; it sees only those that were right as what they should be.
  */
 export function wholeCheck(check: (value: Record<string, unknown>, report: WholeReport) => void) {

@@ -120,7 +120,7 @@ function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[
   }
   let percentBeforeLast = 0;
   waves.slice(0, -1).forEach((wave: unknown, index) => {
-    // One that matches takes all that do unless told otherwise, and how many that are is not known here.
+    // A wave with `match` takes all that match unless it has a size, and their number is not known here.
     if (typeof wave !== 'object' || wave === null || partOf(wave, 'match') !== undefined) return;
     const size = partOf(wave, 'size');
     if (size === undefined) report('is missing; only the last wave takes what is left', [index, 'size']);

@@ -17,7 +17,7 @@ function effectiveQuiet(quiet: NonNullable<Receiver['quiet']>): object {
   return hours;
 }
 
-/** Its host may tell as much as its path. */
+/** Its host may give away as much as its path. */
 const maskedUrl = 'https://***';
 
 function effectivePlace(place: ReceiverPlace): object {

@@ -5,7 +5,7 @@ import { CollectorExplanationBody } from './collector-explanation.ts';
 import { BuildHoldBody, Instant } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
-/** What our own API tells about holds; the shapes are those of the core, as in `rollout-status.ts`. */
+/** What our own API shows of holds; the shapes are those of the core, as in `rollout-status.ts`. */
 const HeldSubjectBody = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('build'), build: z.string() }),

@@ -10,7 +10,7 @@ export const FlatErrorBody = z
   })
   .meta({ id: 'ServiceError' });
 
-/** A gateway's error body (field-facts.md, The wire). Its first error tells; nobody reads the others. */
+/** A gateway's error body (field-facts.md, The wire). Its first error counts; nobody reads the others. */
 const ListErrorBody = z.object({ id: z.string().optional(), errors: z.array(z.unknown()) });
 const ListedError = z.object({ code: z.string(), message: z.string().optional() });
 

@@ -5,7 +5,7 @@ import { listSources, Source } from './sources.ts';
 import { listUpgradableCollectors, listUpgradeTargets, UpgradeTarget } from './upgrades.ts';
 
 /**
- * A collector of a list, for people and scripts: everything that the service tells, unknown fields too, but for values of
+ * A collector of a list, for people and scripts: everything that the service sends, unknown fields too, but for values of
  * another type than the specification's (collector-api.md §2.1), which are as good as none (P13). Without a readable name
  * its name is empty; without a readable id it is none.
  */

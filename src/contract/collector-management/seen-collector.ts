@@ -13,7 +13,7 @@ const Fields = z.custom<Record<string, unknown>>(
 /**
  * What the loops use of a collector, who write nothing back. A value of another type than the specification's
  * (collector-api.md §2.1) is as good as none, so that one odd value makes no collector unreadable (P13); without a
- * readable name it is empty. Whatever else the service tells is left out.
+ * readable name it is empty. Whatever else the service sends is left out.
  */
 export const SeenCollector = z.object({
   id: shape.id,

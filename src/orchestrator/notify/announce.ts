@@ -37,7 +37,7 @@ export interface AnnounceParts extends ViewParts {
 async function announce(parts: AnnounceParts): Promise<void> {
   const { outbox, clock, policies, store } = parts;
   const now = clock.now();
-  // Read before the rollouts: a write that follows this mark never tells less than the one before it.
+  // Read before the rollouts: a write that follows this mark never covers less than the one before it.
   const announcedBefore = await outbox.readAnnounced(now);
   const [api, scans, current] = await Promise.all([
     parts.readApiBudgetStatus(),

@@ -72,7 +72,7 @@ export async function refuseApproval(
   return { kind: 'planMoved', from: rollout.planHash, to: plan.hash, drift: drift.words };
 }
 
-/** What an operator held of the plan before stays held: strata are told by their labels. */
+/** What an operator held of the plan before stays held: strata are known by their labels. */
 function heldIn({ heldStrata }: Rollout, { strata }: PlanGroups): readonly HeldStratum[] {
   // One that has no members now may have some when the next plan is made.
   return heldStrata.map((held) => ({

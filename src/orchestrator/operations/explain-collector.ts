@@ -39,7 +39,7 @@ export async function explainCollector(parts: OperationsParts, idOrName: string)
     progress: { state },
   } = planned;
   const build = state === 'succeeded' ? planned.identity.toBuild : planned.identity.fromBuild;
-  // What its plan knows is told without the service; a policy that did not plan it has to know more.
+  // What its plan knows is explained without the service; a policy that did not plan it has to know more.
   return explainFound(parts, { id, name, build, ask: once(() => askForCollector(parts, String(id))) });
 }
 

@@ -63,7 +63,7 @@ export interface KeyMemory {
 export interface BudgetGrant {
   /** How long it was waited for. */
   readonly waitedMs: DurationMs;
-  /** Given in a `single` phase, which another daemon may have started: a success must be told with `succeeded`. */
+  /** Given in a `single` phase, which another daemon may have started: a success must be reported with `succeeded`. */
   readonly single?: boolean;
   /** Given while the service is down, to the one request that tries for all daemons. */
   readonly isProbe?: boolean;

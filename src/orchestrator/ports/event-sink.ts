@@ -24,7 +24,7 @@ export type DaemonNote =
   /** A newer upwave has written it, so this daemon leaves its rollout alone; reported once by each daemon. */
   | { readonly event: 'record.newer'; readonly reason: string }
   | { readonly event: 'leader.acquired' | 'leader.lost' }
-  /** A scrape could not read what only the leader tells, so that its series are missing; and could again. */
+  /** A scrape could not read what only the leader exposes, so that its series are missing; and could again. */
   | { readonly event: 'metrics.incomplete'; readonly error: unknown }
   | { readonly event: 'metrics.complete' }
   | { readonly event: 'redis.unreachable' | 'redis.reachable'; readonly reason: string }

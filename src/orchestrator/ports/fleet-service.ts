@@ -14,14 +14,14 @@ export interface Build {
   readonly latest: boolean;
 }
 
-/** A task as one poll shows it. `serviceAt`: the service's own clock at the answer, where it told. */
+/** A task as one poll shows it. `serviceAt`: the service's own clock at the answer, where the answer shows it. */
 export interface TaskSighting {
   readonly status: number;
   readonly message: string;
   readonly serviceAt: EpochMs | null;
 }
 
-/** One page of the inventory, with the service's own clock at its answer, where it told. */
+/** One page of the inventory, with the service's own clock at its answer, where the answer shows it. */
 export interface InventoryPage {
   readonly collectors: readonly FleetCollector[];
   readonly serviceAt: EpochMs | null;

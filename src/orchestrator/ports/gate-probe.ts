@@ -11,7 +11,7 @@ export interface GateQuestion {
   readonly gate: GateRule;
   /** What a gate of kind `dataFlow` counts. */
   readonly flow?: DataFlowQuestion;
-  /** What a webhook is told about the wave. */
+  /** What a webhook gets about the wave. */
   readonly summary: {
     readonly rollout: string;
     readonly policy: string;

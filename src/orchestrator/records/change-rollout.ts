@@ -69,7 +69,7 @@ export async function stopRollout(
 }
 
 /**
- * Saves one fact of a rollout, which is storable, and tells of it. The brake follows the state: only a running rollout
+ * Saves one fact of a rollout, which is storable, and reports it. The brake follows the state: only a running rollout
  * may create.
  */
 export async function saveRolloutFact(

@@ -14,7 +14,7 @@ export async function findHold(
 
 /**
  * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
- * of each other. While it restarts it still shows its old build, and a poll alone would not tell (P1).
+ * of each other. While it restarts it still shows its old build, and a poll alone would not show it (P1).
  */
 export async function findRival(
   {

@@ -36,7 +36,7 @@ export function makeRedisKeyMemory(parts: KeyMemoryParts): KeyMemory {
       try {
         await commands.set(key, print, 'EX', keptForS);
       } catch {
-        // Must not cost the answer that proved it: what a Redis that refuses means, whoever stores the answer tells.
+        // Must not cost the answer that proved it: whoever stores the answer reports a Redis that refuses.
         reportedAt = Number.NEGATIVE_INFINITY;
       }
     },

@@ -227,7 +227,7 @@ function makeReserve(parts: {
     try {
       return await ask({ given, wanted, slackUs: Math.ceil(heldMs * 1_000) });
     } catch (error) {
-      // Of an outage the connection tells why.
+      // The connection reports why there is an outage.
       onFailed(error);
       permits.keep(given);
       const outage = isRedisOutage(error) ? budgetIsAway : budgetFails;

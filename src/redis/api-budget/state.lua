@@ -16,7 +16,7 @@
 local pauseMaxUs = 3600 * 1000000
 -- A clock that is set back by less than this makes a pause that much longer, and nothing else.
 local clockSlackUs = 1000000
--- A budget without requests for a week has nothing left to tell: no pause, permit or margin lasts so long.
+-- A budget without requests for a week has nothing left to keep: no pause, permit or margin lasts so long.
 local keptMs = 7 * 24 * 3600000
 
 -- A 429 takes this part of the rate. Two clients of one limit which both do so come to equal parts.

@@ -3,7 +3,7 @@ import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 
 /** Keeps one daemon's word about the service true, whichever daemon found out. */
 export interface StatusWatch {
-  /** `down`: why the service is down; empty when it is not. Tells only what is new. */
+  /** `down`: why the service is down; empty when it is not. Reports only what is new. */
   learn(down: string): void;
   /** Asks now, for a daemon that has not heard of it yet. Never throws. */
   poll(): Promise<void>;

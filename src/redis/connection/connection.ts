@@ -64,7 +64,7 @@ const allSentinelsFailed = /^All sentinels are unreachable/;
 // A sentinel that is frozen must not keep us from asking the next one; a healthy one answers in a millisecond.
 const sentinelCommandTimeoutMs: DurationMs = 2_000;
 
-/** Connects to Redis. It never throws for an unreachable one: it keeps trying, and tells `notes`. */
+/** Connects to Redis. It never throws for an unreachable one: it keeps trying, and reports to `notes`. */
 export function makeRedisConnection(
   config: RedisConfig,
   kind: ConnectionKind,
@@ -92,7 +92,7 @@ export function makeRedisConnection(
   });
   if ('sentinels' in config) {
     client.on('sentinelError', watch.onError);
-    // Nothing closes while no sentinel names a master: the library asks them again and again, and tells only this.
+    // Nothing closes while no sentinel names a master: the library asks them again and again, and reports only this.
     client.on('error', () => client.status === 'connecting' && watch.onClose());
   }
   return {
@@ -189,7 +189,7 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
       last = 'reachable';
       notes?.onReachable?.();
     },
-    // An emitter without this listener would print or throw; the close that follows tells the reason.
+    // An emitter without this listener would print or throw; the close that follows reports the reason.
     onError: (error: Error) => {
       // Of all sentinels together; the error of the last one, which came before it, says more.
       if (allSentinelsFailed.test(error.message)) return;

@@ -3,7 +3,7 @@ import { isRedisOutage } from './redis-errors.ts';
 
 /** What fails at a Redis that is there, and by no waiting comes right: a person has to see it. */
 export interface RedisFaults {
-  /** An outage is none: the connection tells of that. @param what what could not be done: `the leader lease` */
+  /** An outage is none: the connection reports it. @param what what could not be done: `the leader lease` */
   met(what: string, error: unknown): void;
   /** It was done. */
   over(what: string): void;
@@ -38,7 +38,7 @@ export function makeRedisFaults({ onFault, onOver }: RedisFaultsParts): RedisFau
   };
 }
 
-/** For who has nobody to tell. */
+/** For parts whose faults nobody reads. */
 export const unreportedFaults: RedisFaults = {
   met: () => undefined,
   over: () => undefined,

@@ -27,7 +27,7 @@ const sentRound =
 
 /**
  * True for an error that means that Redis is away, or can't do now what was asked: it passes by itself, and the
- * connection tells of it. Everything else (a command that is refused to our user, a key of another type, a script that
+ * connection reports it. Everything else (a command that is refused to our user, a key of another type, a script that
  * fails, a bug of ours) passes by no waiting, and has to be seen by a person.
  */
 export function isRedisOutage(error: unknown): boolean {

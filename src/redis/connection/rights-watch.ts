@@ -7,7 +7,7 @@ import { checkRedisRights, isOptionalRight, type RedisRightsParts, rightOf } fro
 export interface RightsWatch {
   /** Tries them all, and shows what has changed. Never throws: without an answer nothing is known. */
   check(): Promise<void>;
-  /** @returns true when the error is a refusal of rights: it is told then, once for all */
+  /** @returns true when the error is a refusal of rights: it is reported then, once for all */
   learn(error: unknown): boolean;
   /** What must be granted before work goes on, as `ACL SETUSER` takes it. */
   refused(): readonly string[];
@@ -44,7 +44,7 @@ export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
   async function checkOnce(): Promise<void> {
     const since = performance.now();
     const rights = await checkRedisRights(parts).catch(() => undefined);
-    // Without an answer Redis is away, which its connection tells.
+    // Without an answer Redis is away, which its connection reports.
     if (rights === undefined || ended.signal.aborted) return;
     for (const [right, at] of metAt) if (since - at > quietMs) metAt.delete(right);
     report([...new Set([...rights.needed, ...metAt.keys()])].sort(), rights.optional);
@@ -82,7 +82,7 @@ export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
     if (!isRightsRefusal(error)) return false;
     const right = rightOf(error, parts.keyPrefix);
     const isKnown = right === undefined ? refused.length > 0 : missing.includes(right);
-    // What a running check meets, that check tells.
+    // A running check reports what it meets.
     if (isKnown || checking !== undefined || ended.signal.aborted) return true;
     if (right !== undefined && !isOptionalRight(right, parts.keyPrefix)) {
       const isNew = !refused.includes(right);

@@ -23,7 +23,7 @@ const forgetAfterMs: DurationMs = 10_000;
 const ownCloseWithinMs: DurationMs = 1_000;
 
 /**
- * @param onTransient told of each: our commands wait, and nobody else would notice
+ * @param onTransient called for each: our commands wait, and nobody else would notice
  */
 export function makeTransientErrors(onTransient: ((error: Error) => void) | undefined): TransientErrors {
   let metAt = Number.NEGATIVE_INFINITY;

@@ -5,11 +5,11 @@ import { writeRefusalOf } from './redis-errors.ts';
 
 /** Knows whether Redis refuses writes, from what everybody who writes has met. */
 export interface WriteWatch {
-  /** @returns true when the error is such a refusal: it is told then, once for all */
+  /** @returns true when the error is such a refusal: it is reported then, once for all */
   learn(error: unknown): boolean;
   /** In Redis's words, why it refuses writes; null while nobody has noticed that it does. */
   refusal(): string | null;
-  /** Redis is away: that is told already, and nobody knows what it will say when it is back. */
+  /** Redis is away: that is reported already, and nobody knows what it will say when it is back. */
   forget(): void;
   close(): void;
 }
@@ -52,7 +52,7 @@ export function makeWriteWatch(parts: WriteWatchParts): WriteWatch {
       await commands.set(key, '1', 'PX', triedKeptMs);
       return true;
     } catch (error) {
-      // Whatever else it is, the connection tells it.
+      // The connection reports everything else.
       learn(error);
       return false;
     }

@@ -55,7 +55,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       if (released) await giveUp();
       else if (monotonicNow() >= restsUntil) held.renew(fence, sentAt);
     } catch (error) {
-      // Of an outage the connection tells. What we hold runs out by itself.
+      // The connection reports an outage. What we hold runs out by itself.
       faults.met(faultName, error);
     }
   }

@@ -52,7 +52,7 @@ export function installationKey(keyPrefix: string): string {
 
 /**
  * Reads the random key of this installation, and makes it where there is none. Access ids are hashed with it, so that
- * what is kept in Redis tells nobody which they are, nor that two installations have the same (P12).
+ * what is kept in Redis shows nobody which they are, nor that two installations have the same (P12).
  */
 export function readInstallationKey(redis: {
   readonly commands: RedisCommands;

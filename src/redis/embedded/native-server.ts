@@ -14,7 +14,7 @@ const checkEveryMs = 20;
 /**
  * `$1` becomes the shell itself, reading its configuration from pipe 3, so that the password is in no process list and
  * no file (P12). Beside it `cat` waits on pipe 4, which closes when our process ends, however it ends: then the server
- * is told to stop.
+ * is stopped.
  */
 const shellText = '(cat <&4 >/dev/null; kill "$$") 3<&- & exec "$1" - <&3';
 

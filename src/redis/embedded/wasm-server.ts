@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { childEnvironment, type ServerProcess, startWithinMs } from './server-process.ts';
 
-/** What `valkey-wasm-process` is told first. Over IPC, so that the password is in no process list (P12). */
+/** The first message to `valkey-wasm-process`. Over IPC, so that the password is in no process list (P12). */
 export interface WasmServerOrder {
   readonly port: number;
   readonly password: string;

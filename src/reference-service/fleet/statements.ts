@@ -135,7 +135,7 @@ const serviceFields: readonly string[] = ['id', 'alive', 'state'];
 
 /**
  * Reads what a client states of a source.
- * @param isCloudToCloud tells of a source type whether its sources have their names in `config`
+ * @param isCloudToCloud says of a source type whether its sources have their names in `config`
  * @returns everything it stated, without what the service sets
  * @throws ServiceFailure for the first field that can't be: with its code of collector-api.md §7.4, else
  *   `service.<field>.invalid` or `.missing`

@@ -109,7 +109,7 @@ function drawCourse(random: Random, parts: ScriptParts): Course {
     progressingAt,
     endsAt,
     midAt: Math.round(progressingAt + (endsAt - progressingAt) * 0.4),
-    // The task may be told the end before the collector is back, or after.
+    // The task may show its end before the collector is back, or after.
     downAt: Math.max(progressingAt, Math.round(endsAt - gapMs * random.next())),
     gapMs,
     intermediate,

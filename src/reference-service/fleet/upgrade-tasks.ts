@@ -68,7 +68,7 @@ export class UpgradeTasks {
       if (collector.facts.collectorType === 'Hosted') return false;
       const { version } = settleCollector(collector, now);
       const toTarget = compareBuildVersions(version, toVersion);
-      // An unreadable build can't be told from the target, so it is missing like a too old one.
+      // An unreadable build can't be distinguished from the target, so it is missing like a too old one.
       if (toTarget === undefined || toTarget === 0) return false;
       if ((compareBuildVersions(version, this.#scenario.tooOldBelow) ?? 0) < 0) return false;
       return isAlive(collector, now) && !this.isInUpgrade(collector.facts.id, now);

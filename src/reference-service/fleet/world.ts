@@ -33,7 +33,7 @@ interface Update {
 
 /**
  * An account's fleet with its sources, builds and tasks. Nothing in it ticks: each question is answered for the instant
- * of the clock. Every write tells `changed`, so that the state can be kept.
+ * of the clock. Every write calls `changed`, so that the state can be kept.
  */
 export class World {
   readonly startedAt: EpochMs;

@@ -45,7 +45,7 @@ interface AccountParts {
   readonly deployments: Readonly<Record<string, unknown>>;
 }
 
-/** A mistake that no single key shows, and the key that it is told at. */
+/** A mistake that no single key shows, and the key that it is reported at. */
 export interface Contradiction {
   readonly path: ReadonlyArray<string | number>;
   readonly message: string;

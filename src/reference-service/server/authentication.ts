@@ -102,7 +102,7 @@ export class Authentication {
     return signIns;
   }
 
-  /** Whose request this claims to be, before the key is looked at: it tells the deployment of the account. */
+  /** Whose request this claims to be, before the key is looked at: it shows the deployment of the account. */
   claimedKey(headers: IncomingHttpHeaders): AccessKey | undefined {
     const given = basicCredentials(headers.authorization);
     return given === undefined

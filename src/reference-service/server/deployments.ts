@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/operation-handlers.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 
-/** Several deployments behind one server, told apart by the host name that a request was sent to (collector-api.md §1). */
+/** Several deployments behind one server, distinguished by the host name that a request was sent to (collector-api.md §1). */
 export class Deployments {
   readonly #scenario: Pick<Scenario, 'deployments' | 'moved'>;
   readonly #ownUrl: () => string;

@@ -8,7 +8,7 @@ import type { AssessedWave } from './assess.ts';
 export type SoakVerdict =
   | { readonly kind: 'well' }
   /**
-   * It missed heartbeats: a restart, or the beginning of the end. Or the answer told no time that its heartbeat can be
+   * It missed heartbeats: a restart, or the beginning of the end. Or the answer had no time that its heartbeat can be
    * compared with, so nothing is known (P14). It is polled again.
    */
   | { readonly kind: 'silent' }
@@ -18,7 +18,7 @@ export type SoakVerdict =
 // `alive` stays true for up to 30 minutes after a death (field-facts.md, Upgrades); a host restarts in less than this.
 const deadAfterMs: DurationMs = 5 * 60_000;
 
-/** @param serviceAt the service's own clock at the answer; null where it told none that proves anything */
+/** @param serviceAt the service's own clock at the answer; null where it has none that proves anything */
 export function assessSoak(
   toBuild: string,
   seen: {

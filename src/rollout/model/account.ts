@@ -1,5 +1,5 @@
 /**
- * What tells an account of the service from others: the origin of the configured base URL, and a keyed hash of an access
+ * What distinguishes an account of the service from others: the origin of the configured base URL, and a keyed hash of an access
  * id. The API has no "who am I", so another access id may be another key of the same account.
  */
 export interface AccountMark {
@@ -67,7 +67,7 @@ export function withMark(
 
 /**
  * Judges by a sample of its collectors whether a rollout belongs to the account that was asked. Two accounts with the same
- * ids and names can't be told apart.
+ * ids and names can't be distinguished.
  * @param tie `other`: another access id, or another address, began it. `untied`: an earlier version began it, and nothing
  *   blocks this account, so one match is enough
  */

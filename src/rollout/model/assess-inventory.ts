@@ -76,7 +76,7 @@ const muchShare = 0.1;
 // A baseline is replaced no sooner than this, so that readings which shrink little by little are no way around it.
 const baselineKeptMs: DurationMs = 15 * 60_000;
 
-// One that shows the same is written down this seldom: its age tells for how long no reading was good.
+// One that shows the same is written down this seldom. Its age shows for how long no reading was good.
 const baselineRestatedMs: DurationMs = 60 * 60_000;
 
 // A plan that waits for approval, a rollout that is taken back later, or a nightly one, has no reading for hours or days.

@@ -18,16 +18,16 @@ export interface FleetCollector {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** What one reading of the service told about the fleet. */
+/** What one reading of the service showed of the fleet. */
 export interface FleetSnapshot {
   readonly readAt: EpochMs;
-  /** The service's own clock when the inventory was read, where it told. */
+  /** The service's own clock when the inventory was read, where the answer shows it. */
   readonly serviceAt: EpochMs | null;
   /** Every installed collector. */
   readonly collectors: readonly FleetCollector[];
   /** Those that the service would upgrade to the target now. */
   readonly upgradableIds: ReadonlySet<number>;
-  /** The service's own clock when it named those, where it told. */
+  /** The service's own clock when it named those, where the answer shows it. */
   readonly offeredAt: EpochMs | null;
 }
 
@@ -41,7 +41,7 @@ const heardWithinMs: DurationMs = 20_000;
 // After three missed ones it is away for longer than a restart takes to notice.
 const silentAfterMs: DurationMs = 45_000;
 
-/** How a collector's last heartbeat looks against the service's own clock; `unknown` where the service tells too little. */
+/** How a collector's last heartbeat looks against the service's own clock; `unknown` where the service shows too little. */
 export function assessHeartbeat(
   lastSeenAlive: EpochMs | null | undefined,
   serviceAt: EpochMs | null,

@@ -71,7 +71,7 @@ export interface TargetRule {
   readonly supersede: boolean;
 }
 
-/** What collectors may be told apart by. `collectorVersion` is the build they run. */
+/** What collectors may be distinguished by. `collectorVersion` is the build they run. */
 export type CollectorKey =
   | 'osName'
   | 'osArch'

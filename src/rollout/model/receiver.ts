@@ -2,7 +2,7 @@ import type { Secret } from '../../base/secret.ts';
 import type { NoticeEvent } from './notice.ts';
 import type { WindowRule } from './policy.ts';
 
-/** One entry of `notify:`. Who is told, of what, when. */
+/** One entry of `notify:`. Who gets messages, about what, when. */
 export interface Receiver {
   /** Unique in the config. Messages that wait for it are known by it. */
   readonly name: string;

@@ -58,7 +58,7 @@ const fastRateMax = 2_000;
 // Two clocks drift apart by less than a second in this time.
 const followAfterMs: DurationMs = 60_000;
 
-// The header tells whole seconds.
+// The header has whole seconds.
 const dateStepMs: DurationMs = 1_000;
 
 /** @returns the clock as it is known after this answer, and the answer's time; null where that proves nothing */

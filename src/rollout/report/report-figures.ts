@@ -2,7 +2,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import { type EndState, endStates, isEnd, isFailed, type Upgrade } from '../model/upgrade.ts';
 
-/** What a report tells of some upgrades: of a wave, a stratum, or all. */
+/** What a report shows of some upgrades: of a wave, a stratum, or all. */
 export interface GroupFigures {
   readonly planned: number;
   readonly ends: Readonly<Record<EndState, number>>;

@@ -70,7 +70,7 @@ export function classifyCreateFailure(failure: ServiceFailure): FailureClass {
   return createRows.find((row) => row.when(failure))?.class ?? 'retry';
 }
 
-/** Whether a failed create has to be settled by observation, and of what; undefined: it tells enough by itself. */
+/** Whether a failed create has to be settled by observation, and of what; undefined: it says enough by itself. */
 export function refusedOf(failure: ServiceFailure): RefusedCreate['of'] | undefined {
   if (failure.kind === 'notFound') return 'collector';
   if (failure.kind !== 'refused') return undefined;

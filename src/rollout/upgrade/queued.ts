@@ -164,7 +164,7 @@ function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
   const heartbeatAfter = upgradable === true ? seen.offeredAt : waitedFor;
   const isHeard =
     heartbeatAfter === undefined || (lastSeenAlive ?? Number.POSITIVE_INFINITY) > heartbeatAfter;
-  // Without a time to compare with, one that restarts looks like any other: newer heartbeats tell them apart.
+  // Without a time to compare with, one that restarts looks like any other: only newer heartbeats distinguish them.
   const isUnjudged = serviceAt === null && lastSeenAlive !== null;
   const isInTime = isHeard && heartbeat !== 'late' && !isUnjudged;
   const late = countLate(upgrade.progress, lastSeenAlive ?? 0);

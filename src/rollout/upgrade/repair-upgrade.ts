@@ -39,8 +39,8 @@ export function repairUpgrade(
 ): Upgrade {
   const { collectorId, wave, order, text, mayRun } = corrupt;
   const { policy } = rollout;
-  const told = /"lane":(\d+)[,}]/.exec(text)?.[1];
-  const lane = corrupt.lane ?? (told === undefined ? null : Number(told));
+  const written = /"lane":(\d+)[,}]/.exec(text)?.[1];
+  const lane = corrupt.lane ?? (written === undefined ? null : Number(written));
   const of = lane === null ? undefined : groups.lanes[lane];
   const isWatched = mayRun && settlement === 'watch';
   const found: Upgrade = {

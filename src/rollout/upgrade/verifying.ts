@@ -90,7 +90,7 @@ function isHeartbeatNew(
   return baselineHeartbeatAt !== null && lastSeenAlive > baselineHeartbeatAt;
 }
 
-/** Where the service tells no time, the first heartbeat seen proves nothing: only a newer one does. */
+/** Where the answers have no time, the first heartbeat seen proves nothing: only a newer one does. */
 function isFirstToCompare(
   { endedServiceAt, baselineHeartbeatAt }: ProgressIn<'verifying'>,
   { alive, lastSeenAlive }: InventoryRow,

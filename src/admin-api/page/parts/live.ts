@@ -61,7 +61,7 @@ export function signOut(): void {
   location.reload();
 }
 
-/** Takes the status that a verb answered, before the daemon tells of it. */
+/** Takes the status that a verb answered, before the daemon sends it. */
 export function tookPlace(changed: Rollout): void {
   rollouts.value = rollouts.value.map((each) => (each.id === changed.id ? changed : each));
 }

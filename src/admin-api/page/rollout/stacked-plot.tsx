@@ -4,7 +4,7 @@ import { timeWords } from '../parts/time.tsx';
 export interface Layer {
   readonly name: string;
   readonly tone: 'good' | 'bad' | 'busy' | 'rest';
-  /** Of its tone: alike ones are told apart by it. */
+  /** Of its tone: it distinguishes alike ones. */
   readonly opacity?: number;
   /** One for each instant. */
   readonly counts: readonly number[];
