@@ -246,6 +246,7 @@ describe('longestOpening', () => {
     ['none without end, as a window', ['daily 00:00-24:00'], '', null],
     ['none without end, from a freeze on', [], '2026-05-01T00:00/2026-07-01T00:00 a', null],
     ['up to a freeze of years', [], '2026-06-02T12:00/2029-01-01T00:00 a', 24 * hourMs],
+    ['all of 400 days, up to a freeze right then', [], '2027-07-06T12:00/2029-01-01T00:00 a', 400 * dayMs],
     ['none at all', [evening], '2026-05-01T00:00/2029-01-01T00:00 a', 0],
     ['what comes after a long freeze', [evening], '2026-05-01T00:00/2026-12-01T00:00 a', 3 * hourMs],
     ['what a last freeze leaves of the next', [evening], '2026-06-01T22:00/2029-01-01T00:00 a', 2 * hourMs],

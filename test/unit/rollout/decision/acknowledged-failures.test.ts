@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { lowerAcknowledged } from '../../../../src/rollout/decision/acknowledged-failures.ts';
 import { assess, tripAbove } from '../../../../src/rollout/decision/assess.ts';
 import { raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
@@ -61,6 +62,17 @@ function led(rollout: Rollout, failures: readonly Failure[]): Rollout {
 }
 
 describe('failures after a resume', () => {
+  it('are forgotten with their stratum once none of them is a failure any more', () => {
+    const running = aRunning([{ kind: 'count', count: 2 }]);
+    const [wave] = running.waves;
+    if (wave === undefined) throw new Error('there is one wave');
+    const known = [1, 2].map((stratum) => ({ stratum, wave: 0, failed: 1, weight: 1 }));
+    const rollout = { ...running, waves: [{ ...wave, acknowledgedWeight: 2 }], acknowledgedStrata: known };
+    const lowered = lowerAcknowledged(viewOf(rollout, [{ wave: 0, stratum: 2, weight: 1 }]));
+    expect(lowered.acknowledgedStrata).toEqual(known.slice(1));
+    expect(lowered.waves).toMatchObject([{ acknowledgedWeight: 1 }]);
+  });
+
   it('are held with the figures of now, and with those that no longer count', () => {
     const limits = [2, 0].map((count) => ({ kind: 'count', count }) as const);
     const failures = Array.from({ length: 3 }, (): Failure => ({ wave: 0, stratum: 0, weight: 1 }));

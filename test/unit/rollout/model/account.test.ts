@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { accountWords } from '../../../../src/rollout/messages/accounts.ts';
-import { compareMarks, judgeAccount, withMark } from '../../../../src/rollout/model/account.ts';
+import {
+  type AccountStatus,
+  compareMarks,
+  judgeAccount,
+  needsPerson,
+  withMark,
+} from '../../../../src/rollout/model/account.ts';
 
 const same = { name: 'web-1', nameShown: 'web-1' };
 const renamed = { name: 'web-1', nameShown: 'db-7' };
@@ -43,6 +49,16 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
     ['there is none to compare (P14)', [], 'unclear'],
   ] as const)('%s', (_title, sample, kind) => {
     expect(judgeAccount(sample, 'other').kind).toBe(kind);
+  });
+
+  it('is for a person to settle when it is another one, or unclear', () => {
+    const kinds = ['own', 'unknown', 'another', 'unclear'] as const;
+    const statusOf = (kind: (typeof kinds)[number]): AccountStatus => {
+      const figures = { compared: 3, matched: 1, renamed: 0 };
+      if (kind === 'own') return { kind };
+      return kind === 'unknown' ? { kind, reason: '' } : { kind, ...figures };
+    };
+    expect(kinds.filter((kind) => needsPerson(statusOf(kind)))).toEqual(['another', 'unclear']);
   });
 
   it.each([

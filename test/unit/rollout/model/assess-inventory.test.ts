@@ -125,6 +125,23 @@ describe('the baseline after a good reading', () => {
     });
   });
 
+  it('is written again once it is an hour old, also while nothing changes: its age shows the last good reading', () => {
+    const readAt = t + 60 * minutes + 1;
+    expect(afterGoodReading(baseline, lacking(0, { readAt }))).toEqual({ ...baseline, at: readAt });
+  });
+
+  it('is another one when only the size of the fleet, or only the missing, have changed', () => {
+    const readAt = t + 16 * minutes;
+    expect(afterGoodReading(baseline, lacking(0, { readAt, size: 121 }))).toMatchObject({
+      at: readAt,
+      size: 121,
+    });
+    expect(afterGoodReading(baseline, lacking(1, { readAt, size: 120 }))).toMatchObject({
+      at: readAt,
+      missing: 1,
+    });
+  });
+
   it('is the same one while nothing changes, so that nothing is written', () => {
     expect(afterGoodReading(baseline, lacking(0, { readAt: t + 60 * minutes }))).toBe(baseline);
   });

@@ -57,6 +57,10 @@ describe('what is announced of a rollout', () => {
   const heldAgain = aRolloutStatus({ state: 'held', hold: 9 });
   const endedAgain = aRolloutStatus({ state: 'succeeded', endedAt: startedAt + 20 * minute });
   const paused = aRolloutStatus({ state: 'paused', hold: 3 });
+  const rollingBack: RolloutStatus = {
+    ...aRolloutStatus({ state: 'rollingBack' }),
+    headline: { kind: 'rollingBack', needsPerson: true },
+  };
   const stratumHeld = (by: string) => {
     const stratum = { label: 'Linux', kind: 'asked' as const, reason: 'broken', at: startedAt, waiting: 3 };
     return aRolloutStatus({
@@ -86,6 +90,12 @@ describe('what is announced of a rollout', () => {
     ['a hold older than the installation, which needs a person', [{ ...held, ...old }], [['held raised']]],
     ['no pause of an operator, who knows', [running, paused], [['started'], []]],
     ['no stratum held by an operator, who knows', [running, stratumHeld('root')], [['started'], []]],
+    [
+      'nothing that is open of a rollout that has ended',
+      [{ ...stratumHeld('daemon'), endedAt: startedAt }],
+      [whole.filter((event) => event !== 'wavePassed')],
+    ],
+    ['no stop of a rollback by the rollout that it takes back', [rollingBack], [['started']]],
     ['a stratum held by the daemon', [running, stratumHeld('daemon'), running], stratumEvents],
     [
       'a few strata one by one, and all further ones at once: a bad build holds dozens',
@@ -94,6 +104,14 @@ describe('what is announced of a rollout', () => {
     ],
   ])('is %s', (_what, statuses, expected) => {
     expect(announced(...statuses)).toEqual(expected);
+  });
+
+  it('is why it is held: its own reason, or the blocker of a rollout that nobody held', () => {
+    const blockers = [{ kind: 'account', reason: 'another account', until: null }] as const;
+    const reasonOf = (status: RolloutStatus) => firstNotices(status).at(-1)?.news;
+    expect(reasonOf({ ...held, blockers })).toMatchObject({ event: 'held', reason: held.reason });
+    const headline = { kind: 'otherAccount', needsPerson: true } as const;
+    expect(reasonOf({ ...running, headline, blockers })).toMatchObject({ reason: 'another account' });
   });
 
   it('is the approval that a wave needs, with the command that gives it', () => {

@@ -76,6 +76,27 @@ describe('late joiners', () => {
     ]);
   });
 
+  it('take a free seat first where no wave up to theirs has one of their stratum', () => {
+    const sized = (size: WaveRule['size']) => aWaveRule({ size });
+    const sparse = aPolicy({
+      spreadBy: ['osName'],
+      waves: [sized({ kind: 'count', count: 1 }), sized({ kind: 'percent', percent: 10 }), aWaveRule()],
+    });
+    // One seat for Linux, one for AIX, and HP-UX has its only member in the last wave.
+    const ten = aFleet(10, (id) => ({ osName: id === 9 ? 'AIX' : id === 10 ? 'HP-UX' : 'Linux' }));
+    const planned = frozenFor(sparse, ten);
+    const { rollout, groups } = planned;
+    const states = ['passed', 'open', 'waiting'] as const;
+    const begun = {
+      ...rollout,
+      waves: rollout.waves.map((wave, at) => ({ ...wave, state: states[at] ?? 'waiting' })),
+    };
+    const newcomers = [...Array.from({ length: 9 }, () => ({ osName: 'Linux' })), { osName: 'HP-UX' }];
+    const result = planJoiners(begun, groups, sparse, grownBy(ten, newcomers), idsOf(planned));
+    const seated = result?.upgrades.filter(({ identity }) => identity.wave === 1);
+    expect(seated?.map(({ identity }) => identity.collectorId)).toEqual([20]);
+  });
+
   it('come after all others, by hash and not by id', () => {
     const ids = joined(Array.from({ length: 30 }, () => ({})))?.upgrades.map(
       ({ identity: { collectorId } }) => collectorId,

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { describeRollout } from '../../../../src/rollout/status/status.ts';
+import { askedNow } from '../../../../src/rollout/status/legal-verbs.ts';
+import { describeRollout, type RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
 import { anApiBudgetStatus, startedAt } from '../../../support/builders.ts';
+import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { verbSituations } from '../../../support/verb-situations.ts';
 
@@ -22,4 +24,22 @@ it('a status offers exactly the verbs that would change something', () => {
     { numRuns: 1_000 },
   );
   expect(offered).toEqual(new Set(rolloutVerbs));
+});
+
+it('a rollback that runs is asked to start outside its window only while the window is closed', () => {
+  const asked = (changes: Partial<RolloutStatus>) =>
+    askedNow(aRolloutStatus({ kind: 'rollback', ...changes }), 'rollback');
+  const window = (isOpen: boolean) => ({ isOpen, until: null, reason: '', timeZone: 'UTC', ownZones: false });
+  expect(asked({ window: window(false) })).toEqual({ verb: 'rollback', now: true });
+  expect(asked({ window: window(true) })).toEqual({ verb: 'rollback', now: false });
+  expect(asked({ window: null })).toEqual({ verb: 'rollback', now: false });
+  expect(asked({ kind: 'upgrade', window: window(false) })).toEqual({ verb: 'rollback', now: false });
+});
+
+it('a retry is offered while failed upgrades wait for another turn, too, and not without any', () => {
+  const asked = (counts: Parameters<typeof countsOf>[0]) =>
+    askedNow(aRolloutStatus({ counts: countsOf(counts) }), 'retry');
+  expect(asked({ failed: 1, timedOut: 1 })).toEqual({ verb: 'retry', failed: 2 });
+  expect(asked({ retrying: 1 })).toEqual({ verb: 'retry', failed: 0 });
+  expect(asked({ succeeded: 3 })).toBeUndefined();
 });

@@ -301,6 +301,18 @@ describe('a collector that is deferred again and again', () => {
   });
 });
 
+describe('a turn', () => {
+  it('keeps the number of config changes that it was given with while it waits for its create, and no longer', () => {
+    const figures = { turnChanges: 3 };
+    const sent = { kind: 'createSent', at: t } as const;
+    const inDoubt = afterFacts(aQueuedOne({}, figures), sent);
+    expect(inDoubt.tally.turnChanges).toBe(3);
+    expect(afterFacts(inDoubt, { kind: 'createNotSent', at: t }).tally.turnChanges).toBe(3);
+    const created = { kind: 'created', at: t, taskId: '7' } as const;
+    expect(afterFacts(inDoubt, created)).not.toHaveProperty('tally.turnChanges');
+  });
+});
+
 describe('the next step', () => {
   it('polls before the first create when the plan was read more than a minute ago (P1)', () => {
     expect(nextStep(queued, t + freshForMs)).toEqual({ do: 'start' });

@@ -33,11 +33,15 @@ interface Answers {
   readonly othersAnswered?: boolean;
 }
 
+// One each five seconds is more often than anything is polled.
+const pollsMax = 14 * 24 * 60 * 12;
+
 /** Polls when it is due, until it ends, waits for its turn, or two weeks are over. */
 function pollOn(from: Upgrade, answersAt: (at: number) => Answers) {
   let upgrade = from;
   let at = t;
-  while (at < t + 14 * 24 * hours && !isEnd(upgrade.progress.state)) {
+  for (let polls = 0; at < t + 14 * 24 * hours && !isEnd(upgrade.progress.state); polls += 1) {
+    if (polls > pollsMax) throw new Error('its next poll never comes later');
     const { of = 'collector', ...answers } = answersAt(at);
     upgrade = afterFacts(upgrade, { kind: 'pollFailed', at, of, ...answers });
     if ('dueAt' in upgrade.progress) at = Math.max(at, upgrade.progress.dueAt);

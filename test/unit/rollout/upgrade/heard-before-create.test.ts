@@ -4,7 +4,8 @@ import { freezePlan } from '../../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../../src/rollout/planning/plan.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
 import { nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
-import type { CollectorObservation } from '../../../../src/rollout/upgrade/facts.ts';
+import type { CollectorObservation, InventoryRow } from '../../../../src/rollout/upgrade/facts.ts';
+import { showsEligible } from '../../../../src/rollout/upgrade/heartbeats.ts';
 import {
   aFleet,
   anUpgrade,
@@ -86,6 +87,22 @@ describe('a create whose record may be one of before a lost create (P1)', () => 
     const later = at + heartbeatMs;
     expect(nextStep(seen, later, rejoinedAt)).toEqual(recheck(false));
     expect(nextStep(poll(seen, later, at + 1), later, rejoinedAt)).toEqual(create);
+  });
+});
+
+describe('a row of the inventory in place of the poll before a create (P1)', () => {
+  const seen = { build: '19.441-2', alive: true, lastSeenAlive: offeredAt + 1, serviceAt: offeredAt + 2 };
+  const silentAfterMs = 45_000;
+
+  it.each<[string, Partial<InventoryRow>, boolean]>([
+    ['alive, on another build, and heard from since the offer', {}, true],
+    ['dead', { alive: false }, false],
+    ['on the build', { build: targetBuild }, false],
+    ['without a heartbeat', { lastSeenAlive: null }, false],
+    ['heard from no later than the offer', { lastSeenAlive: offeredAt }, false],
+    ['silent since', { serviceAt: offeredAt + silentAfterMs }, false],
+  ])('is good enough only for a collector that is fit for it: %s', (_what, changes, isEligible) => {
+    expect(showsEligible(pending, { ...seen, ...changes }, offeredAt)).toBe(isEligible);
   });
 });
 
