@@ -144,17 +144,6 @@ describe('the admin API against strangers', () => {
     expect(operations.holdRequests).toEqual([]);
   });
 
-  it('gives no other origin leave, whatever it asks for', async () => {
-    const { v1 } = await start();
-    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
-    const answers = [
-      await ask(`${v1}/rollouts/${rolloutId}/pause`, { method: 'OPTIONS', headers }),
-      await ask(`${v1}/rollouts`, { headers }),
-    ];
-    for (const answer of answers) expect(JSON.stringify(answer.headers)).not.toMatch(/access-control/i);
-    expect(answers[0]?.status).not.toBe(200);
-  });
-
   it.each([
     ['__proto__', '{"__proto__":{"reason":"x","by":"mallory"},"reason":"y"}'],
     ['constructor', '{"constructor":{"prototype":{"by":"mallory"}},"reason":"y"}'],
@@ -165,18 +154,6 @@ describe('the admin API against strangers', () => {
     expect(operations.requests).toEqual([expect.objectContaining({ by: 'operator', reason: 'y' })]);
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect({}).not.toHaveProperty('by');
-  });
-
-  it('knows no rollout and no query called as a part of every object is, or a path', async () => {
-    const { v1, told } = await start();
-    for (const name of ['__proto__', 'constructor', 'toString', '..', '%2e%2e%2f']) {
-      expect([400, 404]).toContain((await ask(`${v1}/rollouts/${name}`)).status);
-      expect([400, 404]).toContain((await ask(`${v1}/rollouts/${name}/verbs`)).status);
-      expect([200, 400]).toContain(
-        (await ask(`${v1}/rollouts/${rolloutId}/collectors?${name}=1&state=${name}`)).status,
-      );
-    }
-    expect(told).toEqual([]);
   });
 
   it.each([
@@ -211,23 +188,5 @@ describe('the admin API against strangers', () => {
     expect((await ask(`${path}?token=${token}&access_token=${token}`)).status).toBe(401);
     for (const header of ['cookie', 'x-api-key', 'proxy-authorization', 'token'])
       expect((await ask(path, { headers: { [header]: `token=${token}` } })).status).toBe(401);
-  });
-
-  it('answers bytes that are no HTTP, and lives on', async () => {
-    const { url } = await start();
-    const { port } = new URL(url);
-    for (const bytes of ['\u0000\u0000\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'PAUSE /\r\n\r\n']) {
-      const said = await new Promise<string>((resolve, reject) => {
-        const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes));
-        let text = '';
-        socket.on('data', (chunk) => {
-          text += String(chunk);
-        });
-        socket.on('error', reject);
-        socket.on('close', () => resolve(text));
-      });
-      expect(said).toMatch(/^HTTP\/1\.1 4\d\d |^$/);
-    }
-    expect((await ask(`${url}/healthz`)).status).toBe(200);
   });
 });

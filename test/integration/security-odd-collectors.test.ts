@@ -139,30 +139,4 @@ describe('collectors as a hostile machine could register them', () => {
     expect({}).not.toHaveProperty('team');
     expect(shown(fleet).plan).toContain('web-1');
   });
-
-  it('are given up with a reason when their list never ends', async () => {
-    let pages = 0;
-    const script: Script = ({ query }, response) => {
-      pages += 1;
-      const offset = Number(query.get('offset'));
-      const page = Array.from({ length: 10 }, (_, index) => collector(offset + index, {}));
-      sendJson(response, 200, { collectors: page });
-    };
-    const { fleet } = await aCollectorApi(script, { pageSize: 10 });
-    expect(await fleet.readFleet(target)).toMatchObject({
-      ok: false,
-      failure: { kind: 'unavailable' },
-    });
-    expect(pages).toBe(600);
-  });
-
-  it('are read again after an hour at most, whatever Retry-After says', async () => {
-    for (const retryAfter of ['999999999', '9'.repeat(300)]) {
-      const { fleet, budget } = await aCollectorApi((_request, response) =>
-        sendJson(response, 429, {}, { 'retry-after': retryAfter }),
-      );
-      await fleet.listBuilds();
-      expect(budget.pauses).toEqual([expect.objectContaining({ forMs: 3_600_000 })]);
-    }
-  });
 });

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AdminApiParts, RunningAdminApi } from '../../../src/admin-api/admin-api.ts';
 import { AdminErrorBody } from '../../../src/contract/admin/api.ts';
-import { RolloutStatusBody, UpgradeBody } from '../../../src/contract/admin/rollout-status.ts';
+import { RolloutStatusBody } from '../../../src/contract/admin/rollout-status.ts';
 import { isRedisSilence } from '../../../src/redis/connection/redis-errors.ts';
 import { anUpgrade, because, startedAt } from '../../support/builders.ts';
 import {
@@ -131,45 +131,6 @@ describe('startAdminApi', () => {
   });
 
   describe('reads', () => {
-    it('pages through all rollouts that are kept, with what to ask for next', async () => {
-      const { get } = await start();
-      const pageOf = async (query: string) => {
-        const { rollouts, next } = (await get(`/rollouts${query}`)).json() as Record<string, unknown> & {
-          rollouts: unknown[];
-        };
-        return [rollouts.map((rollout) => RolloutStatusBody.parse(rollout).id), next];
-      };
-      expect(await pageOf('')).toEqual([[running, ended], running]);
-      expect(await pageOf('?limit=1')).toEqual([[running], running]);
-      expect(await pageOf(`?limit=1&before=${running}`)).toEqual([[ended], null]);
-      expect(await pageOf(`?before=${ended}`)).toEqual([[], null]);
-    });
-
-    it('shows one rollout, its legal verbs, its latest events, and its collectors by page, state, words and wave', async () => {
-      const { get } = await start();
-      const read = async (part: string) => (await get(`/rollouts/${running}${part}`)).json();
-      expect(RolloutStatusBody.parse(await read(''))).toMatchObject({ id: running, state: 'running' });
-      expect(await read('/verbs')).toEqual({ verbs: ['pause', 'abort', 'rollback'] });
-      expect(await read('/events?limit=1')).toEqual({ events: [aRolloutEvent()] });
-      const page = (await read('/collectors?limit=2&after=1')) as { collectors: unknown[] };
-      expect(page).toMatchObject({ total: 4, next: '3' });
-      expect(page.collectors.map((collector) => UpgradeBody.parse(collector))).toEqual([
-        {
-          ...{ collectorId: 2, collectorName: '<b>two</b>', wave: 'canary', stratum: '', order: 2 },
-          ...{ state: 'upgrading', reason: null, reasonKind: null, failureClass: null },
-          ...{ fromBuild: '19.441-2', toBuild: '19.536-4', attempts: 1, taskId: '99' },
-          ...{ startedAt, dueAt: startedAt + 30_000, endedAt: null },
-        },
-        expect.objectContaining({ collectorId: 3, wave: 'rest', state: 'pending' }),
-      ]);
-      expect(await read('/collectors?state=failed')).toMatchObject({
-        collectors: [{ state: 'failed', failureClass: 'retry' }],
-        total: 1,
-      });
-      const found = await read('/collectors?match=TWO&wave=canary&state=queued,upgrading');
-      expect(found).toMatchObject({ collectors: [{ collectorId: 2 }], total: null, next: null });
-    });
-
     it('answers 404 for what is not there, and 400 for a page that cannot be, naming what is wrong', async () => {
       const { get } = await start();
       const unknown = ['', '/collectors', '/events', '/verbs'].map((part) => `/rollouts/no-such${part}`);
@@ -251,12 +212,6 @@ describe('startAdminApi', () => {
       },
     );
 
-    it('approve the plan that was seen', async () => {
-      const { post } = await start();
-      await post(`/rollouts/${running}/approve`, { planHash: '7f3a' });
-      expect(operations.requests).toMatchObject([{ verb: 'approve', planHash: '7f3a' }]);
-    });
-
     it('are done from our own page, and refused from a page of any other origin', async () => {
       const { url, v1 } = await start();
       const pauseFrom = (origin: string) =>
@@ -309,19 +264,6 @@ describe('startAdminApi', () => {
       expect((await get('/releases')).status).toBe(405);
       expect((await send('DELETE')('/holds')).status).toBe(405);
       nothingDone();
-    });
-  });
-
-  describe('explanations', () => {
-    it('say where a collector stands, whatever its name holds, or why that is not known', async () => {
-      const { get } = await start();
-      const explain = (name: string) => get(`/collectors/${encodeURIComponent(name)}/explanation`);
-      const answer = await explain(oddName);
-      const { kind: _kind, ...explained } = await operations.explain(oddName);
-      expect([answer.status, answer.json()]).toEqual([200, explained]);
-      const nearest = 'no installed collector no-such; did you mean "web-7", "web-8"?';
-      expectError(await explain('no-such'), 404, 'notFound', nearest);
-      expectError(await explain('web-8'), 503, 'unavailable', unavailable.reason);
     });
   });
 
@@ -421,16 +363,6 @@ describe('startAdminApi', () => {
       }
       const shown = await ask(`${url}/readyz`, { headers: bearer(token) });
       expect(shown.json()).toEqual({ ready: false, checks: { redis } });
-    });
-
-    it('does no verb without it', async () => {
-      const { get, post } = await start({ token });
-      for (const segment of segments)
-        expect((await post(`/rollouts/${running}/${segment}`)).status).toBe(401);
-      for (const path of ['/holds', '/releases'])
-        expect((await post(path, { subject: 'web-7' })).status).toBe(401);
-      expect((await get('/collectors/7/explanation')).status).toBe(401);
-      nothingDone();
     });
 
     it('serves requests that name another host or came through a proxy', async () => {

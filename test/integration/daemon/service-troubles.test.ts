@@ -258,18 +258,4 @@ describe.concurrent('a service that is not available', () => {
     });
     expect(second.told('service.throttled')).toMatchObject([{ reason: '401' }]);
   });
-
-  it('has moved to an allowed host: it is followed, and the right address is logged once (P12)', async (test) => {
-    let serviceUrl = '';
-    const behave = ({ path }: OnTheWay) =>
-      answer(301, {}, { location: `${serviceUrl}${path}?key=${nightCredentials.accessKey}` });
-    const night = await aNight(test, { behave });
-    serviceUrl = night.service.url;
-    const daemon = await night.startDaemon({ service: { allowedHosts: [new URL(serviceUrl).host] } });
-    const { status } = await endOf(night, daemon, await scan(daemon));
-    expect(status.state).toBe('succeeded');
-    const notes = daemon.told('service.moved');
-    expect(notes).toMatchObject([{ level: 'warn', reason: expect.stringContaining(`${serviceUrl}/api,`) }]);
-    expect(notes[0]?.reason).not.toContain('key=');
-  });
 });

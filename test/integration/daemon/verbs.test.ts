@@ -5,15 +5,12 @@ import {
   createsReach,
   nightPolicy,
   rollBack,
-  scan,
   statusOf,
-  untilEnded,
   untilIdle,
-  untilState,
   untilWave,
   upgradesOf,
 } from '../../support/night/daemon-night.ts';
-import { createdTwice, createsOf } from '../../support/night/judge-night.ts';
+import { createdTwice } from '../../support/night/judge-night.ts';
 import { useNights } from '../../support/night/nights.ts';
 import { until } from '../../support/until.ts';
 
@@ -58,35 +55,6 @@ describe.concurrent('an operator', () => {
     }
     const { status, broken } = await end();
     expect([status.state, createdTwice(night.record()), broken]).toEqual(['succeeded', [], []]);
-  });
-
-  it('aborts: nothing more starts, what runs is watched to its end, the rest is withdrawn (P4, P9)', async (test) => {
-    const { night, daemon, rolloutId, end } = await aStartedNight(test, {
-      daemons: 2,
-      scenario: { fleet: { size: 20 } },
-      rollout: { waves: oneWave, concurrency: 4 },
-    });
-    const { operations } = daemon;
-    const stratum = { subject: 'AIX / power / 19.1-1', ...by };
-    expect(await operations.hold(stratum)).toMatchObject({ note: { kind: 'stratumEmpty' } });
-    await createsReach(night, 5);
-    await operations.apply({ rolloutId, verb: 'abort', ...by });
-    const abortedAt = night.service.clock.now();
-    const { status, upgrades, broken } = await end();
-    const created = createsOf(night.record());
-    expect(night.record().creates.filter(({ at }) => at > abortedAt)).toEqual([]);
-    expect([status.state, broken]).toEqual(['aborted', []]);
-    for (const { identity, progress } of upgrades)
-      expect(progress.state).toBe(created.has(identity.collectorId) ? 'succeeded' : 'withdrawn');
-    expect(status.counts.withdrawn).toBeGreaterThan(0);
-    const events = await operations.readEvents(rolloutId, 1_000);
-    expect(events?.map(({ event }) => event)).toContain('stratum.held');
-    const left = { rolloutId, policy: nightPolicy, isEnded: true, label: stratum.subject };
-    expect((await operations.listHolds()).strata).toMatchObject([left]);
-    expect(await operations.release(stratum)).toMatchObject({ note: { kind: 'rolloutEnded' } });
-    expect((await operations.listHolds()).strata).toEqual([]);
-    const again = await daemon.daemon.scanNow(nightPolicy, 'schedule');
-    expect(again).toMatchObject({ kind: 'nothing', why: { kind: 'stopped', last: { state: 'aborted' } } });
   });
 
   it('starts a rollout, opens its wave, and holds a collector of it (P4, P14, P15)', async (test) => {
@@ -182,39 +150,5 @@ describe.concurrent('an operator', () => {
         expect.objectContaining({ rollout: rolloutId, state: 'rolledBack' }),
       ]),
     });
-  });
-
-  it('releases a build that tripped a canary, which is refused for every policy until then', async (test) => {
-    const of = (osName: string) => ({ select: { include: { osName }, exclude: [] } });
-    const upgrade = { deadline: '15s', verifyWithin: '5s', expect: '600ms' };
-    const { daemon, rolloutId } = await aStartedNight(test, {
-      scenario: {
-        fleet: { size: 20 },
-        failures: [{ match: { osName: 'Linux' }, outcome: 'failed', message: 'not supported' }],
-      },
-      rollout: { ...of('Linux'), waves: [{ name: 'canary', size: 3, maxFailures: 0 }, { name: 'rest' }] },
-      moreRollouts: [{ name: 'windows', ...of('Windows*'), upgrade, waves: oneWave }],
-    });
-    const { operations } = daemon;
-    const { targetBuild: build } = await untilState(daemon, rolloutId, 'held');
-    await untilIdle(daemon, rolloutId);
-    expect(await daemon.daemon.scanNow('windows', 'operator')).toMatchObject({
-      kind: 'nothing',
-      why: {
-        kind: 'noTarget',
-        why: { build, reason: expect.stringContaining(`${rolloutId}, wave canary: failures`) },
-      },
-    });
-    expect(await applyAsShown(operations, { rolloutId, verb: 'resume', ...by })).toMatchObject({
-      kind: 'refused',
-      reason: expect.stringContaining(`release ${build} first`),
-    });
-    expect(await operations.release({ subject: build, ...by })).toMatchObject({ kind: 'done' });
-    expect(await operations.readAudit(10)).toMatchObject([
-      { event: 'build.released', subject: build, by: 'test' },
-      { event: 'build.held', subject: build, by: 'daemon' },
-    ]);
-    const windows = await untilEnded(daemon, await scan(daemon, 'windows'));
-    expect(windows.state).toBe('succeeded');
   });
 });

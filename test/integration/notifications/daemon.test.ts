@@ -129,7 +129,9 @@ describe('the notifications of daemons', () => {
     expect((await end()).status.state).toBe('succeeded');
     const readiness = await until('the failure', async () => {
       const { status, text } = await daemon.get('/readyz');
-      const isSeen = ['slack takes no messages', 'no report has been written'].every((part) => text.includes(part));
+      const isSeen = ['slack takes no messages', 'no report has been written'].every((part) =>
+        text.includes(part),
+      );
       return isSeen && { status, text };
     });
     expect(readiness.status).toBe(200);

@@ -114,13 +114,6 @@ describe('management client', () => {
         expect(server.requests).toHaveLength(0);
       },
     );
-
-    it('is not found with 404, and with the code of it', async () => {
-      const { management } = await aManagement(refusal(404, 'collectors.collector.invalid'));
-      const answer = await management.collectors.get(8);
-      expect(answer).toMatchObject({ failure: { kind: 'notFound', code: 'InvalidCollector' } });
-      expect(!answer.ok && isRefusedWith(answer.failure, 'InvalidCollector')).toBe(true);
-    });
   });
 
   describe('creating a hosted collector', () => {
@@ -167,19 +160,6 @@ describe('management client', () => {
       expect(server.requests).toHaveLength(said.length);
     });
 
-    it.each<[string, Script]>([
-      ['an error of the service', json(500, {})],
-      ["a gateway's page", (_request, response) => sendText(response, 502, '<html>')],
-      ['an answer that broke off', (_request, response) => sendCutOff(response, 201)],
-      ['an answer that is no JSON', (_request, response) => sendText(response, 201, '<html>')],
-    ])('sends no second one after %s', async (_name, script) => {
-      const { management, server } = await aManagement(script);
-      expect(await management.collectors.create({ name: 'web' })).toMatchObject({
-        failure: { kind: 'unavailable', sent: true },
-      });
-      expect(server.requests).toHaveLength(1);
-    });
-
     it('sends it again after a 429, which says that nothing was done', async () => {
       const { management, server, budget } = await aManagement(
         inTurn(json(429, { code: 'rate.limit.exceeded' }), json(201, { collector: web })),
@@ -193,14 +173,6 @@ describe('management client', () => {
   describe('changing a collector', () => {
     const setCategory = () => ({ category: 'dev' });
     const conflict = refusal(409, 'service.etagid.mismatch');
-
-    it('updates with the ETag that it is given', async () => {
-      const { management, server } = await aManagement(json(200, { collector: web }));
-      must(await management.collectors.update(web, '"a-1"'));
-      expect(server.requests.map(line)).toEqual(['PUT /api/v1/collectors/7']);
-      expect(server.requests[0]?.headers['if-match']).toBe('"a-1"');
-      expect(bodyOf(server.requests[0])).toEqual({ collector: web });
-    });
 
     it('reads, edits and writes back with the ETag; unknown fields go back as they came', async () => {
       const { management, server } = await aManagement(
@@ -326,14 +298,6 @@ describe('management client', () => {
   });
 
   describe('deleting collectors', () => {
-    it('does not repeat a deletion whose answer was lost', async () => {
-      const { management, server } = await aManagement((_request, response) => sendCutOff(response, 200));
-      expect(await management.collectors.delete(7)).toMatchObject({
-        failure: { kind: 'unavailable', sent: true },
-      });
-      expect(server.requests).toHaveLength(1);
-    });
-
     it.each<[string, Script, unknown]>([
       ['an object', json(200, { message: 'begun' }), { message: 'begun' }],
       ['a JSON text', json(200, 'begun'), 'begun'],

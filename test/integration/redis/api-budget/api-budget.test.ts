@@ -1,9 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type {
-  BudgetClass,
-  BudgetGrant,
-  ServiceStatus,
-} from '../../../../src/orchestrator/ports/api-budget.ts';
+import type { BudgetClass, BudgetGrant } from '../../../../src/orchestrator/ports/api-budget.ts';
 import {
   makeApiBudgetDispatcher,
   makeRedisApiBudget,
@@ -115,39 +111,6 @@ describe('the rate', () => {
     const instants = (await Promise.all(daemons.map((daemon) => takeMany(daemon, 4)))).flat();
     expect(mostWithin(instants, 1_000)).toBeLessThanOrEqual(4);
   });
-
-  it('is not caught up after a stall', async () => {
-    const { keyPrefix } = redis.config();
-    const budget = aBudget(keyPrefix, { requestsPerSecond: 50 });
-    const before = await takeMany(budget, 3);
-    const until = performance.now() + 200;
-    const takers = takeMany(budget, 8);
-    while (performance.now() < until) {
-      // Nothing else runs meanwhile, as in a process that was stopped.
-    }
-    const after = await takers;
-    // Ten slots went by; those who waited get new ones, evenly, and not all at once.
-    expect(mostWithin([...before, ...after], 40)).toBeLessThanOrEqual(3);
-  });
-});
-
-describe('a process whose every turn takes longer than a place in the rate holds', () => {
-  it('gets on all the same (P11)', async () => {
-    const { keyPrefix } = redis.config();
-    const budget = aBudget(keyPrefix);
-    const cell = new Int32Array(new SharedArrayBuffer(4));
-    let over = false;
-    const turn = () => {
-      // As one that gets no CPU; nobody else is kept from theirs.
-      Atomics.wait(cell, 0, 0, 60);
-      if (!over) setImmediate(turn);
-    };
-    turn();
-    const instants = await takeMany(budget, 12).finally(() => {
-      over = true;
-    });
-    expect(instants).toHaveLength(12);
-  });
 });
 
 describe('concurrent requests', () => {
@@ -231,25 +194,6 @@ describe('the length of a pause', () => {
     await takeMany(budget, 1);
     await budget.succeeded();
     expect((await stateOf(keyPrefix)).fields).not.toHaveProperty('single');
-  });
-});
-
-describe('a service that is down', () => {
-  const reason = 'getUpgradeTask: answered 503.';
-  const pauseGrowth = { firstMs: 10, maxMs: 35 };
-
-  function aWatchedBudget(keyPrefix: string, parts: Partial<Parameters<typeof makeRedisApiBudget>[0]> = {}) {
-    const told: ServiceStatus[] = [];
-    const onStatus = (standing: ServiceStatus) => told.push(standing);
-    return { ...aHeardBudget(keyPrefix, { pauseGrowth, onStatus, ...parts }), told };
-  }
-
-  it('is known to a daemon that starts meanwhile', async () => {
-    const { keyPrefix } = redis.config();
-    await aWatchedBudget(keyPrefix).budget.serviceDown(reason);
-    const late = aWatchedBudget(keyPrefix);
-    expect((await late.budget.take('poll')).isProbe).toBe(true);
-    expect(late.told).toEqual([{ isUp: false, reason }]);
   });
 });
 

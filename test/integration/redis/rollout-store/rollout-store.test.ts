@@ -6,7 +6,6 @@ import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollo
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 import { joinTables, tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
-import { noGroups } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import {
@@ -219,18 +218,6 @@ describe('saving an upgrade', () => {
       progress: { reason: because('asked for by ann: \ufffd, not \\ud83d, \ufffd but 😀') },
     });
     expect(await store.saveUpgrade(admitted(await load(1)), null)).toBe('saved');
-  });
-
-  it('tells clearly which record is broken', async () => {
-    await connection.commands.hset(rolloutKeys(keyPrefix, rolloutId).records, '1', '{"rev":');
-    await expect(load(1)).rejects.toThrow(/record of collector 1 of rollout production-20260302-1/);
-    const change = admitted(anUpgrade({ state: 'pending' }));
-    await expect(store.saveUpgrade(change, null)).rejects.toThrow(/record of collector 1 /);
-    await connection.commands.hset(rolloutKeys(keyPrefix, rolloutId).rollout, 'json', '{"id":1}');
-    expect(await store.loadRollout(rolloutId)).toMatchObject({
-      state: 'held',
-      unreadable: { kind: 'corrupt', text: '{"id":1}' },
-    });
   });
 });
 
@@ -518,18 +505,6 @@ describe('groups', () => {
     await store.join({ rollout: aRollout({ rev: 2 }), upgrades: [], groups, events: [] }, 1, null);
     for (const _look of [1, 2]) expect((await daemon.loadView(rolloutId, at))?.groups).toEqual(groups);
     expect(sent.map((text) => text.length > 0)).toEqual([true, false, true, false]);
-  });
-
-  it('that cannot be read, or are gone, are told once and stop no view (P14)', async () => {
-    const told: string[] = [];
-    const broken = makeBrokenRecords(({ message }) => told.push(message));
-    store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken });
-    await freeze(pendingOnes(1));
-    await connection.commands.set(rolloutKeys(keyPrefix, rolloutId).groups, '{"strata":[]}');
-    expect(await store.loadGroups(rolloutId)).toBeUndefined();
-    await connection.commands.del(rolloutKeys(keyPrefix, rolloutId).groups);
-    expect(await viewNow()).toMatchObject({ groupsUnreadable: true, groups: noGroups });
-    expect(told).toEqual([expect.stringContaining(`the groups of rollout ${rolloutId}`)]);
   });
 });
 

@@ -3,15 +3,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
-import type { CapDomain } from '../../../../src/rollout/model/plan-groups.ts';
-import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.ts';
+import type { StoredView } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeProgress } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aWave, because, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, aRollout, because, startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import {
   admitted,
-  anEvent,
   anyProgress,
   changeTo,
   ended,
@@ -25,7 +23,6 @@ import {
 const redis = useRedis();
 const rolloutId = 'production-20260302-1';
 const waveStates = ['waiting', 'awaitingApproval', 'open', 'soaking', 'passed'] as const;
-const aCap = (cap: number): CapDomain => ({ label: `cap ${cap}`, cap });
 
 // As it is in Redis, it is compared with its model in store-model.test.ts.
 const stores: ReadonlyArray<readonly [name: string, make: () => RolloutStore]> = [
@@ -117,17 +114,6 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     });
   });
 
-  it('admits nobody beyond a cap, and those who have room (P2)', async () => {
-    const of = [[0], [0], [1, 2], [1, 2], [1, 2], [2], [2], []];
-    await freeze({
-      rollout: aRollout(),
-      upgrades: pendingOnes(8, (index) => ({ domains: of[index] ?? [] })),
-    });
-    expect(await admit(range(8), [aCap(1), aCap(2), aCap(3)])).toEqual([1, 3, 4, 6, 8]);
-    expect([...(await view()).domainsTaken.values()]).toEqual([1, 2, 3]);
-    expect((await view()).slotsTaken).toBe(5);
-  });
-
   describe('what was learned', () => {
     it('is from the last create to the verification, by stratum, and stays when one is lost again', async () => {
       await freeze({
@@ -187,200 +173,43 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     });
   });
 
-  describe('the brake', () => {
-    beforeEach(() => freeze({ rollout: aRollout(), upgrades: pendingOnes(3) }));
-
-    it('is set by a failure too many, and not by what becomes better', async () => {
-      for (const id of [1, 2]) await store.saveUpgrade(ended(await load(id), 'failed', 1), null);
-      await store.saveUpgrade(changeTo(await load(1), anyProgress('retrying', startedAt)), 0);
-      expect((await view()).braked).toBe(false);
-      await store.saveUpgrade(ended(await load(3), 'failed', 1), 1);
-      expect(await view()).toMatchObject({ braked: true, rollout: { rev: 2 } });
-    });
-
-    it('is lifted only by a change that has seen it, and set again only by another failure', async () => {
-      await store.saveUpgrade(ended(await load(1), 'failed', 1), 0);
-      const save = (rev: number, brake: 'keep' | 'lift') => {
-        const rollout = aRollout({ rev: rev + 1, reason: because(brake) });
-        return store.saveRollout({ rollout, expectedRev: rev, events: [], brake }, null);
-      };
-      expect(await save(1, 'lift')).toBe('stale');
-      expect(await save(2, 'keep')).toBe('saved');
-      expect((await view()).braked).toBe(true);
-      expect(await save(3, 'lift')).toBe('saved');
-      await store.saveUpgrade(ended(await load(2), 'succeeded', 0), 0);
-      expect((await view()).braked).toBe(false);
-    });
-
-    it('stops an intent, as does a change of the rollout since the create was found to be right (P4)', async () => {
-      const change = intended(await load(1));
-      expect(await store.saveIntent(change, 2)).toBe('stale');
-      expect((await load(1)).progress.state).toBe('pending');
-      expect(await store.saveIntent(change, 1)).toBe('saved');
-      await save(aRollout({ state: 'paused' }));
-      // A brake is named as one, whatever else has changed.
-      expect(await store.saveIntent(intended(await load(2)), 1)).toBe('braked');
-    });
+  it('stops an intent by a brake, or by a change since the create was found to be right (P4)', async () => {
+    await freeze({ rollout: aRollout(), upgrades: pendingOnes(3) });
+    const change = intended(await load(1));
+    expect(await store.saveIntent(change, 2)).toBe('stale');
+    expect((await load(1)).progress.state).toBe('pending');
+    expect(await store.saveIntent(change, 1)).toBe('saved');
+    const paused = { rollout: aRollout({ state: 'paused', rev: 2 }), expectedRev: 1, events: [] };
+    expect(await store.saveRollout({ ...paused, brake: 'keep' }, null)).toBe('saved');
+    // A brake is named as one, whatever else has changed.
+    expect(await store.saveIntent(intended(await load(2)), 1)).toBe('braked');
   });
 
-  it('has a rollback beside the rollout that it takes back, but not beside another one', async () => {
-    const back = aRollout({
-      id: 'production-20260302-2',
-      kind: 'rollback',
-      rollbackOf: rolloutId,
-      createdAt: startedAt + 1,
-    });
-    await freeze({ rollout: aRollout(), upgrades: pendingOnes(1) });
-    expect(await freeze({ rollout: back, upgrades: [] })).toBe('frozen');
-    expect(await store.activeRolloutIds(['other', 'production'])).toEqual([rolloutId, back.id]);
-    expect((await store.listRollouts(['production'])).map(({ id }) => id)).toEqual([back.id, rolloutId]);
-    const third = 'production-20260302-3';
-    expect(await freeze({ rollout: { ...back, id: third }, upgrades: [] })).toBe('busy');
-    expect(await freeze({ rollout: aRollout({ id: third }), upgrades: [] })).toBe('busy');
-    expect(await store.nextRolloutNumber('production', '20260302')).toBe(3);
-    await save({ ...back, state: 'succeeded', endedAt: startedAt });
-    expect(await store.activeRolloutIds(['production'])).toEqual([rolloutId]);
-  });
-
-  describe('a rollout that is over', () => {
-    const over = aRollout({ state: 'succeeded', endedAt: startedAt });
-    const anew = { ...over, state: 'running', endedAt: null, rev: 3 } as const;
-    const reopen = () =>
-      store.saveRollout({ rollout: anew, expectedRev: 2, events: [], brake: 'keep' }, null);
-    beforeEach(async () => {
-      await freeze({ rollout: aRollout(), upgrades: pendingOnes(1) });
-      await save(over);
-    });
-
-    it('is active again when it is saved without its end', async () => {
-      expect(await store.activeRolloutIds(['production'])).toEqual([]);
-      expect(await reopen()).toBe('saved');
-      expect(await store.activeRolloutIds(['production'])).toEqual([rolloutId]);
-      expect(await admit([1], [], 3)).toEqual([1]);
-    });
-
-    it('stays over while the policy has another one, and does not end that by being saved again', async () => {
-      const next = aRollout({ id: 'production-20260302-2' });
-      await freeze({ rollout: next, upgrades: [] });
-      expect(await reopen()).toBe('stale');
-      expect((await store.loadRollout(rolloutId))?.endedAt).toBe(startedAt);
-      const again = { ...over, reason: because('seen'), rev: 3 };
-      const save = { rollout: again, expectedRev: 2, events: [], brake: 'keep' } as const;
-      expect(await store.saveRollout(save, null)).toBe('saved');
-      expect(await store.activeRolloutIds(['production'])).toEqual([next.id]);
-    });
-  });
-
-  describe('another plan in the place of one that waits for approval', () => {
-    const waiting = aRollout({ state: 'awaitingApproval', waves: [aWave({ state: 'waiting' })] });
-    const anew: FrozenPlan = {
-      rollout: { ...waiting, planHash: 'beef', rev: 2, waves: [aWave({ state: 'waiting', size: 4 })] },
-      upgrades: pendingOnes(4, (index) => ({ collectorId: index + 3, lane: 2, collectorName: 'new' })),
-      groups: lanes(3),
-      events: [anEvent('rollout.awaitingApproval', startedAt + 1)],
-    };
-
-    it('takes the place of all there was', async () => {
-      const running = anUpgrade(anyProgress('starting', startedAt), { collectorId: 9, order: 9 });
-      await freeze({
-        rollout: waiting,
-        upgrades: [...pendingOnes(5), running],
-        events: [anEvent('rollout.planned')],
-      });
-      expect((await view()).groups).toEqual(lanes(1));
-      expect(await store.replan(anew, 1)).toBe('saved');
-      expect(await store.loadRollout(rolloutId)).toEqual(anew.rollout);
-      expect(await list()).toEqual(anew.upgrades);
-      const after = await view({ overdueBefore: startedAt + 1 });
-      expect(after).toMatchObject({ groups: anew.groups, overdue: [], slotsTaken: 0 });
-      expect(after.waves[0]?.counts).toMatchObject({ pending: 4, starting: 0 });
-      expect(await store.countFreshIntents(rolloutId, 3_600_000)).toBe(0);
-      const events = await store.readEvents(rolloutId, { limit: 9 });
-      expect(events.map(({ at }) => at)).toEqual([startedAt + 1, startedAt]);
-    });
-
-    it('is refused when the rollout has changed, or waits no longer', async () => {
-      await freeze({ rollout: waiting, upgrades: pendingOnes(2) });
-      expect(await store.replan(anew, 2)).toBe('stale');
-      await save({ ...waiting, state: 'running' });
-      const late = { ...anew, rollout: { ...anew.rollout, rev: 3 } };
-      expect(await store.replan(late, 2)).toBe('stale');
-      expect(await list()).toEqual(pendingOnes(2));
-      expect(await store.loadGroups(rolloutId)).toEqual(lanes(1));
-    });
-  });
-
-  describe('late joiners', () => {
-    const joiner = (collectorId: number, domains: readonly number[] = []) =>
-      anUpgrade({ state: 'pending' }, { collectorId, order: collectorId, lane: 1, domains });
-    const joining = (changes: Partial<FrozenPlan> = {}): FrozenPlan => ({
-      rollout: aRollout({ rev: 2, groupsRev: 2, waves: [aWave({ joined: 2 })] }),
-      upgrades: [joiner(11, [1]), joiner(12)],
+  it('takes in thousands of late joiners at once', async () => {
+    await freeze({ rollout: aRollout(), upgrades: pendingOnes(2) });
+    const many = range(1_200).map((id) =>
+      anUpgrade({ state: 'pending' }, { collectorId: id + 100, order: id + 100, lane: 1 }),
+    );
+    const joining = {
+      rollout: aRollout({ rev: 2, groupsRev: 2 }),
+      upgrades: many,
       groups: lanes(2),
-      events: [anEvent('wave.opened', startedAt + 1)],
-      ...changes,
-    });
-    beforeEach(() => freeze({ rollout: aRollout(), upgrades: pendingOnes(2) }));
-
-    it('are in the plan with the rollout and the groups that know them', async () => {
-      expect((await view()).groups).toEqual(lanes(1));
-      expect(await store.join(joining(), 1, 5)).toBe('saved');
-      expect(await store.loadRollout(rolloutId)).toEqual(joining().rollout);
-      expect(await store.loadGroups(rolloutId)).toEqual(lanes(2));
-      expect(await list()).toEqual([...pendingOnes(2), joiner(11, [1]), joiner(12)]);
-      expect((await view()).groups).toEqual(lanes(2));
-      expect(inShort(await view())).toEqual({ 0: [1, 2], 1: [11, 12] });
-      expect(await store.readEvents(rolloutId, { limit: 9 })).toHaveLength(1);
-      expect(await admit([11, 12], [aCap(1), aCap(0)], 2)).toEqual([12]);
-    });
-
-    it('are left out where they have a record already', async () => {
-      await store.saveUpgrade(ended(await load(2), 'failed', 1), null);
-      expect(await store.join(joining({ upgrades: [joiner(2), joiner(12)] }), 1, null)).toBe('saved');
-      expect(await load(2)).toMatchObject({ progress: { state: 'failed' }, identity: { lane: 0 } });
-      expect(inShort(await view())).toEqual({ 0: [1], 1: [12] });
-    });
-
-    it('are refused when the rollout has changed, or another leads', async () => {
-      expect(await store.join(joining(), 2, null)).toBe('stale');
-      await save(aRollout({ reason: because('seen') }), 7);
-      const next = joining({ rollout: aRollout({ rev: 3 }) });
-      expect(await store.join(next, 2, 6)).toBe('stale');
-      expect(await list()).toEqual(pendingOnes(2));
-      expect(await store.loadGroups(rolloutId)).toEqual(lanes(1));
-      expect(await store.join(next, 2, 7)).toBe('saved');
-    });
-
-    it('may be thousands', async () => {
-      const many = range(1_200).map((id) => joiner(id + 100));
-      expect(await store.join(joining({ upgrades: many }), 1, null)).toBe('saved');
-      expect((await view()).waves[0]?.counts.pending).toBe(1_202);
-      expect(await store.listUpgrades(rolloutId, { offset: 2, limit: 2_000 })).toEqual(many);
-    });
+      events: [],
+    };
+    expect(await store.join(joining, 1, 5)).toBe('saved');
+    expect((await view()).waves[0]?.counts.pending).toBe(1_202);
+    expect(await store.listUpgrades(rolloutId, { offset: 2, limit: 2_000 })).toEqual(many);
   });
 
-  describe('a collector that rejoins', () => {
-    const back = async (id: number) => changeTo(await load(id), { state: 'pending' });
-    const over = aRollout({ state: 'succeeded', endedAt: startedAt });
-    beforeEach(async () => {
-      await freeze({ rollout: aRollout(), upgrades: pendingOnes(3) });
-      for (const id of [1, 2]) await store.saveUpgrade(ended(await load(id), 'withdrawn', 0), null);
-    });
-
-    it('is pending again, in a rollout that nobody ends who read it before (P9)', async () => {
-      expect(await store.rejoin(rolloutId, [await back(1), await back(2)], 1)).toEqual([1, 2]);
-      expect(inShort(await view())).toEqual({ 0: [1, 2, 3] });
-      const ending = { rollout: { ...over, rev: 2 }, expectedRev: 1, events: [], brake: 'keep' } as const;
-      expect(await store.saveRollout(ending, null)).toBe('stale');
-    });
-
-    it('stays withdrawn when the rollout has moved on (P9)', async () => {
-      const changes = [await back(1)];
-      await save(over);
-      expect(await store.rejoin(rolloutId, changes, 1)).toEqual([]);
-      expect((await load(1)).progress.state).toBe('withdrawn');
-      expect((await store.loadRollout(rolloutId))?.rev).toBe(2);
-    });
+  it('has a collector that rejoins pending again, in a rollout that nobody ends who read it before (P9)', async () => {
+    await freeze({ rollout: aRollout(), upgrades: pendingOnes(3) });
+    for (const id of [1, 2]) await store.saveUpgrade(ended(await load(id), 'withdrawn', 0), null);
+    const back = [1, 2].map(async (id) => changeTo(await load(id), { state: 'pending' }));
+    expect(await store.rejoin(rolloutId, await Promise.all(back), 1)).toEqual([1, 2]);
+    expect(inShort(await view())).toEqual({ 0: [1, 2, 3] });
+    const over = aRollout({ state: 'succeeded', endedAt: startedAt, rev: 2 });
+    const ending = { rollout: over, expectedRev: 1, events: [], brake: 'keep' } as const;
+    expect(await store.saveRollout(ending, null)).toBe('stale');
   });
 
   it('lists a wave of thousands among the others', async () => {
@@ -425,24 +254,6 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     const upgrade = await store.loadUpgrade(rolloutId, collectorId);
     if (upgrade === undefined) throw new Error(`there is no collector ${collectorId}`);
     return upgrade;
-  }
-
-  function list(): Promise<readonly Upgrade[]> {
-    return store.listUpgrades(rolloutId, { offset: 0, limit: 99 });
-  }
-
-  async function save(rollout: Rollout, fence: number | null = null): Promise<void> {
-    const change = { rollout: { ...rollout, rev: 2 }, expectedRev: 1, events: [], brake: 'keep' } as const;
-    expect(await store.saveRollout(change, fence)).toBe('saved');
-  }
-
-  async function admit(
-    ids: readonly number[],
-    domains: readonly CapDomain[],
-    rolloutRev = 1,
-  ): Promise<readonly number[]> {
-    const changes = (await store.loadUpgrades(rolloutId, ids)).upgrades.map(admitted);
-    return store.admit({ rolloutId, rolloutRev, slots: 9, domains, changes }, 9);
   }
 });
 

@@ -272,15 +272,6 @@ describe('corrupt records on their way', () => {
     expect(await commands.hmget(keys.records, '7', '8')).toEqual(['{', '{']);
   });
 
-  it('go on where they stood once somebody has repaired them by hand', async () => {
-    const { commands, keys, breakAll, view } = await aMixedStore();
-    const text = (await commands.hget(keys.records, '3')) ?? '';
-    await breakAll([3]);
-    expect(await view()).toHaveProperty('corruptUpgrades');
-    await commands.hset(keys.records, '3', text);
-    expect(await view()).not.toHaveProperty('corruptUpgrades');
-  });
-
   it('keep an aborted rollout open until they are settled (P2, P9)', async () => {
     const { freeze, breakRecord, store, register } = aStore();
     await freeze(pendingOnes(3), { state: 'aborted' });
@@ -320,14 +311,6 @@ describe('groups of a plan that cannot be read', () => {
     expect(found[0]?.reason).toContain('are unreadable');
     expect(told).toEqual([`the groups of rollout ${id}`]);
     expect(await stateOf(1)).toBe('pending');
-  });
-
-  it('let it be aborted, and come to its end', async () => {
-    const { operations, pass, store } = await aBrokenPlan();
-    await pass();
-    await operations.apply({ ...byAnn, verb: 'abort' });
-    await pass();
-    expect((await store.loadRollout(id))?.endedAt).toBe(startedAt);
   });
 });
 
@@ -449,16 +432,6 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(await store.activeRolloutIds(['production'])).toEqual([]);
   });
 
-  it('may be a rollback, and frees the place of that', async () => {
-    const back = { kind: 'rollback', rollbackOf: 'production-20260301-1' } as const;
-    const { operations, pass, endRunning, store } = await aBrokenRollout(back);
-    expect((await operations.rolloutStatus(id))?.kind).toBe('rollback');
-    expect((await operations.apply({ ...byAnn, verb: 'abort' })).kind).toBe('done');
-    await endRunning();
-    await pass();
-    expect(await store.activeRolloutIds(['production'])).toEqual([]);
-  });
-
   it.each(['pause', 'resume', 'approve', 'skipSoak', 'rollback', 'retry'] as const)(
     'refuses to %s, and says why',
     async (verb) => {
@@ -499,16 +472,6 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(await kept()).toBe('{"id":"produ');
     const others = { policy: 'other', policies: ['production', 'other'] };
     expect(await claimedByOthers(store, others, aFleet(4))).toEqual(new Set([2, 3, 4]));
-  });
-
-  it('is known without a policy in the config, too', async () => {
-    const { commands, keyPrefix } = await aBrokenRollout();
-    const store = makeRedisRolloutStore({ commands, keyPrefix });
-    expect(await store.loadRollout(id)).toMatchObject({
-      state: 'held',
-      targetBuild,
-      waves: [{ size: 2 }, { size: 2 }],
-    });
   });
 
   it('is exported as far as it can be read, with its text', async () => {
