@@ -24,17 +24,6 @@ it('§7.3 BadRequestCollectorId: the body of an update has none, or one that is 
     expectRefusal(await put({ id }), { codes: ['BadRequestCollectorId', 'createValidationError'] });
 });
 
-it.each([
-  ['CollectorDescriptionTooLong', 'description', 1_025],
-  ['CollectorNameTooLong', 'name', 129],
-])('§7.3 %s: at creation and in an update', async (code, field, length) => {
-  const { api, own } = target();
-  const tooLong = { [field]: own.name().padEnd(length, 'x') };
-  const collector = { collectorType: 'Hosted', name: own.name(), ...tooLong };
-  expectRefusal(await api.post('/collectors', { collector }), { codes: [code] });
-  expectRefusal(await (await aCollector()).put(tooLong), { codes: [code] });
-});
-
 it('§7.3 createValidationError: an ID in the path that is none', async () => {
   const { api } = target();
   const { stated, etag } = await aCollector();

@@ -40,6 +40,7 @@ it.each([
   // After the filter.
   '/collectors?filter=alive&',
   '/collectors/offline?aliveBeforeDays=1&',
+  '/collectors/upgrades/collectors?',
 ])('§4.1 GET %s: limit and offset cut the list without gap or overlap', async (path) => {
   const { api } = target();
   const page = async (query: string) => idsOf(await listCollectors(api, `${path}${query}`));

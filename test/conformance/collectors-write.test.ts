@@ -26,12 +26,6 @@ it('§4.1 POST /collectors: creates a Hosted Collector with a generated id and t
   expect(await getCollector(api, created.id)).toMatchObject(stated);
 });
 
-itInProcess('§4.1 POST /collectors: the new collector is in the list of hosted ones', async () => {
-  const { api, own } = await aService();
-  const { id } = await own.create();
-  expect(idsOf(await listCollectors(api, '/collectors?filter=hosted'))).toContain(id);
-});
-
 it.each([
   ['no body', ''],
   ['no wrapper', '{"collectorType":"Hosted","name":"upwave-conformance-unwrapped"}'],

@@ -47,13 +47,6 @@ itInProcess.each([
   },
 );
 
-itInProcess('§7.2 401 unauthorized: says that the credential could not be verified', async () => {
-  const { api } = await aService();
-  const answer = await api.get('/collectors', withoutCredentials);
-  const { message } = expectRefusal(answer, { status: 401, codes: ['unauthorized'] });
-  expect(message).toMatch(/credential could not be verified/i);
-});
-
 itInProcess('§7.2 429: the request rate is exceeded', async () => {
   const { api } = await aService({ limits: { requestsPerSecond: 1 } });
   await api.get('/collectors?limit=1');

@@ -75,19 +75,23 @@ itInProcess('§8 concurrency: 10 requests of a key at once pass, the eleventh is
 });
 
 it.each([
-  ['name', 128],
-  ['hostName', 128],
-  ['description', 1_024],
-] as const)('§8 collector %s: %i characters are accepted, one more is refused', async (field, lengthMax) => {
-  const { api, own } = target();
-  const longest = own.name().padEnd(lengthMax, 'x');
-  const { id } = await own.create({ [field]: longest });
-  expect((await getCollector(api, id))[field]).toBe(longest);
-  const { put } = await openResource(api, `/collectors/${id}`);
-  expectRefusal(await put({ [field]: `${longest}x` }));
-  const another = { collectorType: 'Hosted', name: own.name(), [field]: `${longest}y` };
-  expectRefusal(await api.post('/collectors', { collector: another }));
-});
+  ['name', 128, ['CollectorNameTooLong']],
+  ['hostName', 128, undefined],
+  ['description', 1_024, ['CollectorDescriptionTooLong']],
+] as const)(
+  '§8 collector %s: %i characters are accepted, one more is refused',
+  async (field, lengthMax, codes) => {
+    const { api, own } = target();
+    const longest = own.name().padEnd(lengthMax, 'x');
+    const { id } = await own.create({ [field]: longest });
+    expect((await getCollector(api, id))[field]).toBe(longest);
+    const { put } = await openResource(api, `/collectors/${id}`);
+    const refusal = codes === undefined ? {} : { codes };
+    expectRefusal(await put({ [field]: `${longest}x` }), refusal);
+    const another = { collectorType: 'Hosted', name: own.name(), [field]: `${longest}y` };
+    expectRefusal(await api.post('/collectors', { collector: another }), refusal);
+  },
+);
 
 itInProcess(
   '§8 page sizes: 1000 of the list, 1000 of the offline list, 50 of the upgradable one',

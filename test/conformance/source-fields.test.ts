@@ -73,11 +73,6 @@ it('§2.2 alive is output only', async () => {
   expect((await open()).stated['alive']).toBe(source.alive);
 });
 
-it('§2.2 id is required in the body of an update', async () => {
-  const { put } = await (await aSource()).open();
-  expectRefusal(await put({ id: undefined }), { codes: ['BadRequestBladeId', 'createValidationError'] });
-});
-
 it('§2.2 name is required, and unique within a collector, not across collectors', async () => {
   const { api, own } = target();
   const [first, second] = [await own.create(), await own.create()];

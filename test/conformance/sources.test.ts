@@ -27,11 +27,6 @@ it('§4.2 GET sources: lists every source of the collector, download=false being
   expect(read(SourceList, stated).sources).toEqual(listed);
 });
 
-it('§4.2 GET sources: a collector without any has an empty list', async () => {
-  const { api, own } = target();
-  expect(await listSources(api, (await own.create()).id)).toEqual([]);
-});
-
 it('§4.2 GET sources: download=true gives a document, whose sources can be created on another collector', async () => {
   const { api, own } = target();
   const { path, sources } = await aCollector();
@@ -68,15 +63,6 @@ it('§4.2 an unknown source, one of another collector, and an unknown collector 
   ])
     expectRefusal(answer, { status: 404 });
   expect((await api.get(one.one)).status).toBe(200);
-});
-
-it('§4.2 POST source: creates it with a generated id and the stated fields', async () => {
-  const { own } = target();
-  const { id } = await own.create();
-  const stated = { name: own.name('source'), category: 'test/conformance' };
-  const source = await own.createSource(id, stated);
-  expect(source).toMatchObject(stated);
-  expect(source.id).toBeGreaterThan(0);
 });
 
 it('§4.2 POST source: a stated id is not taken', async () => {

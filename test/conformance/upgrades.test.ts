@@ -39,16 +39,6 @@ itInProcess('§4.3 GET upgradable: toVersion decides who is listed', async () =>
   expect(toOldest).not.toEqual(toLatest);
 });
 
-it('§4.3 GET upgradable: limit and offset cut the list without gap or overlap', async () => {
-  const { api } = target();
-  const pages = [
-    ...(await listUpgradable(api, '?limit=3')),
-    ...(await listUpgradable(api, '?limit=3&offset=3')),
-  ];
-  expect(idsOf(pages)).toEqual(idsOf(await listUpgradable(api, '?limit=6')));
-  expect(await listUpgradable(api, '?offset=100000')).toEqual([]);
-});
-
 it.each(['limit=many', 'offset=far', 'toVersion=no-build'])(
   '§4.3 GET upgradable: 400 when a parameter is invalid: %s',
   async (query) => {

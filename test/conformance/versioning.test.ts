@@ -42,15 +42,6 @@ it('§9.3 builds are <major>.<minor>-<build>, and exactly one is the latest', as
   expect((await listBuilds(target().api)).filter(({ latest }) => latest)).toHaveLength(1);
 });
 
-itInProcess('§9.3 every build on offer can be the target of a task', async () => {
-  const { api } = await aService();
-  const collectors = await listUpgradable(api);
-  for (const [index, { version: toVersion }] of (await listBuilds(api)).entries()) {
-    const id = await createTask(api, collectors[index]?.id, { toVersion });
-    expect((await getTask(api, id)).toVersion).toBe(toVersion);
-  }
-});
-
 itInProcess('§9.4 an upgrade in increments passes builds in between, and takes longer', async () => {
   const durations = { median: '5m', p95: '6m' };
   const increments = { incrementFromBuildsBehind: 2, incrementFactor: 2 };

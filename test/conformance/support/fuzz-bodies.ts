@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Collector } from '../../../src/contract/collector-management/collectors.ts';
 import { Source } from '../../../src/contract/collector-management/sources.ts';
 import type { Operation } from '../../../src/contract/operation.ts';
-import { oddJson, oddText } from './fuzz-texts.ts';
+import { oddJson, oddText, oneOf } from './fuzz-texts.ts';
 
 /** How a fuzzed name begins, so that most creates are of few names. */
 const plainNames = Array.from({ length: 40 }, (_none, index) => `fuzz-${index}`);
@@ -33,10 +33,7 @@ function plainValue(field: string): fc.Arbitrary<unknown> {
 /** A statement of some of these fields: mostly plain, here and there hostile, sometimes with a key that no one knows. */
 function statement(fields: readonly string[], always: readonly string[]): fc.Arbitrary<object> {
   const values = Object.fromEntries(
-    fields.map((field) => [
-      field,
-      fc.oneof({ weight: 4, arbitrary: plainValue(field) }, { weight: 1, arbitrary: oddJson }),
-    ]),
+    fields.map((field) => [field, oneOf([4, plainValue(field)], [1, oddJson])]),
   );
   return fc
     .tuple(
@@ -59,8 +56,8 @@ export function bodyOf(operation: Operation, knownIds: fc.Arbitrary<number>): fc
   if (operation.name === 'createUpgradeTask') {
     return fc.record(
       {
-        collectorId: fc.oneof({ weight: 3, arbitrary: knownIds }, oddJson),
-        toVersion: fc.oneof({ weight: 3, arbitrary: fc.constantFrom('19.536-4', '19.441-2', '') }, oddJson),
+        collectorId: oneOf<unknown>([3, knownIds], [1, oddJson]),
+        toVersion: oneOf<unknown>([3, fc.constantFrom('19.536-4', '19.441-2', '')], [1, oddJson]),
       },
       { requiredKeys: [] },
     );
@@ -74,27 +71,21 @@ const depthMax = 20_000;
 /** The text of a body: as JSON has it, or cut, spoilt, deep, huge, polluted. */
 export function bodyText(body: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const text = body.map((value) => JSON.stringify(value) ?? '');
-  return fc.oneof(
-    { weight: 20, arbitrary: text },
-    {
-      weight: 2,
-      arbitrary: fc.tuple(text, fc.nat(200)).map(([whole, at]) => whole.slice(0, at % (whole.length + 1))),
-    },
-    { weight: 1, arbitrary: text.map((whole) => `\ufeff${whole}`) },
-    { weight: 1, arbitrary: text.map((whole) => whole.replaceAll('"', "'")) },
-    { weight: 1, arbitrary: text.map((whole) => `${whole}${whole}`) },
-    {
-      weight: 1,
-      arbitrary: text.map((whole) =>
-        whole.replace('{', '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},'),
-      ),
-    },
-    { weight: 1, arbitrary: oddText },
-    {
-      weight: 1,
-      arbitrary: fc
-        .tuple(fc.nat(depthMax), fc.constantFrom(['[', ']'], ['{"collector":', '}'], ['{"source":', '}']))
+  const pollution = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},';
+  const brackets = fc.constantFrom(['[', ']'], ['{"collector":', '}'], ['{"source":', '}']);
+  return oneOf(
+    [20, text],
+    [2, fc.tuple(text, fc.nat(200)).map(([whole, at]) => whole.slice(0, at % (whole.length + 1)))],
+    [1, text.map((whole) => `\ufeff${whole}`)],
+    [1, text.map((whole) => whole.replaceAll('"', "'"))],
+    [1, text.map((whole) => `${whole}${whole}`)],
+    [1, text.map((whole) => whole.replace('{', pollution))],
+    [1, oddText],
+    [
+      1,
+      fc
+        .tuple(fc.nat(depthMax), brackets)
         .map(([depth, [open = '', close = '']]) => `${open.repeat(depth)}1${close.repeat(depth)}`),
-    },
+    ],
   );
 }

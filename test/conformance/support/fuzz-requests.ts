@@ -3,7 +3,7 @@ import { collectorManagementApi } from '../../../src/contract/collector-manageme
 import type { Operation } from '../../../src/contract/operation.ts';
 import { basicAuthorization } from './api.ts';
 import { bodyOf, bodyText } from './fuzz-bodies.ts';
-import { headerValue, oddText, segment } from './fuzz-texts.ts';
+import { headerValue, oddText, oneOf, segment } from './fuzz-texts.ts';
 import type { RawRequest } from './raw-http.ts';
 import { referenceCredentials } from './target.ts';
 
@@ -31,10 +31,10 @@ export function aFuzzRequest(knowledge: FuzzKnowledge): fc.Arbitrary<FuzzRequest
 }
 
 function method(operation: Operation): fc.Arbitrary<string> {
-  return fc.oneof(
-    { weight: 24, arbitrary: fc.constant(operation.method) },
-    { weight: 1, arbitrary: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH') },
-    { weight: 1, arbitrary: fc.constantFrom('TRACE', 'PROPFIND', 'LINK', 'M-SEARCH', 'PURGE', 'SEARCH') },
+  return oneOf(
+    [24, fc.constant(operation.method)],
+    [1, fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH')],
+    [1, fc.constantFrom('TRACE', 'PROPFIND', 'LINK', 'M-SEARCH', 'PURGE', 'SEARCH')],
   );
 }
 
@@ -43,7 +43,7 @@ function target(operation: Operation, { collectorIds, names }: FuzzKnowledge): f
   const value = (param: string): fc.Arbitrary<string> =>
     param === 'name'
       ? fc.oneof(segment(fc.constantFrom(...names)), segment(oddText))
-      : fc.oneof({ weight: 3, arbitrary: knownId }, { weight: 1, arbitrary: segment(oddText) });
+      : oneOf([3, knownId], [1, segment(oddText)]);
   const parts = operation.path.split(/(\{\w+\})/).map((part) => {
     const param = /^\{(\w+)\}$/.exec(part)?.[1];
     return param === undefined ? fc.constant(part) : value(param);
@@ -52,114 +52,56 @@ function target(operation: Operation, { collectorIds, names }: FuzzKnowledge): f
   return fc.tuple(prefix, path.chain(bent), query(operation)).map((texts) => texts.join(''));
 }
 
-const prefix = fc.oneof(
-  { weight: 20, arbitrary: fc.constantFrom('/v1', '/api/v1') },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(
-      '',
-      '/v2',
-      '//v1',
-      '/v1/v1',
-      '/V1',
-      '/v1/.',
-      '/v1/..',
-      'http://other.example.com/v1',
-    ),
-  },
-);
+const oddPrefixes = ['', '/v2', '//v1', '/v1/v1', '/V1', '/v1/..', 'http://other.example.com/v1'];
+const prefix = oneOf([20, fc.constantFrom('/v1', '/api/v1')], [1, fc.constantFrom(...oddPrefixes)]);
 
 /** A path, or one near it. */
 function bent(path: string): fc.Arbitrary<string> {
-  return fc.oneof(
-    { weight: 30, arbitrary: fc.constant(path) },
-    { weight: 1, arbitrary: fc.constant(`${path}/`) },
-    { weight: 1, arbitrary: fc.constant(path.replaceAll('/', '//')) },
-    { weight: 1, arbitrary: fc.constant(path.toUpperCase()) },
-    { weight: 1, arbitrary: fc.constant(path.slice(0, path.lastIndexOf('/'))) },
-    { weight: 1, arbitrary: segment(oddText).map((more) => `${path}/${more}`) },
+  const cut = path.slice(0, path.lastIndexOf('/'));
+  const near = [`${path}/`, path.replaceAll('/', '//'), path.toUpperCase(), cut];
+  return oneOf(
+    [30, fc.constant(path)],
+    [4, fc.constantFrom(...near)],
+    [1, segment(oddText).map((more) => `${path}/${more}`)],
   );
 }
 
 const pageNames = ['limit', 'offset', 'filter', 'aliveBeforeDays', 'download', 'toVersion'] as const;
-const pageValues = [
-  '1',
-  '7',
-  '0',
-  '-1',
-  'true',
-  'alive',
-  'hosted',
-  '19.536-4',
-  '999999999999999999',
-] as const;
+const pageValues = ['1', '7', '0', '-1', 'true', 'alive', 'hosted', '19.536-4', '999999999999999999'];
+const oddQueries = ['?', '?&&&', '?limit', '?limit[]=1&limit[]=2', '?=&=', '?a=b=c', '?%'];
 
 function query(operation: Operation): fc.Arbitrary<string> {
   const own = operation.query instanceof Object && 'shape' in operation.query ? operation.query.shape : {};
   const names = [...Object.keys(own as object), ...pageNames];
-  const name = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...names) }, segment(oddText));
-  const text = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...pageValues) }, segment(oddText));
+  const name = oneOf([4, fc.constantFrom(...names)], [1, segment(oddText)]);
+  const text = oneOf([4, fc.constantFrom(...pageValues)], [1, segment(oddText)]);
   const pair = fc.tuple(name, text).map(([key, value]) => `${key}=${value}`);
-  return fc.oneof(
-    { weight: 5, arbitrary: fc.constant('') },
-    {
-      weight: 2,
-      arbitrary: fc.array(pair, { minLength: 1, maxLength: 4 }).map((pairs) => `?${pairs.join('&')}`),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom('?', '?&&&', '?limit', '?limit[]=1&limit[]=2', '?=&=', '?a=b=c', '?%'),
-    },
-  );
+  const pairs = fc.array(pair, { minLength: 1, maxLength: 4 }).map((all) => `?${all.join('&')}`);
+  return oneOf([5, fc.constant('')], [2, pairs], [1, fc.constantFrom(...oddQueries)]);
 }
+
+const oddTypes = ['text/plain', 'application/json; charset=utf-16', 'multipart/form-data', 'a/b;'.repeat(50)];
+const moreHeaders = ['If-Match', 'Cookie', 'Accept', 'Content-Encoding', 'Range', 'X-HTTP-Method-Override'];
 
 function headers(): fc.Arbitrary<FuzzRequest['headers']> {
-  const oddTypes = [
-    'text/plain',
-    'application/json; charset=utf-16',
-    'multipart/form-data',
-    'a/b;'.repeat(50),
-  ];
-  const extra = [
-    'If-Match',
-    'Cookie',
-    'Accept',
-    'Content-Encoding',
-    'Range',
-    'X-HTTP-Method-Override',
-    'Via',
-  ];
+  const authorization = mostly(basicAuthorization(referenceCredentials), headerValue);
+  const type = mostly('application/json', fc.oneof(headerValue, fc.constantFrom(...oddTypes)));
   return fc
-    .tuple(
-      mostly('Authorization', fc.constant(basicAuthorization(referenceCredentials)), headerValue),
-      mostly(
-        'Content-Type',
-        fc.constant('application/json'),
-        fc.oneof(headerValue, fc.constantFrom(...oddTypes)),
-      ),
-      fc.dictionary(fc.constantFrom(...extra), headerValue, { maxKeys: 3 }),
-    )
-    .map((parts) => Object.assign({}, ...parts));
+    .tuple(authorization, type, fc.dictionary(fc.constantFrom(...moreHeaders), headerValue, { maxKeys: 3 }))
+    .map(([given, typed, more]) => ({
+      ...(given === undefined ? {} : { Authorization: given }),
+      ...(typed === undefined ? {} : { 'Content-Type': typed }),
+      ...more,
+    }));
 }
 
-/** A header as it should be; now and then an odd one, or none. */
-function mostly(
-  name: string,
-  good: fc.Arbitrary<string>,
-  odd: fc.Arbitrary<string>,
-): fc.Arbitrary<FuzzRequest['headers']> {
-  const value = fc.oneof({ weight: 28, arbitrary: good }, { weight: 2, arbitrary: odd });
-  return fc
-    .option(value, { nil: undefined, freq: 30 })
-    .map((text) => (text === undefined ? {} : { [name]: text }));
+/** A header's value as it should be; now and then an odd one, or none. */
+function mostly(good: string, odd: fc.Arbitrary<string>): fc.Arbitrary<string | undefined> {
+  return fc.option(oneOf([28, fc.constant(good)], [2, odd]), { nil: undefined, freq: 30 });
 }
 
 function body(operation: Operation, { collectorIds }: FuzzKnowledge): fc.Arbitrary<string | undefined> {
   const text = bodyText(bodyOf(operation, fc.constantFrom(...collectorIds)));
-  return operation.body === null
-    ? fc.option(text, { nil: undefined, freq: 10 })
-    : fc.oneof(
-        { weight: 15, arbitrary: text },
-        { weight: 1, arbitrary: fc.constant<string | undefined>(undefined) },
-      );
+  // Of ten reads one has a body, of sixteen writes one has none.
+  return fc.option(text, { nil: undefined, freq: operation.body === null ? 10 : 15 });
 }

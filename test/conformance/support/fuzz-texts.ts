@@ -4,43 +4,26 @@ import fc from 'fast-check';
 const oddWords = [
   '__proto__',
   'constructor',
-  'prototype',
   'toString',
-  'hasOwnProperty',
   'null',
-  'undefined',
   'NaN',
-  'Infinity',
-  '-0',
-  '1e3',
   '0x10',
-  '007',
   '1.5',
   '-1',
-  '9007199254740993',
   '9223372036854775808',
   '9'.repeat(40),
   '',
-  ' ',
   '.',
-  '..',
   '../../etc/passwd',
   ';',
   '/',
   '%',
   '\\',
-  '%00',
   'a/b',
-  'a.b',
   'true',
-  '[]',
   '{}',
-  '*',
-  '$where',
   "' or 1=1 --",
-  '<script>',
   '東京',
-  'Zürich',
   '\u0000',
   '\ud800',
   '\ufeff',
@@ -51,43 +34,36 @@ const oddWords = [
   '👩‍👩‍👧‍👦'.repeat(30),
 ];
 
-export const oddText: fc.Arbitrary<string> = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...oddWords) },
-  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
-  { weight: 1, arbitrary: fc.string({ maxLength: 200 }) },
+/** Any of these, each as often as its number says. */
+export function oneOf<T>(...weighted: ReadonlyArray<readonly [weight: number, of: fc.Arbitrary<T>]>) {
+  return fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+}
+
+export const oddText: fc.Arbitrary<string> = oneOf(
+  [3, fc.constantFrom(...oddWords)],
+  [2, fc.string({ unit: 'binary', maxLength: 30 })],
+  [1, fc.string({ maxLength: 200 })],
 );
 
 /** Any value that JSON can hold, hostile keys among it. */
-export const oddJson: fc.Arbitrary<unknown> = fc.oneof(
-  { weight: 3, arbitrary: oddText },
-  { weight: 2, arbitrary: fc.oneof(fc.integer(), fc.double(), fc.maxSafeInteger()) },
-  { weight: 2, arbitrary: fc.constantFrom(null, true, false, [], {}, -1, 0, 1.5, 1e300, -0) },
-  { weight: 1, arbitrary: fc.array(oddText, { maxLength: 5 }) },
-  { weight: 1, arbitrary: fc.dictionary(oddText, fc.oneof(oddText, fc.integer()), { maxKeys: 5 }) },
-  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
+export const oddJson: fc.Arbitrary<unknown> = oneOf<unknown>(
+  [3, oddText],
+  [2, fc.oneof(fc.integer(), fc.double(), fc.maxSafeInteger())],
+  [2, fc.constantFrom(null, true, false, [], {}, -1, 0, 1.5, 1e300, -0)],
+  [1, fc.array(oddText, { maxLength: 5 })],
+  [1, fc.dictionary(oddText, fc.oneof(oddText, fc.integer()), { maxKeys: 5 })],
+  [1, fc.jsonValue({ maxDepth: 3 })],
 );
+
+const oddSegments = ['%', '%2', '%zz', '%c0%ae', '%ED%A0%80', '%00', '%2e%2e', '%2F', '%25', '%5C'];
 
 /** A path segment, encoded well, twice, badly, or not at all. */
 export function segment(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
-  return fc.oneof(
-    { weight: 6, arbitrary: text.map(encode) },
-    { weight: 1, arbitrary: text.map((plain) => encode(encode(plain))) },
-    { weight: 1, arbitrary: text.map((plain) => plain.replace(/[^\x21-\x7e]|[?#]/g, '')) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom(
-        '%',
-        '%2',
-        '%zz',
-        '%c0%ae',
-        '%ED%A0%80',
-        '%00',
-        '%2e%2e',
-        '%2F',
-        '%25',
-        '%5C',
-      ),
-    },
+  return oneOf(
+    [6, text.map(encode)],
+    [1, text.map((plain) => encode(encode(plain)))],
+    [1, text.map((plain) => plain.replace(/[^\x21-\x7e]|[?#]/g, ''))],
+    [1, fc.constantFrom(...oddSegments)],
   );
 }
 

@@ -8,7 +8,6 @@ import {
   type NightDaemon,
   nightConfig,
   nightPolicy,
-  scan,
   statusOf,
   upgradesOf,
 } from '../../support/night/daemon-night.ts';
@@ -18,7 +17,7 @@ import { aDesk } from '../../support/night/upwave-desk.ts';
 import { emptyRedis } from '../../support/redis/empty-redis.ts';
 import { until } from '../../support/until.ts';
 
-const { redis, aNight, aStartedNight } = useNights();
+const { redis, aStartedNight } = useNights();
 
 describe.concurrent('daemons whose Redis is emptied', () => {
   it('say so, hold again what was held, and begin nothing that somebody had stopped (P4, P5, P11)', async (test) => {
@@ -180,22 +179,5 @@ describe.concurrent('two versions of upwave', () => {
     await untilLeftAlone(older, rolloutId);
     const { status, broken } = await endOf(night, next, rolloutId);
     expect([status.state, broken, createdTwice(night.record())]).toEqual(['succeeded', [], []]);
-  });
-
-  it('one after the other: the older one starts nothing until the newer version comes back (P4, P11)', async (test) => {
-    const night = await aNight(test, input);
-    const first = await night.startDaemon(newer);
-    const rolloutId = await scan(first);
-    await createsReach(night, 2);
-    await first.close();
-    const creates = createsOf(night.record()).size;
-    const older = await night.startDaemon();
-    await untilLeftAlone(older, rolloutId);
-    await until('it to lead for a while', () => older.told('leader.acquired').length > 0);
-    expect(createsOf(night.record()).size).toBe(creates);
-    // Side by side they take turns of ten seconds, which the other test waits for.
-    await older.close();
-    const { broken } = await endOf(night, await night.startDaemon(newer), rolloutId);
-    expect([broken, createdTwice(night.record())]).toEqual([[], []]);
   });
 });

@@ -8,7 +8,6 @@ import {
   nightPolicy,
   scan,
   statusOf,
-  untilWave,
 } from '../../support/night/daemon-night.ts';
 import { createdTwice } from '../../support/night/judge-night.ts';
 import { useNights } from '../../support/night/nights.ts';
@@ -62,32 +61,6 @@ describe.concurrent('a service that fails', () => {
     expect(upgrades.filter(({ tally: { attempts } }) => attempts > 1)).toEqual([]);
     expect(broken).toEqual([]);
     expect(daemon.told('step.failed')).toEqual([]);
-  });
-
-  it('shows an empty inventory: no wave passes by it, and the rollout goes on by itself when it is whole (P14)', async (test) => {
-    const { night, daemon, rolloutId, end } = await aStartedNight(test, {
-      behave: () => pass,
-      scenario: { fleet: { size: 12, shares: { container: 0, ephemeral: 0 } } },
-      // It soaks for longer than a busy machine keeps a test from seeing it.
-      rollout: { waves: [{ name: 'canary', size: 4, soak: '3s', maxFailures: 0 }, { name: 'rest' }] },
-    });
-    const { waves } = await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
-    const soakEndsAt = waves[0]?.soakEndsAt ?? 0;
-    let readAfterSoak = 0;
-    night.way?.behave((passing) => {
-      if (!isList(passing)) return pass;
-      if (Date.now() > soakEndsAt) readAfterSoak += 1;
-      return answer(200, { collectors: [] });
-    });
-    await until('readings after the soak', () => readAfterSoak >= 3);
-    const waiting = await statusOf(daemon, rolloutId);
-    expect(waiting).toMatchObject({ state: 'running', waves: [{ state: 'soaking' }, {}] });
-    expect(waiting.blockers.map(({ kind }) => kind)).toContain('inventory');
-    expect(night.record().creates).toHaveLength(4);
-
-    night.way?.behave(() => pass);
-    const { status, broken } = await end();
-    expect([status.state, broken]).toEqual(['succeeded', []]);
   });
 
   it('knows no collector and shows empty lists: nobody is taken for gone (P9)', async (test) => {

@@ -115,18 +115,6 @@ describe.concurrent('a config file with a mistake', () => {
 });
 
 describe.concurrent('`config check`', () => {
-  it('says what it read, as data too, and shows no secret (P12)', async (test) => {
-    const desk = aDesk(test, { service, rollouts });
-    const text = await desk.call('config', 'check');
-    expect(text.out).toContain(`${desk.file} is right: service https://api.example.com/api`);
-    expect(text.out).toMatch(/^ {2}all: to latest, 10 at once, /m);
-    const json = await desk.call('config', 'check', '--json');
-    const shown = { service: { accessKey: '***' }, rollouts: [{ name: 'all', concurrency: 10 }] };
-    expect(JSON.parse(json.out)).toMatchObject(shown);
-    expect([text.code, json.code]).toEqual([0, 0]);
-    expect(text.all + json.all).not.toContain(service.accessKey);
-  });
-
   it('warns of what puts a secret at risk, shows no path of a webhook, and names two policies that are alike', async (test) => {
     const webhook = { url: 'http://hooks.example.com/T0/thePathToken', tokenFile: 'token' };
     const waves = [{ name: 'a', size: 1, gates: [{ webhook }] }, { name: 'b' }];

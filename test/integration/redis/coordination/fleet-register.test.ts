@@ -124,15 +124,6 @@ describe('the fleet register in Redis', () => {
     for (const mark of marks) expect(await commands.pttl(mark)).toBeGreaterThan(0);
   });
 
-  it('agrees with other daemons when a build was seen first', async () => {
-    const { keyPrefix } = redis.config();
-    const seen = await Promise.all(
-      [1, 2, 3, 4].map((at) => makeRedisRegister(undefined, keyPrefix).register.firstSeen([build], at)),
-    );
-    const instants = new Set(seen.map((each) => each.get(build)));
-    expect(instants.size).toBe(1);
-  });
-
   it('believes no clock that was ahead when a build was seen first, and none that is behind', async () => {
     const { register } = makeRedisRegister();
     const now = Date.now();

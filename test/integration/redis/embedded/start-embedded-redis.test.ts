@@ -124,16 +124,6 @@ describe.each(kinds)('the embedded %s', (kind) => {
 });
 
 describe.skipIf(native === undefined)('the embedded redis-server with a data directory', () => {
-  it('keeps its data over a restart', async () => {
-    const dataDir = await newFolder();
-    const first = await start('redis-server', dataDir);
-    expect(first.persistent).toBe(true);
-    await connect(first).commands.set('kept', 'yes');
-    await first.close();
-    const second = await start('redis-server', dataDir);
-    expect(await connect(second).commands.get('kept')).toBe('yes');
-  });
-
   it('refuses a data directory that another server uses', async () => {
     const dataDir = await newFolder();
     await start('redis-server', dataDir);

@@ -424,14 +424,6 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect((await operations.repair({ ...byAnn, settlement })).kind).toBe('refused');
   });
 
-  it('comes to its end by itself where it was aborted before', async () => {
-    const { pass, endRunning, store } = await aBrokenRollout({ state: 'aborted' });
-    await endRunning();
-    await pass();
-    expect(await store.loadRollout(id)).toMatchObject({ state: 'aborted', endedAt: startedAt });
-    expect(await store.activeRolloutIds(['production'])).toEqual([]);
-  });
-
   it.each(['pause', 'resume', 'approve', 'skipSoak', 'rollback', 'retry'] as const)(
     'refuses to %s, and says why',
     async (verb) => {
