@@ -30,7 +30,6 @@ function someMetrics(changes: Partial<SharedState> | null = {}, parts: Partial<M
 const ofRollouts = (...statuses: ReadonlyArray<Partial<RolloutStatus>>) =>
   someMetrics({ statuses: statuses.map(aRolloutStatus) });
 
-const awaiting = aWaveStatus({ state: 'awaitingApproval', waits: 'approval' });
 const gate = aGateStatus({ dryRun: true });
 const strata = strataHolding(aHeldStratum(), aHeldStratum());
 const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: 1 };
@@ -124,14 +123,9 @@ const rolloutCases: ReadonlyArray<readonly [string, ReadonlyArray<Partial<Rollou
     { 'gate_value wave="canary" gate="errors"': 0.93, 'gate_value gate="approver"': undefined },
   ],
   ['a person waited for: a rollout', [{ state: 'awaitingApproval' }], personWaitedFor],
-  ['a person waited for: a wave', [{ waves: [awaiting] }], personWaitedFor],
   ['a person waited for: held', [{ state: 'held' }], personWaitedFor],
-  ['a person waited for: paused', [{ state: 'paused' }], personWaitedFor],
-  ['a person waited for: of another account', [{ account: 'another' }], personWaitedFor],
   ['a person waited for: a held rollback', [original, rollback], personWaitedFor],
   ['no person waited for: running', [{}], nobodyWaitedFor],
-  ['no person waited for: approved', [{ waves: [{ ...awaiting, waits: null }] }], nobodyWaitedFor],
-  ['no person waited for: over', [{ endedAt: startedAt, waves: [awaiting] }], nobodyWaitedFor],
 ];
 
 describe('makeMetrics', () => {
@@ -321,9 +315,5 @@ describe('makeMetrics', () => {
     expect(await series(metrics, 'api_requests_total status="200"')).toBe(1);
     expect(await series(metrics, 'api_requests_total status="none"')).toBe(4);
     expect(await series(metrics, 'api_request_duration_seconds_count')).toBeUndefined();
-  });
-
-  it('holds no collector and no rollout id in a label', async () => {
-    expect((await someMetrics().expose()).body).not.toContain(aRolloutStatus().id);
   });
 });

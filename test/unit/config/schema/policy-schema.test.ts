@@ -54,15 +54,12 @@ const refused = problemCases(`
   → 4:68 0].name: must be 1 to 63 small letters, digits or "-", and start with a letter or digit
 { webhook: { url: http://h }, name: a }, { webhook: { url: http://h }, name: a }
   → 4:109 1].name: another gate of the wave is called "a" already; names must be unique
-{ webhook: { url: http://h }, dryrun: true } → 4:62 0].dryrun: unknown key "dryrun"; did you mean "dryRun"?
 { webhook: { url: http://h, query: up } }
   → 4:60 0].webhook.query: unknown key "query", not known in this release; known here: url, every, urlFile, tokenFile, caFile
 { webhook: {} } → 4:34 0].webhook: needs url or urlFile
 { webhook: { url: here } } → 4:50 0].webhook.url: is no URL; write one such as https://prometheus.example.com
 { webhook: { url: "ftp://h" } } → 4:50 0].webhook.url: must start with https:// or http://
 { webhook: { url: "http://u:hunter2@h" } }
-  → 4:50 0].webhook.url: must not hold a user name or password; use tokenFile
-{ webhook: { url: "http://hunter2@h" } }
   → 4:50 0].webhook.url: must not hold a user name or password; use tokenFile
 { webhook: { url: "http://h/?a=1&sig=hunter2" } }
   → 4:50 0].webhook.url: must not hold a query ("?…"); write the URL into a file, and name that as urlFile
@@ -81,12 +78,8 @@ const refused = problemCases(`
   → 4:82 0].prometheus.expect: must be text such as ">= 0.99"
 { prometheus: { url: http://p, query: up, expect: "0.99" } }
   → 4:82 0].prometheus.expect: "0.99" is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
-{ prometheus: { url: http://p, query: up, expect: ">= 99%" } }
-  → 4:82 0].prometheus.expect: ">= 99%" is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
 { prometheus: { url: http://p, query: up, expect: "> 1e999" } }
   → 4:82 0].prometheus.expect: "> 1e999" is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
-{ prometheus: { url: http://p, query: up, expect: "=> 1" } }
-  → 4:82 0].prometheus.expect: "=> 1" is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
 { prometheus: { url: http://p, query: up, expect: "> 1", for: long } }
   → 4:94 0].prometheus.for: "long" is no duration; write one such as 250ms, 30s, 15m, 12h or 7d
 `);

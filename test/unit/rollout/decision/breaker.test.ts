@@ -10,7 +10,7 @@ import type {
   StratumSummary,
   WaveState,
 } from '../../../../src/rollout/model/rollout.ts';
-import { aStratumSummary, aSummary, aView, because, startedAt } from '../../../support/builders.ts';
+import { aSummary, aView, because, startedAt } from '../../../support/builders.ts';
 import {
   afterFact,
   aHeldStratum,
@@ -297,30 +297,5 @@ describe('failures in general', () => {
       { numRuns: 700 },
     );
     expect(isolated).toBeGreaterThan(50);
-  });
-
-  it('that were retried make no room for new ones', () => {
-    const failing = (failed: number) =>
-      Array.from({ length: failed }, (_, stratum) => aStratumSummary({ stratum, failed: 1, weight: 1 }));
-    const withFailures = (rollout: Rollout, failed: number): RolloutView => ({
-      ...view({ canary: failing(failed) }),
-      rollout,
-      waves: [aSummary({ retrying: 10 - failed, failed }, { weight: failed }), aSummary()],
-    });
-    const seen = view({ canary: all({ failed: 1 }) });
-    const retried = withFailures(
-      resumed({ ...seen, rollout: { ...seen.rollout, state: 'held' } }, now).rollout,
-      1,
-    );
-    expect(decide(retried, now).actions).toEqual([{ do: 'lowerAcknowledged' }]);
-    const lower = (of: RolloutView) =>
-      afterFact(of, { kind: 'acknowledgedLowered', at: now, view: of }).rollout;
-    const lowered = lower(retried);
-    expect(lowered.waves[0]?.acknowledgedWeight).toBe(1);
-    const three = [{ stratum: 0, wave: 0, failed: 3, weight: 3 }];
-    const more = { ...retried, rollout: { ...retried.rollout, acknowledgedStrata: three } };
-    expect(lower(more).acknowledgedStrata).toEqual([{ stratum: 0, wave: 0, failed: 1, weight: 1 }]);
-    expect(decide(withFailures(lowered, 1), now).actions).toEqual([]);
-    expect(decide(withFailures(lowered, 2), now).actions).toMatchObject([{ do: 'breach' }]);
   });
 });

@@ -292,44 +292,4 @@ describe('decisions in general', () => {
       expect.arrayContaining(['running', 'held', 'succeeded', 'finishedWithFailures']),
     );
   });
-
-  it('start nobody unless the rollout runs, open no wave before all before it have passed, and do nothing beside a stop (P3, P4)', () => {
-    fc.assert(
-      fc.property(worlds, (world) => {
-        const view = viewOf(world);
-        const { waves, state } = world.rollout;
-        const held = world.rollout.heldStrata.map(({ stratum }) => stratum);
-        const { actions } = decide(view, now);
-        if (actions.some(({ do: kind }) => ['hold', 'breach', 'isolate', 'endHold'].includes(kind)))
-          expect(actions).toHaveLength(1);
-        for (const action of actions) {
-          if (action.do === 'admit') {
-            expect(state).toBe('running');
-            for (const { collectorId } of action.picks) {
-              const member = world.members[collectorId];
-              expect(hasBegun(waves[member?.wave ?? -1] ?? aWave({ state: 'waiting' }))).toBe(true);
-              expect(held).not.toContain(member?.stratum);
-            }
-          }
-          if (action.do === 'openWave')
-            expect(waves.slice(0, action.wave).every((wave) => wave.state === 'passed')).toBe(true);
-          if (action.do === 'passWave') {
-            const unsettled = world.members.filter(
-              (member) =>
-                member.wave === action.wave &&
-                !isEnd(member.state) &&
-                member.state !== 'deferred' &&
-                !(
-                  held.includes(member.stratum) &&
-                  (member.state === 'pending' || member.state === 'retrying')
-                ),
-            );
-            expect(unsettled).toEqual([]);
-          }
-          if (action.do === 'finish') expect(world.members.every((member) => isEnd(member.state))).toBe(true);
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-  });
 });

@@ -188,18 +188,4 @@ describe('isolation in general', () => {
     );
     expect(found).toBeGreaterThan(100);
   });
-
-  it('finds nothing more in the very same figures once it was done', () => {
-    fc.assert(
-      fc.property(given, ({ tried, acknowledged }) => {
-        const of = view(tried, { acknowledged, size: 40 });
-        const first = findOutliers(of);
-        if (first.length === 0) return;
-        const heldStrata = first.map(({ stratum }) => aHeldStratum(stratum));
-        const then = findOutliers({ ...of, rollout: { ...of.rollout, heldStrata } });
-        for (const { stratum } of then) expect(indexes(first)).not.toContain(stratum);
-      }),
-      { numRuns: 1_000 },
-    );
-  });
 });
