@@ -120,16 +120,6 @@ describe('the dashboard', () => {
     expect(silent.map(({ title }) => title)).toEqual([]);
   });
 
-  it('shows rollouts, waves and outcomes at once, and the rest when asked', () => {
-    const rows = dashboard.panels.filter(({ type }) => type === 'row');
-    expect(rows.filter(({ collapsed }) => collapsed !== true).map(({ title }) => title)).toEqual([
-      'Rollouts',
-      'Waves and gates',
-      'Outcomes',
-    ]);
-    expect(rows.filter(({ collapsed }) => collapsed === true).length).toBeGreaterThan(2);
-  });
-
   it.each([
     ['rollout', 'Rollouts', rolloutStates],
     ['wave', 'Waves', waveStates],

@@ -1,26 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../../../src/cli/rollouts/render-status.ts';
 import { showInstant, showMinute } from '../../../../src/cli/shell/show-instant.ts';
-import { upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
-import {
-  describeRollout,
-  type RolloutStatus,
-  type WaveStatus,
-} from '../../../../src/rollout/status/status.ts';
-import {
-  anApiBudgetStatus,
-  anOutage,
-  aPolicy,
-  aRollout,
-  aStatus,
-  aSummary,
-  aView,
-  aWave,
-  aWaveRule,
-  aWebhookGate,
-  startedAt,
-} from '../../../support/builders.ts';
+import type { RolloutStatus, WaveStatus } from '../../../../src/rollout/status/status.ts';
+import { anApiBudgetStatus, anOutage, startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 import { aCause, aGateStatus, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
@@ -117,7 +99,6 @@ do      upwave pause production   | abort | rollback`);
   });
 
   it.each<readonly [label: string, changes: Partial<RolloutStatus>, line: string]>([
-    ['window', { window: open }, 'open until 23:12 Europe/Berlin (1h12m)'],
     ['window', { window: { ...open, until: null } }, 'open'],
     ['window', { window: closed }, 'closed: frozen: holidays, opens 2026-03-03 22:00 Europe/Berlin (1d)'],
     [
@@ -140,11 +121,6 @@ do      upwave pause production   | abort | rollback`);
     ],
     [
       'strata',
-      { ...canaryThenRest, strata: strataIn('A', 'B') },
-      '2 of 9 strata are in no wave before rest: A; B',
-    ],
-    [
-      'strata',
       { ...canaryThenRest, strata: strataIn('A', 'B', 'C', 'D') },
       '4 of 9 strata are in no wave before rest: A; B; C; …',
     ],
@@ -153,7 +129,6 @@ do      upwave pause production   | abort | rollback`);
     ['back', { kind: 'rollback', rollbackOf: 'p-1' }, 'the rollback of p-1'],
     ['do', held, 'upwave resume production --hold 17   | abort'],
     ['do', { waves: soaking, verbs: ['pause', 'skipSoak'] }, 'upwave pause production   | skip-soak'],
-    ['do', { ...over, counts: countsOf({}), verbs: [] }, 'nothing: it is over'],
     ['do', { state: 'rollingBack', verbs: [] }, 'nothing: it ends by itself'],
   ])('says under "%s" what is so now: case %#', (label, changes, line) => {
     expect(under(label, shown(changes))).toContain(line);
@@ -162,20 +137,11 @@ do      upwave pause production   | abort | rollback`);
   it.each<readonly [label: string, of: string, changes: Partial<RolloutStatus>]>([
     ['window', 'a rollout that is over', { window: open, endedAt: startedAt }],
     ['waits', 'what it needs', { state: 'awaitingApproval', blockers: [planApproval] }],
-    ['end', 'what is not known', { eta: null, api: null }],
     ['strata', 'a plan of one wave', { waves: [aWaveStatus()], strata: strataIn('A') }],
     ['strata', 'a plan whose last wave is open', { waves: lastIsOpen, strata: strataIn('A') }],
     ['drift', 'a plan that is on its way', { drift }],
-    ['back', 'a rollout without a rollback', {}],
   ])('says nothing under "%s" of %s', (label, _of, changes) => {
     expect(under(label, shown(changes))).toEqual([]);
-  });
-
-  it('quotes a stratum for a shell where it offers its release', () => {
-    const strata = strataHolding(aHeldStratum({ label: `$(x) ${clearScreen}` }));
-    expect(under('held', shown({ strata }))[0]).toMatch(
-      /^stratum \$\(x\) .*; upwave release '\$\(x\) \\u001b\[2J'$/,
-    );
   });
 
   it.each(['rollout', 'rollback'])('says of a %s whom it leaves behind, why, and some by name', (kind) => {
@@ -194,25 +160,16 @@ do      upwave pause production   | abort | rollback`);
 
   it.each([
     ['held', 'held'],
-    ['paused', 'paused'],
-    ['aborted', 'aborted'],
-    ['superseded', 'ended'],
     ['rolledBack', 'back'],
   ] as const)('says why it is %s, once', (state, label) => {
-    const kind = state === 'held' || state === 'paused' ? state : undefined;
-    const blockers = kind === undefined ? [] : [{ kind, reason: 'by alice', until: null }];
+    const blockers = state === 'held' ? [{ kind: state, reason: 'by alice', until: null }] : [];
     const lines = shown({ state, reason: 'by alice', blockers });
     expect(under(label, lines)).toEqual(['by alice']);
     expect(lines.filter((line) => line.includes('by alice'))).toHaveLength(1);
   });
 
   it.each<readonly [headline: string, changes: Partial<RolloutStatus>]>([
-    [
-      'NEEDS YOU: approve wave canary',
-      { waves: [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })] },
-    ],
     ['NEEDS YOU: approve the plan', { state: 'awaitingApproval' }],
-    ['NEEDS YOU: it is held', { state: 'held' }],
     ['WAITS FOR WINDOW wave 1/2 canary', { waitsFor: { kind: 'window', until: startedAt + hour } }],
     ['FINISHED WITH FAILURES', { state: 'finishedWithFailures', endedAt: startedAt }],
     ['→ 1, 2', { kind: 'rollback', fromBuilds: ['9'], backTo: ['1', '2'] }],
@@ -278,17 +235,6 @@ do      upwave pause production   | abort | rollback`);
     const lines = linesOf(aRolloutStatus({ causes: [failed, { ...group, others }], strata }), columns);
     expect(under('retry', lines)).toEqual([words]);
   });
-
-  it('is made from what the daemon decides', () => {
-    const rule = aWaveRule({ soakMs: hour, gates: [aWebhookGate({ name: 'pager' })] });
-    const soakEndsAt = startedAt + hour;
-    const waves = [aWave({ state: 'soaking', soakEndsAt, gates: [aStatus()] })];
-    const rollout = aRollout({ policy: aPolicy({ waves: [rule] }), waves });
-    const view = aView({ rollout, waves: [aSummary({ succeeded: 10 })] });
-    const lines = linesOf(describeRollout(view, startedAt, anApiBudgetStatus()), 1_000);
-    expect(under('rest', lines)[0]).toContain(`until ${minuteOf(soakEndsAt)}   pager was not asked yet`);
-    expect(under('waits', lines)[0]).toMatch(/^wave rest soaks, until /);
-  });
 });
 
 describe('a wave in the status of a rollout', () => {
@@ -304,7 +250,6 @@ describe('a wave in the status of a rollout', () => {
       { size: 100, counts: done, setAside: 4 },
     ],
     ['   2 came late', { joined: 2 }],
-    ['   budget 1/2   ', { failures: 1, failuresAllowed: 2 }],
     ['   budget 4/0 (1 lost, each counts 3)', { failures: 4, lost: 1 }],
     ['   budget 0/0 (4 acknowledged)', { failures: 0, lost: 1, acknowledged: 4 }],
     [
@@ -335,34 +280,6 @@ describe('a wave in the status of a rollout', () => {
     const counts = countsOf({ withdrawn: 8 });
     const line = lineOf({ size: 8, counts, state: 'waiting', waits: 'gate of canary' }, over);
     expect(line).toBe('not opened   8 withdrawn');
-  });
-
-  it('shows that it waits for a person, and how long it then takes', () => {
-    const eta = {
-      kind: 'afterApproval',
-      approvalAt: null,
-      durationMs: 100_000,
-      plusMinusMs: 0,
-      requests: 1,
-    } as const;
-    const line = lineOf({ ...waiting, state: 'awaitingApproval', waits: 'approval' }, { eta });
-    expect(line).toBe('WAITS FOR YOU   0/8   then about 1m40s');
-  });
-
-  it('adds up: its numbers come to its size, whatever its collectors do (P9)', () => {
-    fc.assert(
-      fc.property(fc.tuple(...upgradeStates.map(() => fc.nat(30))), (numbers) => {
-        const counts = countsOf(
-          Object.fromEntries(upgradeStates.map((state, at) => [state, numbers[at] ?? 0])),
-        );
-        const size = numbers.reduce((sum, number) => sum + number, 0);
-        const shownNumbers =
-          lineOf({ size, counts })
-            .replace(/budget \S+/, '')
-            .match(/\d+/g) ?? [];
-        expect(shownNumbers.reduce((sum, number) => sum + Number(number), 0)).toBe(size);
-      }),
-    );
   });
 });
 
@@ -424,8 +341,6 @@ describe('the status of a rollout that needs approval and has failures for sever
   it.each([
     ['a wave that waits for a person', busy],
     ['a build that is bad for many strata', worst],
-    ['failures that have nothing in common', { ...worst, sharedAttribute: null }],
-    ['one held stratum', { ...worst, sharedAttribute: null, strata: strataHolding(aHeldStratum()) }],
   ])('fits 80 columns and 24 lines, also for %s', (_of, status) => {
     const lines = linesOf(status);
     expect(lines.length).toBeLessThanOrEqual(24);

@@ -255,6 +255,14 @@ describe('failures in general', () => {
     });
   });
 
+  it('that were retried make no room for new ones of their stratum', () => {
+    const one = view({ canary: [{ failed: 1 }] });
+    const known = [{ stratum: 0, wave: 0, failed: 3, weight: 3 }];
+    const of = { ...one, rollout: { ...one.rollout, acknowledgedStrata: known } };
+    const lowered = afterFact(of, { kind: 'acknowledgedLowered', at: now, view: of }).rollout;
+    expect(lowered.acknowledgedStrata).toEqual([{ stratum: 0, wave: 0, failed: 1, weight: 1 }]);
+  });
+
   it('trip nothing again when their stratum is released', () => {
     fc.assert(
       fc.property(views, (of) => {
