@@ -179,16 +179,6 @@ describe('a create in doubt (P1)', () => {
   });
 });
 
-describe('a collector that another rollout upgrades', () => {
-  it('is deferred before its create, and not once that has left (P1)', () => {
-    const claimed: UpgradeFact = { kind: 'claimed', at: t, reason };
-    expect(afterFacts(queued, claimed)).toMatchObject({
-      progress: { state: 'deferred', condition: 'inUpgrade', reason },
-    });
-    expect(afterFacts(starting, claimed)).toBe(starting);
-  });
-});
-
 describe('a task that failed', () => {
   const failed = (message: string, tally: { attempts?: number; unexplained?: number } = {}) =>
     afterFacts(anUpgradingOne({}, tally), taskSeen(3, message), seen({}, t + 5 * minutes));
@@ -318,13 +308,6 @@ describe('the next step', () => {
     expect(nextStep(queued, t + freshForMs)).toEqual({ do: 'start' });
     expect(nextStep(queued, t + freshForMs + 1)).toMatchObject({ why: 'recheck' });
   });
-
-  it.each([pending, aRetryingOne()])(
-    'leaves what waits for the reconciler alone: $progress.state',
-    (upgrade) => {
-      expect(nextStep(upgrade, t + 1)).toEqual({ do: 'rest' });
-    },
-  );
 
   it('spaces polls by the age of the task, and never misses its deadline', () => {
     let upgrade = running;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { holdsSlot, isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { isQuestionable } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
 import { anUpgradingOne, aPolicy, startedAt as t } from '../../../support/builders.ts';
@@ -23,7 +23,6 @@ const misconfigured: ServiceFailure = { kind: 'misconfigured', detail: '403' };
 const queued = aQueuedOne({ freshAt: 0 });
 const starting = aStartingOne();
 const adopted = anUpgradingOne({ taskId: null, dueAt: t });
-const failing = anUpgradingOne({ ending: { kind: 'failed', message: 'no', seenDelayMs: 0 }, dueAt: t });
 const verifying = aVerifyingOne();
 const deferred = aDeferredOne();
 
@@ -54,7 +53,6 @@ describe('an upgrade whose polls are always refused (P9)', () => {
   it.each([
     ['in doubt', starting, 'timedOut', 35 * minutes],
     ['adopted', adopted, 'timedOut', 35 * minutes],
-    ['of a task that failed', failing, 'timedOut', 35 * minutes],
     ['verifying', verifying, 'unconfirmed', 10 * minutes],
     ['deferred', deferred, 'withdrawn', 12 * hours],
   ] as const)('ends when its time is up: %s', (_what, from, state, withinMs) => {
@@ -105,16 +103,10 @@ describe('an upgrade whose polls bring no answer', () => {
     },
   );
 
-  it('gives its slot back when it only waits for its create, and the service answers others', () => {
-    expect(pollOn(queued, () => alone).upgrade.progress.state).toBe('deferred');
-    expect(holdsSlot(pollOn(queued, () => withAll).upgrade.progress.state)).toBe(true);
-  });
-
   it.each([
     ['that is down for two weeks', () => withAll],
     ['that answers others only now and then', (at: number) => (at % (5 * hours) < hours ? withAll : alone)],
     ['that throttles', () => ({ failure: throttled })],
-    ['that wants another key', () => ({ failure: misconfigured })],
   ] as const)('is never ended by a service %s (P13)', (_what, answersAt) => {
     for (const from of [starting, adopted, verifying, deferred])
       expect(isEnd(pollOn(from, answersAt).upgrade.progress.state), from.progress.state).toBe(false);

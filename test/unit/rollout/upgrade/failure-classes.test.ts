@@ -45,7 +45,6 @@ describe('what a failed look means', () => {
     [{ kind: 'unavailable', sent: true, detail: '' }, 'again'],
     [{ kind: 'throttled', detail: '' }, 'again'],
     [{ kind: 'signInThrottled', retryAfterMs: 60_000, detail: '' }, 'again'],
-    [refused('something.new'), 'again'],
     [{ kind: 'misconfigured', detail: '' }, 'hold'],
     [{ kind: 'notFound', detail: '' }, 'gone'],
   ])('%o means %s', (failure, expected) => {
@@ -57,9 +56,7 @@ describe('whether the service could be reached', () => {
   it.each<[string, ServiceFailure, boolean]>([
     ['no answer', { kind: 'unavailable', sent: true, isUnreached: true, detail: '' }, true],
     ['an answer of no use', { kind: 'unavailable', sent: true, detail: '' }, false],
-    ['429', { kind: 'throttled', detail: '' }, false],
     ['401', { kind: 'signInThrottled', retryAfterMs: 60_000, detail: '' }, false],
-    ['a refusal', refused('some.code'), false],
   ])('%s', (_what, failure, expected) => {
     expect(isUnreached(failure)).toBe(expected);
   });

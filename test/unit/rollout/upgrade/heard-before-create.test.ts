@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { freezePlan } from '../../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../../src/rollout/planning/plan.ts';
-import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
 import { nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { CollectorObservation, InventoryRow } from '../../../../src/rollout/upgrade/facts.ts';
 import { showsEligible } from '../../../../src/rollout/upgrade/heartbeats.ts';
@@ -11,7 +10,6 @@ import {
   anUpgrade,
   aPolicy,
   aTarget,
-  aView,
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
@@ -66,27 +64,6 @@ describe('a create right after its plan (P1)', () => {
     expect(nextStep(admit(unreported, t), t)).toEqual(create);
     const at = t + heartbeatMs;
     expect(nextStep(poll(admit(pending, t), at, 0, { lastSeenAlive: null }), at)).toEqual(create);
-  });
-
-  it('says so to who asks why it has not started', () => {
-    const queued = admit(pending, t);
-    expect(explainUpgrade(aView(), queued, t + 1)).toEqual({
-      reason: 'has a slot, and starts when a new heartbeat shows that it is not restarting',
-      until: t + heartbeatMs,
-    });
-  });
-});
-
-describe('a create whose record may be one of before a lost create (P1)', () => {
-  const rejoinedAt = t + 300_000;
-  const at = rejoinedAt + 1_000;
-
-  it('wants a heartbeat newer than the offer that was read since, and asks for no other', () => {
-    const seen = poll(admit(pending, at), at, at - 3_000, { upgradable: true, offeredAt: at + ahead });
-    expect(nextStep(seen, at, rejoinedAt)).toEqual({ do: 'wait', until: at + heartbeatMs });
-    const later = at + heartbeatMs;
-    expect(nextStep(seen, later, rejoinedAt)).toEqual(recheck(false));
-    expect(nextStep(poll(seen, later, at + 1), later, rejoinedAt)).toEqual(create);
   });
 });
 

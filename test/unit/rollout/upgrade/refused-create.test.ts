@@ -42,12 +42,6 @@ describe('a create that is refused with collector.version.invalid', () => {
 
   const onBuild = { progress: { state: 'withdrawn', reason: { kind: 'onBuild' }, weight: 0 } };
 
-  it('withdraws a collector that runs the build already: no failure of the wave, and evidence for its soak', () => {
-    const withdrawn = afterFacts(pending, seen({ build: targetBuild }));
-    expect(withdrawn).toMatchObject(onBuild);
-    expect(isOnBuild(withdrawn)).toBe(true);
-  });
-
   it.each([
     ['is not alive', { alive: false }],
     ['is silent', { lastSeenAlive: t - 10 * 60_000 }],
@@ -97,7 +91,6 @@ describe('a create that is refused with collector.version.invalid', () => {
 describe('a create that is refused since the collector is unknown', () => {
   it.each<ServiceFailure>([
     { kind: 'refused', code: 'collector.invalid', detail: '' },
-    { kind: 'refused', code: 'InvalidCollector', detail: '' },
     { kind: 'notFound', detail: '' },
     { kind: 'notFound', code: 'InvalidCollector', detail: '' },
   ])('is settled by observation, %o: gone is withdrawn', (failure) => {
