@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { afterAnswer, assessGate } from '../../../../src/rollout/decision/assess-gate.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { Action } from '../../../../src/rollout/decision/decision.ts';
 import type { GateRule, WaveRule } from '../../../../src/rollout/model/policy.ts';
@@ -211,71 +209,3 @@ describe('a gate', () => {
     expect(does(lacking, endsAt)).not.toContain('passWave');
   });
 });
-
-describe('waves in general', () => {
-  const instants = fc.integer({ min: startedAt, max: endsAt + 60 * minute });
-  const offsets = fc.constantFrom(-30 * minute, -minute, -1, 0, 1, minute, 5 * minute, 20 * minute);
-  const few = (max: number) => fc.integer({ min: 0, max });
-  const standing = fc.record({
-    askedAt: fc.option(instants),
-    verdict: fc.constantFrom('unasked', 'met', 'missed', 'hold', 'error'),
-    since: fc.option(instants),
-    value: fc.option(fc.double({ noNaN: true })),
-    detail: fc.constant(''),
-    errorsInRow: few(5),
-    watchedSince: fc.constantFrom(null, startedAt, endsAt),
-    samples: fc.constant([]),
-  });
-  const gates = fc.array(fc.record({ gate: fc.constantFrom(prometheus, webhook), standing }), {
-    maxLength: 2,
-  });
-  const soakChecks = fc.option(fc.record({ at: offsets, silent: few(1), failedPolls: few(1) }), { freq: 10 });
-
-  it('pass only with every gate freshly passed, and the soak looked at after its end (P3, P14)', () => {
-    let passed = 0;
-    fc.assert(
-      fc.property(
-        gates,
-        soakChecks,
-        fc.option(instants, { nil: null, freq: 1 }),
-        offsets,
-        offsets,
-        fc.boolean(),
-        (some, looked, skippedAt, changed, since, isMet) => {
-          const over = skippedAt ?? Math.max(endsAt, endsAt + changed);
-          const now = over + since;
-          const asked = some.map(({ gate, standing }) =>
-            // Half of the runs show good gates, so that some waves pass.
-            ({ gate, standing: isMet ? afterAnswer(aStatus(), gate, answerFor(gate), now) : standing }),
-          );
-          const view = soaking({
-            rule: { gates: asked.map(({ gate }) => gate) },
-            summary: { lastChangeAt: startedAt + changed },
-            wave: {
-              soakSkippedAt: skippedAt,
-              soakCheck: looked && { ...looked, at: over + looked.at },
-              gates: asked.map(({ standing }) => standing),
-            },
-          });
-          if (!does(view, now).includes('passWave')) return;
-          passed += 1;
-          expect(now).toBeGreaterThanOrEqual(over);
-          expect(looked).toMatchObject({ silent: 0, failedPolls: 0 });
-          expect(looked?.at).toBeGreaterThanOrEqual(0);
-          for (const { gate, standing } of asked) {
-            expect(assessGate(gate, standing, now).verdict).toBe('pass');
-            expect(now - (standing.askedAt ?? 0)).toBeLessThanOrEqual(2 * gate.everyMs + 30_000);
-            if (gate.kind === 'webhook') expect(standing.askedAt).toBeGreaterThanOrEqual(over);
-          }
-        },
-      ),
-      { numRuns: 700 },
-    );
-    expect(passed).toBeGreaterThan(20);
-  });
-});
-
-const answerFor = (gate: GateRule) =>
-  gate.kind === 'webhook'
-    ? ({ kind: 'verdict', verdict: 'pass', detail: '' } as const)
-    : ({ kind: 'value', value: 1, detail: '' } as const);

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   findOutlierCauses,
@@ -129,63 +128,5 @@ describe('outlier strata that may yet explain it', () => {
     ];
     // Two of two, none of sixteen elsewhere if those end well.
     expect(mayFindOutliers(viewOf(strata), anyWave(0))).toBe(true);
-  });
-});
-
-describe('isolation in general', () => {
-  const some = (max: number, min = 0) => fc.integer({ min, max });
-  const given = fc.record({
-    tried: fc.array(fc.tuple(fc.oneof(fc.constant(0), some(8)), some(30), some(4)), {
-      minLength: 2,
-      maxLength: 16,
-    }),
-    held: fc.uniqueArray(some(15), { maxLength: 2 }),
-    acknowledged: fc.uniqueArray(fc.record({ stratum: some(15), failed: some(4, 1) }), {
-      maxLength: 2,
-      selector: ({ stratum }) => stratum,
-    }),
-  });
-  const sum = (each: readonly number[]) => each.reduce((total, one) => total + one, 0);
-
-  it('names only strata with worse figures than the rest, few of them, none of them held, never when most fail', () => {
-    let found = 0;
-    fc.assert(
-      fc.property(given, fc.boolean(), fc.boolean(), (made, isTripped, triesEachStratum) => {
-        const held = made.held.filter((stratum) => stratum < made.tried.length);
-        const of = view(made.tried, { ...made, held, size: 40 });
-        const trip = {
-          triesEachStratum,
-          isWithinBoundsWithout: (aside: ReadonlySet<number>) => aside.size > 0,
-        };
-        const sharedAttributes = (isTripped ? findOutlierCauses(of, trip) : findOutliers(of)) ?? [];
-        const rates = of.strata.map(({ stratum, failed, succeeded }) => {
-          const known = made.acknowledged.find((each) => each.stratum === stratum)?.failed ?? 0;
-          const fresh = Math.max(0, failed - known);
-          return { stratum, failed: fresh, tried: fresh + succeeded };
-        });
-        const set = [...held, ...sharedAttributes.map(({ stratum }) => stratum)];
-        if (sharedAttributes.length > 0) {
-          found += 1;
-          const tried =
-            rates.filter((each) => each.tried > 0 && !held.includes(each.stratum)).length + held.length;
-          expect(set.length).toBeLessThanOrEqual(Math.max(1, Math.floor(tried / 5)));
-          expect(set.length * 2).toBeLessThanOrEqual(made.tried.length);
-        }
-        const rest = rates.filter(({ stratum }) => !set.includes(stratum));
-        const restTried = sum(rest.map(({ tried }) => tried));
-        const restShare = sum(rest.map(({ failed }) => failed)) / Math.max(1, restTried);
-        for (const culprit of sharedAttributes) {
-          const { stratum } = culprit;
-          expect(held).not.toContain(stratum);
-          const { failed, tried } = rates.find((each) => each.stratum === stratum) ?? { failed: 0, tried: 0 };
-          expect(failed).toBeGreaterThanOrEqual(isTripped && triesEachStratum ? 1 : 2);
-          expect(failed / tried).toBeGreaterThan(restShare);
-          expect(culprit).toMatchObject({ failed, tried });
-          expect(restShare).toBeLessThan(0.5);
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-    expect(found).toBeGreaterThan(100);
   });
 });
