@@ -4,6 +4,7 @@ import { addHistoryProgram } from './history/history-program.ts';
 import { addCollectorsProgram } from './inventory/collectors-program.ts';
 import { addSourcesProgram } from './inventory/sources-program.ts';
 import { addPlanProgram } from './plan/plan-program.ts';
+import { addRehearseProgram } from './rehearse/rehearse-program.ts';
 import { addVerbsProgram } from './rollouts/verbs-program.ts';
 import { addRunProgram, addServiceProgram } from './run/run-program.ts';
 import {
@@ -110,6 +111,7 @@ function addGroups(program: Command, run: CommandRunner): void {
   addVerbsProgram(program, run);
   program.commandsGroup('Before:');
   addPlanProgram(program, run);
+  addRehearseProgram(program, run);
   program.commandsGroup('Inventory:');
   addCollectorsProgram(program, run);
   addSourcesProgram(program, run);

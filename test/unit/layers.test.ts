@@ -143,6 +143,7 @@ const roomsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     store: '',
     world: '',
     play: 'store world',
+    result: 'world play',
   },
   'reference-service': {
     scenario: '',
@@ -157,12 +158,13 @@ const roomsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     state: 'shell',
     notify: 'shell',
     plan: 'shell rollouts',
+    rehearse: 'shell rollouts plan',
     completion: 'shell',
     init: 'shell inventory',
     history: 'shell rollouts',
     status: 'shell rollouts',
     run: 'shell rollouts status',
-    '.': 'shell completion init inventory rollouts history status state notify plan run',
+    '.': 'shell completion init inventory rollouts history status state notify plan rehearse run',
   },
 };
 

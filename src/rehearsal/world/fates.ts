@@ -56,7 +56,7 @@ export function makeFates(
 }
 
 /** One number of several, evenly spread. */
-function mixed(...numbers: readonly number[]): number {
+export function mixed(...numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => Math.imul(sum ^ each, 0x9e3779b1) ^ (sum >>> 15), 0x2545f491) >>> 0;
 }
 

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { invariant } from '../../base/assert.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { fleetCollectorOf, isInstalled } from '../../collector-api/fleet/fleet-collector.ts';
+import type { Config } from '../../config/config.ts';
+import { readTextFile } from '../../config/source/text-file.ts';
+import { SeenCollector } from '../../contract/collector-management/seen-collector.ts';
+import { fleetAsOf } from '../../rehearsal/world/as-of.ts';
+import { noTargetWords } from '../../rollout/messages/exclusions.ts';
+import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { readPlans } from '../plan/read-plans.ts';
+import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+import { stopSignal } from '../shell/stop-signal.ts';
+
+/** What is rehearsed on. */
+export interface RehearsedFleet {
+  readonly targetBuild: string;
+  readonly snapshot: FleetSnapshot;
+}
+
+/** 10,000 collectors with many fields are 20 MB. */
+const fileBytesMax = 200 * 1024 * 1024;
+
+const FleetFile = z.object({ collectors: z.array(z.unknown()) });
+
+/**
+ * Reads the fleet from the service, or from a file that `collectors list --json` wrote.
+ * @throws CommandFailure
+ */
+export async function readFleet(
+  config: Config,
+  policy: Policy,
+  of: { readonly file?: string; readonly build?: string; readonly at: EpochMs },
+  output: Pick<ConsoleOutput, 'err' | 'hide'>,
+): Promise<RehearsedFleet> {
+  const named = of.build ?? (policy.target.version === 'latest' ? undefined : policy.target.version);
+  if (of.file === undefined) {
+    const asked = named === undefined ? policy : withTarget(policy, named);
+    const [read] = await readPlans(config, [asked], { stop: stopSignal(), output });
+    invariant(read !== undefined, 'one policy has one plan');
+    const { reading } = read;
+    if (reading.kind === 'noTarget') throw usage(noTargetWords(reading.why));
+    const { collectors, upgradableIds } = reading.fleet;
+    return {
+      targetBuild: reading.plan.targetBuild,
+      snapshot: { ...fleetAsOf(collectors, of.at), upgradableIds },
+    };
+  }
+  if (named === undefined)
+    throw usage('a fleet from a file has no builds on offer; name the build with --build');
+  return { targetBuild: named, snapshot: fleetAsOf(readCollectors(of.file), of.at) };
+}
+
+function withTarget(policy: Policy, version: string): Policy {
+  return { ...policy, target: { ...policy.target, version } };
+}
+
+function readCollectors(path: string) {
+  const text = readTextFile(path, fileBytesMax);
+  if (typeof text !== 'string') throw usage(`${path}: ${text.problem}`);
+  const file = FleetFile.safeParse(parseJson(text));
+  if (!file.success)
+    throw usage(`${path}: is no fleet; write one with \`upwave collectors list --json > ${path}\``);
+  const rows = file.data.collectors.flatMap((row) => SeenCollector.safeParse(row).data ?? []);
+  return rows.filter(isInstalled).map((row) => fleetCollectorOf(row, (words) => words));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function usage(words: string): CommandFailure {
+  return new CommandFailure(exitCodes.usageOrConfig, words);
+}

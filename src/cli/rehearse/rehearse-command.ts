@@ -1,0 +1,159 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/source/config-error.ts';
+import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
+import type { Scene } from '../../rehearsal/play/play-seed.ts';
+import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../rehearsal/result/limit.ts';
+import { summarize } from '../../rehearsal/result/rehearsal.ts';
+import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts';
+import type { RehearsedVariant, Shown } from '../../rehearsal/result/rehearsal-words.ts';
+import { variantsOf } from '../../rehearsal/result/variants.ts';
+import type { WhatIf } from '../../rehearsal/world/what-if.ts';
+import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { makePlan } from '../../rollout/planning/plan.ts';
+import { writeReport } from '../../rollout/report/write-report.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { openConfig } from '../shell/open-config.ts';
+import { writeLinesToFile } from '../shell/write-lines.ts';
+import { readFleet } from './read-fleet.ts';
+import { renderRehearsal } from './render-rehearsal.ts';
+import { makeSeedPool } from './seed-pool.ts';
+import { readWhatIf, usualWhatIf } from './what-if-file.ts';
+
+export interface RehearseOptions {
+  readonly config: string;
+  readonly json: boolean;
+  readonly fleet?: string;
+  readonly build?: string;
+  readonly whatIf?: string;
+  readonly seeds: number;
+  readonly at?: EpochMs;
+  readonly html?: string;
+  readonly failIf: readonly string[];
+  readonly variants: boolean;
+}
+
+/** `upwave rehearse [policy]`: what a rollout would do, played in virtual time. It writes nothing to the service. */
+export async function rehearseCommand(
+  named: string | undefined,
+  options: RehearseOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const config = openConfig(options.config);
+  const policy = choosePolicy(config, named);
+  const limits = options.failIf.map(readLimit);
+  const beganAt = options.at ?? Date.now();
+  const whatIf = openWhatIf(options.whatIf, policy, beganAt);
+  const { file, build } = { file: options.fleet, build: options.build };
+  const of = { ...(file && { file }), ...(build && { build }), at: beganAt };
+  const { targetBuild, snapshot } = await readFleet(config, policy, of, output);
+  const planned = countPlanned(policy, targetBuild, snapshot);
+  if (planned === 0)
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      `${policy.name} plans no collector for build ${targetBuild}; \`upwave plan\` shows why`,
+    );
+  const requestsPerSecond = ourRequestsPerSecond(config.service);
+  const breathMs = breathFor(planned);
+  const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, breathMs };
+  const played = await play(scene, policy, planned, options);
+  const shown: Shown = { policy: policy.name, timeZone: policy.timeZone, targetBuild, whatIf, ...played };
+  if (options.html !== undefined) await writeHtml(options.html, shown);
+  const met = limits.filter((limit) => isMet(limit, shown.rehearsal, policy.timeZone));
+  if (options.json) printJson(output, jsonOf(shown, met));
+  else output.out.write(`${renderRehearsal(shown)}\n`);
+  if (!options.json) for (const { text } of met) output.err.write(`failed: ${text}\n`);
+  return met.length > 0 ? exitCodes.finishedWithFailures : exitCodes.done;
+}
+
+async function play(
+  scene: Scene,
+  policy: Policy,
+  planned: number,
+  { seeds: count, variants: isVaried }: Pick<RehearseOptions, 'seeds' | 'variants'>,
+): Promise<Pick<Shown, 'rehearsal' | 'variants'>> {
+  const pool = makeSeedPool(scene, count * planned);
+  const seeds = Array.from({ length: count }, (_, index) => index + 1);
+  const few = seeds.slice(0, Math.max(1, Math.floor(count / variantSeedsShare)));
+  try {
+    const results = await pool.play(policy, seeds);
+    const rehearsal = summarize(results, scene.beganAt);
+    if (!isVaried || rehearsal.harmed.worst === 0) return { rehearsal, variants: [] };
+    // All over the same seeds, the policy as it is first.
+    const variants: RehearsedVariant[] = [
+      { name: 'as it is', rehearsal: summarize(results.slice(0, few.length), scene.beganAt) },
+    ];
+    for (const { name, policy: variant } of variantsOf(policy, scene.snapshot.collectors))
+      variants.push({ name, rehearsal: summarize(await pool.play(variant, few), scene.beganAt) });
+    return { rehearsal, variants };
+  } finally {
+    pool.close();
+  }
+}
+
+/** A variant is compared by its median, for which a quarter of the seeds will do. */
+const variantSeedsShare = 4;
+
+/** The leader of a real daemon pauses for less than a second; at this size such pauses are a hundredth of an upgrade. */
+const breathPerCollectorMs: DurationMs = 6;
+
+function breathFor(planned: number): DurationMs {
+  return Math.max(1_000, planned * breathPerCollectorMs);
+}
+
+function countPlanned(policy: Policy, targetBuild: string, snapshot: FleetSnapshot): number {
+  const { waves } = makePlan(policy, targetBuild, snapshot, `${policy.name}-20000101-1`);
+  return waves.reduce((sum, { members }) => sum + members.length, 0);
+}
+
+function choosePolicy({ rollouts }: Config, named: string | undefined): Policy {
+  const policy = named === undefined ? rollouts[0] : rollouts.find(({ name }) => name === named);
+  if (policy !== undefined && (named !== undefined || rollouts.length === 1)) return policy;
+  const names = rollouts.map(({ name }) => name).join(', ');
+  const problem = named === undefined ? 'name one policy' : `no policy is called ${named}`;
+  throw new CommandFailure(exitCodes.usageOrConfig, `${problem}; there are ${names}`);
+}
+
+function openWhatIf(path: string | undefined, policy: Policy, at: EpochMs): WhatIf {
+  try {
+    return path === undefined ? usualWhatIf(policy, at) : readWhatIf(path, policy, at);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+  }
+}
+
+function readLimit(text: string): Limit {
+  try {
+    return parseLimit(text);
+  } catch (error) {
+    if (!(error instanceof LimitError)) throw error;
+    throw new CommandFailure(exitCodes.usageOrConfig, `--fail-if ${error.message}`, { cause: error });
+  }
+}
+
+async function writeHtml(path: string, shown: Shown): Promise<void> {
+  const text = writeReport(rehearsalDocument(shown), 'html');
+  await writeLinesToFile(
+    path,
+    (async function* lines() {
+      yield* text.trimEnd().split('\n');
+    })(),
+  );
+}
+
+function jsonOf({ rehearsal, variants, ...of }: Shown, met: readonly Limit[]) {
+  const { policy, targetBuild, whatIf } = of;
+  return {
+    ...{ policy, targetBuild, whatIf },
+    ...rehearsal,
+    heldPercent: heldPercent(rehearsal),
+    variants: variants.map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => ({
+      ...{ name, harmed, othersDone, tookMs },
+    })),
+    failed: met.map(({ text }) => text),
+  };
+}

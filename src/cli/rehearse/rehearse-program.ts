@@ -1,0 +1,38 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { EpochMs } from '../../base/time.ts';
+import type { CommandRunner } from '../shell/command.ts';
+import { countUpTo } from '../shell/option-values.ts';
+
+/** More show nothing new. */
+const seedsMax = 10_000;
+
+/** Adds `upwave rehearse`. */
+export function addRehearseProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('rehearse')
+    .argument('[policy]', 'which one, where the config has several')
+    .description(
+      'play a policy in virtual time against your fleet: waves over time, collectors that a bad build harms, when it holds; writes nothing to the service',
+    )
+    .option('--fleet <file>', 'the fleet from this file, as `collectors list --json` writes it')
+    .option('--build <build>', 'the build, instead of the target of the policy')
+    .option('--what-if <file>', 'what breaks, and what the service, gates and people do')
+    .option('--seeds <count>', 'how many rollouts are played', countUpTo(seedsMax), 200)
+    .option('--at <instant>', 'when it begins, such as 2026-11-22T21:00Z; now, where left out', instant)
+    .option('--html <file>', 'also write it as a page')
+    .option(
+      '--fail-if <condition>',
+      'exit with 1 if this is so, such as `harmed.p95 > 5` (repeatable)',
+      (condition: string, before: readonly string[]) => [...before, condition],
+      [] as readonly string[],
+    )
+    .option('--no-variants', 'do not play what would have caught it earlier')
+    .action(run(async () => (await import('./rehearse-command.ts')).rehearseCommand));
+}
+
+/** @throws InvalidArgumentError */
+function instant(text: string): EpochMs {
+  const at = Date.parse(text);
+  if (Number.isFinite(at)) return at;
+  throw new InvalidArgumentError('give an instant, such as 2026-11-22T21:00Z.');
+}

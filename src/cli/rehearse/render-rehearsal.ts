@@ -1,0 +1,45 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import {
+  assumedWords,
+  clockWords,
+  endWords,
+  figureRows,
+  type Shown,
+  variantColumns,
+  variantRows,
+  waveRow,
+} from '../../rehearsal/result/rehearsal-words.ts';
+import { fitLines, usualWidth } from '../rollouts/fit-lines.ts';
+import { renderTable } from '../shell/render-table.ts';
+
+/** The strata that a person reads; the JSON has all. */
+const heldMax = 5;
+
+/** A rehearsal for a person, in 80 columns. */
+export function renderRehearsal(shown: Shown): string {
+  const { policy, targetBuild, rehearsal, timeZone } = shown;
+  const begins = `${clockWords(rehearsal.beganAt, shown)} ${timeZone}`;
+  const fit = { paint: (_color: unknown, text: string) => text, width: usualWidth, labelColumns: 15 };
+  const line = (label: string, text: string) => fitLines(`${label}:`, [toPrintable(text)], fit);
+  const waves = renderTable(
+    ['wave', 'collectors', 'opens', 'passes'],
+    rehearsal.waves.map((wave) => waveRow(wave, shown)),
+  );
+  return [
+    toPrintable(
+      `${policy} → ${targetBuild}   ${rehearsal.planned} collectors   ${rehearsal.seeds} seeds   begins ${begins}`,
+    ),
+    ...line('assumed', assumedWords(shown)),
+    waves,
+    ...rehearsal.ends.flatMap((end) => line('end', endWords(end, shown))),
+    ...rehearsal.heldStrata
+      .slice(0, heldMax)
+      .flatMap(({ label, seeds }) =>
+        line('held stratum', `${label}, in ${Math.round((seeds / rehearsal.seeds) * 100)}% of the seeds`),
+      ),
+    ...figureRows(shown).flatMap(([label, text]) => line(label, text)),
+    ...(shown.variants.length === 0
+      ? []
+      : ['what would have caught it earlier:', renderTable(variantColumns, variantRows(shown))]),
+  ].join('\n');
+}

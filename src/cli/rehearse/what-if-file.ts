@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { EpochMs } from '../../base/time.ts';
+import { timeOfDay } from '../../config/schema/calendar-schemas.ts';
+import { MatchSchema } from '../../config/schema/selection-schema.ts';
+import { duration, wholeCheck } from '../../config/schema/value-schemas.ts';
+import { ConfigError } from '../../config/source/config-error.ts';
+import { describeProblems, placeProblems } from '../../config/source/describe-problems.ts';
+import { explainIssue } from '../../config/source/explain-issue.ts';
+import { readYaml } from '../../config/source/yaml-source.ts';
+import { nextTimeOfDay, type WhatIf } from '../../rehearsal/world/what-if.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+
+/** `3%`; a share from 0 to 1 inside. */
+const Share = z.string().transform((text, context): number => {
+  const share = Number(/^(\d+(?:\.\d+)?)%$/.exec(text)?.[1] ?? Number.NaN) / 100;
+  if (share >= 0 && share <= 1) return share;
+  context.addIssue('must be a percentage from "0%" to "100%"');
+  return z.NEVER;
+});
+
+const Break = z
+  .strictObject({
+    match: MatchSchema.exactOptional(),
+    share: Share.prefault('100%'),
+    how: z.enum(['fails', 'neverReturns', 'dies']).default('fails'),
+    after: duration('0s').exactOptional(),
+  })
+  .check(
+    wholeCheck(({ how, after }, report) => {
+      if (after !== undefined && how !== 'dies') report('is for "how: dies" only', ['after']);
+      if (after === undefined && how === 'dies')
+        report('is missing; give how long after the upgrade a collector dies', ['after']);
+    }),
+  );
+
+const SlowService = z.strictObject({
+  from: timeOfDay('23:59'),
+  to: timeOfDay('23:59'),
+  /** Left out: the service answers nothing. */
+  requestsPerSecond: z.number().positive().exactOptional(),
+});
+
+const WhatIfFile = z.strictObject({
+  breaks: z.array(Break).max(100).default([]),
+  durations: z.strictObject({ median: duration('1s', '29m'), p95: duration('1s', '29m') }).exactOptional(),
+  failures: z.strictObject({ once: Share.prefault('3%'), always: Share.prefault('0.5%') }).prefault({}),
+  service: z.array(SlowService).max(100).default([]),
+  gates: z.record(z.string(), z.enum(['pass', 'hold', 'silent'])).prefault({}),
+  approval: z.union([z.enum(['atOnce', 'never']), timeOfDay('23:59')]).prefault('atOnce'),
+});
+
+/** Of real upgrades 95 in 100 end within four times the median (field-facts.md, Upgrades). */
+const p95Factor = 4;
+
+/** What is assumed without a file: no break and no outage. @param at when the rollout begins */
+export function usualWhatIf(policy: Policy, at: EpochMs): WhatIf {
+  return whatIfOf(WhatIfFile.parse({}), policy, at);
+}
+
+/** Reads a what-if file. @throws ConfigError with every problem and its place */
+export function readWhatIf(path: string, policy: Policy, at: EpochMs): WhatIf {
+  const source = readYaml(path);
+  const parsed = WhatIfFile.safeParse(source.value ?? {}, { error: explainIssue });
+  if (!parsed.success) throw new ConfigError(describeProblems(parsed.error.issues, source));
+  const known = policy.waves.flatMap(({ gates }) => gates.map(({ name }) => name));
+  const unknown = Object.keys(parsed.data.gates).filter((name) => !known.includes(name));
+  const issues = unknown.map((name) => ({
+    path: ['gates', name],
+    part: 'key' as const,
+    message: `policy ${policy.name} has no gate of this name; it has ${known.join(', ') || 'none'}`,
+  }));
+  if (issues.length > 0) throw new ConfigError(placeProblems(issues, source));
+  return whatIfOf(parsed.data, policy, at);
+}
+
+function whatIfOf(file: z.output<typeof WhatIfFile>, policy: Policy, at: EpochMs): WhatIf {
+  const { timeZone, upgrade } = policy;
+  const medianMs = file.durations?.median ?? upgrade.expectMs;
+  return {
+    breaks: file.breaks.map(({ match, share, how, after }) => ({
+      ...(match === undefined ? {} : { match }),
+      ...{ share, how, afterMs: after ?? 0 },
+    })),
+    durations: { medianMs, p95Ms: file.durations?.p95 ?? medianMs * p95Factor },
+    failures: file.failures,
+    disturbances: file.service.map(({ from, to, requestsPerSecond }) => {
+      const begin = nextTimeOfDay({ minute: from, timeZone }, at);
+      const end = nextTimeOfDay({ minute: to, timeZone }, begin);
+      return { from: begin, to: end, requestsPerSecond: requestsPerSecond ?? 0 };
+    }),
+    gates: file.gates,
+    approval:
+      typeof file.approval === 'number'
+        ? { kind: 'at', minute: file.approval, timeZone }
+        : { kind: file.approval },
+  };
+}

@@ -1,0 +1,120 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { RolloutState } from '../../base/vocabulary.ts';
+import { expectationOf, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
+import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
+import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { Expectation, GateRule, Policy } from '../../rollout/model/policy.ts';
+import { makeVirtualBudget } from '../world/virtual-budget.ts';
+import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what-if.ts';
+import { type Played, playRollout } from './play-rollout.ts';
+
+/** What all seeds of a rehearsal have in common. */
+export interface Scene {
+  readonly targetBuild: string;
+  readonly snapshot: FleetSnapshot;
+  readonly beganAt: EpochMs;
+  readonly whatIf: WhatIf;
+  readonly requestsPerSecond: number;
+  readonly breathMs: DurationMs;
+}
+
+/** How the rollout of one seed went; plain data. */
+export interface SeedResult {
+  readonly seed: number;
+  readonly state: RolloutState;
+  readonly reasonKind: string;
+  readonly reason: string;
+  readonly tookMs: DurationMs;
+  readonly planned: number;
+  /** Planned collectors that the build breaks, and those of them for which a task was created. */
+  readonly broken: number;
+  readonly harmed: number;
+  /** Other planned collectors that were upgraded, and that failed for good. */
+  readonly othersDone: number;
+  readonly othersFailed: number;
+  readonly requests: number;
+  readonly waves: readonly PlayedWave[];
+  readonly heldStrata: readonly string[];
+}
+
+export interface PlayedWave {
+  readonly name: string;
+  readonly size: number;
+  readonly openedAt: EpochMs | null;
+  readonly soakEndsAt: EpochMs | null;
+  readonly passedAt: EpochMs | null;
+}
+
+/** Plays the policy once; the same seed gives the same result. */
+export async function playSeed(scene: Scene, policy: Policy, seed: number): Promise<SeedResult> {
+  const { whatIf, snapshot, beganAt, targetBuild, breathMs } = scene;
+  const { broken, fateOf } = drawFates(whatIf, snapshot.collectors, seed);
+  const budget = makeVirtualBudget(scene.requestsPerSecond, whatIf.disturbances);
+  const played = await playRollout({
+    ...{ seed, policy, snapshot, beganAt, targetBuild, breathMs, fateOf, budget },
+    gates: { ask: async ({ gate }) => answerOf(gate, whatIf.gates[gate.name] ?? 'pass') },
+    approvedAt: (from) => approvedAt(whatIf.approval, from),
+  });
+  const { rollout, service, restedAt } = played;
+  return {
+    seed,
+    state: rollout.state,
+    reasonKind: rollout.reason.kind,
+    reason: rolloutReasonWords(rollout.reason),
+    tookMs: restedAt - beganAt,
+    requests: budget.requests,
+    harmed: [...service.creates.keys()].filter((id) => broken.has(id)).length,
+    ...(await countMembers(played, broken)),
+    waves: rollout.waves.map(({ name, size, openedAt, soakEndsAt, passedAt }) => ({
+      ...{ name, size, openedAt, soakEndsAt, passedAt },
+    })),
+    heldStrata: rollout.heldStrata.map(({ label }) => label),
+  };
+}
+
+async function countMembers(
+  { store, rollout, planned }: Played,
+  broken: ReadonlySet<number>,
+): Promise<Pick<SeedResult, 'planned' | 'broken' | 'othersDone' | 'othersFailed'>> {
+  const members = await store.listMemberIds(rollout.id);
+  const everyone = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
+  const succeeded = await store.listUpgrades(rollout.id, { ...everyone, state: 'succeeded' });
+  const failed = await store.listMissed(rollout.id, { kind: 'failed', limit: everyone.limit });
+  const isOther = ({ identity }: { readonly identity: { readonly collectorId: number } }) =>
+    !broken.has(identity.collectorId);
+  return {
+    planned,
+    broken: members.filter((id) => broken.has(id)).length,
+    othersDone: succeeded.filter(isOther).length,
+    othersFailed: failed.filter(isOther).length,
+  };
+}
+
+/** What a gate's probe answers. A value is one that meets the expectation, or misses it. */
+function answerOf(gate: GateRule, word: GateWord): GateAnswer {
+  const detail = 'rehearsed';
+  if (word === 'silent') return { kind: 'error', detail };
+  const expect = expectationOf(gate);
+  if (expect === null) return { kind: 'verdict', verdict: word, detail };
+  return { kind: 'value', value: valueFor(expect, word === 'pass'), detail };
+}
+
+function valueFor({ operator, value }: Expectation, isMet: boolean): number {
+  const meets: Readonly<Record<Expectation['operator'], number>> = {
+    '>=': value,
+    '>': value + 1,
+    '<=': value,
+    '<': value - 1,
+    '==': value,
+    '!=': value + 1,
+  };
+  const misses: Readonly<Record<Expectation['operator'], number>> = {
+    '>=': value - 1,
+    '>': value,
+    '<=': value + 1,
+    '<': value,
+    '==': value + 1,
+    '!=': value,
+  };
+  return (isMet ? meets : misses)[operator];
+}

@@ -1,0 +1,131 @@
+import { nearestText } from '../../base/names.ts';
+import { type DurationMs, type EpochMs, parseDuration } from '../../base/time.ts';
+import { nextTimeOfDay } from '../world/what-if.ts';
+import type { Range, Rehearsal } from './rehearsal.ts';
+
+/** A condition under which a rehearsal fails, such as `harmed.p95 > 5`. */
+export interface Limit {
+  /** As it was given. */
+  readonly text: string;
+  readonly metric: Metric;
+  readonly figure: Figure;
+  readonly operator: Operator;
+  readonly value: LimitValue;
+}
+
+type LimitValue =
+  | { readonly kind: 'number'; readonly number: number }
+  | { readonly kind: 'duration'; readonly durationMs: DurationMs }
+  | { readonly kind: 'timeOfDay'; readonly minute: number };
+
+const figures = ['best', 'p5', 'median', 'p95', 'worst'] as const;
+type Figure = (typeof figures)[number];
+
+const operators = ['>=', '<=', '>', '<'] as const;
+type Operator = (typeof operators)[number];
+
+/** `end` and `took` are one figure: as an instant, or as a duration. */
+const metrics = ['harmed', 'othersDone', 'othersFailed', 'requests', 'end', 'took', 'held'] as const;
+type Metric = (typeof metrics)[number];
+
+/** A condition that is none, in words for the person who wrote it. */
+export class LimitError extends Error {
+  override readonly name = 'LimitError';
+}
+
+/**
+ * Reads `METRIC.FIGURE OPERATOR VALUE`; `held` has no figure: it is the percentage of seeds that do not end by themselves.
+ * @throws LimitError
+ */
+export function parseLimit(text: string): Limit {
+  const match = /^\s*([A-Za-z]+)(?:\.([A-Za-z0-9]+))?\s*(>=|<=|>|<)\s*(\S+?)\s*$/.exec(text);
+  if (match === null)
+    throw new LimitError(
+      `"${text}" is no condition; write one such as "harmed.p95 > 5" or "end.p95 > 06:00"`,
+    );
+  const [, metricText = '', figureText, operator = '', valueText = ''] = match;
+  const metric = oneOf(metrics, metricText, text);
+  if (metric === 'held' && figureText !== undefined)
+    throw new LimitError(`"${text}": held has no figure; write "held > 10"`);
+  const figure = metric === 'held' ? 'median' : oneOf(figures, figureText ?? '', text);
+  const value = readValue(metric, valueText);
+  if (value === undefined)
+    throw new LimitError(`"${text}": "${valueText}" is no value of ${metric}; ${valueHint(metric)}`);
+  return { text, metric, figure, operator: operator as Operator, value };
+}
+
+function oneOf<Word extends string>(words: readonly Word[], text: string, whole: string): Word {
+  const found = words.find((word) => word === text);
+  if (found !== undefined) return found;
+  const nearest = nearestText(text, words);
+  const hint = nearest === undefined ? `there are ${words.join(', ')}` : `did you mean "${nearest}"?`;
+  throw new LimitError(
+    `"${whole}": ${text === '' ? 'a figure is missing' : `"${text}" is not known`}; ${hint}`,
+  );
+}
+
+function readValue(metric: Metric, text: string): LimitValue | undefined {
+  if (metric === 'took' || metric === 'end') {
+    const durationMs = parseDuration(text);
+    if (metric === 'took') return durationMs === undefined ? undefined : { kind: 'duration', durationMs };
+    const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+    return hours === undefined
+      ? undefined
+      : { kind: 'timeOfDay', minute: Number(hours) * 60 + Number(minutes) };
+  }
+  const number = Number(text.replace(/%$/, ''));
+  return text !== '' && Number.isFinite(number) ? { kind: 'number', number } : undefined;
+}
+
+function valueHint(metric: Metric): string {
+  if (metric === 'took') return 'write a duration such as 8h';
+  return metric === 'end' ? 'write a time of day such as 06:00' : 'write a number';
+}
+
+/** Whether the condition is met, which is what makes the rehearsal fail. @param timeZone of times of day */
+export function isMet(limit: Limit, rehearsal: Rehearsal, timeZone: string): boolean {
+  const actual = actualOf(limit, rehearsal);
+  const bound = boundOf(limit.value, rehearsal.beganAt, timeZone);
+  switch (limit.operator) {
+    case '>':
+      return actual > bound;
+    case '>=':
+      return actual >= bound;
+    case '<':
+      return actual < bound;
+    default:
+      return actual <= bound;
+  }
+}
+
+function actualOf({ metric, figure }: Limit, rehearsal: Rehearsal): number {
+  if (metric === 'held') return heldPercent(rehearsal);
+  const ranges: Readonly<Record<Exclude<Metric, 'held'>, Range>> = {
+    harmed: rehearsal.harmed,
+    othersDone: rehearsal.othersDone,
+    othersFailed: rehearsal.othersFailed,
+    requests: rehearsal.requests,
+    took: rehearsal.tookMs,
+    end: rehearsal.tookMs,
+  };
+  return ranges[metric][figure];
+}
+
+/** Of the seeds, in percent: those whose rollout rests before its end. */
+export function heldPercent({ ends, seeds }: Rehearsal): number {
+  const isEnd = (state: string) => state === 'succeeded' || state === 'finishedWithFailures';
+  const held = ends.filter(({ state }) => !isEnd(state)).reduce((sum, end) => sum + end.seeds, 0);
+  return (held / Math.max(1, seeds)) * 100;
+}
+
+/** A time of day is the first one after the beginning. */
+function boundOf(value: LimitValue, beganAt: EpochMs, timeZone: string): number {
+  switch (value.kind) {
+    case 'number':
+      return value.number;
+    case 'duration':
+      return value.durationMs;
+    default:
+      return nextTimeOfDay({ minute: value.minute, timeZone }, beganAt) - beganAt;
+  }
+}

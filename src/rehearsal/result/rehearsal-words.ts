@@ -1,0 +1,91 @@
+import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
+import type { WhatIf } from '../world/what-if.ts';
+import type { Range, Rehearsal, RehearsedEnd, RehearsedWave, WaveInstants } from './rehearsal.ts';
+
+/** A rehearsed policy next to the one that was asked for. */
+export interface RehearsedVariant {
+  readonly name: string;
+  readonly rehearsal: Rehearsal;
+}
+
+/** All that is shown of a rehearsal. */
+export interface Shown {
+  readonly policy: string;
+  readonly timeZone: string;
+  readonly targetBuild: string;
+  readonly whatIf: WhatIf;
+  readonly rehearsal: Rehearsal;
+  /** The policy as it is first, all over the same seeds; empty where no collector was harmed. */
+  readonly variants: readonly RehearsedVariant[];
+}
+
+/** `median 12, p95 30, worst 41`. */
+function rangeWords({ median, p95, worst }: Range, write = String as (value: number) => string): string {
+  return `median ${write(median)}, p95 ${write(p95)}, worst ${write(worst)}`;
+}
+
+/** `02:15`, or `+1d 02:15` on a later day than the beginning, by the policy's clock. */
+export function clockWords(at: EpochMs, { timeZone, rehearsal }: Shown): string {
+  const zone = findTimeZone(timeZone) ?? utc;
+  const local = zone.localOf(at);
+  const days = Math.floor(local / dayMs) - Math.floor(zone.localOf(rehearsal.beganAt) / dayMs);
+  const time = new Date(local).toISOString().slice(11, 16);
+  return days === 0 ? time : `+${days}d ${time}`;
+}
+
+/** When a wave opened or passed: `02:15 to 02:40`, with how many seeds came to it where not all did. */
+function instantWords({ seeds, afterMs }: WaveInstants, shown: Shown): string {
+  if (afterMs === null) return 'never';
+  const clock = (ms: DurationMs) => clockWords(shown.rehearsal.beganAt + ms, shown);
+  const [from, to] = [clock(afterMs.p5), clock(afterMs.p95)];
+  const words = from === to ? from : `${from} to ${to}`;
+  return seeds === shown.rehearsal.seeds ? words : `${words} (${percentWords(seeds, shown)})`;
+}
+
+export function waveRow(wave: RehearsedWave, shown: Shown): readonly string[] {
+  return [wave.name, String(wave.size), instantWords(wave.opened, shown), instantWords(wave.passed, shown)];
+}
+
+/** `held in 40 % of the seeds: wave canary: failures 1, allowed 0`. */
+export function endWords({ state, reason, seeds }: RehearsedEnd, shown: Shown): string {
+  const name = state === 'running' ? 'rests with a wave open' : stateWords(state);
+  return `${name} in ${percentWords(seeds, shown)} of the seeds: ${reason}`;
+}
+
+/** What the rehearsal took for granted. */
+export function assumedWords({ whatIf }: Shown): string {
+  const { durations, failures } = whatIf;
+  const percent = (share: number) => `${Math.round(share * 1_000) / 10}%`;
+  return `an upgrade takes ${formatDuration(durations.medianMs)} (p95 ${formatDuration(durations.p95Ms)}); ${percent(failures.once)} fail once, ${percent(failures.always)} always`;
+}
+
+export function figureRows(shown: Shown): ReadonlyArray<readonly [string, string]> {
+  const { rehearsal } = shown;
+  const percent = (value: number) => `${value}%`;
+  return [
+    ['harmed', `${rangeWords(rehearsal.harmed)} of ${rehearsal.broken.median} that the build breaks`],
+    ['others done', rangeWords(rehearsal.othersDone, percent)],
+    ['others failed', rangeWords(rehearsal.othersFailed)],
+    ['took', rangeWords(rehearsal.tookMs, formatDuration)],
+    ['end', rangeWords(rehearsal.tookMs, (ms) => clockWords(rehearsal.beganAt + ms, shown))],
+    ['requests', rangeWords(rehearsal.requests)],
+  ];
+}
+
+export const variantColumns = ['policy', 'harmed', 'p95', 'others done', 'took'] as const;
+
+export function variantRows({ variants }: Shown): ReadonlyArray<readonly string[]> {
+  return variants.map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => [
+    name,
+    String(harmed.median),
+    String(harmed.p95),
+    `${othersDone.median}%`,
+    formatDuration(tookMs.median),
+  ]);
+}
+
+function percentWords(seeds: number, { rehearsal }: Shown): string {
+  return `${Math.round((seeds / rehearsal.seeds) * 1_000) / 10}%`;
+}

@@ -1,0 +1,134 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { RolloutState } from '../../base/vocabulary.ts';
+import type { SeedResult } from '../play/play-seed.ts';
+
+/** What the rollouts of many seeds came to. */
+export interface Rehearsal {
+  readonly seeds: number;
+  readonly beganAt: EpochMs;
+  readonly planned: number;
+  /** Planned collectors that the build breaks. */
+  readonly broken: Range;
+  readonly harmed: Range;
+  /** Other planned collectors that were upgraded, in percent; the worst are the fewest. */
+  readonly othersDone: Range;
+  /** Of the others, those that failed for good. */
+  readonly othersFailed: Range;
+  /** Until the rollout ended, or rested until a person acts. */
+  readonly tookMs: Range;
+  readonly requests: Range;
+  /** The most frequent first. */
+  readonly ends: readonly RehearsedEnd[];
+  readonly waves: readonly RehearsedWave[];
+  /** Strata that were held alone, by how many seeds held them; the most frequent first. */
+  readonly heldStrata: ReadonlyArray<{ readonly label: string; readonly seeds: number }>;
+}
+
+/** `p5` is the best of most seeds, `p95` their worst; of shares that are better when higher, the other way round. */
+export interface Range {
+  readonly best: number;
+  readonly p5: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly worst: number;
+}
+
+export interface RehearsedEnd {
+  readonly state: RolloutState;
+  readonly reasonKind: string;
+  /** Of the first seed that ended so. */
+  readonly reason: string;
+  readonly seeds: number;
+}
+
+/** When a wave began and ended, over the seeds that came to it. */
+export interface RehearsedWave {
+  readonly name: string;
+  readonly size: number;
+  readonly opened: WaveInstants;
+  readonly passed: WaveInstants;
+}
+
+/** Since the rollout began. */
+export interface WaveInstants {
+  readonly seeds: number;
+  /** null: no seed came to it. */
+  readonly afterMs: { readonly p5: DurationMs; readonly median: DurationMs; readonly p95: DurationMs } | null;
+}
+
+/** Adds up the results. @param results at least one */
+export function summarize(results: readonly SeedResult[], beganAt: EpochMs): Rehearsal {
+  const rangeOf = (of: (result: SeedResult) => number) => range(results.map(of), 'lower');
+  const shares = results.map((each) => percent(each.othersDone, each.planned - each.broken));
+  return {
+    seeds: results.length,
+    beganAt,
+    planned: results[0]?.planned ?? 0,
+    broken: rangeOf(({ broken }) => broken),
+    harmed: rangeOf(({ harmed }) => harmed),
+    othersDone: range(shares, 'higher'),
+    othersFailed: rangeOf(({ othersFailed }) => othersFailed),
+    tookMs: rangeOf(({ tookMs }) => tookMs),
+    requests: rangeOf(({ requests }) => requests),
+    ends: countEnds(results),
+    waves: summarizeWaves(results, beganAt),
+    heldStrata: countHeld(results),
+  };
+}
+
+/** By nearest rank. */
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))] ?? 0;
+}
+
+function range(values: readonly number[], better: 'lower' | 'higher'): Range {
+  const sorted = [...values].sort((a, b) => (better === 'lower' ? a - b : b - a));
+  return {
+    best: quantile(sorted, 0),
+    p5: quantile(sorted, 0.05),
+    median: quantile(sorted, 0.5),
+    p95: quantile(sorted, 0.95),
+    worst: quantile(sorted, 1),
+  };
+}
+
+function percent(part: number, whole: number): number {
+  return whole === 0 ? 100 : Math.round((part / whole) * 1_000) / 10;
+}
+
+function countEnds(results: readonly SeedResult[]): readonly RehearsedEnd[] {
+  const ends = new Map<string, { -readonly [Key in keyof RehearsedEnd]: RehearsedEnd[Key] }>();
+  for (const { state, reasonKind, reason } of results) {
+    const key = `${state}/${reasonKind}`;
+    const end = ends.get(key) ?? { state, reasonKind, reason, seeds: 0 };
+    ends.set(key, end);
+    end.seeds += 1;
+  }
+  return [...ends.values()].sort((a, b) => b.seeds - a.seeds);
+}
+
+function summarizeWaves(results: readonly SeedResult[], beganAt: EpochMs): readonly RehearsedWave[] {
+  return (results[0]?.waves ?? []).map(({ name, size }, index) => {
+    const instants = (of: 'openedAt' | 'passedAt'): WaveInstants => {
+      const known = results
+        .flatMap(({ waves }) => waves[index]?.[of] ?? [])
+        .map((at) => at - beganAt)
+        .sort((a, b) => a - b);
+      if (known.length === 0) return { seeds: 0, afterMs: null };
+      const afterMs = {
+        p5: quantile(known, 0.05),
+        median: quantile(known, 0.5),
+        p95: quantile(known, 0.95),
+      };
+      return { seeds: known.length, afterMs };
+    };
+    return { name, size, opened: instants('openedAt'), passed: instants('passedAt') };
+  });
+}
+
+function countHeld(results: readonly SeedResult[]): Rehearsal['heldStrata'] {
+  const seeds = new Map<string, number>();
+  for (const { heldStrata } of results)
+    for (const label of new Set(heldStrata)) seeds.set(label, (seeds.get(label) ?? 0) + 1);
+  return [...seeds].map(([label, count]) => ({ label, seeds: count })).sort((a, b) => b.seeds - a.seeds);
+}

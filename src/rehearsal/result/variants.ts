@@ -1,0 +1,77 @@
+import { type FleetCollector, valueUnder } from '../../rollout/model/collector.ts';
+import type { Amount, CollectorKey, Policy, WaveRule } from '../../rollout/model/policy.ts';
+
+/** A policy that differs in one thing from the one that is rehearsed. */
+export interface Variant {
+  /** Names the difference as the config writes it. */
+  readonly name: string;
+  readonly policy: Policy;
+}
+
+const keys: readonly CollectorKey[] = [
+  'osName',
+  'osArch',
+  'collectorVersion',
+  'category',
+  'timeZone',
+  'sourceSyncMode',
+  'ephemeral',
+];
+
+/** A key with more values makes a canary of nearly everyone. */
+const valuesMax = 100;
+
+/** A fleet may have a hundred fields; those with the fewest values first. */
+const keysMax = 6;
+
+/** Policies that might have caught a bad build earlier: a canary per another attribute, fewer at once, longer soaks, smaller waves. */
+export function variantsOf(policy: Policy, collectors: readonly FleetCollector[]): readonly Variant[] {
+  const spreads = otherKeys(policy, collectors).map((key) => {
+    const spreadBy = [...policy.spreadBy, key];
+    return { name: `spreadBy: + ${key}`, policy: { ...policy, spreadBy } };
+  });
+  const waves = (name: string, change: (wave: WaveRule) => WaveRule): Variant => ({
+    name,
+    policy: { ...policy, waves: policy.waves.map((wave, at) => (at === last ? wave : change(wave))) },
+  });
+  const last = policy.waves.length - 1;
+  return [
+    ...(policy.waves.some(({ size }) => size.kind === 'perStratum') ? spreads : []),
+    ...(policy.concurrency >= 5
+      ? [
+          {
+            name: 'concurrency: a fifth',
+            policy: { ...policy, concurrency: Math.floor(policy.concurrency / 5) },
+          },
+        ]
+      : []),
+    waves('soak: twice as long', (wave) => ({ ...wave, soakMs: wave.soakMs * 2 })),
+    waves('soak: six times as long', (wave) => ({ ...wave, soakMs: wave.soakMs * 6 })),
+    waves('size: half, but for canaries', (wave) =>
+      wave.size.kind === 'perStratum' ? wave : { ...wave, size: halved(wave.size) },
+    ),
+    waves('maxFailures: 0 before the last wave', (wave) => ({
+      ...wave,
+      maxFailures: { kind: 'count', count: 0 },
+    })),
+  ].filter((variant) => JSON.stringify(variant.policy) !== JSON.stringify(policy));
+}
+
+function halved(size: Amount): Amount {
+  return size.kind === 'count'
+    ? { kind: 'count', count: Math.max(1, Math.floor(size.count / 2)) }
+    : { kind: 'percent', percent: size.percent / 2 };
+}
+
+/** Keys by which the fleet differs, and the policy does not spread yet. */
+function otherKeys({ spreadBy }: Policy, collectors: readonly FleetCollector[]): readonly CollectorKey[] {
+  const fields = new Set(collectors.flatMap(({ fields: of }) => Object.keys(of)));
+  const all = [...keys, ...[...fields].map((name) => `fields.${name}` as const)];
+  return all
+    .filter((key) => !spreadBy.includes(key))
+    .map((key) => ({ key, values: new Set(collectors.map((each) => valueUnder(each, key))).size }))
+    .filter(({ values }) => values > 1 && values <= valuesMax)
+    .sort((a, b) => a.values - b.values)
+    .slice(0, keysMax)
+    .map(({ key }) => key);
+}

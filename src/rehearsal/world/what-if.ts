@@ -1,0 +1,90 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
+import type { FleetCollector } from '../../rollout/model/collector.ts';
+import type { Selector } from '../../rollout/model/policy.ts';
+import { compileMatch } from '../../rollout/planning/selector.ts';
+import { type FateEnd, type FateOf, makeFates, mixed, type UsualCourse, unknownMessage } from './fates.ts';
+import { seededChance } from './seeded-chance.ts';
+import type { Disturbance } from './virtual-budget.ts';
+
+/** What a rehearsal assumes of the build, the service and people. */
+export interface WhatIf extends UsualCourse {
+  readonly breaks: readonly Break[];
+  readonly disturbances: readonly Disturbance[];
+  /** By the name of a gate; one that is not here passes. */
+  readonly gates: Readonly<Record<string, GateWord>>;
+  readonly approval: Approval;
+}
+
+/** Collectors for which the build is bad. */
+export interface Break {
+  /** Keys as under `select.include`; all collectors, where left out. */
+  readonly match?: Selector;
+  /** Of the collectors that match, from 0 to 1. */
+  readonly share: number;
+  /** `fails`: the task fails. `neverReturns`: the collector is not heard from after it. `dies`: it dies later. */
+  readonly how: 'fails' | 'neverReturns' | 'dies';
+  /** For `dies`: how long after the upgrade. */
+  readonly afterMs: DurationMs;
+}
+
+/** What a gate says all the time; `silent`: it can't be reached. */
+export type GateWord = 'pass' | 'hold' | 'silent';
+
+/** When a person approves what waits for approval; `at`: at that minute of the day. */
+export type Approval =
+  | { readonly kind: 'atOnce' }
+  | { readonly kind: 'never' }
+  | { readonly kind: 'at'; readonly minute: number; readonly timeZone: string };
+
+/** Which collectors the build breaks, and what becomes of each upgrade: the same for the same seed. */
+export function drawFates(
+  whatIf: WhatIf,
+  collectors: readonly FleetCollector[],
+  seed: number,
+): { readonly broken: ReadonlySet<number>; readonly fateOf: FateOf } {
+  const ends = new Map<number, FateEnd>();
+  whatIf.breaks.forEach((each, index) => {
+    const matches = compileMatch(each.match);
+    for (const collector of collectors) {
+      if (ends.has(collector.id) || !matches(collector)) continue;
+      const isBroken = each.share >= 1 || seededChance(mixed(seed, collector.id, ~index))() < each.share;
+      if (isBroken) ends.set(collector.id, endOf(each));
+    }
+  });
+  return { broken: new Set(ends.keys()), fateOf: makeFates(seed, whatIf, (id) => ends.get(id)) };
+}
+
+function endOf({ how, afterMs }: Break): FateEnd {
+  switch (how) {
+    case 'fails':
+      return { kind: 'failed', message: unknownMessage };
+    case 'neverReturns':
+      return { kind: 'lost' };
+    default:
+      return { kind: 'dies', afterMs };
+  }
+}
+
+/** When what waits for approval from this instant on gets it; Infinity: never. */
+export function approvedAt(approval: Approval, from: EpochMs): EpochMs {
+  switch (approval.kind) {
+    case 'atOnce':
+      return from;
+    case 'never':
+      return Number.POSITIVE_INFINITY;
+    default:
+      return nextTimeOfDay(approval, from);
+  }
+}
+
+/** The first instant from this one on at which a clock of the zone shows this minute of the day. */
+export function nextTimeOfDay(
+  { minute, timeZone }: { readonly minute: number; readonly timeZone: string },
+  from: EpochMs,
+): EpochMs {
+  const zone = findTimeZone(timeZone) ?? utc;
+  const today = Math.floor(zone.localOf(from) / dayMs) * dayMs + minute * 60_000;
+  const at = zone.instantOf(today);
+  return at >= from ? at : zone.instantOf(today + dayMs);
+}

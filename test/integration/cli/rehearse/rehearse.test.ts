@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
+import { nightCredentials } from '../../../support/night/daemon-night.ts';
+import { aDesk, type Desk, type RunningTest } from '../../../support/night/upwave-desk.ts';
+
+const windows = { breaks: [{ match: { osName: 'Windows*' } }], failures: { once: '0%', always: '0%' } };
+
+/** A config whose service has a fleet of 300. */
+async function aFleetDesk(test: RunningTest): Promise<Desk> {
+  const service = await startReferenceService({
+    credentials: [nightCredentials],
+    speed: 1,
+    scenario: parseScenario({ fleet: { size: 300 } }),
+  });
+  test.onTestFinished(service.close);
+  return aDesk(test, {
+    service: { baseUrl: `${service.url}/api`, ...nightCredentials },
+    rollouts: [{ name: 'production', timeZone: 'UTC', isolateStrata: false }],
+  });
+}
+
+describe('upwave rehearse', () => {
+  it('plays a bad build against the fleet of the service: in 80 columns, as JSON and as a page', async (test) => {
+    const desk = await aFleetDesk(test);
+    const file = desk.write('what-if.yaml', windows);
+    const html = join(desk.path, 'rehearsal.html');
+    const at = ['--at', '2026-11-22T21:00Z'];
+    const play = ['rehearse', '--what-if', file, '--seeds', '4', ...at];
+    const text = await desk.call(
+      ...play,
+      '--html',
+      html,
+      '--fail-if',
+      'harmed.worst > 0',
+      '--fail-if',
+      'held > 100',
+    );
+    expect(text.code).toBe(1);
+    expect(text.err).toBe('failed: harmed.worst > 0\n');
+    expect(text.out).toMatch(/^production → 19\.536-4 {3}\d+ collectors {3}4 seeds {3}begins 21:00 UTC\n/);
+    expect(text.out).toContain('held in 100% of the seeds: wave canary: failures');
+    expect(text.out).toContain('concurrency: a fifth');
+    expect(text.out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+
+    const page = readFileSync(html, 'utf8');
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page).toContain('<svg');
+    expect(page).toContain('What would have caught it earlier');
+    expect(page).not.toMatch(/<script|https?:/);
+
+    const json = await desk.call(...play, '--json', '--no-variants');
+    expect(json.code).toBe(0);
+    expect(JSON.parse(json.out)).toMatchObject({
+      policy: 'production',
+      seeds: 4,
+      ends: [{ state: 'held', seeds: 4 }],
+      heldPercent: 100,
+      variants: [],
+      failed: [],
+    });
+  });
+
+  it('takes a snapshot that `collectors list --json` wrote, and plays large ones in processes of their own', async (test) => {
+    const desk = await aFleetDesk(test);
+    const fleet = desk.write('fleet.json', (await desk.call('collectors', 'list', '--json')).out);
+    const of = ['rehearse', '--fleet', fleet, '--build', '19.536-4', '--json', '--at', '2026-11-22T21:00Z'];
+    const few = JSON.parse((await desk.call(...of, '--seeds', '2')).out);
+    expect(few).toMatchObject({ targetBuild: '19.536-4', harmed: { worst: 0 } });
+    const many = JSON.parse((await desk.call(...of, '--seeds', '80')).out);
+    expect(many.seeds).toBe(80);
+    expect(many.planned).toBe(few.planned);
+  });
+
+  it('says what it lacks, before anything is played', async (test) => {
+    const desk = await aFleetDesk(test);
+    const fleet = desk.write('fleet.json', { collectors: [] });
+    const wrong = desk.write('wrong.yaml', 'breaks:\n  - match: { osNam: Linux }\n');
+    const cases: ReadonlyArray<readonly [readonly string[], string]> = [
+      [['nope'], 'no policy is called nope; there are production'],
+      [
+        ['--fail-if', 'harmd.p95 > 5'],
+        '--fail-if "harmd.p95 > 5": "harmd" is not known; did you mean "harmed"?',
+      ],
+      [
+        ['--what-if', wrong],
+        `${wrong}:2:14 breaks[0].match.osNam: unknown key "osNam"; did you mean "osName"?`,
+      ],
+      [['--fleet', fleet], 'a fleet from a file has no builds on offer; name the build with --build'],
+      [
+        ['--fleet', wrong, '--build', '19.536-4'],
+        'is no fleet; write one with `upwave collectors list --json',
+      ],
+      [['--fleet', fleet, '--build', '19.536-4'], 'production plans no collector for build 19.536-4'],
+      [['--at', 'soon'], 'give an instant, such as 2026-11-22T21:00Z.'],
+    ];
+    for (const [args, words] of cases) {
+      const { code, err } = await desk.call('rehearse', ...args);
+      expect([code, err]).toEqual([2, expect.stringContaining(words)]);
+    }
+  });
+});

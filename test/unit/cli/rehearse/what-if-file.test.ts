@@ -1,0 +1,59 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readWhatIf, usualWhatIf } from '../../../../src/cli/rehearse/what-if-file.ts';
+import { ConfigError } from '../../../../src/config/source/config-error.ts';
+import { aPolicy, aWaveRule, aWebhookGate, startedAt } from '../../../support/builders.ts';
+import { aFolder } from '../../../support/night/upwave-process.ts';
+
+const policy = aPolicy({
+  waves: [aWaveRule({ gates: [aWebhookGate({ name: 'go-live' })] })],
+  timeZone: 'UTC',
+});
+const at = (text: string) => Date.parse(`2026-03-03T${text}:00Z`);
+
+describe('a what-if file', () => {
+  it('is read as the example in config/ writes it', () => {
+    expect(readWhatIf('config/what-if.yaml', policy, startedAt)).toEqual({
+      breaks: [
+        { match: { osName: ['Windows*'] }, share: 0.4, how: 'neverReturns', afterMs: 0 },
+        { match: { fields: { rack: ['r7'] } }, share: 1, how: 'dies', afterMs: 4 * 3_600_000 },
+      ],
+      durations: { medianMs: 360_000, p95Ms: 1_200_000 },
+      failures: { once: 0.03, always: 0.005 },
+      disturbances: [
+        { from: at('02:00'), to: at('03:00'), requestsPerSecond: 0 },
+        { from: at('04:00'), to: at('04:30'), requestsPerSecond: 0.5 },
+      ],
+      gates: { 'go-live': 'hold' },
+      approval: { kind: 'at', minute: 510, timeZone: 'UTC' },
+    });
+  });
+
+  it('may be empty, and then assumes what is assumed without a file', (test) => {
+    const path = aFolder(test.onTestFinished).write('empty.yaml', {});
+    const usual = usualWhatIf(policy, startedAt);
+    expect(readWhatIf(path, policy, startedAt)).toEqual(usual);
+    expect(usual.durations.medianMs).toBe(policy.upgrade.expectMs);
+    expect(usual.breaks).toEqual([]);
+  });
+
+  it.each([
+    [{ brakes: [] }, 'unknown key "brakes"; did you mean "breaks"?'],
+    [
+      { breaks: [{ match: { osNam: 'Linux' } }] },
+      'breaks[0].match.osNam: unknown key "osNam"; did you mean "osName"?',
+    ],
+    [
+      { breaks: [{ how: 'dies' }] },
+      'breaks[0].after: is missing; give how long after the upgrade a collector dies',
+    ],
+    [{ breaks: [{ after: '4h' }] }, 'breaks[0].after: is for "how: dies" only'],
+    [{ breaks: [{ share: '140%' }] }, 'breaks[0].share: must be a percentage from "0%" to "100%"'],
+    [{ service: [{ from: '2 am', to: '03:00' }] }, 'service[0].from: "2 am" is no time of day'],
+    [{ gates: { board: 'hold' } }, 'gates.board: policy production has no gate of this name; it has go-live'],
+    [{ approval: 'soon' }, 'approval: '],
+  ])('is refused with the place of what is wrong: %j', (content, words) => {
+    const path = aFolder(onTestFinished).write('wrong.yaml', content);
+    expect(() => readWhatIf(path, policy, startedAt)).toThrow(ConfigError);
+    expect(() => readWhatIf(path, policy, startedAt)).toThrow(words);
+  });
+});

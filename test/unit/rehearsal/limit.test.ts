@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
+import { isMet, LimitError, parseLimit } from '../../../src/rehearsal/result/limit.ts';
+import { summarize } from '../../../src/rehearsal/result/rehearsal.ts';
+
+const beganAt = Date.parse('2026-03-02T21:00:00Z');
+const hour = 3_600_000;
+
+function aResult(changes: Partial<SeedResult>): SeedResult {
+  return {
+    ...{ seed: 1, state: 'succeeded', reasonKind: 'allEnded', reason: '', tookMs: hour, planned: 100 },
+    ...{ broken: 0, harmed: 0, othersDone: 100, othersFailed: 0, requests: 500, waves: [], heldStrata: [] },
+    ...changes,
+  };
+}
+
+/** Twenty rollouts that harm 0 to 19 collectors, of which each second is held, and the last takes ten hours. */
+const twenty = summarize(
+  Array.from({ length: 20 }, (_, index) =>
+    aResult({
+      harmed: index,
+      othersDone: 100 - index,
+      tookMs: index === 19 ? 10 * hour : hour,
+      state: index % 2 === 0 ? 'succeeded' : 'held',
+    }),
+  ),
+  beganAt,
+);
+
+describe('a condition under which a rehearsal fails', () => {
+  it.each([
+    ['harmed.median > 9', false],
+    ['harmed.median >= 9', true],
+    ['harmed.p95 > 17', true],
+    ['harmed.p95>18', false],
+    ['harmed.worst > 18', true],
+    ['othersDone.p95 < 83%', true],
+    ['othersDone.best < 100', false],
+    ['held > 49', true],
+    ['held > 50', false],
+    ['took.p95 > 2h', false],
+    ['took.worst > 2h', true],
+    ['end.worst > 06:00', true],
+    ['end.worst > 07:30', false],
+    ['requests.median > 500', false],
+  ])('%s is %s', (text, expected) => {
+    expect(isMet(parseLimit(text), twenty, 'UTC')).toBe(expected);
+  });
+
+  it.each([
+    ['harmed', 'is no condition; write one such as "harmed.p95 > 5" or "end.p95 > 06:00"'],
+    ['harmed > 5', 'a figure is missing; there are best, p5, median, p95, worst'],
+    ['harmd.p95 > 5', '"harmd" is not known; did you mean "harmed"?'],
+    ['harmed.p99 > 5', '"p99" is not known; did you mean "p95"?'],
+    ['held.p95 > 5', 'held has no figure; write "held > 10"'],
+    ['took.p95 > 06:00', '"06:00" is no value of took; write a duration such as 8h'],
+    ['end.p95 > 8h', '"8h" is no value of end; write a time of day such as 06:00'],
+    ['harmed.p95 > few', '"few" is no value of harmed; write a number'],
+  ])('%s is refused, with what is wrong', (text, words) => {
+    expect(() => parseLimit(text)).toThrow(LimitError);
+    expect(() => parseLimit(text)).toThrow(words);
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { playSeed, type Scene } from '../../../src/rehearsal/play/play-seed.ts';
+import { fleetAsOf } from '../../../src/rehearsal/world/as-of.ts';
+import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
+import type { Policy } from '../../../src/rollout/model/policy.ts';
+import { aFleet, aPolicy, aWaveRule, aWebhookGate, startedAt, targetBuild } from '../../support/builders.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+const calm: WhatIf = {
+  breaks: [],
+  durations: { medianMs: 5 * minute, p95Ms: 6 * minute },
+  failures: { once: 0, always: 0 },
+  disturbances: [],
+  gates: {},
+  approval: { kind: 'atOnce' },
+};
+
+const canary = aWaveRule({
+  name: 'canary',
+  size: { kind: 'perStratum', count: 1 },
+  soakMs: hour,
+  maxFailures: { kind: 'count', count: 0 },
+});
+const rest = aWaveRule({ name: 'rest', soakMs: 0 });
+
+/** 40 collectors, of which each fourth is in rack r7 and runs Windows. */
+const collectors = aFleet(40, (id) => ({
+  osName: id % 4 === 0 ? 'Windows Server 2022' : 'Linux',
+  fields: { rack: id % 4 === 0 ? 'r7' : 'r1' },
+})).collectors;
+
+function play(
+  whatIf: Partial<WhatIf>,
+  policy: Partial<Policy> = {},
+  { seed = 1, requestsPerSecond = 4 }: { readonly seed?: number; readonly requestsPerSecond?: number } = {},
+) {
+  const scene: Scene = {
+    targetBuild,
+    snapshot: fleetAsOf(collectors, startedAt),
+    beganAt: startedAt,
+    whatIf: { ...calm, ...whatIf },
+    requestsPerSecond,
+    breathMs: 1_000,
+  };
+  const careful = { waves: [canary, rest], spreadBy: ['osName'] as const, isolateStrata: false };
+  return playSeed(scene, aPolicy({ ...careful, ...policy }), seed);
+}
+
+const onWindows = { match: { osName: ['Windows*'] }, share: 1, afterMs: 0 } as const;
+
+describe('a rehearsed rollout', () => {
+  it('upgrades everyone where nothing is assumed to go wrong', async () => {
+    const result = await play({});
+    expect(result).toMatchObject({ state: 'succeeded', planned: 40, harmed: 0, othersDone: 40 });
+    const [first, second] = result.waves;
+    expect((second?.openedAt ?? 0) - (first?.openedAt ?? 0)).toBeGreaterThan(hour);
+    expect(result.requests).toBeGreaterThan(40);
+  });
+
+  it('is the same for the same seed, and another one for another', async () => {
+    const whatIf = {
+      failures: { once: 0.2, always: 0 },
+      durations: { medianMs: 5 * minute, p95Ms: 20 * minute },
+    };
+    const policy = { waves: [rest] };
+    expect(await play(whatIf, policy)).toEqual(await play(whatIf, policy));
+    expect((await play(whatIf, policy)).tookMs).not.toBe((await play(whatIf, policy, { seed: 2 })).tookMs);
+  });
+
+  it.each(['fails', 'neverReturns'] as const)(
+    'is held in the canary by a build that breaks a stratum: %s',
+    async (how) => {
+      const result = await play({ breaks: [{ ...onWindows, how }] });
+      expect(result).toMatchObject({ state: 'held', broken: 10, harmed: 1, othersDone: 1 });
+      expect(result.waves.map(({ passedAt }) => passedAt)).toEqual([null, null]);
+    },
+  );
+
+  it('sees collectors that die hours later in a soak that is long enough, and else harms all of them', async () => {
+    const breaks = [{ ...onWindows, how: 'dies', afterMs: 3 * hour }] as const;
+    const long = { waves: [{ ...canary, soakMs: 6 * hour }, rest] };
+    expect(await play({ breaks })).toMatchObject({ harmed: 10 });
+    expect(await play({ breaks }, long)).toMatchObject({ state: 'held', harmed: 1 });
+  });
+
+  it('breaks a share of those that match a field', async () => {
+    const breaks = [{ match: { fields: { rack: ['r7'] } }, share: 0.5, how: 'fails', afterMs: 0 }] as const;
+    const { broken } = await play({ breaks });
+    expect(broken).toBeGreaterThan(0);
+    expect(broken).toBeLessThan(10);
+  });
+
+  it('sends nothing in an outage, and goes on after it', async () => {
+    const from = startedAt + minute;
+    const to = from + 3 * hour;
+    const result = await play({ disturbances: [{ from, to, requestsPerSecond: 0 }] }, { waves: [rest] });
+    expect(result.state).toBe('succeeded');
+    expect(result.tookMs).toBeGreaterThan(3 * hour);
+  });
+
+  it('takes longer with fewer requests', async () => {
+    const policy = { waves: [rest], concurrency: 40 };
+    const slow = await play({}, policy, { requestsPerSecond: 0.1 });
+    expect(slow.tookMs).toBeGreaterThan(2 * (await play({}, policy)).tookMs);
+  });
+
+  it('waits for an approval until the time of day at which a person gives it', async () => {
+    const policy = { waves: [rest], approval: true };
+    // It begins at 21:00.
+    const result = await play({ approval: { kind: 'at', minute: 8 * 60, timeZone: 'UTC' } }, policy);
+    expect(result.state).toBe('succeeded');
+    expect(result.waves[0]?.openedAt).toBe(startedAt + 11 * hour);
+    expect(await play({ approval: { kind: 'never' } }, policy)).toMatchObject({
+      state: 'awaitingApproval',
+      othersDone: 0,
+    });
+  });
+
+  it('opens a wave that needs an approval when it gets one', async () => {
+    const waves = [canary, { ...rest, approval: true }];
+    const result = await play({ approval: { kind: 'at', minute: 6 * 60, timeZone: 'UTC' } }, { waves });
+    expect(result.waves[1]?.openedAt).toBe(startedAt + 9 * hour);
+  });
+
+  it('stops at a gate that holds or is silent, and passes one that passes', async () => {
+    const gate = aWebhookGate({ name: 'board' });
+    const policy = { waves: [{ ...canary, gates: [gate] }, rest] };
+    expect(await play({}, policy)).toMatchObject({ state: 'succeeded' });
+    for (const word of ['hold', 'silent'] as const) {
+      const { state, othersDone } = await play({ gates: { board: word } }, policy);
+      expect([word, state, othersDone]).toEqual([word, 'held', 2]);
+    }
+  });
+
+  it('starts nothing outside of the windows', async () => {
+    const days = [1, 2, 3, 4, 5, 6, 7];
+    const windows = [{ days, fromMinute: 23 * 60, toMinute: 24 * 60, timeZone: 'UTC' }];
+    const { tookMs } = await play({}, { waves: [rest], windows, concurrency: 40 });
+    expect(tookMs).toBeGreaterThan(2 * hour);
+    expect(tookMs).toBeLessThan(3 * hour);
+  });
+
+  it('rests before a rollback, which is not played', async () => {
+    const result = await play({ breaks: [{ ...onWindows, how: 'fails' }] }, { onBreach: 'rollback' });
+    expect(result.state).toBe('rollingBack');
+  });
+});
