@@ -78,12 +78,15 @@ function sorted(text: string): string {
 }
 
 // What fits a line that a person reads.
-const namesShown = 5;
+export const namesShown = 5;
 
-/** The first few of some names, and how many more there are: `a, b, c, d, e and 2 more`. */
-export function someNames(names: readonly string[]): string {
+/**
+ * The first few of some names, and how many more there are: `a, b, c, d, e and 2 more`.
+ * @param count how many there are, where only the first ones are known
+ */
+export function someNames(names: readonly string[], count = names.length): string {
   const shown = names.slice(0, namesShown).join(', ');
-  const more = names.length - namesShown;
+  const more = count - namesShown;
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 

@@ -48,3 +48,8 @@ export function formatDuration(durationMs: DurationMs): string {
     .map(([amount, unit]) => `${amount}${unit}`)
     .join('');
 }
+
+/** An instant for people, to the second: `2026-11-22T22:00:00Z`. */
+export function isoSecond(at: EpochMs): string {
+  return `${new Date(at).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
+}

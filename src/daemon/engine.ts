@@ -129,11 +129,7 @@ function openService({
     permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
     onStatus: (status) => access.setServiceStatus(status),
     faults: redis.faults,
-    onStarved: (lateMs) =>
-      sink.note({
-        event: 'daemon.starved',
-        reason: `places in the API budget are reached ${Math.ceil(lateMs)} ms too late, so fewer requests are made`,
-      }),
+    onStarved: (lateMs) => sink.note({ event: 'daemon.starved', late: { kind: 'places', lateMs } }),
   });
   const accessKey = config.service.accessKey.reveal();
   const access: FleetAccess = makeFleetAccess({

@@ -9,6 +9,7 @@ import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
 import type { Configs } from '../orchestrator/scan/configs.ts';
 import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
 import { configWords } from '../rollout/messages/configs.ts';
+import { healthWords } from '../rollout/messages/daemon-health.ts';
 import type { Receiver } from '../rollout/model/receiver.ts';
 import type { Outage } from '../rollout/status/api-budget-status.ts';
 import type { FleetAccess } from './fleet-access.ts';
@@ -34,17 +35,15 @@ export async function serviceReadiness(
   if (outage === null) return ours;
   const { kind, reason, detail, since, until } = outage;
   if (kind !== 'serviceDown') {
-    const end = until === null ? 'one request tries for all' : `all wait until ${isoOf(until)}`;
-    return { ok: ours.ok, reason: `${ours.reason}; ${end}: ${reason}` };
+    const words = healthWords({ kind: 'serviceAwaited', ours: ours.reason, until, reason });
+    return { ok: ours.ok, reason: words };
   }
-  const began = since === null ? '' : ` since ${isoOf(since)}`;
-  const next = until === null ? 'now' : `next at ${isoOf(until)}`;
   const sinceWhen = since === null ? {} : { since };
   return {
     ok: false,
     kind: 'down',
     ...sinceWhen,
-    reason: `down${began}: one request at a time tries it, ${next}. ${detail ?? reason}`,
+    reason: healthWords({ kind: 'serviceDown', since, until, cause: detail ?? reason }),
   };
 }
 
@@ -55,7 +54,7 @@ export async function notificationReadiness(
 ): Promise<ReadinessCheck> {
   const failing = failingReceivers(await outbox.readFailures(), receivers);
   const [first] = failing;
-  if (first === undefined) return { ok: true, reason: 'all receivers take their messages' };
+  if (first === undefined) return { ok: true, reason: healthWords({ kind: 'receiversWell' }) };
   const since = Math.min(...failing.map((each) => each.since));
   return { ok: true, kind: 'failing', since, reason: failing.map(({ words }) => words).join('; ') };
 }
@@ -69,8 +68,7 @@ export function failingReceivers(
     const failure = failures.get(name);
     if (failure === undefined) return [];
     const { since, reason, retryAt } = failure;
-    const words = `receiver ${name} takes no messages since ${isoOf(since)}: ${reason}; next attempt at ${isoOf(retryAt)}`;
-    return [{ since, words }];
+    return [{ since, words: healthWords({ kind: 'receiverFails', name, since, reason, retryAt }) }];
   });
 }
 
@@ -79,37 +77,31 @@ export function reportReadiness(
   { directory }: Pick<ReportConfig, 'directory'>,
   problem: ReportProblem | null,
 ): ReadinessCheck {
-  if (problem === null) return { ok: true, reason: `reports are written to ${directory}` };
+  if (problem === null) return { ok: true, reason: healthWords({ kind: 'reportsWell', directory }) };
   const { reason, since } = problem;
-  return {
-    ok: true,
-    kind: 'failing',
-    since,
-    reason: `no report has been written since ${isoOf(since)}: ${reason}`,
-  };
-}
-
-function isoOf(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
+  return { ok: true, kind: 'failing', since, reason: healthWords({ kind: 'reportsFail', since, reason }) };
 }
 
 /** Whether the loops can work with Redis: it is there, takes writes and does what we ask. */
 export function redisReadiness(redis: RedisConnections): ReadinessCheck {
+  const { place } = redis;
   const refusal = redis.writes.refusal();
   if (refusal !== null)
-    return { ok: false, kind: 'unwritable', reason: `${redis.place} refuses writes: ${refusal}` };
+    return {
+      ok: false,
+      kind: 'unwritable',
+      reason: healthWords({ kind: 'redisUnwritable', place, refusal }),
+    };
   if (!redis.worker.isReady()) {
-    const why = redis.unreachable();
-    const reason = `no connection to ${redis.place}${why === null ? '' : `: ${why}`}`;
+    const reason = healthWords({ kind: 'redisAway', place, cause: redis.unreachable() });
     return { ok: false, kind: 'away', ...sinceOf(redis), reason };
   }
   const refused = redis.rights.refused();
-  if (refused.length > 0)
-    return { ok: false, kind: 'forbidden', reason: forbiddenWords(redis.place, refused) };
+  if (refused.length > 0) return { ok: false, kind: 'forbidden', reason: forbiddenWords(place, refused) };
   const fault = redis.faults.reason();
   if (fault !== null)
-    return { ok: false, kind: 'fault', reason: `${redis.place} answers with an error: ${fault}` };
-  return { ok: true, kind: 'connected', reason: 'connected' };
+    return { ok: false, kind: 'fault', reason: healthWords({ kind: 'redisFault', place, fault }) };
+  return { ok: true, kind: 'connected', reason: healthWords({ kind: 'redisWell' }) };
 }
 
 function sinceOf({ unreachableSince }: RedisConnections): { readonly since?: EpochMs } {
@@ -126,11 +118,11 @@ export function configReadiness(
   { at, problem }: ReloadStatus,
 ): ReadinessCheck {
   if (problem !== undefined) {
-    const reason = `the config file has mistakes, so this daemon works by the config that it read before: ${problem}`;
+    const reason = healthWords({ kind: 'configRefused', problem });
     return { ok: true, kind: 'refused', since: at, reason };
   }
   const words = [...configs.statuses()].flatMap(([policy, status]) => configWords(policy, status) ?? []);
-  const reason = words.length === 0 ? 'all daemons have the same config of each policy' : words.join('; ');
+  const reason = words.length === 0 ? healthWords({ kind: 'configAgreed' }) : words.join('; ');
   return { ok: true, reason };
 }
 
@@ -140,8 +132,8 @@ export function configReadiness(
  */
 export function recordReadiness(records: Pick<BrokenRecords, 'newer'>): ReadinessCheck {
   const newer = records.newer();
-  if (newer.length === 0) return { ok: true, reason: 'this upwave can read every active rollout' };
-  return { ok: true, kind: 'newer', reason: `left to daemons of a newer version: ${newer.join('; ')}` };
+  if (newer.length === 0) return { ok: true, reason: healthWords({ kind: 'recordsWell' }) };
+  return { ok: true, kind: 'newer', reason: healthWords({ kind: 'recordsNewer', newer }) };
 }
 
 /**
@@ -150,7 +142,8 @@ export function recordReadiness(records: Pick<BrokenRecords, 'newer'>): Readines
  */
 export function accountReadiness(accounts: Pick<Accounts, 'foreign'>): ReadinessCheck {
   const foreign = accounts.foreign();
-  if (foreign.length === 0) return { ok: true, reason: 'every rollout on its way is of this account' };
-  const reasons = foreign.map(({ rolloutId, reason }) => `${rolloutId} is left alone: ${reason}`);
-  return { ok: true, reason: `needs a person: ${reasons.join('; ')}` };
+  return {
+    ok: true,
+    reason: healthWords(foreign.length === 0 ? { kind: 'accountOwn' } : { kind: 'accountForeign', foreign }),
+  };
 }

@@ -1,5 +1,6 @@
 import type { DaemonNote, EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { HoldEntry } from '../orchestrator/ports/fleet-register.ts';
+import { latenessWords } from '../rollout/messages/daemon-health.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/model/events.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -202,7 +203,7 @@ function reasonOf(note: DaemonNote): string | undefined {
     case 'notification.pushedOut':
       return `Too many messages wait for their receivers, so the ${note.messages} oldest were dropped.`;
     case 'daemon.starved':
-      return `This process gets to its work late: ${note.reason}. Give it more CPU, or a shorter way to Redis and the service.`;
+      return `This process gets to its work late: ${latenessWords(note.late)}. Give it more CPU, or a shorter way to Redis and the service.`;
     case 'daemon.started':
     case 'daemon.stopping':
     case 'daemon.stopped':

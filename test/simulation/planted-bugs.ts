@@ -103,7 +103,7 @@ const plants = {
       ...store,
       loadRollout: changed(store.loadRollout, (rollout) => ({
         ...rollout,
-        drift: { from: '', joined: 0, left: 0, words: '' },
+        drift: { from: '', joined: 0, left: 0, change: { kind: 'text', text: '' } },
         fleetReadAt: Number.POSITIVE_INFINITY,
       })),
     }),

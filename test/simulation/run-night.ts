@@ -254,9 +254,9 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     rejoinedAt: () => rejoinedAt,
     memory: {
       check: async () => `store ${timesEmptied}`,
-      refusal: (policy, targetBuild) => {
+      stoppedRollout: (policy, targetBuild) => {
         const lost = stoppedAndLost.get(policy);
-        return lost !== undefined && wasStopped(lost, targetBuild) ? `${lost.id} was stopped` : undefined;
+        return lost !== undefined && wasStopped(lost, targetBuild) ? lost : undefined;
       },
     },
     admitted: () => {

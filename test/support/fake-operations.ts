@@ -239,7 +239,9 @@ export function makeFakeOperations(data: {
     answer((): HoldResult => {
       holdRequests.push({ did, ...request });
       const { subject } = request;
-      return data.holdResults?.[subject] ?? { kind: 'unknown', reason: `nothing is called ${subject}` };
+      return (
+        data.holdResults?.[subject] ?? { kind: 'unknown', why: { kind: 'unknown', subject, nearest: [] } }
+      );
     });
   return {
     requests,

@@ -55,7 +55,7 @@ export async function aHouse({ rollout = aRollout(), upgrades = [], groups, flee
     scans: makeMemoryScanBook(),
     rollouts: [policy],
     forecast: (_policy: string, _count: number): readonly number[] => [],
-    memory: { check: async () => 'store', refusal: () => undefined },
+    memory: { check: async () => 'store', stoppedRollout: () => undefined },
     queue: { deliver: async () => undefined, bringForward: async () => undefined },
     readApiBudgetStatus: async () => anApiBudgetStatus(),
   };

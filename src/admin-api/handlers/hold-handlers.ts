@@ -4,7 +4,7 @@ import type { CollectorExplanationBody } from '../../contract/admin/collector-ex
 import type { HoldAnswerBody } from '../../contract/admin/holds.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type { ExplainResult, HoldResult } from '../../orchestrator/operations/operations.ts';
-import { didYouMean } from '../../rollout/messages/hold-notes.ts';
+import { didYouMean, unknownSubjectWords } from '../../rollout/messages/hold-notes.ts';
 import { AdminFault } from '../access/admin-fault.ts';
 import type { AskOperations } from './ask-operations.ts';
 import { wordsOf } from './ask-operations.ts';
@@ -42,7 +42,7 @@ function judged(result: HoldResult): HoldAnswerBody {
     case 'unchanged':
       return result;
     case 'unknown':
-      throw new AdminFault('notFound', result.reason);
+      throw new AdminFault('notFound', unknownSubjectWords(result.why));
     case 'unavailable':
       throw new AdminFault(result.kind, result.reason);
     default:

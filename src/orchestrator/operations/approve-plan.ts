@@ -1,3 +1,4 @@
+import { namesShown } from '../../base/names.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { driftWords } from '../../rollout/messages/plans.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
@@ -63,13 +64,13 @@ export async function refuseApproval(
     event: 'rollout.drifted',
     policy: policy.name,
     rollout: id,
-    reason: drift.words,
+    reason: driftWords(drift),
     by: 'daemon',
   } as const;
   const saved = await parts.store.replan({ ...frozen, rollout: renewed, events: [event] }, rollout.rev);
   if (saved !== 'saved') return { kind: 'changedMeanwhile' };
   parts.sink.report(event);
-  return { kind: 'planMoved', from: rollout.planHash, to: plan.hash, drift: drift.words };
+  return { kind: 'planMoved', from: rollout.planHash, to: plan.hash, drift };
 }
 
 /** What an operator held of the plan before stays held: strata are known by their labels. */
@@ -102,7 +103,8 @@ async function compare(parts: ApprovePlanParts, rollout: Rollout, plan: Plan): P
   );
   const joined = [...after].flatMap(([id, name]) => (before.has(id) ? [] : [name]));
   const left = [...before].flatMap(([id, name]) => (after.has(id) ? [] : [name]));
-  const target = plan.targetBuild === rollout.targetBuild ? undefined : plan.targetBuild;
-  const words = driftWords({ target, joined, left });
-  return { from: rollout.planHash, joined: joined.length, left: left.length, words };
+  const [someJoined, someLeft] = [joined.slice(0, namesShown), left.slice(0, namesShown)];
+  const target = plan.targetBuild === rollout.targetBuild ? null : plan.targetBuild;
+  const change = { kind: 'collectors', target, joined: someJoined, left: someLeft } as const;
+  return { from: rollout.planHash, joined: joined.length, left: left.length, change };
 }

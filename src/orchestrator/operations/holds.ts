@@ -1,8 +1,7 @@
 import { parseBuildVersion } from '../../base/build-version.ts';
 import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
-import { didYouMean, type HoldNote, unknownSubjectWords } from '../../rollout/messages/hold-notes.ts';
-import { unreadableWords } from '../../rollout/messages/rollout-reasons.ts';
+import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
 import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, RolloutView, UnreadableRecord } from '../../rollout/model/rollout.ts';
@@ -91,7 +90,7 @@ function emptyStratum(rollouts: readonly Rollout[], text: string): readonly Held
 
 /** Nothing of it starts, and what is said of it could not be kept. */
 function unreadableRollout(label: string, rolloutId: string, record: UnreadableRecord): Found {
-  return { kind: 'unknown', reason: `stratum ${label} is of ${rolloutId}: ${unreadableWords(record)}` };
+  return { kind: 'unknown', why: { kind: 'unreadableRollout', label, rolloutId, record } };
 }
 
 /** In our own records first: a service that is down must not be in the way of who holds something back. */
@@ -120,9 +119,8 @@ async function findCollector(
   if (strata.empty.length > 0)
     return { kind: 'found', subjects: strata.empty, note: { kind: 'stratumEmpty', nearest } };
   if (asked.kind === 'unavailable') return asked;
-  const near = didYouMean([...nearest, ...(await namesNear(parts, text))].slice(0, nearestMax));
-  const reason = `${text} is no build, no stratum of a current rollout, and no installed collector${near}`;
-  return { kind: 'unknown', reason };
+  const all = [...nearest, ...(await namesNear(parts, text))].slice(0, nearestMax);
+  return { kind: 'unknown', why: { kind: 'unknown', subject: text, nearest: all } };
 }
 
 // A hint is one line.
@@ -282,6 +280,6 @@ async function audit(parts: OperationsParts, entry: HoldEntry): Promise<void> {
 function together(results: readonly HoldResult[], { subject }: HoldRequest): HoldResult {
   return (
     results.find(({ kind }) => kind === 'done') ??
-    results[0] ?? { kind: 'unknown', reason: unknownSubjectWords(subject) }
+    results[0] ?? { kind: 'unknown', why: { kind: 'unknown', subject, nearest: [] } }
   );
 }

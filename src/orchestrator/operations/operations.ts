@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { ExplanationKind } from '../../base/vocabulary.ts';
-import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
+import type { HoldNote, UnknownSubject } from '../../rollout/messages/hold-notes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
@@ -100,8 +100,8 @@ export type HoldResult =
       /** Absent where there is nothing to add. */
       readonly note?: HoldNote;
     }
-  /** Nothing that can be held is called that; the reason offers what may be meant. */
-  | { readonly kind: 'unknown'; readonly reason: string }
+  /** Nothing that can be held is called that. */
+  | { readonly kind: 'unknown'; readonly why: UnknownSubject }
   /** The service had to be asked, and did not answer. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 

@@ -1,9 +1,9 @@
+import { repairedWords } from '../../rollout/messages/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { isRolloutEnd, type RolloutView } from '../../rollout/model/rollout.ts';
 import { runningStates } from '../../rollout/model/upgrade.ts';
 import {
   type CorruptUpgrade,
-  describeRepair,
   nameOfCorrupt,
   repairUpgrade,
   type Settlement,
@@ -35,7 +35,7 @@ export async function repair(
   const at = parts.clock.now();
   const replace = (corrupt: CorruptUpgrade, groups: PlanGroups, as: Settlement) => {
     const upgrade = repairUpgrade(corrupt, as, { rollout: view.rollout, groups, at });
-    const words = describeRepair(corrupt, { by, reason });
+    const words = repairedWords({ by, reason }, corrupt.text);
     return { upgrade, event: describeRepairedUpgrade(view.rollout, upgrade, { at, by, reason: words }) };
   };
   const repaired = await parts.store.repair(

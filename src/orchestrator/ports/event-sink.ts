@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { Lateness } from '../../rollout/messages/daemon-health.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { HoldEntry } from './fleet-register.ts';
 
@@ -131,5 +132,5 @@ export type DaemonNote =
     }
   | { readonly event: 'report.recovered'; readonly reason: string }
   /** This process gets to its work late again and again: too little CPU, or a slow Redis. Reported now and then. */
-  | { readonly event: 'daemon.starved'; readonly reason: string }
+  | { readonly event: 'daemon.starved'; readonly late: Lateness }
   | { readonly event: 'daemon.started' | 'daemon.stopping' | 'daemon.stopped'; readonly detail: string };

@@ -2,7 +2,7 @@ import { hashHex } from '../../base/hash.ts';
 import type { Clock, DurationMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
 import { wasStopped } from '../../rollout/decision/after-data-loss.ts';
-import { dataLossWords, needsStartWords } from '../../rollout/messages/data-loss.ts';
+import { dataLossWords } from '../../rollout/messages/data-loss.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { FleetRegister, StoreInstance } from '../ports/fleet-register.ts';
@@ -15,8 +15,8 @@ export interface StoreMemory {
    * it still knows, and reports the loss once. @returns a name that changes with each data loss
    */
   check(): Promise<string>;
-  /** Why a policy, whose rollout was stopped and then lost, does not start by itself with this build. */
-  refusal(policy: string, targetBuild: string): string | undefined;
+  /** The stopped and then lost rollout for which a policy does not start by itself with this build. */
+  stoppedRollout(policy: string, targetBuild: string): Rollout | undefined;
 }
 
 export interface StoreMemoryParts {
@@ -122,9 +122,9 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
       checking = check.catch(() => undefined);
       return check;
     },
-    refusal: (policy, targetBuild) => {
+    stoppedRollout: (policy, targetBuild) => {
       const lost = stopped.get(policy);
-      return lost !== undefined && wasStopped(lost, targetBuild) ? needsStartWords(lost) : undefined;
+      return lost !== undefined && wasStopped(lost, targetBuild) ? lost : undefined;
     },
   };
 }

@@ -204,8 +204,8 @@ async function begin(
   );
   if (origin !== 'operator') {
     if (last !== undefined && isStopped(last)) return nothing({ kind: 'stopped', policy: policy.name, last });
-    const lost = parts.memory.refusal(policy.name, plan.targetBuild);
-    if (lost !== undefined) return nothing({ kind: 'lost', detail: lost });
+    const lost = parts.memory.stoppedRollout(policy.name, plan.targetBuild);
+    if (lost !== undefined) return nothing({ kind: 'lost', lost });
   }
   const planned = plan.waves.reduce((sum, wave) => sum + wave.members.length, 0);
   if (planned === 0) return nothing(nobodyIn(plan));

@@ -230,8 +230,7 @@ async function recordAnswer(
 
 /** Creates that are given back again and again look like a rollout that waits for no reason. */
 function reportLate({ sink }: StepParts): void {
-  const reason = `a create could not leave within ${sendWithinMs} ms of its intent, and goes back to wait for its turn`;
-  sink.note({ event: 'daemon.starved', reason });
+  sink.note({ event: 'daemon.starved', late: { kind: 'create', withinMs: sendWithinMs } });
 }
 
 function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {

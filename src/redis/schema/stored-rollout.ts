@@ -3,7 +3,7 @@ import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { LeftOutCount } from '../../rollout/model/left-out.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
-import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
+import { type PlanDrift, type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
 import { storedReason } from './text-reasons.ts';
 import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
 
@@ -28,6 +28,14 @@ const leftBehind = z.union([
   z.looseObject({ why: z.looseObject({}), count: z.number(), some: z.array(z.looseObject({})) }),
 ]);
 
+/** Up to version 2 it was a sentence how a plan moved. */
+const drift = z.union([
+  z
+    .object({ from: z.string(), joined: z.number(), left: z.number(), words: z.string() })
+    .transform(({ words, ...rest }): PlanDrift => ({ ...rest, change: { kind: 'text', text: words } })),
+  z.looseObject({ change: z.looseObject({ kind: z.string() }) }),
+]);
+
 function asLeftOut(counts: Readonly<Record<string, number>>): readonly LeftOutCount[] {
   return Object.entries(counts).map(([text, count]) => ({ kind: 'text', text, count }));
 }
@@ -43,6 +51,7 @@ const storedRollout = z.looseObject({
   createdAt: z.number(),
   state: z.enum(rolloutStates),
   reason: storedReason,
+  drift: drift.nullable().default(null),
   waves: z.array(
     z.looseObject({
       name: z.string(),

@@ -4,8 +4,9 @@ import type { DurationMs } from '../../base/time.ts';
  * The version in which this upwave writes records of rollouts and upgrades. It is raised with each change after which
  * an earlier upwave would read a record wrongly. Earlier versions are read; a rollout of which anything was written in
  * a newer one is left alone. Records without a version are of version 1, which has sentences where the second has kinds.
+ * Version 2 has a sentence where the third says with figures how a plan moved.
  */
-export const recordVersion = 2;
+export const recordVersion = 3;
 
 /** What of ours is unreadable: left out where it is one of many, so that it stops nothing else. */
 export interface BrokenRecords {

@@ -43,10 +43,22 @@ export function gateChangeWords(gate: string, verdict: string, detail: string): 
 
 export const inventoryTrustedWords = 'the inventory is plausible again';
 
-// All of a usual record.
+// All of a usual record of a rollout.
 const textKeptMax = 4_000;
 
 /** A record takes the place of an unreadable one, whose bytes are gone then. */
 export function replacedRecordWords(reason: RolloutReason, unreadable: string): string {
   return `${rolloutReasonWords(reason)}; it was: ${cutText(unreadable, textKeptMax)}`;
 }
+
+/** A person settled the corrupt record of an upgrade, whose bytes are gone then. */
+export function repairedWords(
+  { by, reason }: { readonly by: string; readonly reason: string },
+  corrupt: string,
+): string {
+  const why = reason === '' ? '' : `: ${reason}`;
+  return `repaired by ${by}${why}; the record was: ${corrupt.slice(0, upgradeTextKeptMax)}`;
+}
+
+// All of a usual record of an upgrade.
+const upgradeTextKeptMax = 2_000;

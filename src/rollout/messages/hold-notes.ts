@@ -1,4 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { UnreadableRecord } from '../model/rollout.ts';
+import { unreadableWords } from './rollout-reasons.ts';
+import { makeWords } from './sentences.ts';
 
 /** What a person should know about a hold or a release that was done. */
 export type HoldNote =
@@ -34,7 +37,24 @@ export function didYouMean(nearest: readonly string[]): string {
   return nearest.length === 0 ? '' : `; did you mean ${nearest.map((name) => `"${name}"`).join(', ')}?`;
 }
 
-/** What an operator wants to hold or release is not known. */
-export function unknownSubjectWords(subject: string): string {
-  return `nothing is called ${subject}`;
-}
+/** Why what an operator names can not be held or released. */
+export type UnknownSubject =
+  /** `nearest`: names of what may be meant. */
+  | { readonly kind: 'unknown'; readonly subject: string; readonly nearest: readonly string[] }
+  /** The stratum is of a rollout whose record is unreadable. */
+  | {
+      readonly kind: 'unreadableRollout';
+      readonly label: string;
+      readonly rolloutId: string;
+      readonly record: UnreadableRecord;
+    };
+
+export const unknownSubjectWords: (why: UnknownSubject) => string = makeWords<
+  UnknownSubject['kind'],
+  UnknownSubject
+>({
+  unknown: ({ subject, nearest }) =>
+    `${subject} is no build, no stratum of a current rollout, and no installed collector${didYouMean(nearest)}`,
+  unreadableRollout: ({ label, rolloutId, record }) =>
+    `stratum ${label} is of ${rolloutId}: ${unreadableWords(record)}`,
+});

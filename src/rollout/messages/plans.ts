@@ -1,4 +1,5 @@
 import { nearestText, someNames } from '../../base/names.ts';
+import type { PlanDrift } from '../model/rollout.ts';
 
 /** `plan 7f3a: 12 collectors to 19.455-2 (canary 3, rest 9)`. */
 export function planWords(plan: {
@@ -13,18 +14,14 @@ export function planWords(plan: {
   return `plan ${planHash}: ${collectors} to ${targetBuild} (${sizes})`;
 }
 
-/** How a plan moved since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. `target`: where it is another one now. */
-export function driftWords(drift: {
-  readonly target: string | undefined;
-  readonly joined: readonly string[];
-  readonly left: readonly string[];
-}): string {
-  const { target, joined, left } = drift;
+/** How a plan moved since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. */
+export function driftWords({ joined, left, change }: PlanDrift): string {
+  if (change.kind === 'text') return change.text;
   return [
-    target === undefined ? '' : `the target is ${target} now`,
-    joined.length === 0 ? '' : `${joined.length} joined (${someNames(joined)})`,
-    left.length === 0 ? '' : `${left.length} left (${someNames(left)})`,
-    joined.length + left.length === 0 ? 'its waves changed' : '',
+    change.target === null ? '' : `the target is ${change.target} now`,
+    joined === 0 ? '' : `${joined} joined (${someNames(change.joined, joined)})`,
+    left === 0 ? '' : `${left} left (${someNames(change.left, left)})`,
+    joined + left === 0 ? 'its waves changed' : '',
   ]
     .filter((part) => part !== '')
     .join(', ');

@@ -1,6 +1,7 @@
 import type { Awaited, FailedSummary, Refusal, ShownRollback } from '../verbs/refusal.ts';
 import { accountWords } from './accounts.ts';
 import { noTargetWords } from './exclusions.ts';
+import { driftWords } from './plans.ts';
 import { rolloutReasonWords, unreadableWords } from './rollout-reasons.ts';
 import { makeWords, stateWords } from './sentences.ts';
 import { implausibleWords } from './stop-causes.ts';
@@ -41,7 +42,7 @@ export const refusalWords: (refusal: Refusal) => string = makeWords<Refusal['kin
   inventory: ({ why }) =>
     `${implausibleWords(why)}; approve again later, or, if they were removed on purpose, abort it and start again`,
   planMoved: ({ from, to, drift }) =>
-    `the fleet moved since plan ${from} was made: ${drift}; look at plan ${to}, and approve that`,
+    `the fleet moved since plan ${from} was made: ${driftWords(drift)}; look at plan ${to}, and approve that`,
   changedMeanwhile: () => 'it changed while the fleet was read again: look at it, and approve again',
   rollbackUnknown: ({ reason }) => `${reason}; nothing was changed: pause it until they are known`,
   rollbackUnconfirmed: ({ shown, now }) =>

@@ -8,6 +8,7 @@ import type { ConfigStatus } from '../reload/newest-config.ts';
 import { describeFailure, type ServiceFailure } from '../upgrade/failure-classes.ts';
 import { accountWords } from './accounts.ts';
 import { configWords } from './configs.ts';
+import { needsStartWords } from './data-loss.ts';
 import { leftOutLine, nobodyPlannedWords, noTargetWords, showLeftOut } from './exclusions.ts';
 import { makeWords } from './sentences.ts';
 import { implausibleWords } from './stop-causes.ts';
@@ -37,8 +38,8 @@ export type NothingToDo =
       readonly policy: string;
       readonly last: Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
     }
-  /** Redis lost a rollout that was stopped. `detail`: which, and what to do. */
-  | { readonly kind: 'lost'; readonly detail: string }
+  /** Redis lost this rollout, which was stopped. */
+  | { readonly kind: 'lost'; readonly lost: Rollout }
   | { readonly kind: 'lostMeanwhile' };
 
 export type ScanFailure =
@@ -80,7 +81,7 @@ const nothingWords = makeWords<NothingToDo['kind'], NothingToDo>({
   },
   stopped: ({ policy, last }) =>
     `${stoppedWords(last)}; only an operator starts it again: upwave start ${policy}`,
-  lost: ({ detail }) => detail,
+  lost: ({ lost }) => needsStartWords(lost),
   lostMeanwhile: () => 'Redis lost its data while the plan was made; the next scan makes it again',
 });
 

@@ -14,6 +14,7 @@ import {
   showLeftOut,
 } from '../messages/exclusions.ts';
 import { gateWords } from '../messages/gates.ts';
+import { driftWords } from '../messages/plans.ts';
 import { rolloutReasonWords } from '../messages/rollout-reasons.ts';
 import { stratumWhyWords } from '../messages/stratum-reasons.ts';
 import type { AccountStatus } from '../model/account.ts';
@@ -21,7 +22,7 @@ import {
   type BuildHold,
   type HeldFor,
   holdNumber,
-  type PlanDrift,
+  type Rollout,
   type RolloutState,
   type RolloutView,
   type UnreadableRecord,
@@ -68,7 +69,7 @@ export interface RolloutStatus {
   readonly fromBuilds: readonly string[];
   readonly planHash: string;
   /** While the plan waits for approval: how the fleet moved since it was shown before. */
-  readonly drift: PlanDrift | null;
+  readonly drift: DriftStatus | null;
   readonly startedBy: string;
   readonly createdAt: EpochMs;
   readonly endedAt: EpochMs | null;
@@ -102,6 +103,14 @@ export interface RolloutStatus {
   readonly blockers: readonly ShownBlocker[];
   /** What an operator can do now. */
   readonly verbs: readonly RolloutVerb[];
+}
+
+/** How the plan that waits differs from the one before it. */
+export interface DriftStatus {
+  readonly from: string;
+  readonly joined: number;
+  readonly left: number;
+  readonly words: string;
 }
 
 export interface StrataStatus {
@@ -225,7 +234,7 @@ export function describeRollout(
     leftBehind: rollout.leftBehind.map(showLeftBehind),
     fromBuilds: rollout.fromBuilds,
     planHash: rollout.planHash,
-    drift: rollout.drift,
+    drift: driftOf(rollout),
     startedBy: rollout.startedBy,
     createdAt: rollout.createdAt,
     planned: waves.reduce((sum, { size }) => sum + size, 0),
@@ -243,6 +252,12 @@ export function describeRollout(
     blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
   return { ...status, verbs: legalVerbs(view, status) };
+}
+
+function driftOf({ drift }: Rollout): DriftStatus | null {
+  if (drift === null) return null;
+  const { from, joined, left } = drift;
+  return { from, joined, left, words: driftWords(drift) };
 }
 
 function heldOf(view: RolloutView): StrataStatus['held'] {

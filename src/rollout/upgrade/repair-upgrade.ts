@@ -24,9 +24,6 @@ export interface CorruptUpgrade {
   readonly text: string;
 }
 
-// Of the old text, in the event that says who repaired it: all of a usual one.
-const textKeptMax = 2_000;
-
 /**
  * The upgrade that takes the place of a corrupt record. One that is watched keeps its slot until its collector shows the
  * build or its deadline is over (P2), and has no attempt left, so that no further task is created (P1). Where its lane is
@@ -75,15 +72,6 @@ export function repairUpgrade(
 /** Its collector's name, as far as the text still has it. */
 export function nameOfCorrupt({ collectorId, text }: CorruptUpgrade): string {
   return textOf(text, 'collectorName') ?? `collector ${collectorId}`;
-}
-
-/** For the event of a repair: the bytes themselves are gone then. */
-export function describeRepair(
-  { text }: CorruptUpgrade,
-  { by, reason }: { readonly by: string; readonly reason: string },
-): string {
-  const why = reason === '' ? '' : `: ${reason}`;
-  return `repaired by ${by}${why}; the record was: ${text.slice(0, textKeptMax)}`;
 }
 
 /** A member of a JSON text that may be corrupt elsewhere. */

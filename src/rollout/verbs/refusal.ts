@@ -2,7 +2,7 @@ import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import type { AccountStatus } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import type { NoTarget } from '../model/left-out.ts';
-import type { RolloutState, UnreadableRecord } from '../model/rollout.ts';
+import type { PlanDrift, RolloutState, UnreadableRecord } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 
 /** Why a verb is refused, with its figures; `messages/refusals.ts` makes the sentence. */
@@ -48,7 +48,7 @@ export type Refusal =
   | { readonly kind: 'fleetUnread'; readonly reason: string }
   | { readonly kind: 'noTarget'; readonly why: NoTarget }
   | { readonly kind: 'inventory'; readonly why: Implausible }
-  | { readonly kind: 'planMoved'; readonly from: string; readonly to: string; readonly drift: string }
+  | { readonly kind: 'planMoved'; readonly from: string; readonly to: string; readonly drift: PlanDrift }
   | { readonly kind: 'changedMeanwhile' }
   | { readonly kind: 'rollbackUnknown'; readonly reason: string }
   /** `shown`: what its operator confirmed; null: nothing. */

@@ -244,7 +244,7 @@ describe('startAdminApi', () => {
         await post(`/${path}`, { subject: 'no-such' }),
         404,
         'notFound',
-        'nothing is called no-such',
+        'no-such is no build, no stratum of a current rollout, and no installed collector',
       );
       expectError(await post(`/${path}`, { subject: 'web-8' }), 503, 'unavailable', unavailable.reason);
       const asked = [...operations.holdRequests];

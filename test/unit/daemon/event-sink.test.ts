@@ -13,6 +13,7 @@ it('a daemon that gets to its work late says so every ten minutes, however often
     learnRefusal: () => false,
     isCut: () => false,
   });
-  for (; now < 1_260_000; now += 1_000) sink.note({ event: 'daemon.starved', reason: 'a create was late' });
+  for (; now < 1_260_000; now += 1_000)
+    sink.note({ event: 'daemon.starved', late: { kind: 'places', lateMs: 300 } });
   expect(told).toHaveLength(3);
 });

@@ -146,7 +146,7 @@ describe('makeEventSink', () => {
   it.each<readonly [DaemonNote, string]>([
     [{ event: 'service.moved', baseUrl: 'https://eu.example.com/api' }, 'https://eu.example.com/api'],
     [{ event: 'backgroundTask.failed', backgroundTask: 'r/soak/0', error: 'a bug' }, 'r/soak/0'],
-    [{ event: 'daemon.starved', reason: 'a create could not leave in time' }, 'Give it more CPU'],
+    [{ event: 'daemon.starved', late: { kind: 'create', withinMs: 400 } }, 'Give it more CPU'],
     [{ event: 'daemon.started', detail: '0.1.0' }, '0.1.0'],
     [{ event: 'redis.risk', reason: 'no append-only file' }, 'no append-only file'],
   ])('logs with $0.event what it is about', (note, words) => {

@@ -84,7 +84,7 @@ function aDaemonOn({ store, register }: { readonly store: RolloutStore; readonly
     fleet,
     scans: makeMemoryScanBook(),
     forecast: () => [],
-    memory: { check: async () => 'store', refusal: () => undefined },
+    memory: { check: async () => 'store', stoppedRollout: () => undefined },
     queue: { deliver: async () => undefined, bringForward: async () => undefined },
     backgroundTasks: runAtOnce,
     gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
@@ -440,7 +440,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     const { operations, parts, kept } = await aBrokenRollout();
     expect(await operations.hold({ subject: 'all', by: 'ann', reason: 'noisy' })).toEqual({
       kind: 'unknown',
-      reason: expect.stringContaining(`${id}: its record in Redis is unreadable`),
+      why: expect.objectContaining({ kind: 'unreadableRollout', rolloutId: id }),
     });
     const held = { kind: 'held', at: startedAt, reason: because('late') } as const;
     await changeRollout(parts, id, 'daemon', () => held);

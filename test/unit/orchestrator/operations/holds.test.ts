@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { hold, listHolds, release } from '../../../../src/orchestrator/operations/holds.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
-import { holdNoteWords } from '../../../../src/rollout/messages/hold-notes.ts';
+import { holdNoteWords, unknownSubjectWords } from '../../../../src/rollout/messages/hold-notes.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import {
   aFleetService,
@@ -93,11 +93,11 @@ describe('hold of a collector', () => {
     await begin({}, ['svr-12', 'svr-21', 'web-1.example.com', 'db']);
     expect(await holdOf('svr-22')).toEqual({
       kind: 'unknown',
-      reason:
-        'svr-22 is no build, no stratum of a current rollout, and no installed collector; did you mean "svr-12", "svr-21"?',
+      why: { kind: 'unknown', subject: 'svr-22', nearest: ['svr-12', 'svr-21'] },
     });
-    const reason = expect.stringMatching(/; did you mean "web-1\.example\.com"\?$/);
-    expect(await holdOf('WEB-1')).toMatchObject({ reason });
+    const why = { kind: 'unknown', subject: 'WEB-1', nearest: ['web-1.example.com'] } as const;
+    expect(await holdOf('WEB-1')).toEqual({ kind: 'unknown', why });
+    expect(unknownSubjectWords(why)).toMatch(/^WEB-1 is no build.*; did you mean "web-1\.example\.com"\?$/);
   });
 
   it('keeps its name for the list, and is released by it when it has left every plan', async () => {

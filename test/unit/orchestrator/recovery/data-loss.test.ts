@@ -8,6 +8,7 @@ import {
 } from '../../../../src/orchestrator/recovery/data-loss.ts';
 import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
+import { needsStartWords } from '../../../../src/rollout/messages/data-loss.ts';
 import { aPolicy, aRollout, because, startedAt, targetBuild } from '../../../support/builders.ts';
 import { freeze } from '../../../support/house.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
@@ -78,6 +79,11 @@ function aWorld() {
   };
 }
 
+function lostWords(memory: StoreMemory, policy: string, build: string): string | undefined {
+  const lost = memory.stoppedRollout(policy, build);
+  return lost && needsStartWords(lost);
+}
+
 describe('the memory of a daemon', () => {
   let world: ReturnType<typeof aWorld>;
   beforeEach(() => {
@@ -106,7 +112,7 @@ describe('the memory of a daemon', () => {
     expect(world.words()).toContain('active rollouts: production-20260302-3 (running)');
     expect(world.words()).toContain('held again: collector 7');
     expect(world.words()).not.toContain('upwave start');
-    expect(memory.refusal('production', targetBuild)).toBeUndefined();
+    expect(memory.stoppedRollout('production', targetBuild)).toBeUndefined();
   });
 
   it('starts no policy by itself whose lost rollout was stopped, until an operator does (P4)', async () => {
@@ -116,18 +122,18 @@ describe('the memory of a daemon', () => {
     world.replace('second');
     await memory.check();
     const words = 'production-20260302-1 was paused: ann: wait';
-    expect(memory.refusal('production', targetBuild)).toBe(
+    expect(lostWords(memory, 'production', targetBuild)).toBe(
       `Redis lost its data, and ${words}; only an operator starts it again: upwave start production`,
     );
-    expect(memory.refusal('staging', targetBuild)).toBeUndefined();
+    expect(memory.stoppedRollout('staging', targetBuild)).toBeUndefined();
     expect(world.words()).toContain(`\`upwave start\`: ${words}`);
     // Also when it is emptied again.
     world.replace('third');
     await memory.check();
-    expect(memory.refusal('production', targetBuild)).toContain(words);
+    expect(lostWords(memory, 'production', targetBuild)).toContain(words);
     await world.freeze('production', 2);
     await memory.check();
-    expect(memory.refusal('production', targetBuild)).toBeUndefined();
+    expect(memory.stoppedRollout('production', targetBuild)).toBeUndefined();
   });
 
   it('remembers how a rollout ended that was active at the check before', async () => {
@@ -138,8 +144,8 @@ describe('the memory of a daemon', () => {
     await memory.check();
     world.replace('second');
     await memory.check();
-    expect(memory.refusal('production', targetBuild)).toContain('was aborted');
-    expect(memory.refusal('production', '99.1-1')).toBeUndefined();
+    expect(lostWords(memory, 'production', targetBuild)).toContain('was aborted');
+    expect(memory.stoppedRollout('production', '99.1-1')).toBeUndefined();
   });
 
   it('takes what a daemon finds at its start for no data loss', async () => {
@@ -159,8 +165,8 @@ describe('the memory of a daemon', () => {
     world.losePolicy('production');
     await memory.check();
     await memory.check();
-    expect(memory.refusal('production', targetBuild)).toContain('was paused: ann: wait');
-    expect(memory.refusal('staging', targetBuild)).toBeUndefined();
+    expect(lostWords(memory, 'production', targetBuild)).toContain('was paused: ann: wait');
+    expect(memory.stoppedRollout('staging', targetBuild)).toBeUndefined();
     const takenIds = ['production-20260302-3', 'staging-20260302-2'];
     expect(world.back).toEqual([{ instance: 'first', builds: [], collectors: [], takenIds }]);
     expect(world.notes).toHaveLength(1);
@@ -179,7 +185,7 @@ describe('the memory of a daemon', () => {
       expect(await world.holds()).toEqual([held]);
     }
     expect(world.back.map(({ instance }) => instance)).toEqual(['another', 'a third']);
-    expect(memory.refusal('production', targetBuild)).toBeUndefined();
+    expect(memory.stoppedRollout('production', targetBuild)).toBeUndefined();
     expect(world.words()).toContain('held again: collector 7');
   });
 
@@ -233,7 +239,7 @@ describe('keepPolling', () => {
         if (checks === names.length) stopping.abort();
         return names[checks - 1] ?? '';
       },
-      refusal: () => undefined,
+      stoppedRollout: () => undefined,
     };
     const discoverWork = async () => void scannedAfter.push(checks);
     await keepPolling(memory, { ...quietParts, discoverWork }, stopping.signal);

@@ -38,18 +38,22 @@ describe('a stored rollout', () => {
   };
 
   it('is read with its kinds, as it was written', () => {
-    expect(read({ rev: 1 })).toEqual({ ...rollout, rev: 1 });
+    const change = { kind: 'collectors', target: null, joined: ['web-7'], left: [] };
+    const drift = { from: '1a2b', joined: 1, left: 0, change };
+    expect(read({ rev: 1, drift })).toEqual({ ...rollout, rev: 1, drift });
   });
 
   it('has texts where an earlier version wrote sentences', () => {
     const old = {
       leftOut: { 'not alive': 3 },
+      drift: { from: '1a2b', joined: 1, left: 0, words: '1 joined (web-7)' },
       heldStrata: [{ stratum: 0, label: 'all', reason: '3 of 4 failed', by: 'daemon', at: 1 }],
       leftBehind: [{ reason: 'another rollout has them', count: 2, names: ['web-1 (had 19.1-1)'] }],
     };
     expect(read(old)).toMatchObject({
       heldStrata: [{ reason: because('3 of 4 failed') }],
       leftOut: [{ kind: 'text', text: 'not alive', count: 3 }],
+      drift: { from: '1a2b', joined: 1, left: 0, change: { kind: 'text', text: '1 joined (web-7)' } },
       leftBehind: [
         {
           why: { kind: 'text', text: 'another rollout has them' },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import type { Rollout, RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
+import { driftWords } from '../../../../src/rollout/messages/plans.ts';
+import type { PlanDrift, Rollout, RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
 import { because, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
@@ -29,7 +30,7 @@ function approve(of: RolloutView): RolloutView {
 }
 
 describe('a plan that waits for approval', () => {
-  const drift = { from: '1a2b', joined: 1, left: 0, words: 'one more' };
+  const drift = { from: '1a2b', joined: 1, left: 0, change: because('one more') };
   const plan = view(
     { state: 'awaitingApproval', reason: because('the policy asks for it'), drift },
     {},
@@ -94,5 +95,28 @@ describe('a wave that waits for approval', () => {
     ['it has no members', { size: 0 }],
   ])('needs no approval when %s', (_case, rest) => {
     expect(decide(view({}, rest), at).actions).toEqual([{ do: 'openWave', wave: 1 }]);
+  });
+});
+
+describe('how a plan moved since it was shown', () => {
+  const none = { kind: 'collectors', target: null, joined: [], left: [] } as const;
+  const names = ['a', 'b', 'c', 'd', 'e'];
+
+  it.each<[string, PlanDrift]>([
+    [
+      '2 joined (a, b), 1 left (c)',
+      { from: '1a2b', joined: 2, left: 1, change: { ...none, joined: ['a', 'b'], left: ['c'] } },
+    ],
+    [
+      '7 joined (a, b, c, d, e and 2 more)',
+      { from: '1a2b', joined: 7, left: 0, change: { ...none, joined: names } },
+    ],
+    [
+      'the target is 19.540-1 now, its waves changed',
+      { from: '1a2b', joined: 0, left: 0, change: { ...none, target: '19.540-1' } },
+    ],
+    ['one more', { from: '1a2b', joined: 1, left: 0, change: because('one more') }],
+  ])('is said in words: %s', (words, drift) => {
+    expect(driftWords(drift)).toBe(words);
   });
 });

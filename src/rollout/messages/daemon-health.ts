@@ -1,0 +1,84 @@
+import { type DurationMs, type EpochMs, isoSecond } from '../../base/time.ts';
+import { makeWords } from './sentences.ts';
+
+/** How a part of a daemon's work is, for `/readyz`. */
+export type Health =
+  /** `ours`: what this daemon's last request found. `until`: null, one request tries for all daemons. */
+  | {
+      readonly kind: 'serviceAwaited';
+      readonly ours: string;
+      readonly until: EpochMs | null;
+      readonly reason: string;
+    }
+  | {
+      readonly kind: 'serviceDown';
+      readonly since: EpochMs | null;
+      /** The next attempt; null: it is due. */
+      readonly until: EpochMs | null;
+      readonly cause: string;
+    }
+  | { readonly kind: 'receiversWell' }
+  | {
+      readonly kind: 'receiverFails';
+      readonly name: string;
+      readonly since: EpochMs;
+      readonly reason: string;
+      readonly retryAt: EpochMs;
+    }
+  | { readonly kind: 'reportsWell'; readonly directory: string }
+  | { readonly kind: 'reportsFail'; readonly since: EpochMs; readonly reason: string }
+  | { readonly kind: 'redisWell' }
+  | { readonly kind: 'redisUnwritable'; readonly place: string; readonly refusal: string }
+  /** `cause`: null where it is not known. */
+  | { readonly kind: 'redisAway'; readonly place: string; readonly cause: string | null }
+  | { readonly kind: 'redisFault'; readonly place: string; readonly fault: string }
+  | { readonly kind: 'configAgreed' }
+  | { readonly kind: 'configRefused'; readonly problem: string }
+  | { readonly kind: 'recordsWell' }
+  | { readonly kind: 'recordsNewer'; readonly newer: readonly string[] }
+  | { readonly kind: 'accountOwn' }
+  | {
+      readonly kind: 'accountForeign';
+      readonly foreign: ReadonlyArray<{ readonly rolloutId: string; readonly reason: string }>;
+    };
+
+export const healthWords: (health: Health) => string = makeWords<Health['kind'], Health>({
+  serviceAwaited: ({ ours, until, reason }) =>
+    `${ours}; ${until === null ? 'one request tries for all' : `all wait until ${isoSecond(until)}`}: ${reason}`,
+  serviceDown: ({ since, until, cause }) => {
+    const began = since === null ? '' : ` since ${isoSecond(since)}`;
+    const next = until === null ? 'now' : `next at ${isoSecond(until)}`;
+    return `down${began}: one request at a time tries it, ${next}. ${cause}`;
+  },
+  receiversWell: () => 'all receivers take their messages',
+  receiverFails: ({ name, since, reason, retryAt }) =>
+    `receiver ${name} takes no messages since ${isoSecond(since)}: ${reason}; next attempt at ${isoSecond(retryAt)}`,
+  reportsWell: ({ directory }) => `reports are written to ${directory}`,
+  reportsFail: ({ since, reason }) => `no report has been written since ${isoSecond(since)}: ${reason}`,
+  redisWell: () => 'connected',
+  redisUnwritable: ({ place, refusal }) => `${place} refuses writes: ${refusal}`,
+  redisAway: ({ place, cause }) => `no connection to ${place}${cause === null ? '' : `: ${cause}`}`,
+  redisFault: ({ place, fault }) => `${place} answers with an error: ${fault}`,
+  configAgreed: () => 'all daemons have the same config of each policy',
+  configRefused: ({ problem }) =>
+    `the config file has mistakes, so this daemon works by the config that it read before: ${problem}`,
+  recordsWell: () => 'this upwave can read every active rollout',
+  recordsNewer: ({ newer }) => `left to daemons of a newer version: ${newer.join('; ')}`,
+  accountOwn: () => 'every rollout on its way is of this account',
+  accountForeign: ({ foreign }) =>
+    `needs a person: ${foreign.map(({ rolloutId, reason }) => `${rolloutId} is left alone: ${reason}`).join('; ')}`,
+});
+
+/** What a process gets to late, again and again. */
+export type Lateness =
+  /** A create could not leave in this time after its intent. */
+  | { readonly kind: 'create'; readonly withinMs: DurationMs }
+  /** Places in the API budget. */
+  | { readonly kind: 'places'; readonly lateMs: DurationMs };
+
+export const latenessWords: (late: Lateness) => string = makeWords<Lateness['kind'], Lateness>({
+  create: ({ withinMs }) =>
+    `a create could not leave within ${withinMs} ms of its intent, and goes back to wait for its turn`,
+  places: ({ lateMs }) =>
+    `places in the API budget are reached ${Math.ceil(lateMs)} ms too late, so fewer requests are made`,
+});
