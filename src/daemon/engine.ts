@@ -1,6 +1,7 @@
 import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
 import { makeReportFolder } from '../observability/report-folder.ts';
+import { makeConfigs } from '../orchestrator/configs/configs.ts';
 import { makeAccounts } from '../orchestrator/records/accounts.ts';
 import { makeSharedAttributes } from '../orchestrator/records/shared-attributes.ts';
 import { makeStoreMemory } from '../orchestrator/recovery/data-loss.ts';
@@ -9,7 +10,6 @@ import {
   makeReportKeeper,
   type ReportKeeper,
 } from '../orchestrator/report/keep-reports.ts';
-import { makeConfigs } from '../orchestrator/scan/configs.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeNoticeQueue } from '../queue/notice-delivery.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';

@@ -1,5 +1,7 @@
 import type { DurationMs } from '../base/time.ts';
 import { makeGateProbe } from '../gates/make-gate-probe.ts';
+import type { Configs } from '../orchestrator/configs/configs.ts';
+import { keepBeating } from '../orchestrator/configs/keep-beating.ts';
 import { type LeadParts, lead } from '../orchestrator/lead/lead.ts';
 import { type AnnounceParts, keepAnnouncing } from '../orchestrator/notify/announce.ts';
 import { type DeliverParts, deliver } from '../orchestrator/notify/deliver.ts';
@@ -7,7 +9,6 @@ import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
 import type { LogSearch } from '../orchestrator/ports/log-search.ts';
 import { keepPolling, type StoreMemory } from '../orchestrator/recovery/data-loss.ts';
 import type { ReportKeeper } from '../orchestrator/report/keep-reports.ts';
-import { type Configs, keepBeating } from '../orchestrator/scan/configs.ts';
 import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../orchestrator/step/run-step.ts';
 import type { Observations } from '../orchestrator/watch/observations.ts';

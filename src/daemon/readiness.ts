@@ -1,12 +1,12 @@
 import type { ReadinessCheck } from '../admin-api/handlers/readiness.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { ReportConfig } from '../config/config.ts';
+import type { Configs } from '../orchestrator/configs/configs.ts';
 import type { ReloadStatus } from '../orchestrator/operations/reload.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { Outbox, ReceiverFailure } from '../orchestrator/ports/notifications.ts';
 import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
-import type { Configs } from '../orchestrator/scan/configs.ts';
 import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
 import { configWords } from '../rollout/messages/configs.ts';
 import { healthWords } from '../rollout/messages/daemon-health.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../base/time.ts';
+import type { Configs } from '../orchestrator/configs/configs.ts';
 import { type FindOrphansParts, findOrphans } from '../orchestrator/operations/list-policies.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { RolloutStore } from '../orchestrator/ports/rollout-store.ts';
-import type { Configs } from '../orchestrator/scan/configs.ts';
 import { assessRedis } from '../redis/connection/assess-redis.ts';
 import type { RedisCommands } from '../redis/connection/connection.ts';
 import { orphanWords } from '../rollout/messages/configs.ts';

@@ -1,8 +1,8 @@
 import type { DurationMs } from '../base/time.ts';
 import { makeSendNotice } from '../observability/notifications/send-notice.ts';
+import { followConfigs } from '../orchestrator/configs/follow-configs.ts';
 import { isWaitedFor } from '../orchestrator/lead/lead.ts';
 import { announceAndDrain } from '../orchestrator/notify/announce.ts';
-import { followConfigs } from '../orchestrator/scan/configs.ts';
 import { type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
 import { makeObservations } from '../orchestrator/watch/observations.ts';
 import { apiBudgetKeys } from '../redis/api-budget/ledger.ts';

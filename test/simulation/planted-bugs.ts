@@ -1,8 +1,8 @@
+import type { Configs } from '../../src/orchestrator/configs/configs.ts';
 import type { VerbRequest } from '../../src/orchestrator/operations/operations.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { Answer, FleetService, ReservedCreate } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
-import type { Configs } from '../../src/orchestrator/scan/configs.ts';
 import type { FleetCollector } from '../../src/rollout/model/collector.ts';
 import type { Policy, WaveRule } from '../../src/rollout/model/policy.ts';
 import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rollout.ts';

@@ -1,9 +1,9 @@
 import type { DurationMs } from '../../base/time.ts';
 import { withEitherSignal } from '../../base/waiting.ts';
+import type { Configs } from '../configs/configs.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { Fence, LeaderLease } from '../ports/leader.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
-import type { Configs } from '../scan/configs.ts';
 import { type WatchParts, watch } from '../watch/watch-fleet.ts';
 import { packHistory } from './pack-history.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';

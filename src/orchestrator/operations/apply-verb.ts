@@ -8,11 +8,11 @@ import { makeFailureTest, summarizeFailed } from '../../rollout/status/failure-w
 import { isAsShown, shownOf } from '../../rollout/status/preview-rollback.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { judgeVerb, type VerbJudgement, verbTraits } from '../../rollout/verbs/verbs.ts';
+import { type FollowConfigsParts, followRollout } from '../configs/follow-configs.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import { changeRollout, stopRollout } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
 import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
-import { type FollowConfigsParts, followRollout } from '../scan/configs.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import type { VerbRequest } from './operations.ts';
 import { showRollback } from './preview-rollback.ts';

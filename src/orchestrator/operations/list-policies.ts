@@ -3,6 +3,7 @@ import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd, type RolloutState } from '../../rollout/model/rollout.ts';
 import { followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
 import type { ShownConfigStatus } from '../../rollout/reload/newest-config.ts';
+import type { Configs } from '../configs/configs.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import {
   lastGoodScan,
@@ -11,7 +12,6 @@ import {
   type ScanForecast,
   type ScanOutcome,
 } from '../ports/scan-book.ts';
-import type { Configs } from '../scan/configs.ts';
 
 /** How the scans of a policy went. */
 export interface PolicyStatus {

@@ -3,14 +3,10 @@ import { configWords, reloadWords, removedPolicyWords } from '../../rollout/mess
 import type { Policy } from '../../rollout/model/policy.ts';
 import { withPresentBrakes } from '../../rollout/reload/follow-config.ts';
 import { compareConfigs, type PolicyChange } from '../../rollout/reload/policy-difference.ts';
+import type { Configs } from '../configs/configs.ts';
+import { type FollowConfigsParts, type FollowedConfig, followConfigs } from '../configs/follow-configs.ts';
 import type { NamedConfig } from '../ports/config-register.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
-import {
-  type Configs,
-  type FollowConfigsParts,
-  type FollowedConfig,
-  followConfigs,
-} from '../scan/configs.ts';
 
 /** A config that was read again and is without a mistake. */
 export interface NextConfig {

@@ -7,12 +7,12 @@ import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { FrozenRollout } from '../../rollout/planning/freeze-plan.ts';
 import type { PlanOptions } from '../../rollout/planning/plan.ts';
 import { makeJoinerJudge, planJoiners } from '../../rollout/planning/plan-joiners.ts';
+import type { Configs } from '../configs/configs.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { UpgradeChange } from '../ports/rollout-store.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf } from '../records/change-upgrade.ts';
 import { judgeInventory } from '../watch/judge-inventory.ts';
-import type { Configs } from './configs.ts';
 import type { PlanMemory } from './read-plan.ts';
 
 export interface AddLateJoinersParts extends ChangeRolloutParts, ChangeUpgradeParts {

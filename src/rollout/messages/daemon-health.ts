@@ -64,7 +64,7 @@ export const healthWords: (health: Health) => string = makeWords<Health['kind'],
     `the config file has mistakes, so this daemon works by the config that it read before: ${problem}`,
   recordsWell: () => 'this upwave can read every active rollout',
   recordsNewer: ({ newer }) => `left to daemons of a newer version: ${newer.join('; ')}`,
-  accountOwn: () => 'every rollout on its way is of this account',
+  accountOwn: () => 'every active rollout is of this account',
   accountForeign: ({ foreign }) =>
     `needs a person: ${foreign.map(({ rolloutId, reason }) => `${rolloutId} is left alone: ${reason}`).join('; ')}`,
 });

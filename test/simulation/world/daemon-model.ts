@@ -1,3 +1,5 @@
+import { makeConfigs } from '../../../src/orchestrator/configs/configs.ts';
+import { followConfigs } from '../../../src/orchestrator/configs/follow-configs.ts';
 import { reconcile } from '../../../src/orchestrator/lead/reconcile.ts';
 import { makeOperations } from '../../../src/orchestrator/operations/make-operations.ts';
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
@@ -5,7 +7,6 @@ import { makeReload, type ReloadResult } from '../../../src/orchestrator/operati
 import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { BackgroundTasks, StepOutcome, WakeUps } from '../../../src/orchestrator/ports/leader.ts';
 import { makeAccounts } from '../../../src/orchestrator/records/accounts.ts';
-import { followConfigs, makeConfigs } from '../../../src/orchestrator/scan/configs.ts';
 import { type ScanOrigin, scan } from '../../../src/orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';

@@ -270,7 +270,7 @@ describe('a hold', () => {
     expect(some).toMatchObject({
       code: exitCodes.usageOrConfig,
       out: 'collector 7 web-7: held\n',
-      err: expect.stringMatching(/^upwave: nothing is no build.*\n  at-all is no build.*\n$/),
+      err: expect.stringMatching(/^upwave: nothing is no build.*\n {2}at-all is no build.*\n$/),
     });
     expect((await upwave('hold', 'web-8')).code).toBe(exitCodes.unreachable);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeConfigs } from '../../../../src/orchestrator/scan/configs.ts';
+import { makeConfigs } from '../../../../src/orchestrator/configs/configs.ts';
 import { scan } from '../../../../src/orchestrator/scan/scan.ts';
 import type { LivingDaemon } from '../../../../src/rollout/reload/newest-config.ts';
 import { aFleet, aPolicy } from '../../../support/builders.ts';

@@ -1,13 +1,9 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
-import type { Sleep } from '../../base/waiting.ts';
 import { configWords } from '../../rollout/messages/configs.ts';
-import type { Policy, PolicyDifference } from '../../rollout/model/policy.ts';
-import type { Rollout } from '../../rollout/model/rollout.ts';
-import { type ConfigWord, followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
+import type { ConfigWord } from '../../rollout/reload/follow-config.ts';
 import { type ConfigStatus, judgeConfig } from '../../rollout/reload/newest-config.ts';
 import type { ConfigRegister, LivingDaemons, NamedConfig } from '../ports/config-register.ts';
 import type { EventSink } from '../ports/event-sink.ts';
-import { type ChangeRolloutParts, stopRollout } from '../records/change-rollout.ts';
 
 /** Whether this daemon has the newest config of each policy: only then may it scan and plan the policy (P5). */
 export interface Configs {
@@ -115,108 +111,3 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
 const agreed: ConfigStatus = { kind: 'agreed', others: 0 };
 
 const eventOf = { agreed: 'agreed', newest: 'differs', outdated: 'outdated' } as const;
-
-// A daemon is taken for gone after five of these.
-const beatEveryMs: DurationMs = 2_000;
-
-/** Keeps saying that this daemon lives, until the signal is aborted; Redis may keep a beat waiting for as long as it is away. */
-export async function keepBeating(
-  configs: Pick<Configs, 'beat'>,
-  {
-    register,
-    sink,
-    sleep,
-    afterBeat,
-  }: {
-    readonly register: Pick<ConfigRegister, 'leave'>;
-    readonly sink: EventSink;
-    readonly sleep: Sleep;
-    /** What is to be done by what the beat has shown. */
-    readonly afterBeat: () => Promise<unknown>;
-  },
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await configs.beat();
-      await afterBeat();
-    } catch (error) {
-      // Redis away, or refusing: what was judged last stands, and each scan asks again.
-      if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });
-    }
-    await sleep(beatEveryMs, signal);
-  }
-  // Else the others would wait some seconds for it; where Redis is away, they do.
-  await register
-    .leave()
-    .catch((error: unknown) => sink.note({ event: 'reconcile.failed', rollout: '', error }));
-}
-
-export interface FollowConfigsParts extends ChangeRolloutParts {
-  readonly configs: Pick<Configs, 'word' | 'beat'>;
-  /** The policies of the present config: one list, which a reload changes. */
-  readonly rollouts: readonly Policy[];
-}
-
-/** How a running rollout stands to the present config. */
-export interface FollowedConfig {
-  readonly rollout: string;
-  /** Changed by this call, and in force when it returns. */
-  readonly followed: readonly PolicyDifference[];
-  /** Left to the next rollout. */
-  readonly waiting: readonly PolicyDifference[];
-}
-
-/**
- * Brings the brakes of the present config to the running rollouts: after a reload, at start, and with each beat, so
- * that a daemon which was away brings them, too. The record keeps them, so that every daemon acts alike. When it returns, no
- * create leaves any more that only the former brakes allowed.
- */
-export async function followConfigs(
-  parts: FollowConfigsParts,
-  by: string,
-): Promise<readonly FollowedConfig[]> {
-  const all: FollowedConfig[] = [];
-  for (const policy of parts.rollouts.map(({ name }) => name)) {
-    for (const rolloutId of await parts.store.activeRolloutIds([policy])) {
-      const followed = await followRollout(parts, { policy, rolloutId, by });
-      if (followed !== undefined) all.push(followed);
-    }
-  }
-  return all;
-}
-
-/**
- * The same for one rollout, which may be over and about to run again.
- * @returns undefined where this daemon's config says nothing about it
- */
-export async function followRollout(
-  parts: FollowConfigsParts,
-  { policy, rolloutId, by }: { readonly policy: string; readonly rolloutId: string; readonly by: string },
-): Promise<FollowedConfig | undefined> {
-  let followed: readonly PolicyDifference[] = [];
-  // Again until the record shows it: whoever was suspended on the way had nothing to say any more.
-  for (;;) {
-    const before = await parts.store.loadRollout(rolloutId);
-    const config = parts.rollouts.find(({ name }) => name === policy);
-    if (before === undefined || config === undefined) return undefined;
-    // Of another account, its policy is another one that has the same name (P5).
-    const account = await parts.accounts?.statusOf(before);
-    if (account !== undefined && account.kind !== 'own') return undefined;
-    const present = withPresentBrakes(before, config);
-    // Asked once more now that the record is read: a daemon says that it has a newer config before it writes by it.
-    if (present.followed.length > 0) await parts.configs.beat();
-    if (parts.configs.word(policy) === undefined) return undefined;
-    // Asked again for each reading of the record and with the present config, which may have changed meanwhile.
-    const judge = (rollout: Rollout) => {
-      const word = parts.configs.word(policy);
-      const now = parts.rollouts.find(({ name }) => name === policy);
-      if (word === undefined || now === undefined) return undefined;
-      const isTakenUp = word.isTakenUp && rollout.config?.generation === before.config?.generation;
-      return followConfig(rollout, { config: now, word: { ...word, isTakenUp }, at: parts.clock.now() });
-    };
-    if (judge(before) === undefined) return { rollout: rolloutId, followed, waiting: present.waiting };
-    await stopRollout(parts, rolloutId, by, (view) => judge(view.rollout));
-    followed = present.followed;
-  }
-}

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { type Configs, makeConfigs } from '../../../../src/orchestrator/configs/configs.ts';
+import { followConfigs } from '../../../../src/orchestrator/configs/follow-configs.ts';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import type { LivingDaemons } from '../../../../src/orchestrator/ports/config-register.ts';
-import { type Configs, followConfigs, makeConfigs } from '../../../../src/orchestrator/scan/configs.ts';
 import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
 import type { AccountStatus } from '../../../../src/rollout/model/account.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
