@@ -39,7 +39,7 @@ const framesPerSecond = 20;
 
 /** Takes over the terminal, on its alternate screen: what was there before is there again afterwards. */
 export function openScreen(output: ConsoleOutput, actions: ScreenActions): Screen {
-  const stdout = process.stdout;
+  const { stdout } = process;
   let state = emptyScreen;
   let listedAt = 0;
   const draw = () => {
@@ -49,7 +49,7 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
   const isAsked = process.stdin.isTTY === true;
   const change = (next: ScreenState): void => {
     state = next;
-    app.rerender(draw());
+    terminal.redraw();
   };
   const onKey = (key: Key): void => {
     const pressed = pressKey(state, key);
@@ -74,6 +74,27 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
     else if (state.words === words && openOne(state)?.id === status.id)
       change({ ...state, collectors: listed });
   };
+  const terminal = takeTerminal(draw);
+  return {
+    show: (news) => {
+      change(withNews(state, { ...news, seenAt: Date.now() }));
+      const status = openOne(state);
+      const isDue = Date.now() - listedAt >= listEveryMs;
+      if (status === undefined || state.story !== undefined || !isDue) return;
+      listedAt = Date.now();
+      void refresh(status);
+    },
+    trouble: (trouble) => change({ ...state, trouble }),
+    close: terminal.close,
+  };
+}
+
+/** Draws on the alternate screen again and again, and when it has another size. */
+function takeTerminal(draw: () => ReturnType<typeof createElement>): {
+  readonly redraw: () => void;
+  readonly close: () => void;
+} {
+  const { stdout } = process;
   stdout.write(alternate);
   const leave = (): void => void stdout.write(ordinary);
   process.once('exit', leave);
@@ -88,15 +109,7 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
   const timer = setInterval(redraw, redrawMs);
   stdout.on('resize', redraw);
   return {
-    show: (news) => {
-      change(withNews(state, { ...news, seenAt: Date.now() }));
-      const status = openOne(state);
-      const isDue = Date.now() - listedAt >= listEveryMs;
-      if (status === undefined || state.story !== undefined || !isDue) return;
-      listedAt = Date.now();
-      void refresh(status);
-    },
-    trouble: (trouble) => change({ ...state, trouble }),
+    redraw,
     close: () => {
       clearInterval(timer);
       stdout.off('resize', redraw);

@@ -64,29 +64,14 @@ export async function beginRollback(
   const { takenBack } = parted;
   const left = [...parted.left, ...found.left];
   if (takenBack.length === 0) {
-    const reason = {
-      kind: 'nothingTakenBack',
-      left: left.map(({ count, why }) => ({ count, why })),
-    } as const;
-    await changeRollout(parts, rollout.id, 'daemon', (current) =>
-      current.rollout.state === 'rollingBack'
-        ? { kind: 'rolledBack', at: clock.now(), reason, left }
-        : undefined,
-    );
+    await endWithNobody(parts, rollout, left);
     return 'done';
   }
-  const id = rollout.rollbackId ?? (await nextRolloutId(store, rollout.policy.name, clock.now()));
-  let named: string | null = id;
-  let original = rollout;
-  await changeRollout(parts, rollout.id, 'daemon', (current) => {
-    original = current.rollout;
-    named = current.rollout.rollbackId ?? (current.rollout.state === 'rollingBack' ? id : null);
-    if (current.rollout.rollbackId !== null || named === null) return undefined;
-    return { kind: 'rollbackNamed', at: clock.now(), rollbackId: named, left };
-  });
-  if (named === null) return 'done';
+  const named = await nameRollback(parts, rollout, left);
+  if (named === undefined) return 'done';
+  const { id, original } = named;
   const origin = {
-    id: named,
+    id,
     startedBy: rollout.id,
     createdAt: clock.now(),
     fleet: inventory.value,
@@ -98,7 +83,7 @@ export async function beginRollback(
     at: clock.now(),
     event: 'rollout.planned',
     policy: rollout.policy.name,
-    rollout: named,
+    rollout: id,
     reason: rollbackPlannedWords(rollout.id, { takenBack: takenBack.length, left }),
     by: 'daemon',
   } as const;
@@ -107,6 +92,36 @@ export async function beginRollback(
   parts.sink.report(event);
   parts.wakeUps.wake();
   return 'done';
+}
+
+async function endWithNobody(
+  parts: RollbackParts,
+  { id }: Rollout,
+  left: readonly LeftBehind[],
+): Promise<void> {
+  const reason = { kind: 'nothingTakenBack', left: left.map(({ count, why }) => ({ count, why })) } as const;
+  await changeRollout(parts, id, 'daemon', ({ rollout }) =>
+    rollout.state === 'rollingBack' ? { kind: 'rolledBack', at: parts.clock.now(), reason, left } : undefined,
+  );
+}
+
+/** Writes down the rollback's id, with the rollout as it was then; undefined: it no longer rolls back. */
+async function nameRollback(
+  parts: RollbackParts,
+  rollout: Rollout,
+  left: readonly LeftBehind[],
+): Promise<{ readonly id: string; readonly original: Rollout } | undefined> {
+  const { store, clock } = parts;
+  const next = rollout.rollbackId ?? (await nextRolloutId(store, rollout.policy.name, clock.now()));
+  let id: string | null = next;
+  let original = rollout;
+  await changeRollout(parts, rollout.id, 'daemon', (current) => {
+    original = current.rollout;
+    id = current.rollout.rollbackId ?? (current.rollout.state === 'rollingBack' ? next : null);
+    if (current.rollout.rollbackId !== null || id === null) return undefined;
+    return { kind: 'rollbackNamed', at: clock.now(), rollbackId: id, left };
+  });
+  return id === null ? undefined : { id, original };
 }
 
 /**

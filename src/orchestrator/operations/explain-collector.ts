@@ -168,19 +168,32 @@ async function explainFor(
       ...explainUnreadable(asking.id),
     };
   }
+  return { ...none, ...(await explainOutside(parts, policy, { asking, records, view })) };
+}
+
+/** A collector that no active rollout of the policy has. */
+async function explainOutside(
+  parts: OperationsParts,
+  policy: Policy,
+  of: {
+    readonly asking: Asking;
+    readonly records: readonly KeptRecord[];
+    readonly view: RolloutView | undefined;
+  },
+) {
+  const { asking, records, view } = of;
   const asked = await asking.ask();
   if (asked.kind !== 'found') {
     const why =
       asked.kind === 'none'
         ? unplanned({ kind: 'gone' })
         : unplanned({ kind: 'unknown', detail: asked.reason });
-    return { ...none, ...why, target: null, stratum: null };
+    return { ...why, target: null, stratum: null };
   }
   const { collector } = asked;
   const target = await targetOf(parts, policy, { asking, view });
   const [held] = await parts.register.holdsOf([collector.id]);
   return {
-    ...none,
     target: target?.kind === 'chosen' ? target.build : null,
     stratum: stratumLabel(collector, policy.spreadBy),
     ...explainUnplanned(policy, collector, { target, past: records, held }),

@@ -143,6 +143,7 @@ function replacedEventOf(unreadable: string, { state, reason }: Rollout): Change
   };
 }
 
+// oxlint-disable-next-line max-lines-per-function -- a table: one row for each fact
 function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): ChangeEvent | undefined {
   switch (fact.kind) {
     case 'approved':

@@ -72,24 +72,7 @@ export function makeRedisFleetRegister(redis: {
       args: { field, hold: hold === undefined ? null : JSON.stringify(hold), marksKeptMs },
     });
 
-  const readHolds = (entries: ReadonlyArray<readonly [field: string, text: string]>) => {
-    const builds: BuildHold[] = [];
-    const collectors: CollectorHold[] = [];
-    for (const [field, text] of entries) {
-      const [, kind, subject = ''] = /^(build|collector):(.*)$/s.exec(field) ?? [];
-      const what = `the hold of ${field.replace(':', ' ')}`;
-      if (kind === 'build') {
-        const hold = broken.read(() => decode(buildHold, what, text));
-        builds.push(hold ?? { build: subject, ...unknownWord });
-      } else {
-        const hold = broken.read(() => decode(collectorHold, what, text));
-        const collectorId = Number(subject);
-        if (hold !== undefined) collectors.push(hold);
-        else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownWord });
-      }
-    }
-    return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };
-  };
+  const readHolds = (entries: readonly HoldField[]) => decodeHolds(broken, entries);
 
   return {
     holds: async () => readHolds(Object.entries(await commands.hgetall(holdsKey))),
@@ -142,6 +125,27 @@ export function makeRedisFleetRegister(redis: {
       return { builds: await commands.zrangebyscore(offeredKey, score, '+inf'), at: Number(score) };
     },
   };
+}
+
+type HoldField = readonly [field: string, text: string];
+
+function decodeHolds(broken: BrokenRecords, entries: readonly HoldField[]) {
+  const builds: BuildHold[] = [];
+  const collectors: CollectorHold[] = [];
+  for (const [field, text] of entries) {
+    const [, kind, subject = ''] = /^(build|collector):(.*)$/s.exec(field) ?? [];
+    const what = `the hold of ${field.replace(':', ' ')}`;
+    if (kind === 'build') {
+      const hold = broken.read(() => decode(buildHold, what, text));
+      builds.push(hold ?? { build: subject, ...unknownWord });
+    } else {
+      const hold = broken.read(() => decode(collectorHold, what, text));
+      const collectorId = Number(subject);
+      if (hold !== undefined) collectors.push(hold);
+      else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownWord });
+    }
+  }
+  return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };
 }
 
 function byInstant(a: { readonly at: EpochMs }, b: { readonly at: EpochMs }): number {

@@ -108,32 +108,15 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     faults: new HttpFaults(scenario, world.startedAt),
     wait: (durationMs) => waitReal(durationMs / speed, closing.signal),
   });
-  const handlers: OperationHandlers<typeof collectorManagementApi> = {
-    ...makeCollectorHandlers(callers),
-    ...makeSourceHandlers(callers),
-    ...makeUpgradeHandlers({ callers, record }),
-    ...makeSearchJobHandlers(callers),
-  };
-  if (parts.state !== undefined) {
-    const opened = new StateKeeper({
-      path: parts.state,
-      state: () => stateOf(accounts, { stored, seed, clock, realClock, speed }),
-      wait: (durationMs) => waitReal(durationMs, closing.signal),
-      onFailure: parts.onStateFailure ?? (() => {}),
-    });
-    await opened.open();
-    keeper = opened;
-  }
+  keeper = await openKeeper(
+    parts,
+    () => stateOf(accounts, { stored, seed, clock, realClock, speed }),
+    (durationMs) => waitReal(durationMs, closing.signal),
+  );
   const server = await startHttpServer({
     host: parts.host ?? '127.0.0.1',
     port: parts.port ?? 0,
-    operations: [
-      ...prefixes.flatMap((prefix) => mountOperations(collectorManagementApi, { prefix, handlers })),
-      ...mountOperations([readRecord], {
-        prefix: '',
-        handlers: { readRecord: async () => ({ body: record.snapshot() }) },
-      }),
-    ],
+    operations: mountAll(callers, record),
     around: gate.around,
     answerFailure: makeFailureAnswer(errors, record),
   });
@@ -153,6 +136,32 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
       await keeper?.close();
     },
   };
+}
+
+/** undefined: no state is kept. */
+async function openKeeper(
+  { state: path, onStateFailure = () => {} }: ReferenceServiceParts,
+  state: () => ServiceState,
+  wait: (durationMs: DurationMs) => Promise<void>,
+): Promise<StateKeeper | undefined> {
+  if (path === undefined) return undefined;
+  const keeper = new StateKeeper({ path, state, wait, onFailure: onStateFailure });
+  await keeper.open();
+  return keeper;
+}
+
+function mountAll(callers: Callers, record: ServiceRecord) {
+  const handlers: OperationHandlers<typeof collectorManagementApi> = {
+    ...makeCollectorHandlers(callers),
+    ...makeSourceHandlers(callers),
+    ...makeUpgradeHandlers({ callers, record }),
+    ...makeSearchJobHandlers(callers),
+  };
+  const ofRecord = { readRecord: async () => ({ body: record.snapshot() }) };
+  return [
+    ...prefixes.flatMap((prefix) => mountOperations(collectorManagementApi, { prefix, handlers })),
+    ...mountOperations([readRecord], { prefix: '', handlers: ofRecord }),
+  ];
 }
 
 function makeFailureAnswer(errors: ErrorAnswers, record: ServiceRecord) {

@@ -33,6 +33,7 @@ export interface MemoryRolloutStore extends RolloutStore {
  * with each change, so that thousands of nights a minute can be played.
  * @param now its own clock, as Redis has one
  */
+// oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRolloutStore {
   const kept = new Map<string, Kept>();
   const active = new Map<string, string>();

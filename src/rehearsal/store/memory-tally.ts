@@ -53,6 +53,7 @@ interface MutableWave {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
+// oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeMemoryTally(): MemoryTally {
   const waves: MutableWave[] = [];
   const strata = new Map<string, Mutable<StratumSummary>>();

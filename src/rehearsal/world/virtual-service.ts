@@ -38,6 +38,7 @@ const outage: ServiceFailure = {
  * service is down all are unavailable.
  * @param slots tasks that may run at one instant
  */
+// oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeVirtualService(given: {
   readonly snapshot: FleetSnapshot;
   readonly targetBuild: string;

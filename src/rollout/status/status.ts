@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { GateVerdict, RolloutReasonKind } from '../../base/vocabulary.ts';
 import { calendarOf } from '../calendar/calendar.ts';
-import { assess, emptyCounts } from '../decision/assess.ts';
+import { type AssessedView, type AssessedWave, assess, emptyCounts } from '../decision/assess.ts';
 import { assessGate } from '../decision/assess-gate.ts';
 import { decideAssessed } from '../decision/decide.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
@@ -18,8 +18,10 @@ import { driftWords } from '../messages/plans.ts';
 import { rolloutReasonWords } from '../messages/rollout-reasons.ts';
 import { stratumWhyWords } from '../messages/stratum-reasons.ts';
 import type { AccountStatus } from '../model/account.ts';
+import type { GateRule } from '../model/policy.ts';
 import {
   type BuildHold,
+  type GateAnswers,
   type HeldFor,
   holdNumber,
   type Rollout,
@@ -176,38 +178,7 @@ export function describeRollout(
   const view = assess(given);
   const { rollout } = view;
   const { waves: covered, total, uncovered } = coverage(view.groups);
-  const waves = view.assessed.map((each): WaveStatus => {
-    const { index, wave, rule, summary, assessment } = each;
-    const { counts } = summary;
-    const waits = waveWaits(view, each);
-    const { name, joined, state, openedAt, passedAt } = wave;
-    const { failures, failuresAllowed, acknowledged, lost, setAside } = assessment;
-    return {
-      name,
-      size: wave.size + joined,
-      joined,
-      strata: covered[index]?.strata ?? 0,
-      state,
-      counts,
-      failures,
-      failuresAllowed,
-      lost,
-      acknowledged,
-      setAside,
-      gates: rule.gates.flatMap((gate, gateIndex) => {
-        const answers = wave.gates[gateIndex];
-        if (answers === undefined) return [];
-        const gateAssessment = assessGate(gate, answers, now);
-        const { name: gateName, verdict, dryRun } = gateAssessment;
-        const { value, errorsInRow: unanswered } = answers;
-        return [{ name: gateName, verdict, words: gateWords(gateAssessment), value, unanswered, dryRun }];
-      }),
-      openedAt,
-      soakEndsAt: soakEndsAtOf(each),
-      passedAt,
-      waits: waits === null ? null : waveWaitsWords(waits),
-    };
-  });
+  const waves = view.assessed.map((each) => describeWave(view, each, covered[each.index]?.strata ?? 0, now));
   const facts = {
     kind: rollout.kind,
     state: rollout.state,
@@ -252,6 +223,33 @@ export function describeRollout(
     blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
   return { ...status, verbs: legalVerbs(view, status) };
+}
+
+/** @param strata how many strata have members in it */
+function describeWave(view: AssessedView, each: AssessedWave, strata: number, now: EpochMs): WaveStatus {
+  const { wave, rule, summary, assessment } = each;
+  const waits = waveWaits(view, each);
+  const { name, joined, state, openedAt, passedAt } = wave;
+  const { failures, failuresAllowed, acknowledged, lost, setAside } = assessment;
+  return {
+    ...{ name, size: wave.size + joined, joined, strata, state, counts: summary.counts },
+    ...{ failures, failuresAllowed, lost, acknowledged, setAside },
+    gates: rule.gates.flatMap((gate, index) => {
+      const answers = wave.gates[index];
+      return answers === undefined ? [] : [describeGate(gate, answers, now)];
+    }),
+    openedAt,
+    soakEndsAt: soakEndsAtOf(each),
+    passedAt,
+    waits: waits === null ? null : waveWaitsWords(waits),
+  };
+}
+
+function describeGate(gate: GateRule, answers: GateAnswers, now: EpochMs): GateStatus {
+  const assessment = assessGate(gate, answers, now);
+  const { name, verdict, dryRun } = assessment;
+  const { value, errorsInRow: unanswered } = answers;
+  return { name, verdict, words: gateWords(assessment), value, unanswered, dryRun };
 }
 
 function driftOf({ drift }: Rollout): DriftStatus | null {
