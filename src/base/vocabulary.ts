@@ -116,6 +116,7 @@ export const blockerKinds = [
   'held',
   'paused',
   'outliersUnclear',
+  'groupMoves',
   'inventory',
   'recordsUnreadable',
   'newerVersion',

@@ -55,6 +55,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
     },
     spreadBy: when('strata', 0.6, drawSpread, []),
     isolateStrata: when('isolate', 0.75, () => true, false),
+    isolateAttributes: setup.features.isolate && draw('isolateAttributes').hit(0.5),
     maxInFlightPer: when('caps', 0.5, drawCaps, []),
     approval: when('planApproval', 0.2, () => true, false),
     windows: when('windows', 0.25, drawWindows, []),

@@ -147,6 +147,7 @@ export function aPolicy(changes: Partial<Policy> = {}): Policy {
     maxInFlightPer: [],
     spreadBy: [],
     isolateStrata: true,
+    isolateAttributes: false,
     approval: false,
     windows: [],
     freezes: [],

@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import { sharedAttributeWords } from '../../rollout/messages/shared-attribute.ts';
 import type { Cause, CauseGroup } from '../../rollout/status/causes.ts';
-import { quoteArgument } from '../../rollout/status/command-for.ts';
+import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { type Fit, fitLines } from './fit-lines.ts';
 
@@ -14,7 +14,7 @@ const linesOfCauseMax = { alone: 2, besideMore: 1 } as const;
 
 /** Why upgrades failed, are retried, are deferred or were withdrawn, most frequent first, and how to see each of them. */
 export function causeLines(
-  status: Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'sharedAttribute'>,
+  status: Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'sharedAttribute' | 'endedAt'>,
   fit: Fit,
 ): readonly string[] {
   const { id, causes, strata, sharedAttribute: shared } = status;
@@ -30,6 +30,7 @@ export function causeLines(
     shared === null ? [] : [{ text: toPrintable(sharedAttributeWords(shared)), color: 'red' as const }];
   return [
     ...(shared === null ? [] : fitLines('common', sharedPart, fit)),
+    ...holdHint(status).flatMap((hint) => fitLines('', [hint], fit)),
     ...lines,
     ...fitLines(
       '',
@@ -37,6 +38,12 @@ export function causeLines(
       fit,
     ),
   ];
+}
+
+/** How to hold alone those that share it; nothing where they are held, or nothing starts any more. */
+function holdHint(status: Pick<RolloutStatus, 'strata' | 'sharedAttribute' | 'endedAt'>): readonly string[] {
+  const command = holdCommandOf(status);
+  return command === undefined ? [] : [`hold them alone: ${command}`];
 }
 
 // A longer one would take lines from the rollout; its beginning selects as well.

@@ -16,7 +16,7 @@ export const urlOption = [
 const reasonOption = ['--reason <text>', 'why, for the events and for other operators'] as const;
 const held = [
   '<what...>',
-  'collectors by id or name, builds, or a stratum by its label, such as "Linux / amd64 / 19.441-2"; quote what has blanks',
+  'collectors by id or name, builds, a stratum by its label, such as "Linux / amd64 / 19.441-2", or what collectors share, such as "fields.rack=r7"; quote what has blanks',
 ] as const;
 
 /** What some verbs take beside a reason. */

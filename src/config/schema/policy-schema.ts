@@ -147,6 +147,12 @@ export const PolicySchema = z
       .boolean()
       .default(true)
       .describe('Whether an outlier stratum is held alone. The other collectors continue.'),
+    isolateAttributes: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether collectors that share what explains the failures are held alone, such as `fields.rack=r7`. Otherwise the command for it is shown.',
+      ),
     waves: WavesSchema,
     onBreach: z
       .enum(['hold', 'abort', 'rollback'])

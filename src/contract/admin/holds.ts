@@ -10,7 +10,16 @@ const HeldSubjectBody = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('build'), build: z.string() }),
     z.object({ kind: z.literal('collector'), collectorId: z.number(), name: z.string() }),
-    z.object({ kind: z.literal('stratum'), label: z.string(), rolloutId: z.string() }),
+    z.object({
+      kind: z.literal('stratum'),
+      label: z.string(),
+      rolloutId: z.string(),
+      attributes: z
+        .array(z.object({ key: z.string(), value: z.string() }))
+        .readonly()
+        .exactOptional()
+        .meta({ description: 'What the collectors of a group share, which becomes a stratum of its own.' }),
+    }),
   ])
   .meta({ id: 'HeldSubject', description: 'What the request of an operator was found to name.' });
 
@@ -100,7 +109,8 @@ const subjectLengthMax = 1_000;
 
 const HoldBody = z.object({
   subject: z.string().trim().min(1).max(subjectLengthMax).meta({
-    description: "A build, a collector's id or exact name, or a stratum's label: `Linux / amd64 / 19.441-2`.",
+    description:
+      "A build, a collector's id or exact name, a stratum's label: `Linux / amd64 / 19.441-2`; or what collectors share: `fields.rack=r7 and osName=Linux`.",
   }),
   ...whyAndWho,
 });

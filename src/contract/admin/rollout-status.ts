@@ -115,9 +115,12 @@ const SharedAttributeBody = z
     attributes: z
       .array(z.object({ key: z.string(), value: z.string() }))
       .readonly()
-      .meta({ description: 'One or two of `spreadBy`. A value may end in `*`.' }),
+      .meta({ description: 'One or two. A value may end in `*`.' }),
     ...AttributedFailures,
     elsewhere: z.object(AttributedFailures),
+    share: z.number().exactOptional().meta({
+      description: 'Collectors of the plan that have them, as a share of all. Absent: not known.',
+    }),
   })
   .meta({ id: 'SharedAttribute', description: 'What the failures have in common.' });
 

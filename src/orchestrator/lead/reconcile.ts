@@ -4,6 +4,7 @@ import { decide } from '../../rollout/decision/decide.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
+import { formatAttributes } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
@@ -15,10 +16,11 @@ import {
   waitForLeavingCreates,
 } from '../records/change-rollout.ts';
 import { changeOf, recordFacts } from '../records/change-upgrade.ts';
-import { loadRolloutView } from '../records/read-records.ts';
+import { loadRolloutView, withSharedAttribute } from '../records/read-records.ts';
 import { checkInventory } from '../watch/judge-inventory.ts';
 import type { Observations } from '../watch/observations.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
+import { moveGroup } from './move-group.ts';
 import { pollSoakingCollectors, type SoakPollParts } from './poll-soak.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 import { abandonRunning, withdrawWaiting } from './withdraw-upgrades.ts';
@@ -66,8 +68,9 @@ export async function reconcile(
   for (let passNumber = 0; passNumber < passesMax; passNumber += 1) {
     if (signal?.aborted === true) return null;
     const now = parts.clock.now();
-    const view = await loadRolloutView(parts, rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
-    if (view === undefined) return null;
+    const seen = await loadRolloutView(parts, rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
+    if (seen === undefined) return null;
+    const view = seen.rollout.policy.isolateAttributes ? await withSharedAttribute(parts, seen) : seen;
     const decision = decide(view, now);
     const did = await actAll({ parts, view, fence }, decision.actions);
     if (did === 'stale') return now;
@@ -125,6 +128,18 @@ const executors: Executors = {
     });
     return save(pass, { kind: 'strataHeld', at, strata: held });
   },
+  isolateGroup: (pass, { shared }) => {
+    const { attributes, failed, tried, elsewhere } = shared;
+    const at = nowOf(pass);
+    const reason = { kind: 'outlier', failed, tried, elsewhere } as const;
+    const label = formatAttributes(attributes);
+    const held = { stratum: -1, label, attributes, unmoved: true, reason, by: 'daemon', at } as const;
+    return save(pass, { kind: 'groupHeld', at, held });
+  },
+  moveGroup: (pass, { label }) =>
+    backgroundTask(pass, 'moveGroup', ({ parts, view, fence }, signal) =>
+      moveGroup(parts, view, { label, fence }, signal),
+    ),
   checkInventory: (pass) =>
     backgroundTask(pass, 'inventory', ({ parts, view }, signal) => checkInventory(parts, view, signal)),
   lowerAcknowledged: (pass) => save(pass, { kind: 'acknowledgedLowered', at: nowOf(pass), view: pass.view }),

@@ -78,6 +78,7 @@ function heldIn({ heldStrata }: Rollout, { strata }: PlanGroups): readonly HeldS
   // One that has no members now may have some when the next plan is made.
   return heldStrata.map((held) => ({
     ...held,
+    ...(held.attributes === undefined ? {} : { unmoved: true as const }),
     stratum: indexOfStratum(strata, held.label),
   }));
 }

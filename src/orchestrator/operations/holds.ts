@@ -3,6 +3,12 @@ import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
 import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
+import {
+  type Attribute,
+  formatAttributes,
+  membersWith,
+  parseAttributes,
+} from '../../rollout/model/attributes.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, RolloutView, UnreadableRecord } from '../../rollout/model/rollout.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
@@ -19,7 +25,7 @@ type Found =
   | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[]; readonly note?: HoldNote }
   | Extract<HoldResult, { kind: 'unknown' | 'unavailable' }>;
 
-/** Holds a build over all policies, a collector over all rollouts, or a stratum in the rollouts that have it. */
+/** Holds a build over all policies, a collector over all rollouts, or a stratum or a group in the rollouts that have it. */
 export async function hold(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'hold');
   if (found.kind !== 'found') return found;
@@ -73,6 +79,8 @@ async function findSubjects(parts: OperationsParts, text: string, did: 'hold' | 
     );
     return { kind: 'found', subjects: strata, ...(isOver ? { note: { kind: 'rolloutEnded' } } : {}) };
   }
+  const attributes = parseAttributes(text);
+  if (did === 'hold' && attributes !== undefined) return findGroup(parts, active, attributes);
   const empty = did === 'hold' ? emptyStratum(active, text) : [];
   return findCollector(parts, text, { known, empty });
 }
@@ -86,6 +94,23 @@ function emptyStratum(rollouts: readonly Rollout[], text: string): readonly Held
       ? [{ kind: 'stratum', label: values.join(' / '), rolloutId: id }]
       : [],
   );
+}
+
+/** Collectors that share something, in each running rollout that has some of them. */
+async function findGroup(
+  { store }: OperationsParts,
+  rollouts: readonly Rollout[],
+  attributes: readonly Attribute[],
+): Promise<Found> {
+  const label = formatAttributes(attributes);
+  const subjects: HeldSubject[] = [];
+  for (const { id, unreadable } of rollouts) {
+    const table = unreadable === undefined ? await store.loadAttributes(id) : undefined;
+    if (table !== undefined && membersWith(table, attributes).length > 0)
+      subjects.push({ kind: 'stratum', label, rolloutId: id, attributes });
+  }
+  if (subjects.length > 0) return { kind: 'found', subjects };
+  return { kind: 'unknown', why: { kind: 'sharedByNone', label } };
 }
 
 /** Nothing of it starts, and what is said of it could not be kept. */
@@ -186,6 +211,11 @@ async function holdOne(
         if (findStratum(rollout.heldStrata, subject.label).kind === 'found') return undefined;
         const { label } = subject;
         const asked = { kind: 'asked', by, words: reason } as const;
+        if (subject.attributes !== undefined) {
+          const { attributes } = subject;
+          const held = { stratum: -1, label, attributes, unmoved: true, reason: asked, by, at } as const;
+          return { kind: 'groupHeld', at, held };
+        }
         // -1: its first collector may join later.
         const held = { stratum: indexOfStratum(groups.strata, label), label, reason: asked, by, at };
         return { kind: 'strataHeld', at, strata: [held] };

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { ExplanationKind } from '../../base/vocabulary.ts';
 import type { HoldNote, UnknownSubject } from '../../rollout/messages/hold-notes.ts';
+import type { Attribute } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
@@ -81,7 +82,10 @@ export type VerbResult =
   | Refused
   | { readonly kind: 'unknownRollout' };
 
-/** What an operator holds or releases: a build, a collector by id or name, or a stratum of a rollout by its label. */
+/**
+ * What an operator holds or releases: a build, a collector by id or name, a stratum of a rollout by its label, or
+ * collectors by what they share: `fields.rack=r7`.
+ */
 export interface HoldRequest {
   readonly subject: string;
   readonly by: string;
@@ -91,7 +95,13 @@ export interface HoldRequest {
 export type HeldSubject =
   | { readonly kind: 'build'; readonly build: string }
   | { readonly kind: 'collector'; readonly collectorId: number; readonly name: string }
-  | { readonly kind: 'stratum'; readonly label: string; readonly rolloutId: string };
+  | {
+      readonly kind: 'stratum';
+      readonly label: string;
+      readonly rolloutId: string;
+      /** Of a group that is no stratum yet: what its collectors share. */
+      readonly attributes?: readonly Attribute[];
+    };
 
 export type HoldResult =
   | {

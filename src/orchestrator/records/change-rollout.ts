@@ -1,6 +1,7 @@
 import type { Clock, DurationMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
 import { evolveRollout, isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { findUnmoved } from '../../rollout/decision/outlier-group.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
 import type { EventSink } from '../ports/event-sink.ts';
@@ -122,6 +123,8 @@ const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>>
   gateAnswered: 'keep',
   wavePassed: 'keep',
   strataHeld: 'keep',
+  groupHeld: 'set',
+  groupMoved: 'keep',
   stratumReleased: 'keep',
   held: 'keep',
   holdEnded: 'lift',
@@ -147,7 +150,10 @@ const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>>
 };
 
 function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
-  return after.state === 'running' ? brakeAfter[fact.kind] : 'set';
+  // Also where it is resumed: which of its collectors may start is known once a held group was moved.
+  return after.state === 'running' && findUnmoved({ rollout: after }) === undefined
+    ? brakeAfter[fact.kind]
+    : 'set';
 }
 
 /**

@@ -1,9 +1,10 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { isCleared, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import { tiedWords } from '../../rollout/messages/accounts.ts';
 import { differenceWords } from '../../rollout/messages/configs.ts';
 import {
+  clearedWords,
   gateChangeWords,
   inventoryTrustedWords,
   releasedWords,
@@ -164,6 +165,14 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
       return gateEventOf(before, fact);
     case 'strataHeld':
       return { event: 'stratum.held', reason: heldWords(fact.strata), ...kindOf(fact.strata[0]?.reason) };
+    case 'groupHeld':
+      return { event: 'stratum.held', reason: heldWords([fact.held]), ...kindOf(fact.held.reason) };
+    case 'groupMoved': {
+      const cleared = before.heldStrata.filter((held) => isCleared(held, fact.view));
+      return cleared.length === 0
+        ? undefined
+        : { event: 'stratum.released', reason: clearedWords(cleared, fact.label) };
+    }
     case 'stratumReleased':
       return {
         event: 'stratum.released',

@@ -16,6 +16,8 @@ const policy = z.looseObject({
   upgrade: z.looseObject({ deadlineMs: z.number(), verifyWithinMs: z.number(), expectMs: z.number() }),
   retry: z.looseObject({ maxAttempts: z.number(), backoff: z.looseObject({}) }),
   defer: z.looseObject({ upToMs: z.number() }),
+  // Earlier versions did not know it.
+  isolateAttributes: z.boolean().default(false),
 });
 
 /** Version 1 had sentences where there are kinds. */

@@ -4,6 +4,7 @@ import type { EventSink } from '../../orchestrator/ports/event-sink.ts';
 import type { GateProbe } from '../../orchestrator/ports/gate-probe.ts';
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { changeRollout } from '../../orchestrator/records/change-rollout.ts';
+import { makeSharedAttributes, type SharedAttributes } from '../../orchestrator/records/shared-attributes.ts';
 import { runStep } from '../../orchestrator/step/run-step.ts';
 import { makeObservations } from '../../orchestrator/watch/observations.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
@@ -36,6 +37,8 @@ export interface Stage {
    * dearest part of a run. With fewer of them slots are filled later and failures acted on later.
    */
   readonly breathMs: DurationMs;
+  /** Weighs what failures have in common; as a daemon does, where left out. */
+  readonly sharedAttributes?: SharedAttributes;
 }
 
 /** How a rollout went, until it ended or came to rest without a person. */
@@ -119,8 +122,9 @@ export async function playRollout(stage: Stage): Promise<Played> {
 const never = new AbortController().signal;
 
 /** The parts that are the same at every instant. */
-function quietParts({ policy, seed, gates }: Stage) {
+function quietParts({ policy, seed, gates, sharedAttributes = makeSharedAttributes() }: Stage) {
   return {
+    sharedAttributes,
     register: makeMemoryFleetRegister(),
     sink: strictSink,
     answerWithinMs: 35_000,

@@ -27,6 +27,8 @@ type RolloutBlocker =
   | { readonly kind: 'paused'; readonly reason: RolloutReason }
   /** A limit is exceeded, and running upgrades may still show that a few strata alone are to blame. */
   | { readonly kind: 'outliersUnclear'; readonly failures: WaveFailures }
+  /** A group is about to be held: its collectors are moved to a stratum of their own. */
+  | { readonly kind: 'groupMoves'; readonly label: string }
   /** `heldAfterMs`: it is held when this lasts longer; null: it stands already. */
   | {
       readonly kind: 'inventory';

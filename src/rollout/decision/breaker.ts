@@ -1,11 +1,12 @@
 import type { WaveFailures } from '../model/stop-cause.ts';
 import { type AssessedView, type AssessedWave, assessWaves, hasBegun, heldStrataOf } from './assess.ts';
 import type { Action } from './decision.ts';
+import { findOutlierGroup } from './outlier-group.ts';
 import { findOutlierCauses, findOutliers, mayFindOutliers } from './outlier-strata.ts';
 
 /** What the failures so far ask for; undefined: nothing. */
 export type Alarm =
-  | { readonly kind: 'act'; readonly action: Extract<Action, { do: 'breach' | 'isolate' }> }
+  | { readonly kind: 'act'; readonly action: Extract<Action, { do: 'breach' | 'isolate' | 'isolateGroup' }> }
   /** Nothing may start until those that run have shown whether a few strata alone are to blame. */
   | { readonly kind: 'wait'; readonly failures: WaveFailures };
 
@@ -14,6 +15,9 @@ export type Alarm =
  * explain the failures, they alone are held (DESIGN §4, Failures and Strata).
  */
 export function raiseAlarm(view: AssessedView): Alarm | undefined {
+  // Of a group, before its strata: it goes across them, and they may go on without it.
+  const shared = findOutlierGroup(view);
+  if (shared !== undefined) return { kind: 'act', action: { do: 'isolateGroup', shared } };
   const tripped = view.assessed.find(({ wave, assessment }) => hasBegun(wave) && assessment.tripped);
   if (tripped === undefined) {
     const strata = findOutliers(view);

@@ -15,6 +15,7 @@ import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { decideForeign } from './foreign-rollout.ts';
 import { implausibleBlocker } from './implausible-inventory.ts';
+import { findUnmoved } from './outlier-group.ts';
 import { decideWave } from './wave-progress.ts';
 
 /**
@@ -74,6 +75,13 @@ function decideByState(view: AssessedView, now: EpochMs): Decision {
 function decideRunning(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
   // Without its groups nobody knows which caps a collector counts for (P2, P14).
   if (view.groupsUnreadable) return stop({ do: 'hold', cause: { kind: 'planUnreadable' } }, now);
+  const unmoved = findUnmoved(view);
+  if (unmoved !== undefined) {
+    const { label } = unmoved;
+    const blocker = { kind: 'groupMoves', label, until: null } as const;
+    const actions: Action[] = [...setBrake(view), { do: 'moveGroup', label }, ...deliver];
+    return { actions, blockers: [blocker], wakeAt: null };
+  }
   if (hasExcessAcknowledged(view))
     return { actions: [{ do: 'lowerAcknowledged' }, ...deliver], blockers: [], wakeAt: now };
   const alarm = raiseAlarm(view);

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { HeldFor } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
+import type { SharedAttribute } from '../model/shared-attribute.ts';
 import type { BreachCause, HoldCause } from '../model/stop-cause.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import type { Pick } from './admission.ts';
@@ -24,6 +25,10 @@ export type Action =
   | { readonly do: 'breach'; readonly cause: BreachCause; readonly holdsBuild: boolean }
   /** These strata alone are held, and the rest goes on. */
   | { readonly do: 'isolate'; readonly strata: readonly OutlierStratum[] }
+  /** Collectors that share what explains the failures are held alone, and the rest goes on. */
+  | { readonly do: 'isolateGroup'; readonly shared: SharedAttribute }
+  /** The collectors of a held group get a stratum of their own. */
+  | { readonly do: 'moveGroup'; readonly label: string }
   /** Failures were retried, or set aside: fewer are acknowledged from now on. */
   | { readonly do: 'lowerAcknowledged' }
   /** The inventory can't be believed: it is read again, until it can. */

@@ -37,6 +37,10 @@ export type RolloutFact = { readonly at: EpochMs } & (
     }
   | { readonly kind: 'wavePassed'; readonly wave: number }
   | { readonly kind: 'strataHeld'; readonly strata: readonly HeldStratum[] }
+  /** Collectors are held for what they share; they are moved to a stratum of their own before anything starts again. */
+  | { readonly kind: 'groupHeld'; readonly held: HeldStratum }
+  /** They all are in it. `view`: as it is then. */
+  | { readonly kind: 'groupMoved'; readonly label: string; readonly view: RolloutView }
   /** `view`: what it had failed until then is acknowledged. */
   | {
       readonly kind: 'stratumReleased';
@@ -147,8 +151,12 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'passed', passedAt: fact.at }) };
     case 'strataHeld':
       return { ...next, heldStrata: [...rollout.heldStrata, ...fact.strata] };
+    case 'groupHeld':
+      return { ...next, heldStrata: [...rollout.heldStrata, fact.held] };
+    case 'groupMoved':
+      return { ...next, heldStrata: afterMove(rollout, fact) };
     case 'stratumReleased': {
-      const heldStrata = rollout.heldStrata.filter(({ label }) => label !== fact.label);
+      const heldStrata = rollout.heldStrata.filter(({ label }) => label !== fact.label).map(movedAgain);
       const view = { ...fact.view, rollout: { ...rollout, heldStrata } };
       return { ...next, heldStrata, ...acknowledge(view, ({ stratum }) => stratum === fact.stratum) };
     }
@@ -234,6 +242,34 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
     acknowledgedStrata,
     endsWithoutHeld: view.rollout.endsWithoutHeld || isOnlyHeldLeft,
   };
+}
+
+/** A collector of the group that is released may also belong to another one that is held. */
+function movedAgain(held: HeldStratum): HeldStratum {
+  return held.attributes === undefined ? held : { ...held, unmoved: true };
+}
+
+/**
+ * The group is held now. A stratum that the daemon held for failures which turned out to be those of the group goes on
+ * without it.
+ */
+function afterMove(
+  { heldStrata }: Rollout,
+  { label, view }: Extract<RolloutFact, { kind: 'groupMoved' }>,
+): readonly HeldStratum[] {
+  return heldStrata
+    .filter((held) => !isCleared(held, view))
+    .map((held) => {
+      if (held.label !== label) return held;
+      const { unmoved: _moved, ...rest } = held;
+      return rest;
+    });
+}
+
+/** Whether nothing has failed any more in a stratum that the daemon held for its failures. */
+export function isCleared({ stratum, attributes, reason }: HeldStratum, view: RolloutView): boolean {
+  if (reason.kind !== 'outlier' || attributes !== undefined) return false;
+  return view.strata.every((each) => each.stratum !== stratum || each.failed === 0);
 }
 
 /** What was observed and asked before a hold is no evidence after it. */

@@ -22,6 +22,7 @@ export const blockerWords: (blocker: Blocker) => string = makeWords<BlockerKind,
   paused: ({ reason }) => `the rollout is paused: ${rolloutReasonWords(reason)}`,
   outliersUnclear: ({ failures }) =>
     `${waveFailuresWords(failures)}: nothing starts until the running upgrades show whether the other strata are well`,
+  groupMoves: ({ label }) => `nothing starts until all collectors with ${label} are held`,
   inventory: ({ why, lastsMs, heldAfterMs }) => {
     const lasts = formatDuration(Math.round(lastsMs / 1_000) * 1_000);
     const then = heldAfterMs === null ? 'it is read again' : `held after ${formatDuration(heldAfterMs)}`;

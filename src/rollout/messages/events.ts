@@ -37,6 +37,11 @@ export function releasedWords(label: string, reason: RolloutReason): string {
   return why === '' ? label : `${label}: ${why}`;
 }
 
+/** Strata go on without a group that is held: `Linux / amd64: its failures were those of fields.rack=r7`. */
+export function clearedWords(strata: ReadonlyArray<{ readonly label: string }>, group: string): string {
+  return `${strata.map(({ label }) => label).join('; ')}: all failures there have ${group}`;
+}
+
 export function gateChangeWords(gate: string, verdict: string, detail: string): string {
   return `${gate} ${verdict}: ${detail}`;
 }

@@ -41,6 +41,8 @@ export function didYouMean(nearest: readonly string[]): string {
 export type UnknownSubject =
   /** `nearest`: names of what may be meant. */
   | { readonly kind: 'unknown'; readonly subject: string; readonly nearest: readonly string[] }
+  /** What collectors would share: `fields.rack=r9`. */
+  | { readonly kind: 'sharedByNone'; readonly label: string }
   /** The stratum is of a rollout whose record is unreadable. */
   | {
       readonly kind: 'unreadableRollout';
@@ -55,6 +57,7 @@ export const unknownSubjectWords: (why: UnknownSubject) => string = makeWords<
 >({
   unknown: ({ subject, nearest }) =>
     `${subject} is no build, no stratum of a current rollout, and no installed collector${didYouMean(nearest)}`,
+  sharedByNone: ({ label }) => `no collector of a running rollout has ${label}`,
   unreadableRollout: ({ label, rolloutId, record }) =>
     `stratum ${label} is of ${rolloutId}: ${unreadableWords(record)}`,
 });

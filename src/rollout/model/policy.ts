@@ -17,6 +17,8 @@ export interface Policy {
   readonly spreadBy: readonly CollectorKey[];
   /** A stratum whose failures are outliers is held alone, and the rest goes on. */
   readonly isolateStrata: boolean;
+  /** A group of collectors whose shared attributes explain the failures is held alone. */
+  readonly isolateAttributes: boolean;
   /** Show the plan, and wait for `approve` before anything starts. */
   readonly approval: boolean;
   /** When upgrades may start; empty: always. */

@@ -8,6 +8,8 @@ export interface SharedAttribute {
   readonly failed: number;
   readonly tried: number;
   readonly elsewhere: { readonly failed: number; readonly tried: number };
+  /** Collectors of the plan that have them, as a share of all; absent where strata alone were counted. */
+  readonly share?: number;
 }
 
 /** Which collectors failed and which were upgraded; nobody else shows anything. */

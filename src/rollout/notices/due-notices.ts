@@ -1,7 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { IncidentNews, Notice, NoticeFigures, OnceNews } from '../model/notice.ts';
 import { isEnd, isFailed, upgradeStates } from '../model/upgrade.ts';
-import { commandFor, quoteArgument } from '../status/command-for.ts';
+import { commandFor, holdCommandOf, quoteArgument } from '../status/command-for.ts';
 import type { RolloutStatus } from '../status/status.ts';
 import type { RolloutVerb } from '../verbs/verbs.ts';
 
@@ -210,11 +210,12 @@ const causesMax = 3;
 function commandsFor(status: RolloutStatus, news: IncidentNews): readonly string[] {
   const verbs = (...wanted: readonly RolloutVerb[]) =>
     wanted.filter((verb) => status.verbs.includes(verb)).map((verb) => commandFor(status, verb));
+  const hold = [holdCommandOf(status)].filter((command) => command !== undefined);
   switch (news.event) {
     case 'approvalNeeded':
       return verbs('approve', 'abort');
     case 'held':
-      return verbs('resume', 'abort', 'rollback');
+      return [...hold, ...verbs('resume', 'abort', 'rollback')];
     case 'stratumHeld':
       return news.others === undefined ? [`upwave release ${quoteArgument(news.label)}`] : ['upwave holds'];
     case 'noProgress':

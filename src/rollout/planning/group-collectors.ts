@@ -104,7 +104,7 @@ export function domainLabel(collector: FleetCollector, key: CollectorKey): strin
 export interface LaneBook {
   readonly lanes: readonly Lane[];
   /** The lane of a collector of this stratum and these domains; a new one at the end where there was none. */
-  laneOf(collector: FleetCollector, stratum: number, domains: readonly number[]): number;
+  laneOf(collector: Pick<FleetCollector, 'timeZone'>, stratum: number, domains: readonly number[]): number;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import { knowsZones } from '../calendar/calendar.ts';
-import { tabulateAttributes } from '../model/attributes.ts';
+import { hasAttributes, tabulateAttributes } from '../model/attributes.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
 import type { CapDomain, PlanGroups, Stratum } from '../model/plan-groups.ts';
 import { indexOfStratum } from '../model/plan-groups.ts';
@@ -113,15 +113,20 @@ function makeMustWait(
 /** Finds or adds what joiners belong to. */
 function extendGroups(rollout: Rollout, groups: PlanGroups) {
   const { policy, waves } = rollout;
-  const strata = groups.strata.map(({ label, sizes }) => ({ label, sizes: [...sizes] }));
+  const strata = groups.strata.map(({ sizes, ...rest }) => ({ ...rest, sizes: [...sizes] }));
+  // A held group first: who belongs to it, and to one that was released, is held.
+  const ofGroups = [...rollout.heldStrata, ...groups.strata].flatMap(({ label, attributes }) =>
+    attributes === undefined ? [] : [{ label, attributes }],
+  );
   const domains = [...groups.domains];
   const book = makeLaneBook(knowsZones(rollout), groups.lanes);
   const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
   const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
   const extended: PlanGroups = { strata, domains, lanes: book.lanes };
   const add = (collector: FleetCollector, wave: number): Omit<PlannedMember, 'order'> => {
-    const label = stratumLabel(collector, policy.spreadBy);
-    const stratum = indexIn<Stratum>(stratumOf, strata, { label, sizes: waves.map(() => 0) });
+    const group = ofGroups.find(({ attributes }) => hasAttributes(collector, attributes));
+    const named = group ?? { label: stratumLabel(collector, policy.spreadBy) };
+    const stratum = indexIn<Stratum>(stratumOf, strata, { ...named, sizes: waves.map(() => 0) });
     const sizes = strata[stratum]?.sizes;
     if (sizes !== undefined) sizes[wave] = (sizes[wave] ?? 0) + 1;
     const inDomains = policy.maxInFlightPer.flatMap(({ key, cap }) => {

@@ -45,6 +45,7 @@ export function withPresentBrakes(
     // A plan has the domains of its own caps alone.
     maxInFlightPer: frozen.maxInFlightPer.map(({ key, cap }) => ({ key, cap: caps.get(key) ?? cap })),
     isolateStrata: present.isolateStrata,
+    isolateAttributes: present.isolateAttributes,
     lostWeight: present.lostWeight,
     waves: frozen.waves.map((wave) => ({ ...wave, maxFailures: limits.get(wave.name) ?? wave.maxFailures })),
     defer: present.defer,

@@ -55,6 +55,7 @@ const brakeKeys: ReadonlySet<string> = new Set([
   'timeZone',
   'concurrency',
   'isolateStrata',
+  'isolateAttributes',
   'lostWeight',
   'defer.upTo',
 ]);

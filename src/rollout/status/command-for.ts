@@ -1,4 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { formatAttributes } from '../model/attributes.ts';
+import type { SharedAttribute } from '../model/shared-attribute.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/verbs.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 
@@ -44,6 +46,24 @@ function optionsOf(asked: AskedVerb): readonly string[] {
   if ('hold' in asked) return ['--hold', String(asked.hold)];
   if ('failed' in asked) return ['--failed', String(asked.failed)];
   return 'now' in asked && asked.now ? ['--now'] : [];
+}
+
+/**
+ * Holds the collectors alone that share what explains the failures; undefined where they are held, where nothing is left
+ * to hold, or where their attributes are not known.
+ */
+export function holdCommandOf({
+  sharedAttribute: shared,
+  strata,
+  endedAt,
+}: {
+  readonly sharedAttribute: SharedAttribute | null;
+  readonly strata: { readonly held: ReadonlyArray<{ readonly label: string }> };
+  readonly endedAt: number | null;
+}): string | undefined {
+  if (shared?.share === undefined || endedAt !== null) return undefined;
+  const name = formatAttributes(shared.attributes);
+  return strata.held.some(({ label }) => label === name) ? undefined : `upwave hold ${quoteArgument(name)}`;
 }
 
 /** A text as one argument of a command that is meant to be copied: names come from machines, and a shell obeys some. */

@@ -128,6 +128,8 @@ const stopsAll: Readonly<Record<Action['do'], boolean>> = {
   endHold: false,
   breach: true,
   isolate: true,
+  isolateGroup: true,
+  moveGroup: true,
   lowerAcknowledged: false,
   checkInventory: false,
   setBrake: true,

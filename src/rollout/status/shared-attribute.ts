@@ -1,4 +1,4 @@
-import type { AttributeColumn, AttributeTable } from '../model/attributes.ts';
+import { type AttributeColumn, type AttributeTable, membersWith } from '../model/attributes.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import type { Outcomes, SharedAttribute } from '../model/shared-attribute.ts';
 
@@ -50,7 +50,9 @@ export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): 
     values,
     cells: rows.map(({ row }) => cells[row] ?? -1),
   }));
-  return findIn({ columns, tallies: rows.map(({ tally }) => tally) });
+  const found = findIn({ columns, tallies: rows.map(({ tally }) => tally) });
+  if (found === null) return null;
+  return { ...found, share: membersWith(table, found.attributes).length / table.ids.length };
 }
 
 /** The same by `spreadBy` alone, for a rollout whose attributes are not known: its strata are counted. */

@@ -17,8 +17,14 @@ const usual = {
   failures: { always: 0.005, once: 0.03 },
 };
 
-export function makeFates(seed: number, broken: ReadonlySet<number>, flavour: Flavour): FateOf {
-  return makeUsualFates(seed, usual, (collectorId, chance) =>
+/** @param failures of the collectors that the build does not break */
+export function makeFates(
+  seed: number,
+  broken: ReadonlySet<number>,
+  flavour: Flavour,
+  failures = usual.failures,
+): FateOf {
+  return makeUsualFates(seed, { ...usual, failures }, (collectorId, chance) =>
     broken.has(collectorId) ? brokenEnd(flavour, chance) : undefined,
   );
 }

@@ -1,8 +1,9 @@
 import type { DurationMs } from '../../../src/base/time.ts';
-import { playRollout } from '../../../src/rehearsal/play/play-rollout.ts';
+import { playRollout, type Stage } from '../../../src/rehearsal/play/play-rollout.ts';
 import type { FateOf } from '../../../src/rehearsal/world/fates.ts';
 import { makeVirtualBudget } from '../../../src/rehearsal/world/virtual-budget.ts';
 import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
+import type { Policy } from '../../../src/rollout/model/policy.ts';
 import type { HeldStratum } from '../../../src/rollout/model/rollout.ts';
 import { beganAt, type Fleet, targetBuild } from './draw-fleet.ts';
 import { carefulPolicy } from './policy.ts';
@@ -19,9 +20,13 @@ export interface UpwavePlay {
   readonly reason: string;
   /** It went as far as it can without an operator: only members of held strata are left. */
   readonly isThrough: boolean;
-  readonly heldStrata: ReadonlyArray<Pick<HeldStratum, 'label' | 'reason'>>;
+  readonly heldStrata: ReadonlyArray<Pick<HeldStratum, 'label' | 'reason' | 'attributes'>>;
   readonly brokenPromises: readonly string[];
 }
+
+export type UpwaveBrief = Pick<Stage, 'seed' | 'breathMs' | 'sharedAttributes'> & {
+  readonly policy?: Policy;
+};
 
 /**
  * One rollout in virtual time. Requests take no time: 50 slots ask for fewer than two a second, half of what the
@@ -29,13 +34,12 @@ export interface UpwavePlay {
  * @param breathMs the leader's pause between two looks; no figure gets better by a longer one
  */
 export async function playUpwave(
-  { seed, breathMs }: { readonly seed: number; readonly breathMs: DurationMs },
+  { policy = carefulPolicy, ...of }: UpwaveBrief,
   fleet: Fleet,
   fateOf: FateOf,
 ): Promise<UpwavePlay> {
   const { rollout, store, service, restedAt } = await playRollout({
-    ...{ seed, breathMs, fateOf, beganAt, targetBuild },
-    policy: carefulPolicy,
+    ...{ ...of, policy, fateOf, beganAt, targetBuild },
     snapshot: fleet.snapshot,
     budget: makeVirtualBudget(Number.POSITIVE_INFINITY, []),
     gates: { ask: async () => ({ kind: 'error', detail: 'no gate is asked here' }) },
@@ -53,7 +57,7 @@ export async function playUpwave(
     state,
     reason: rolloutReasonWords(reason),
     isThrough: waves.every((wave) => wave.state === 'passed'),
-    heldStrata: heldStrata.map(({ label, reason: why }) => ({ label, reason: why })),
+    heldStrata,
     brokenPromises: [...service.brokenPromises],
   };
 }

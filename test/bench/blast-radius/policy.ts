@@ -11,6 +11,7 @@ export const carefulPolicy: Policy = {
   maxInFlightPer: [],
   spreadBy: ['osName', 'osArch', 'collectorVersion'],
   isolateStrata: true,
+  isolateAttributes: false,
   approval: false,
   windows: [],
   freezes: [],
@@ -49,4 +50,16 @@ export const carefulPolicy: Policy = {
   },
   defer: { upToMs: 12 * 3_600_000 },
   messageRules: [],
+};
+
+/**
+ * The same where one upgrade in a hundred fails at random, so that limits leave room for that, and a group that shares
+ * what explains the failures is held alone.
+ */
+export const attributesPolicy: Policy = {
+  ...carefulPolicy,
+  isolateAttributes: true,
+  waves: carefulPolicy.waves.map((wave, index) =>
+    index === 0 ? wave : { ...wave, maxFailures: { kind: 'percent', percent: 6 } },
+  ),
 };

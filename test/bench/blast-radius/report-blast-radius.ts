@@ -2,6 +2,7 @@ import { quantile } from '../quantile.ts';
 import { fixed, type Row, table, verdict } from '../report.ts';
 import { type BlastRadiusResult, brokenIn } from './blast-radius.ts';
 import { fleetSize } from './draw-fleet.ts';
+import { renderAttributeCase } from './report-attributes.ts';
 import type { Trial } from './trial.ts';
 
 /** What is wanted; a goal that is not met fails nothing. */
@@ -28,6 +29,7 @@ export function renderBlastRadius(result: BlastRadiusResult): string {
   const parts = [
     `${cores} cores, load ${loadBefore.toFixed(1)} before the run; virtual time, 50 slots, rival: a random canary of 1 %, threshold 5 %`,
     ...result.cases.map(({ share, trials }) => renderCase(share, trials)),
+    ...result.attributeCases.map(renderAttributeCase),
     broken.length === 0 ? '' : `BROKEN\n${broken.join('\n')}`,
   ];
   return `\n${parts.filter((part) => part !== '').join('\n\n')}\n`;

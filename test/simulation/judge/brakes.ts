@@ -87,6 +87,7 @@ function withBrakes(frozen: Policy, present: Policy): Policy {
     timeZone: present.timeZone,
     lostWeight: present.lostWeight,
     isolateStrata: present.isolateStrata,
+    isolateAttributes: present.isolateAttributes,
     defer: present.defer,
     maxInFlightPer: frozen.maxInFlightPer.map(
       (rule) => present.maxInFlightPer.find(({ key }) => key === rule.key) ?? rule,

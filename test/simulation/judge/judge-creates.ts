@@ -8,7 +8,7 @@ import type { Brakes } from './brakes.ts';
 import { isOpenByLuxon } from './calendar-oracle.ts';
 import { isSelected } from './judge-plans.ts';
 import { failuresOf } from './judge-waves.ts';
-import type { SeenRollouts } from './seen-rollouts.ts';
+import { heldGroupOf, type SeenRollouts } from './seen-rollouts.ts';
 import type { Verdicts } from './verdicts.ts';
 
 export interface CreateOf {
@@ -110,6 +110,8 @@ export function makeCreateJudge(parts: {
       const heldSince = of.strataHeldSince.get(upgrade.identity.stratum);
       const isHeld = heldSince !== undefined && now() - heldSince > leavesWithinMs;
       verdicts.check('P4', !isHeld, `${who}, whose stratum ${stratum} is held`);
+      const group = heldGroupOf(of, collectorId, now() - leavesWithinMs);
+      verdicts.check('P4', group === undefined, `${who}, whose group ${group} is held`);
 
       const waves = rollout.waves.slice(0, upgrade.identity.wave);
       const unpassed = waves.find(({ state }) => state !== 'passed');

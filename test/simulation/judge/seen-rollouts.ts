@@ -1,4 +1,5 @@
 import type { FrozenPlan, UpgradeChange } from '../../../src/orchestrator/ports/rollout-store.ts';
+import { type AttributeTable, joinTables, membersWith } from '../../../src/rollout/model/attributes.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
 import { holdNumber, type Rollout } from '../../../src/rollout/model/rollout.ts';
@@ -10,12 +11,15 @@ export interface SeenRollout {
   rollout: Rollout;
   groups: PlanGroups;
   upgrades: Map<number, Upgrade>;
+  attributes: AttributeTable | undefined;
   readonly frozenAt: number;
   /** Of the daemon that planned it. */
   readonly account: Account;
   /** Since when it is in its state. */
   stateSince: number;
   readonly strataHeldSince: Map<number, number>;
+  /** The same of groups that are held for what they share, by their names. */
+  readonly groupsHeldSince: Map<string, number>;
   readonly lastSuccessAt: Map<number, number>;
   readonly lastFailureAt: Map<number, number>;
   /** When somebody of the wave came back from an end or from being deferred. */
@@ -81,10 +85,12 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
         rollout: plan.rollout,
         groups: plan.groups,
         upgrades: recordsOf(plan),
+        attributes: plan.attributes,
         frozenAt: now(),
         account,
         stateSince: now(),
         strataHeldSince: new Map(),
+        groupsHeldSince: new Map(),
         lastSuccessAt: new Map(),
         lastFailureAt: new Map(),
         lastReturnAt: new Map(),
@@ -108,6 +114,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       seen.rollout = plan.rollout;
       seen.groups = plan.groups;
       seen.upgrades = recordsOf(plan);
+      seen.attributes = plan.attributes;
       seen.strataHeldSince.clear();
     },
     joined: (plan) => {
@@ -115,6 +122,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       if (seen === undefined) return;
       seen.rollout = plan.rollout;
       seen.groups = plan.groups;
+      seen.attributes = joinTables([seen.attributes, plan.attributes].filter((table) => table !== undefined));
       for (const upgrade of plan.upgrades) {
         if (seen.upgrades.has(upgrade.identity.collectorId)) continue;
         seen.upgrades.set(upgrade.identity.collectorId, upgrade);
@@ -132,6 +140,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       for (const stratum of seen.strataHeldSince.keys())
         if (!rollout.heldStrata.some((held) => held.stratum === stratum))
           seen.strataHeldSince.delete(stratum);
+      noteGroups(seen, now());
       if (rollout.state !== 'running' && rollout.endedAt === null) seen.isDisturbed = true;
       if (rollout.heldStrata.length > 0) seen.isDisturbed = true;
       const wasHeld = before.state === 'held' || before.state === 'paused';
@@ -178,10 +187,33 @@ function copyOf(seen: SeenRollout): SeenRollout {
     ...seen,
     upgrades: new Map(seen.upgrades),
     strataHeldSince: new Map(seen.strataHeldSince),
+    groupsHeldSince: new Map(seen.groupsHeldSince),
     lastSuccessAt: new Map(seen.lastSuccessAt),
     lastFailureAt: new Map(seen.lastFailureAt),
     lastReturnAt: new Map(seen.lastReturnAt),
     successes: new Map(seen.successes),
     soaksSkipped: new Set(seen.soaksSkipped),
   };
+}
+
+function noteGroups({ rollout, groupsHeldSince }: SeenRollout, at: number): void {
+  const held = rollout.heldStrata.filter(({ attributes }) => attributes !== undefined);
+  for (const { label } of held) if (!groupsHeldSince.has(label)) groupsHeldSince.set(label, at);
+  for (const label of groupsHeldSince.keys())
+    if (!held.some((each) => each.label === label)) groupsHeldSince.delete(label);
+}
+
+/** A group that is held, with this collector in it, for longer than so; undefined: none is. */
+export function heldGroupOf(
+  { attributes: table, rollout, groupsHeldSince }: SeenRollout,
+  collectorId: number,
+  heldBefore: number,
+): string | undefined {
+  if (table === undefined) return undefined;
+  return rollout.heldStrata.find(
+    ({ label, attributes }) =>
+      attributes !== undefined &&
+      (groupsHeldSince.get(label) ?? Number.POSITIVE_INFINITY) < heldBefore &&
+      membersWith(table, attributes).includes(collectorId),
+  )?.label;
 }

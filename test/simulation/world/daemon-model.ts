@@ -7,6 +7,7 @@ import { makeReload, type ReloadResult } from '../../../src/orchestrator/operati
 import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { BackgroundTasks, StepOutcome, WakeUps } from '../../../src/orchestrator/ports/leader.ts';
 import { makeAccounts } from '../../../src/orchestrator/records/accounts.ts';
+import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
 import { type ScanOrigin, scan } from '../../../src/orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
@@ -121,10 +122,12 @@ export function makeDaemonModel(
     readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
   });
   const configs = makeConfigs({ register: makeConfigRegisterPort(night, process), sink, clock });
+  const sharedAttributes = makeSharedAttributes();
   const partsOf = (context: PlantContext) => ({
     ...(night.plant === 'olderConfigScans' ? {} : { configs }),
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),
     ...planted(night.plant, context, { store: port, register: registerPort, fleet: fleetPort }),
+    sharedAttributes,
     scans: makeMemoryScanBook(),
     forecast: () => [],
     clock,

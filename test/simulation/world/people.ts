@@ -1,4 +1,5 @@
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
+import { formatAttributes } from '../../../src/rollout/model/attributes.ts';
 import { countLeft } from '../../../src/rollout/model/left-behind.ts';
 import { holdNumber, isRolloutEnd } from '../../../src/rollout/model/rollout.ts';
 import { isFailed } from '../../../src/rollout/model/upgrade.ts';
@@ -257,7 +258,7 @@ async function hold(
   of: SeenRollout,
 ): Promise<void> {
   const { rollout } = of;
-  const kind = chances.int(0, 4);
+  const kind = chances.int(0, 5);
   of.isDisturbed = true;
   const collector = chances.some([...of.upgrades.keys()]);
   const stratum = chances.some(of.groups.strata)?.label;
@@ -266,7 +267,9 @@ async function hold(
       ? [rollout.targetBuild, [`build/${rollout.targetBuild}`]]
       : kind < 3 && collector !== undefined
         ? [String(collector), [`collector/${collector}`]]
-        : [stratum ?? '', stratumKeys(night, stratum ?? '')];
+        : kind === 5
+          ? [someGroup(of, chances), []]
+          : [stratum ?? '', stratumKeys(night, stratum ?? '')];
   if (subject === '') return;
   const forbidden = night.orders.forbids(keys);
   night.trace('person', () => `hold ${subject}`);
@@ -275,6 +278,16 @@ async function hold(
   );
   night.trace('person', () => `hold ${subject}: ${result?.kind ?? 'no answer'}`);
   if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden();
+}
+
+/** Collectors by what they share; the judge knows by itself who they are. */
+function someGroup({ attributes }: SeenRollout, chances: Chances): string {
+  const of = () => {
+    const column = chances.some(attributes?.columns ?? []);
+    const value = chances.some(column?.values ?? []);
+    return column === undefined || value === undefined ? [] : [{ key: column.key, value }];
+  };
+  return formatAttributes(chances.hit(0.3) ? [...of(), ...of()] : of());
 }
 
 async function release(

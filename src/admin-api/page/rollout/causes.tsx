@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { sharedAttributeWords } from '../../../rollout/messages/shared-attribute.ts';
+import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import type { Rollout } from '../parts/api.ts';
 import { linkTo } from '../parts/route.ts';
 import { Badge } from '../parts/tones.tsx';
@@ -17,11 +18,20 @@ const titles: Readonly<Record<CauseGroup['of'], string>> = {
 /** Why upgrades failed, wait, or were withdrawn. Each cause leads to its collectors. */
 export function CauseGroups({ rollout }: { readonly rollout: Rollout }): JSX.Element | null {
   if (rollout.causes.length === 0) return null;
+  const holdCommand = holdCommandOf(rollout);
   return (
     <section class="card" aria-labelledby="causes">
       <h2 id="causes">Causes</h2>
       {rollout.sharedAttribute === null ? null : (
-        <p class="note bad">{capitalized(sharedAttributeWords(rollout.sharedAttribute))}.</p>
+        <p class="note bad">
+          {capitalized(sharedAttributeWords(rollout.sharedAttribute))}.
+          {holdCommand === undefined ? null : (
+            <>
+              {' '}
+              To hold them alone: <code>{holdCommand}</code>
+            </>
+          )}
+        </p>
       )}
       {rollout.causes.map(({ of, total, causes, others }) => (
         <div key={of}>

@@ -341,6 +341,7 @@ describe('the status of a rollout that needs approval and has failures for sever
   it.each([
     ['a wave that waits for a person', busy],
     ['a build that is bad for many strata', worst],
+    ['failures of some that can be held alone', { ...worst, sharedAttribute: { ...shared, share: 0.1 } }],
   ])('fits 80 columns and 24 lines, also for %s', (_of, status) => {
     const lines = linesOf(status);
     expect(lines.length).toBeLessThanOrEqual(24);
@@ -352,6 +353,14 @@ describe('the status of a rollout that needs approval and has failures for sever
 common  22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46
         elsewhere)
 failed  `);
+  });
+
+  it('shows how to hold those alone that share what explains the failures', () => {
+    const known = { ...worst, sharedAttribute: { ...shared, share: 0.1 } };
+    expect(linesOf(known).join('\n')).toContain("hold them alone: upwave hold 'osName=Windows*'");
+    const heldStrata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }));
+    for (const given of [worst, { ...known, strata: heldStrata }, { ...known, endedAt: startedAt }])
+      expect(linesOf(given).join('\n')).not.toContain('hold them alone');
   });
 
   it('is red for what failed, and yellow for what needs a person', () => {

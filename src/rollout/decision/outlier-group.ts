@@ -1,0 +1,33 @@
+import { formatAttributes } from '../model/attributes.ts';
+import { findStratum } from '../model/plan-groups.ts';
+import type { HeldStratum, RolloutView } from '../model/rollout.ts';
+import type { SharedAttribute } from '../model/shared-attribute.ts';
+
+// More than this share of the plan is no bad group but a bad build.
+const shareMax = 0.5;
+
+// Fewer of them fail more often than the others, too, but most of them are well: a person decides.
+const failingMin = 0.3;
+
+/**
+ * The group to hold alone: what its collectors share explains the failures. One that was held before, and released, is a
+ * stratum like the others.
+ */
+export function findOutlierGroup({
+  rollout,
+  groups,
+  sharedAttribute,
+}: RolloutView): SharedAttribute | undefined {
+  if (!rollout.policy.isolateAttributes || sharedAttribute === undefined || sharedAttribute === null)
+    return undefined;
+  const { share = 1, failed, tried, attributes } = sharedAttribute;
+  if (share > shareMax || failed < tried * failingMin) return undefined;
+  const label = formatAttributes(attributes);
+  const isKnown = [groups.strata, rollout.heldStrata].some((all) => findStratum(all, label).kind === 'found');
+  return isKnown ? undefined : sharedAttribute;
+}
+
+/** A held group whose collectors are not all in its stratum yet: until they are, nobody knows which may start. */
+export function findUnmoved({ rollout }: Pick<RolloutView, 'rollout'>): HeldStratum | undefined {
+  return rollout.heldStrata.find(({ unmoved }) => unmoved === true);
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
+import { hold, release } from '../../../../src/orchestrator/operations/holds.ts';
+import { makeSharedAttributes } from '../../../../src/orchestrator/records/shared-attributes.ts';
+import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.ts';
+import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
+import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
+import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { aFleet, aFleetService, aPolicy, startedAt } from '../../../support/builders.ts';
+import { frozenFor } from '../../../support/planned-fleet.ts';
+import { quietParts } from '../../../support/quiet-parts.ts';
+import { ended } from '../../../support/store/store-changes.ts';
+
+const id = 'production-20260302-1';
+const by = { by: 'ann', reason: 'a bad switch' };
+const subject = 'fields.rack=r1';
+const fleet = (size: number) =>
+  aFleet(size, (each) => ({
+    osName: each % 2 === 0 ? 'Linux' : 'Windows',
+    fields: { rack: `r${each % 5}` },
+  }));
+
+/** A rollout of sixty in five racks, all of them admissible at once. */
+async function begin(isolateAttributes = false) {
+  const store = makeMemoryRolloutStore(() => startedAt);
+  const policy = aPolicy({ spreadBy: ['osName'], concurrency: 100, isolateAttributes });
+  const never = new AbortController().signal;
+  const parts = {
+    ...quietParts,
+    store,
+    register: makeMemoryFleetRegister(),
+    sharedAttributes: makeSharedAttributes(),
+    fleet: aFleetService({ readFleet: async () => ({ ok: true, value: fleet(65) }) }),
+    gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
+    queue: { deliver: async () => undefined, bringForward: async () => undefined },
+    rollouts: [policy],
+    backgroundTasks: {
+      run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
+        await work(never);
+      },
+    },
+  };
+  await store.freeze({ ...frozenFor(policy, fleet(60), id), events: [] });
+  const lead = async () => {
+    // What a background task saves wakes the leader.
+    for (let pass = 0; pass < 5; pass += 1) await reconcile(parts, id, 1, Number.POSITIVE_INFINITY);
+  };
+  const all = () => store.listUpgrades(id, { offset: 0, limit: 100 });
+  const pending = async () =>
+    (await all())
+      .filter(({ progress }) => progress.state === 'pending')
+      .map((each) => each.identity.collectorId);
+  return { parts, store, policy, lead, all, pending };
+}
+
+const rackOne = Array.from({ length: 12 }, (_, index) => 5 * index + 1);
+
+describe('collectors that are held for what they share', () => {
+  it('do not start, in any stratum, and the others do; once released they start', async () => {
+    const { parts, store, lead, pending } = await begin();
+    expect(await hold(parts as never, { subject, ...by })).toMatchObject({ kind: 'done' });
+    await lead();
+    expect((await pending()).toSorted((a, b) => a - b)).toEqual(rackOne);
+    const held = (await store.loadRollout(id))?.heldStrata;
+    expect(held).toMatchObject([{ label: subject, stratum: 2, by: 'ann' }]);
+    expect(held?.[0]).not.toHaveProperty('unmoved');
+    expect((await store.loadGroups(id))?.strata.map(({ sizes }) => sizes[0])).toEqual([24, 24, 12]);
+    await release(parts as never, { subject, ...by });
+    await lead();
+    expect(await pending()).toEqual([]);
+  });
+
+  it('are held too when they join later', async () => {
+    const { parts, policy, store, lead, pending } = await begin();
+    await hold(parts as never, { subject, ...by });
+    await lead();
+    const rollout = await store.loadRollout(id);
+    if (rollout === undefined) throw new Error('no rollout');
+    await addLateJoiners(parts as never, policy, rollout, noMemory);
+    await lead();
+    expect((await pending()).toSorted((a, b) => a - b)).toEqual([...rackOne, 61]);
+  });
+
+  it('are named in vain where nobody of a running rollout has it', async () => {
+    const { parts } = await begin();
+    expect(await hold(parts as never, { subject: 'fields.rack=r9', ...by })).toEqual({
+      kind: 'unknown',
+      why: { kind: 'sharedByNone', label: 'fields.rack=r9' },
+    });
+  });
+
+  it('are held by the daemon when they explain the failures', async () => {
+    const { store, lead, all } = await begin(true);
+    await lead();
+    const isBad = ({ identity }: Upgrade) => identity.collectorId % 5 === 1;
+    // One of them still runs.
+    const others = (await all()).filter(isBad).slice(1);
+    const well = (await all()).filter((each) => !isBad(each));
+    for (const each of well) await store.saveUpgrade(ended(each, 'succeeded', 0), null);
+    for (const each of others) await store.saveUpgrade(ended(each, 'failed', 1), null);
+    await lead();
+    expect((await store.loadRollout(id))?.heldStrata).toMatchObject([
+      {
+        label: subject,
+        by: 'daemon',
+        reason: { kind: 'outlier', failed: 11, tried: 11, elsewhere: { failed: 0, tried: 48 } },
+      },
+    ]);
+  });
+
+  it('take a lane of the plan with them, so that caps and windows go on to count', async () => {
+    const { parts, store, lead } = await begin();
+    await hold(parts as never, { subject, ...by });
+    await lead();
+    const groups = await store.loadGroups(id);
+    const { upgrades } = await store.loadUpgrades(id, rackOne);
+    for (const { identity } of upgrades) expect(groups?.lanes[identity.lane]?.stratum).toBe(2);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { assess } from '../../../../src/rollout/decision/assess.ts';
+import { raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
+import { decide } from '../../../../src/rollout/decision/decide.ts';
+import type { HeldStratum, RolloutView } from '../../../../src/rollout/model/rollout.ts';
+import type { SharedAttribute } from '../../../../src/rollout/model/shared-attribute.ts';
+import { aStratumSummary, because, startedAt } from '../../../support/builders.ts';
+import { afterFact, aHeldStratum, alikeStrata, aViewOf, aViewOfStrata } from '../../../support/view-cases.ts';
+
+const now = startedAt + 3_600_000;
+const label = 'fields.rack=r7';
+const attributes = [{ key: 'fields.rack', value: 'r7' }];
+const shared: SharedAttribute = {
+  attributes,
+  ...{ failed: 6, tried: 6, elsewhere: { failed: 0, tried: 240 }, share: 0.02 },
+};
+const group: HeldStratum = {
+  ...{ stratum: -1, label, attributes, unmoved: true, by: 'daemon', at: startedAt },
+  reason: { kind: 'outlier', failed: 6, tried: 6, elsewhere: { failed: 0, tried: 240 } },
+};
+
+function view(given: { shared?: SharedAttribute; held?: readonly HeldStratum[]; isolates?: boolean }) {
+  const planned = aViewOf({
+    waves: [{ rule: { maxFailures: { kind: 'count', count: 20 } }, wave: { size: 300, state: 'open' } }],
+    policy: { isolateAttributes: given.isolates ?? true, isolateStrata: false },
+    rollout: { heldStrata: given.held ?? [] },
+  });
+  const strata = [
+    aStratumSummary({ stratum: 0, failed: 6, weight: 6, succeeded: 60 }),
+    aStratumSummary({ stratum: 1, succeeded: 180 }),
+  ];
+  const of = aViewOfStrata(planned.rollout, strata, { groups: alikeStrata(2, [150]) });
+  return given.shared === undefined ? of : { ...of, sharedAttribute: given.shared };
+}
+
+const alarmOf = (of: RolloutView) => raiseAlarm(assess(of));
+
+describe('a group whose shared attributes explain the failures', () => {
+  it('is held alone, although no limit is exceeded', () => {
+    expect(alarmOf(view({ shared }))).toEqual({ kind: 'act', action: { do: 'isolateGroup', shared } });
+  });
+
+  it.each<[string, Parameters<typeof view>[0]]>([
+    ['the policy leaves it to a person', { shared, isolates: false }],
+    ['nothing explains them', {}],
+    ['it is more than half of the plan', { shared: { ...shared, share: 0.6 } }],
+    ['it is not known how many it has', { shared: { ...shared, share: 1 } }],
+    ['most of its collectors are well', { shared: { ...shared, tried: 40 } }],
+    ['it is held already', { shared, held: [group] }],
+  ])('is not where %s', (_why, given) => {
+    expect(alarmOf(view(given))).toBeUndefined();
+  });
+
+  it('is not held again by itself once a person released it', () => {
+    const of = view({ shared });
+    const strata = [...of.groups.strata, { label, attributes, sizes: [6] }];
+    expect(alarmOf({ ...of, groups: { ...of.groups, strata } })).toBeUndefined();
+  });
+
+  it('stops all creates until its collectors are in a stratum of their own (P4)', () => {
+    const of = view({ held: [group] });
+    const decision = decide(of, now);
+    expect(decision.actions).toEqual([{ do: 'setBrake' }, { do: 'moveGroup', label }]);
+    expect(decision.blockers).toEqual([{ kind: 'groupMoves', label, until: null }]);
+    expect(decide({ ...of, braked: true }, now).actions).toEqual([{ do: 'moveGroup', label }]);
+  });
+
+  it('sets strata free which the daemon held for failures of the group, and no others', () => {
+    const outlier = { kind: 'outlier', failed: 1, tried: 1, elsewhere: { failed: 0, tried: 9 } } as const;
+    const strata = [
+      aHeldStratum(0, { reason: outlier }),
+      aHeldStratum(1, { reason: outlier }),
+      aHeldStratum(2, { reason: because('a person said so') }),
+    ];
+    const of = view({ held: [...strata, group] });
+    const { rollout } = afterFact(of, { kind: 'groupMoved', at: now, label, view: of });
+    const { unmoved: _moved, ...held } = group;
+    expect(rollout.heldStrata).toEqual([strata[0], strata[2], held]);
+  });
+
+  it('is moved again when another one is released: its collectors may be in that', () => {
+    const { unmoved: _moved, ...held } = group;
+    const other = aHeldStratum(5, { label: 'category=db', attributes: [{ key: 'category', value: 'db' }] });
+    const of = view({ held: [held, other] });
+    const { rollout } = afterFact(of, {
+      ...{ kind: 'stratumReleased', at: now, stratum: 5, label: other.label },
+      ...{ reason: because('repaired'), view: of },
+    });
+    expect(rollout.heldStrata).toEqual([group]);
+  });
+});
