@@ -14,6 +14,7 @@ import type {
   VerbResult,
 } from '../../orchestrator/operations/operations.ts';
 import type { UpgradeSearch } from '../../orchestrator/operations/search-upgrades.ts';
+import { parseAttributes } from '../../rollout/model/attributes.ts';
 import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { AdminFault } from '../access/admin-fault.ts';
@@ -111,7 +112,10 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
 
 /** @throws AdminFault for a wave that the rollout does not have */
 function searchOf(query: CollectorSearch, { id, waves }: RolloutStatus): UpgradeSearch {
-  const { state: states, wave: name, stratum, cause, match, after, limit } = query;
+  const { state: states, wave: name, stratum, cause, match, attributes: text, after, limit } = query;
+  const attributes = text === undefined ? undefined : parseAttributes(text);
+  if (text !== undefined && attributes === undefined)
+    throw new AdminFault('invalid', `${text} is no attribute, such as fields.rack=r7 or osName=Windows*`);
   const wave = name === undefined ? undefined : waves.findIndex((each) => each.name === name);
   if (wave === -1) throw new AdminFault('notFound', `rollout ${id} has no wave ${name}`);
   return {
@@ -122,6 +126,7 @@ function searchOf(query: CollectorSearch, { id, waves }: RolloutStatus): Upgrade
     ...(stratum !== undefined && { stratum }),
     ...(cause !== undefined && { cause }),
     ...(match !== undefined && { match }),
+    ...(attributes !== undefined && { attributes }),
   };
 }
 

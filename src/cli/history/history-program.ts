@@ -30,6 +30,7 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
       'words of the reason, a cause as status shows it, a failure class (timedOut), or the reasonKind of --json',
     )
     .option('--match <words>', 'words in its name, id, builds, stratum or caps')
+    .option('--with <attributes>', 'what collectors share, such as "fields.rack=r7 and osName=Windows*"')
     .option('--wave <name>', 'a wave by its name')
     .option('--limit <count>', `how many, at most ${upgradesMax}`, countUpTo(upgradesMax), upgradesDefault)
     .option(...urlOption)

@@ -16,6 +16,7 @@ export interface UpgradesOptions extends DaemonTarget {
   readonly stratum?: string;
   readonly reason?: string;
   readonly match?: string;
+  readonly with?: string;
   readonly wave?: string;
   readonly limit: number;
   readonly json: boolean;
@@ -54,7 +55,7 @@ const pageMax = 1_000;
 async function readUpgrades(
   client: Pick<AdminClient, 'searchUpgrades'>,
   rolloutId: string,
-  { state, stratum, reason, match, wave, limit }: UpgradesOptions,
+  { state, stratum, reason, match, with: attributes, wave, limit }: UpgradesOptions,
 ): Promise<{
   readonly collectors: readonly UpgradeBody[];
   readonly total: number | null;
@@ -65,6 +66,7 @@ async function readUpgrades(
     ...(stratum !== undefined && { stratum }),
     ...(reason !== undefined && { cause: reason }),
     ...(match !== undefined && { match }),
+    ...(attributes !== undefined && { attributes }),
     ...(wave !== undefined && { wave }),
   };
   const collectors: UpgradeBody[] = [];

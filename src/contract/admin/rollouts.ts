@@ -101,6 +101,10 @@ export const listRolloutCollectors = defineOperation({
       filterLengthMax,
       'Words that its name, id, builds, stratum or caps (`fields.cluster = db-7`) contain.',
     ),
+    attributes: filterText(
+      filterLengthMax,
+      'What its collector was like when it was planned: `fields.rack=r7 and osName=Windows*`. Known of rollouts that this version planned.',
+    ),
   }),
   answer: {
     status: 200,

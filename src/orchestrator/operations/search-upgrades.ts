@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/time.ts';
+import { type Attribute, membersWith } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, runningStates, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
 import { isCounted, makeUpgradeMatcher, type UpgradeFilter } from '../../rollout/status/find-upgrades.ts';
@@ -37,7 +38,10 @@ export async function searchUpgrades(
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return undefined;
   const matches = makeUpgradeMatcher(search, view.groups);
-  const { end, read, from } = listOf(parts, view, search);
+  const { end, read, from } =
+    search.attributes === undefined
+      ? listOf(parts, view, search)
+      : await listWith(parts, rolloutId, search.attributes);
   const found: Upgrade[] = [];
   let at = Math.max(from, Number(search.after ?? from));
   const stopAt = Math.min(end, at + Math.max(recordsPerAnswer, search.limit));
@@ -65,6 +69,22 @@ interface UpgradeList {
   readonly from: number;
   readonly end: number;
   read(offset: number, limit: number): Promise<readonly Upgrade[]>;
+}
+
+/** Those that share these attributes, by id; nobody where the plan's attributes are not known. */
+async function listWith(
+  { store }: ViewParts,
+  rolloutId: string,
+  attributes: readonly Attribute[],
+): Promise<UpgradeList> {
+  const table = await store.loadAttributes(rolloutId);
+  const ids = table === undefined ? [] : membersWith(table, attributes);
+  return {
+    from: 0,
+    end: ids.length,
+    read: async (offset, limit) =>
+      (await store.loadUpgrades(rolloutId, ids.slice(offset, offset + limit))).upgrades,
+  };
 }
 
 const dueStates: readonly UpgradeState[] = [...runningStates, 'deferred'];

@@ -2,6 +2,7 @@ import { membersOf, type WaveRule } from '../model/policy.ts';
 import { domainSizes, inDomainOrder, tightestDomain } from './domain-order.ts';
 import type { GroupedCollector, Grouping } from './group-collectors.ts';
 import { compileMatch } from './selector.ts';
+import { makeUntriedValues, type UntriedValues } from './untried-values.ts';
 
 /** What the waves have left so far; changes as seats are taken. */
 interface Seating {
@@ -14,6 +15,7 @@ interface Seating {
   readonly covered: boolean[];
   /** Members of each domain without a wave. */
   readonly unplanned: number[];
+  readonly untried: UntriedValues;
 }
 
 /**
@@ -42,11 +44,12 @@ function beginSeating(grouping: Grouping): Seating {
     const chain = tightestDomain(member.domains, domains, unplanned);
     if (chain !== undefined) chainOf.set(member, chain);
   }
-  return { grouping, chainOf, left, covered: strata.map(() => false), unplanned };
+  const untried = makeUntriedValues(collectors.map(({ collector }) => collector));
+  return { grouping, chainOf, left, covered: strata.map(() => false), unplanned, untried };
 }
 
 function fillWave(seating: Seating, rule: WaveRule): readonly GroupedCollector[] {
-  const { unplanned, covered, chainOf } = seating;
+  const { unplanned, covered, chainOf, untried } = seating;
   const { domains } = seating.grouping;
   const matches = compileMatch(rule.match);
   const isTheLast = (member: GroupedCollector) =>
@@ -61,10 +64,13 @@ function fillWave(seating: Seating, rule: WaveRule): readonly GroupedCollector[]
     domains.length === 0 ? members : inDomainOrder(members, { domains, chainOf, inWave });
   const take = (members: readonly GroupedCollector[], wanted: number): void => {
     let free = wanted;
-    for (const member of members) {
+    // Where collectors share caps, their order spreads those, and stays as it is.
+    const isFree = members.every((member) => member.domains.length === 0);
+    for (const member of isFree ? seekValues(members, untried) : members) {
       if (free === 0) return;
       if (isTheLast(member)) continue;
       taken.add(member);
+      untried.note(member.collector);
       free -= 1;
       for (const domain of member.domains) {
         unplanned[domain] = (unplanned[domain] ?? 0) - 1;
@@ -85,6 +91,33 @@ function fillWave(seating: Seating, rule: WaveRule): readonly GroupedCollector[]
   for (const { stratum } of taken) covered[stratum] = true;
   seating.left = seating.left.map((members) => members.filter((member) => !taken.has(member)));
   return [...taken];
+}
+
+// So few are compared for a seat, whatever the size of the plan: half of all values are found in the first dozens.
+const comparedMax = 50;
+
+/** Those with the most values that no wave has tried come first, each among its next neighbours; by rank where equal. */
+function* seekValues(
+  members: readonly GroupedCollector[],
+  untried: UntriedValues,
+): Generator<GroupedCollector> {
+  const compared: GroupedCollector[] = [];
+  let next = 0;
+  for (let seats = members.length; seats > 0; seats -= 1) {
+    while (compared.length < comparedMax && next < members.length) {
+      const member = members[next];
+      if (member !== undefined) compared.push(member);
+      next += 1;
+    }
+    let best = 0;
+    let most = 0;
+    for (const [index, { collector }] of compared.entries()) {
+      if (untried.isDone()) break;
+      const count = untried.countOf(collector);
+      if (count > most) [best, most] = [index, count];
+    }
+    yield* compared.splice(best, 1);
+  }
 }
 
 function seatsOf(

@@ -1,4 +1,5 @@
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import type { Attribute } from '../model/attributes.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { indexOfStratum } from '../model/plan-groups.ts';
 import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
@@ -18,6 +19,8 @@ export interface UpgradeFilter {
   readonly cause?: string;
   /** Words that its name, id, builds, stratum or caps contain, in any order. */
   readonly match?: string;
+  /** What its collector was like when it was planned: all of these. The search reads nobody else. */
+  readonly attributes?: readonly Attribute[];
 }
 
 /** Separates upgrades that match a filter from the others. Letters match in either case. */
@@ -52,8 +55,8 @@ function isCalled(upgrade: Upgrade, name: string): boolean {
 }
 
 /** True where only counted parts are asked for, so that the counters know how many there are. */
-export function isCounted({ stratum, cause, match }: UpgradeFilter): boolean {
-  return stratum === undefined && cause === undefined && match === undefined;
+export function isCounted({ stratum, cause, match, attributes }: UpgradeFilter): boolean {
+  return [stratum, cause, match, attributes].every((part) => part === undefined);
 }
 
 function partsOf(text: string, separator: RegExp): readonly string[] {

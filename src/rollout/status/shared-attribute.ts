@@ -88,8 +88,10 @@ function findIn(sample: Sample): SharedAttribute | null {
     .filter(({ failed }) => failed >= failuresMin)
     .sort((a, b) => gainOf(b, all) - gainOf(a, all))
     .slice(0, pairedMax);
-  // Weighed again at each failure: the n-th has 1 / n(n - 1) of the chance, of which all together have a half.
-  const chance = chanceMax / (all.failed * (all.failed - 1));
+  // Weighed again at each failure. Until the failures have doubled it is hardly another question: each doubling has its
+  // part of the chance, and a third of that at each failure.
+  const doublings = Math.log2(all.failed);
+  const chance = chanceMax / (3 * doublings * (doublings + 1));
   const single = best(suspects, { all, chance: chance / singles.length });
   const pairs = pairsOf(suspects, sample.tallies).filter(({ failed }) => failed >= failuresMin);
   const pair = best(pairs, { all, chance: (chance * 2) / (singles.length * (singles.length - 1)) });

@@ -158,6 +158,7 @@ function Filters({ id, filter, rollout }: FiltersProps): JSX.Element {
       </label>
       {field('stratum', 'Stratum', 'any')}
       {field('cause', 'Cause', 'words of the reason')}
+      {field('attributes', 'Attribute', 'fields.rack=r7')}
     </form>
   );
 }

@@ -8,7 +8,7 @@ export type Route =
   | { readonly view: 'collector'; readonly collector: string };
 
 export type Filter = Readonly<Partial<Record<FilterName, string>>>;
-const filterNames = ['state', 'wave', 'stratum', 'cause', 'match'] as const;
+const filterNames = ['state', 'wave', 'stratum', 'cause', 'attributes', 'match'] as const;
 export type FilterName = (typeof filterNames)[number];
 
 /** `#/rollouts/<id>/collectors?state=failed` */

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { sharedAttributeWords } from '../../../rollout/messages/shared-attribute.ts';
+import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import type { Rollout } from '../parts/api.ts';
 import { linkTo } from '../parts/route.ts';
@@ -24,7 +25,15 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }): JSX.Ele
       <h2 id="causes">Causes</h2>
       {rollout.sharedAttribute === null ? null : (
         <p class="note bad">
-          {capitalized(sharedAttributeWords(rollout.sharedAttribute))}.
+          {capitalized(sharedAttributeWords(rollout.sharedAttribute))}.{' '}
+          <a
+            href={linkTo.collectors(rollout.id, {
+              attributes: formatAttributes(rollout.sharedAttribute.attributes),
+            })}
+          >
+            Show them
+          </a>
+          .
           {holdCommand === undefined ? null : (
             <>
               {' '}

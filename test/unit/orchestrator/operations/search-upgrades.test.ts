@@ -44,6 +44,26 @@ const upgrades: readonly Upgrade[] = [
   one(4, 'db-y', failed('permission denied', 3), { order: 10_004, wave: 1 }),
 ];
 
+describe('the search by attributes', () => {
+  it('reads those alone that share them, of whatever state, and page by page', async () => {
+    const { parts, store } = await aHouse({ rollout, upgrades, groups });
+    const table = {
+      ids: [1, 2, 3, 4, 10],
+      columns: [{ key: 'fields.rack', values: ['r7', 'r8'], cells: [0, 1, 0, 0, -1] }],
+    };
+    const known = { ...parts, store: { ...store, loadAttributes: async () => table } };
+    const attributes = [{ key: 'fields.rack', value: 'r7' }];
+    const search = async (of: Omit<UpgradeSearch, 'attributes'>, isKnown = true) => {
+      const page = await searchUpgrades(isKnown ? known : parts, rollout.id, { ...of, attributes });
+      return { ids: page?.upgrades.map(({ identity }) => identity.collectorId), next: page?.next };
+    };
+    expect(await search({ limit: 2 })).toEqual({ ids: [1, 3], next: '2' });
+    expect(await search({ limit: 2, after: '2' })).toEqual({ ids: [4], next: null });
+    expect(await search({ limit: 9, states: ['failed'], match: 'db-x' })).toEqual({ ids: [3], next: null });
+    expect(await search({ limit: 9 }, false)).toEqual({ ids: [], next: null });
+  });
+});
+
 describe('the search for upgrades', () => {
   /** All pages, as long as there is one. */
   const search = async (of: Omit<UpgradeSearch, 'limit' | 'after'>, limit = 100) => {

@@ -1,0 +1,50 @@
+import { tabulateAttributes } from '../model/attributes.ts';
+import type { FleetCollector } from '../model/collector.ts';
+
+/** Values of attributes that no wave has tried so far. */
+export interface UntriedValues {
+  /** How many of them a collector has. */
+  countOf(collector: FleetCollector): number;
+  /** A wave takes it: its values are tried. */
+  note(collector: FleetCollector): void;
+  /** None is left. */
+  isDone(): boolean;
+}
+
+// What fewer share is tried by few waves whatever they take.
+const shareMin = 0.002;
+const sharedMin = 3;
+
+/** Makes the list of values for a plan of these collectors; nothing of it has been tried. */
+export function makeUntriedValues(collectors: readonly FleetCollector[]): UntriedValues {
+  const { ids, columns } = tabulateAttributes(collectors);
+  const rows = new Map(ids.map((id, row) => [id, row]));
+  const least = Math.max(sharedMin, shareMin * ids.length);
+  let left = 0;
+  const untried = columns.map(({ values, cells }) => {
+    const counts = values.map(() => 0);
+    for (const cell of cells) if (cell >= 0) counts[cell] = (counts[cell] ?? 0) + 1;
+    const isNew = counts.map((count) => count >= least);
+    left += isNew.filter((each) => each).length;
+    return { cells, isNew };
+  });
+  const rowOf = ({ id }: FleetCollector) => rows.get(id) ?? -1;
+  return {
+    countOf: (collector) => {
+      const row = rowOf(collector);
+      let count = 0;
+      for (const { cells, isNew } of untried) if (isNew[cells[row] ?? -1] === true) count += 1;
+      return count;
+    },
+    note: (collector) => {
+      const row = rowOf(collector);
+      for (const { cells, isNew } of untried) {
+        const cell = cells[row] ?? -1;
+        if (isNew[cell] !== true) continue;
+        isNew[cell] = false;
+        left -= 1;
+      }
+    },
+    isDone: () => left === 0,
+  };
+}
