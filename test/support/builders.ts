@@ -106,6 +106,7 @@ export function aFleetService(answers: Partial<FleetService> = {}): FleetService
     listBuilds: unreadable,
     readFleet: unreadable,
     readInventory: unreadable,
+    readUpgradable: unreadable,
     findCollector: unreadable,
     reserveCreate: unreadable,
     pollTask: unreadable,

@@ -14,6 +14,7 @@ import { makeReadInventory } from './inventory.ts';
 import { pollCollector, withGoneCollector } from './poll-collector.ts';
 import { makeSharedReading } from './shared-reading.ts';
 import { makeUpgradableReadings, readUpgradable } from './upgradable-readings.ts';
+import { makeReadUpgradable } from './watched-offers.ts';
 
 export interface FleetServiceParts extends Pick<FleetReadingParts, 'client' | 'clock' | 'sleep'> {
   /** Rows a page; the service's default page for collectors, which it also takes for the upgradable list. */
@@ -68,6 +69,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     // Whoever judges whether a collector is gone reads the whole inventory: all that do so at once read it once.
     readInventory: (onPage, signal) =>
       onPage === null ? shareInventory(null, signal) : readInventory({ onPage, onStart: () => {}, signal }),
+    readUpgradable: makeReadUpgradable(reading),
     findCollector: (idOrName, signal) => findCollector(client, idOrName, signal),
     reserveCreate: (task, signal) => reserveCreate(client, task, signal),
     pollTask: (taskId, signal) => pollTask(client, taskId, signal),

@@ -23,6 +23,9 @@ interface InventoryRow {
   readonly collector: FleetCollector | undefined;
 }
 
+// Of readings that are watched: costs a request for each ten of them.
+const endCheckedEvery = 10;
+
 /** @param parts.onUnreadable hears with each inventory how many of its rows have no id or no name that we can read */
 export function makeReadInventory(
   parts: FleetReadingParts & { readonly onUnreadable?: (rows: number) => void },
@@ -31,6 +34,8 @@ export function makeReadInventory(
   const turn = makeTurnBudget();
   /** How many rows the last reading found. */
   let inventoryEnd: number | null = null;
+  /** Readings that were watched since that was checked. */
+  let watched = 0;
 
   async function rowsOf({ rows, weight }: ListPage<SeenCollector>): Promise<ListPage<InventoryRow>> {
     const say = sayer(client, 'values');
@@ -47,12 +52,15 @@ export function makeReadInventory(
     const budgetClass: BudgetClass = onPage === null ? 'page' : 'verify';
     // The last page's: against it no heartbeat looks younger than it is.
     let serviceAt: EpochMs | null = null;
+    // A full page hides what has been added behind it.
+    watched = onPage === null ? 0 : watched + 1;
+    const isEndChecked = watched % endCheckedEvery === 0;
     const inventory = await readWholeList<InventoryRow>({
       ...pagesOf(parts),
       signal,
       attemptsMax: onPage === null ? pageAttemptsMax : 1,
       // Pages that are watched are hints, and come again soon: where their end was, it still is until it moves.
-      lastEnd: onPage === null ? null : inventoryEnd,
+      lastEnd: isEndChecked ? null : inventoryEnd,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
         const answer = await client.call(seeCollectors, { query }, { budgetClass, signal, onSend: onStart });

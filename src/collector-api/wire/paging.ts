@@ -15,7 +15,7 @@ export interface PagedList<Row> extends RetryBounds {
   readonly pageSize: number;
   /** Bounds the whole reading, pages that were read again included. */
   readonly requestsMax?: number;
-  /** How many rows an earlier reading had found to be all: a short page that ends just there is not asked about again. */
+  /** How many rows an earlier reading had found to be all: a page that ends just there is not asked about again. */
   readonly lastEnd?: number | null;
 }
 
@@ -86,8 +86,8 @@ export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<W
     const isShort = length < pageSize;
     isPageSizeGiven ||= !isShort;
     // The row that was last before, or a list of one or none: nothing follows.
-    const isOver = length <= 1 || isPageSizeGiven || end === list.lastEnd;
-    if (isShort && isOver) return wholeOf(rows, end);
+    const isOver = length <= 1 || isPageSizeGiven;
+    if ((isShort && isOver) || end === list.lastEnd) return wholeOf(rows, end);
     offset = end - (isShort ? 1 : Math.max(1, Math.floor(length * overlapShare)));
   }
   return failure(

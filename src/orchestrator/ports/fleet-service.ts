@@ -57,6 +57,16 @@ export interface FleetService {
     onPage: ((page: InventoryPage) => Promise<void>) | null,
     signal?: AbortSignal,
   ): Promise<Answer<FleetInventory>>;
+  /**
+   * The collectors that the service would upgrade to this build now, page by page. Nothing is repeated; rows that move
+   * while the list is read may be missed.
+   * @returns how many pages it took
+   */
+  readUpgradable(
+    toBuild: string,
+    onPage: (collectorIds: readonly number[]) => Promise<void>,
+    signal?: AbortSignal,
+  ): Promise<Answer<number>>;
   /** One collector by its id, or by its exact name; undefined when there is none, or it is no installed one. */
   findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
   /** Waits until the create of an upgrade task has its place in the API budget. A failure means that nothing was sent. */

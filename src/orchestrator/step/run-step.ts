@@ -4,13 +4,14 @@ import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import { isQuestionable, nextStep } from '../../rollout/upgrade/evolve.ts';
-import type { FailedPoll, UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import type { FailedPoll, RowObservation, UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import {
   classifyCreateFailure,
   classifyPollFailure,
   describeFailure,
   type ServiceFailure,
 } from '../../rollout/upgrade/failure-classes.ts';
+import { isPollReplaced } from '../../rollout/upgrade/queued.ts';
 import type { Step } from '../../rollout/upgrade/step.ts';
 import { type Answer, type FleetService, sendWithinMs } from '../ports/fleet-service.ts';
 import type { StepOutcome } from '../ports/leader.ts';
@@ -123,6 +124,8 @@ const executors: Executors = {
     return record(run, upgrade, { kind: 'taskSeen', at, ...answer.value });
   },
   pollCollector: async (run, upgrade, step) => {
+    const row = rowInsteadOfPoll(run, upgrade, step);
+    if (row !== undefined) return record(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
     const poll = {
       collectorId: upgrade.identity.collectorId,
       upgradableTo: step.askUpgradable ? upgrade.identity.toBuild : null,
@@ -139,6 +142,17 @@ const executors: Executors = {
   },
   askBuilds,
 };
+
+/** What a page showed of it in the last minute, where that is as good as a poll before its create. */
+function rowInsteadOfPoll(
+  { parts: { observations, clock } }: Run,
+  upgrade: Upgrade,
+  { why, askUpgradable }: Extract<Step, { do: 'pollCollector' }>,
+): RowObservation | undefined {
+  if (why !== 'recheck' || askUpgradable) return undefined;
+  const row = observations?.find(upgrade.identity.collectorId, clock.now());
+  return row !== undefined && isPollReplaced(upgrade, row) ? row : undefined;
+}
 
 function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
   // The table is exhaustive by type; TypeScript can't see that the row and the step belong together.

@@ -1,11 +1,11 @@
 import { assertNever } from '../../base/assert.ts';
+import { isSameBuild } from '../../base/build-version.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import { isWatched, judgeRow } from '../../rollout/upgrade/evolve.ts';
+import { judgeOffer, judgeRow } from '../../rollout/upgrade/evolve.ts';
 import type { InventoryRow, UpgradeFact } from '../../rollout/upgrade/facts.ts';
-import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { readingPeriod, type WatchedRollout } from '../../rollout/upgrade/reading-period.ts';
+import { describeFailure, type ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { hintsMax, planReadings, type Reading } from '../../rollout/upgrade/reading-period.ts';
 import type { RowVerdict } from '../../rollout/upgrade/state-rules.ts';
 import type { FleetService, InventoryPage } from '../ports/fleet-service.ts';
 import type { StepQueue } from '../ports/leader.ts';
@@ -13,6 +13,7 @@ import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
 import { judgeInventory } from './judge-inventory.ts';
 import type { Observations } from './observations.ts';
+import { listWatched, type Watched } from './watched-upgrades.ts';
 
 export interface WatchParts extends ChangeUpgradeParts, ChangeRolloutParts {
   readonly fleet: FleetService;
@@ -25,22 +26,11 @@ export interface WatchParts extends ChangeUpgradeParts, ChangeRolloutParts {
   readonly trustedSince?: () => EpochMs;
 }
 
-interface WatchedUpgrade {
-  readonly rollout: Rollout;
-  readonly upgrade: Upgrade;
-}
-
-interface Watch {
-  readonly rollouts: readonly Rollout[];
-  readonly byCollector: ReadonlyMap<number, readonly WatchedUpgrade[]>;
-  readonly loads: readonly WatchedRollout[];
-}
-
-// Those that are due first; those beyond them are polled one by one.
-const upgradesMax = 5_000;
-
 // Nothing to watch is found by asking the store, which is cheap, but not free.
 const idleMs: DurationMs = 500;
+
+// Upgrades that start meanwhile may make a list due sooner.
+const restMaxMs: DurationMs = 5_000;
 
 // Single polls come back after this many periods without a page.
 const unchangedPeriods = 2;
@@ -52,8 +42,8 @@ const pagesAgainMs: DurationMs = 10 * 60_000;
 const failedPollsMax = 4;
 
 /**
- * Reads the inventory, page by page, as long as that shows more than single polls, and records what each row shows
- * of the upgrades that were running before the page was asked for. Level-triggered: a crash between two lines costs
+ * Reads lists of the service, page by page, as long as that shows more than single polls, and records what each page
+ * shows of the upgrades that were running before it was asked for. Level-triggered: a crash between two lines costs
  * a page, and without any pages the polls come back by themselves. Ends when there is nothing to watch.
  */
 export async function watch(
@@ -61,89 +51,146 @@ export async function watch(
   isLeading: () => boolean,
   signal: AbortSignal,
 ): Promise<'done'> {
-  let failedPolls = 0;
+  const { clock, sleep } = parts;
+  const beganAt = clock.now();
+  const tries = new Map<string, Try>();
   let pagesRead = 0;
   while (!signal.aborted && isLeading()) {
-    const beganAt = parts.clock.now();
-    const { rollouts, byCollector, loads } = await listWatched(parts);
-    const periodMs = readingPeriod(loads, parts.requestsPerSecond, pagesRead);
-    if (periodMs === null) {
-      const arePagesDear = readingPeriod(loads, parts.requestsPerSecond) !== null;
-      if (arePagesDear) await parts.sleep(pagesAgainMs, signal);
+    const now = clock.now();
+    const watched = await listWatched(parts, now);
+    const readings = planReadings(watched.loads, parts.requestsPerSecond, pagesRead);
+    if (readings.length === 0) {
+      const arePagesDear = planReadings(watched.loads, parts.requestsPerSecond).length > 0;
+      if (arePagesDear) await sleep(pagesAgainMs, signal);
       break;
     }
-    let pages = 0;
-    const answer = await parts.fleet.readInventory((page) => {
-      pages += 1;
-      return readPage(parts, byCollector, page, periodMs);
-    }, signal);
-    pagesRead = Math.max(pages, answer.ok ? 0 : pagesRead);
-    if (signal.aborted) break;
-    if (answer.ok) {
-      failedPolls = 0;
-      // A row counts as it is. What a missing row means is judged from the whole list.
-      for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
-    } else {
-      failedPolls = Math.min(failedPollsMax, failedPolls + 1);
-      // Reported once: polls take over, which costs requests and nothing else.
-      if (failedPolls === 1) {
-        const reason = `inventory poll failed: ${describeFailure(answer.failure)}`;
-        parts.sink.note({ event: 'poll.failed', rollout: '', reason });
-      }
+    const next = earliest(readings.map((reading) => ({ reading, dueAt: dueAtOf(reading, tries, beganAt) })));
+    if (next.dueAt > now) {
+      await sleep(Math.min(next.dueAt - now, restMaxMs), signal);
+      continue;
     }
-    const waitMs = periodMs * 2 ** failedPolls - (parts.clock.now() - beganAt);
-    await parts.sleep(Math.max(waitMs, periodMs / 4), signal);
+    const { reading } = next;
+    const key = keyOf(reading);
+    const failedBefore = tries.get(key)?.failed ?? 0;
+    const answer = await read(parts, watched, reading, readings, signal);
+    if (signal.aborted) break;
+    tries.set(key, { at: now, failed: answer.ok ? 0 : Math.min(failedPollsMax, failedBefore + 1) });
+    if (reading.of === 'inventory') pagesRead = Math.max(answer.pages, answer.ok ? 0 : pagesRead);
+    // Reported once: polls take over, which costs requests and nothing else.
+    if (!answer.ok && failedBefore === 0) {
+      const reason = `${reading.of} poll failed: ${describeFailure(answer.failure)}`;
+      parts.sink.note({ event: 'poll.failed', rollout: '', reason });
+    }
   }
-  await parts.sleep(idleMs, signal);
+  await sleep(idleMs, signal);
   return 'done';
 }
 
-async function listWatched({ store, policies, accounts }: WatchParts): Promise<Watch> {
-  const byCollector = new Map<number, WatchedUpgrade[]>();
-  const loads: WatchedRollout[] = [];
-  const rollouts: Rollout[] = [];
-  for (const rolloutId of await store.activeRolloutIds(policies)) {
-    const rollout = await store.loadRollout(rolloutId);
-    if (rollout === undefined || rollout.unreadable?.kind === 'newer') continue;
-    // Their ids mean other collectors here.
-    if (accounts !== undefined && (await accounts.statusOf(rollout)).kind !== 'own') continue;
-    rollouts.push(rollout);
-    const upgrades = await store.listDue(rolloutId, upgradesMax);
-    for (const upgrade of upgrades) {
-      const others = byCollector.get(upgrade.identity.collectorId) ?? [];
-      byCollector.set(upgrade.identity.collectorId, [...others, { rollout, upgrade }]);
-    }
-    loads.push({
-      watched: upgrades.filter(isWatched).length,
-      fleetSize: rollout.fleetSize,
-      expectMs: rollout.policy.upgrade.expectMs,
-    });
+/** The last reading of a list, and how many in a row have failed. */
+interface Try {
+  readonly at: EpochMs;
+  readonly failed: number;
+}
+
+function keyOf(reading: Reading): string {
+  return reading.of === 'inventory' ? 'inventory' : `upgradable/${reading.toBuild}`;
+}
+
+function dueAtOf(reading: Reading, tries: ReadonlyMap<string, Try>, beganAt: EpochMs): EpochMs {
+  const last = tries.get(keyOf(reading));
+  if (last !== undefined) return last.at + reading.periodMs * 2 ** last.failed;
+  // A new leader knows nothing of the collectors. No task that it knows of has ended yet.
+  return reading.of === 'inventory' ? beganAt : beganAt + reading.periodMs;
+}
+
+function earliest<Due extends { readonly dueAt: EpochMs }>(dues: readonly Due[]): Due {
+  return dues.reduce((best, due) => (due.dueAt < best.dueAt ? due : best));
+}
+
+type ReadingAnswer = ({ readonly ok: true } | { readonly ok: false; readonly failure: ServiceFailure }) & {
+  readonly pages: number;
+};
+
+async function read(
+  parts: WatchParts,
+  { rollouts, byCollector, loads }: Watched,
+  reading: Reading,
+  readings: readonly Reading[],
+  signal: AbortSignal,
+): Promise<ReadingAnswer> {
+  const { periodMs } = reading;
+  let hintsLeft = hintsMax(loads, parts.requestsPerSecond, periodMs);
+  const mayHint = () => {
+    hintsLeft -= 1;
+    return hintsLeft >= 0;
+  };
+  let pages = 0;
+  if (reading.of === 'upgradable') {
+    const { toBuild } = reading;
+    const answer = await parts.fleet.readUpgradable(
+      toBuild,
+      (ids) => noteOffers(parts, byCollector, { ids, toBuild, periodMs, mayHint }),
+      signal,
+    );
+    return { ...answer, pages };
   }
-  return { rollouts, byCollector, loads };
+  const offersRead = new Set(readings.flatMap((each) => (each.of === 'upgradable' ? [each.toBuild] : [])));
+  const answer = await parts.fleet.readInventory((page) => {
+    pages += 1;
+    return readPage(parts, byCollector, page, { periodMs, mayHint, offersRead });
+  }, signal);
+  // A row counts as it is. What a missing row means is judged from the whole list.
+  if (answer.ok && !signal.aborted)
+    for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
+  return { ...answer, pages };
+}
+
+/** What all pages of one reading are judged by. */
+interface ReadingContext {
+  readonly periodMs: DurationMs;
+  /** Whether a row may make one more poll due. */
+  readonly mayHint: () => boolean;
+}
+
+/** Ends that the upgradable list shows: the service would not start another upgrade before the task is over. */
+async function noteOffers(
+  parts: WatchParts,
+  byCollector: Watched['byCollector'],
+  of: ReadingContext & { readonly ids: readonly number[]; readonly toBuild: string },
+): Promise<void> {
+  const at = parts.clock.now();
+  const findings = new Findings();
+  for (const id of of.ids)
+    for (const { rollout, upgrade } of byCollector.get(id) ?? []) {
+      const isOffered = isSameBuild(upgrade.identity.toBuild, of.toBuild);
+      if (isOffered && judgeOffer(upgrade, { at, periodMs: of.periodMs }) === 'changeHinted' && of.mayHint())
+        findings.add(rollout, { upgrade, fact: { kind: 'changeHinted', at } });
+    }
+  await findings.write(parts);
 }
 
 async function readPage(
   parts: WatchParts,
-  byCollector: Watch['byCollector'],
+  byCollector: Watched['byCollector'],
   { collectors, serviceAt }: InventoryPage,
-  periodMs: DurationMs,
+  { periodMs, mayHint, offersRead }: ReadingContext & { readonly offersRead: ReadonlySet<string> },
 ): Promise<void> {
-  const findings = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeFinding[] }>();
+  const findings = new Findings();
   const at = parts.clock.now();
   const trustedSince = parts.trustedSince?.() ?? 0;
   parts.observations.note({ collectors, serviceAt }, at);
   for (const { id, build, alive, lastSeenAlive } of collectors) {
     const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
     for (const { rollout, upgrade } of byCollector.get(id) ?? []) {
-      const verdict = judgeRow(upgrade, row, { at, periodMs, policy: rollout.policy, trustedSince });
+      const isOfferRead = offersRead.has(upgrade.identity.toBuild);
+      const { policy } = rollout;
+      const judged = judgeRow(upgrade, row, { at, periodMs, policy, trustedSince, isOfferRead });
+      const verdict = judged === 'changeHinted' && !mayHint() ? 'unchanged' : judged;
       const fact = factOf(verdict, row, { at, until: at + unchangedPeriods * periodMs });
-      if (fact === undefined) continue;
-      const of = findings.get(rollout.id) ?? { rollout, rows: [] };
-      of.rows.push({ upgrade, fact });
-      findings.set(rollout.id, of);
+      if (fact !== undefined) findings.add(rollout, { upgrade, fact });
     }
   }
-  for (const { rollout, rows } of findings.values()) await write(parts, rollout, rows);
+  await findings.write(parts);
 }
 
 function factOf(
@@ -162,6 +209,21 @@ function factOf(
       return undefined;
     default:
       return assertNever(verdict);
+  }
+}
+
+/** What a page showed, by rollout. */
+class Findings {
+  readonly #of = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeFinding[] }>();
+
+  add(rollout: Rollout, finding: UpgradeFinding): void {
+    const of = this.#of.get(rollout.id) ?? { rollout, rows: [] };
+    of.rows.push(finding);
+    this.#of.set(rollout.id, of);
+  }
+
+  async write(parts: WatchParts): Promise<void> {
+    for (const { rollout, rows } of this.#of.values()) await write(parts, rollout, rows);
   }
 }
 

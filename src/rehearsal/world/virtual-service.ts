@@ -108,6 +108,7 @@ export function makeVirtualService(given: {
     listBuilds: async () => refuse(1) ?? ok([{ version: targetBuild, latest: true }]),
     readInventory,
     readFleet: async () => refuse(pages + 1) ?? ok(snapshot),
+    readUpgradable: async () => refuse(1) ?? ok(1),
     findCollector: async () => failed({ kind: 'notFound', detail: 'not asked for here' }),
     reserveCreate: async ({ collectorId }) => ok({ giveUp: () => {}, send: async () => create(collectorId) }),
     pollTask: async (taskId) => {

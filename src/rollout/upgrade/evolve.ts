@@ -10,7 +10,7 @@ import { pending } from './pending.ts';
 import { queued } from './queued.ts';
 import { retrying } from './retrying.ts';
 import { starting } from './starting.ts';
-import type { RowContext, RowVerdict, StateRules } from './state-rules.ts';
+import type { OfferContext, OfferVerdict, RowContext, RowVerdict, StateRules } from './state-rules.ts';
 import type { Step } from './step.ts';
 import type { EvolveContext } from './transitions.ts';
 import { upgrading } from './upgrading.ts';
@@ -64,9 +64,19 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
 
 /** What a row of the inventory means for an upgrade. @param row with the service's clock at that very page */
 export function judgeRow(upgrade: Upgrade, row: InventoryRow, context: RowContext): RowVerdict {
-  // Its poll is under way, or is repeated soon after one that failed: a write now would only make that one stale.
-  if ((dueAtOf(upgrade) ?? context.at) <= context.at || upgrade.tally.failedPolls > 0) return 'none';
+  if (isPollUnderWay(upgrade, context.at)) return 'none';
   return rulesOf(upgrade).rows?.judge(upgrade, row, context) ?? 'none';
+}
+
+/** What it means for an upgrade that the service would start another one of its collector to the same build. */
+export function judgeOffer(upgrade: Upgrade, context: OfferContext): OfferVerdict {
+  if (isPollUnderWay(upgrade, context.at)) return 'none';
+  return rulesOf(upgrade).rows?.judgeOffer?.(upgrade, context) ?? 'none';
+}
+
+// A write now would only make that poll stale. One that failed is repeated soon.
+function isPollUnderWay(upgrade: Upgrade, at: EpochMs): boolean {
+  return (dueAtOf(upgrade) ?? at) <= at || upgrade.tally.failedPolls > 0;
 }
 
 /** True for an upgrade whose polls a page can take over, so that it counts for how often pages are read. */

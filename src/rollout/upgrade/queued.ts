@@ -3,7 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
 import type { ProgressIn, RefusedCreate, Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
-import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
+import type { CollectorSeen, FactOf, InventoryRow, RowObservation } from './facts.ts';
 import { afterPollFailed } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
 import { mayRestart, showsEligible } from './heartbeats.ts';
@@ -90,6 +90,15 @@ function judgeRow(upgrade: Queued, row: InventoryRow, { trustedSince }: RowConte
   if (isAtTarget || showsEligible(upgrade, row, heartbeatAfter)) return 'collectorSeen';
   // With its next heartbeat the next page shows it eligible; one that falls silent is polled.
   return assessHeartbeat(row.lastSeenAlive, row.serviceAt) === 'heard' ? 'unchanged' : 'none';
+}
+
+/** Whether a row of the inventory is as good as the poll before a create: newer than what is known, and eligible. */
+export function isPollReplaced(upgrade: Upgrade, row: RowObservation): boolean {
+  const { progress, tally } = upgrade;
+  if (progress.state !== 'queued' || progress.refused !== undefined || tally.createsInDoubt > 0) return false;
+  // 0: it has to be polled.
+  const isNewer = progress.freshAt > 0 && row.at > progress.freshAt;
+  return isNewer && showsEligible(upgrade, row, progress.heartbeatAfter);
 }
 
 function afterUnchanged(upgrade: Queued, { at, until }: FactOf<'unchanged'>): Upgrade {

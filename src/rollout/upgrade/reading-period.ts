@@ -1,46 +1,155 @@
 import type { DurationMs } from '../../base/time.ts';
+import { freshForMs } from './step.ts';
 
 /** How much there is to watch in one rollout. */
 export interface WatchedRollout {
-  /** Upgrades for which a page can take the place of a poll. */
-  readonly watched: number;
+  /** Upgrades whose task is running, by their build: the upgradable list shows that it is over. */
+  readonly running: ReadonlyMap<string, number>;
+  /** Upgrades whose create waits for a newer heartbeat, which the inventory shows. */
+  readonly queued: number;
+  /** Upgrades whose create waits for its place in the request rate, those that wait for a heartbeat included. */
+  readonly leaving: number;
+  /** Upgrades whose collector has still to come back, which the inventory shows. */
+  readonly verifying: number;
+  /** Whether a collector takes the slot of an upgrade that ends: nothing else is gained by knowing its end early. */
+  readonly isSlotAwaited: boolean;
   /** Collectors of the whole fleet, as it was last read. */
   readonly fleetSize: number;
-  readonly expectMs: DurationMs;
+  /** How long an upgrade usually takes: as learned, or as the policy expects. */
+  readonly usualMs: DurationMs;
 }
 
-/** A page of the inventory shows this many collectors for one request (collector-api.md §4.1). */
+/** A list of the service, and how long after its last reading it is read again. */
+export type Reading = {
+  readonly periodMs: DurationMs;
+} & (
+  | { readonly of: 'inventory' }
+  /** The collectors that the service would upgrade to this build: an upgrade that is on it again has ended. */
+  | { readonly of: 'upgradable'; readonly toBuild: string }
+);
+
+/** A page of a list shows this many collectors for one request (collector-api.md §4.1). */
 export const collectorsPerPage = 1_000;
 
-// 20 s where an upgrade takes 5 minutes: about a restart's silence, so that few of them are over before they are seen.
-const periodShare = 1 / 15;
+// A request is worth a twentieth of an upgrade in one slot: 15 s where it takes 5 minutes. A list is read when the slots
+// of ends that it is expected to show have idled for as long: n slots end one upgrade in usual / n, so that a period of
+// usual × √(2 / 20 / n) makes pages and idle slots cost the same, which is the least of both together.
+const requestPriceShare = 1 / 20;
 
-// A single poll is needed every 40 s or so where no page is read, so four collectors pay for a page with a margin.
-const watchedPerPage = 4;
-const stretchMax = 3;
+// More often than this shows no more: the poll that follows and the next create take about as long.
+const periodMinShare = 1 / 100;
 
-// The other three quarters of the requests are for creates and polls, however large the fleet is.
+// Requests cost nothing while few upgrades run, so a slot never idles for longer than this for the sake of one.
+const periodMaxShare = 1 / 30;
+
+// Where no collector waits for a slot, an end counts for the failure limit alone, and the last ones end the wave.
+const restingPeriodShare = 1 / 15;
+const lastUpgrades = 10;
+
+// The upgradable list shows an end while the collector restarts, and every failure. The inventory shows the ends whose
+// restart was too short for that, and the collectors that are back.
+const inventoryStretch = 2;
+
+// A collector that returns is polled 40 s after its task where no row shows it before.
+const inventoryMaxShare = 1 / 10;
+
+// About a restart's silence: what remains is to see collectors return.
+const verifyPeriodShare = 1 / 15;
+
+// A create that waits for its place needs no poll of its own while rows of the last minute show its collector.
+const rowFreshMs = freshForMs / 2;
+
+// Three quarters of the requests are for creates and polls, however large the fleet is.
 const pageShareMax = 1 / 4;
 
+// So many creates keep the request rate busy for a while.
+export const leavingMany = 10;
+const hintShareMax = 1 / 40;
+
+// Of a rollback, with its many builds, only lists that show several upgrades are worth a page.
+const runningPerPage = 4;
+
 /**
- * How long one reading of the inventory is after the other; null while single polls cost less. All rollouts share a
- * reading: the one with the shortest upgrades sets the pace.
+ * Which lists are read, and how often; none while single polls cost less. All rollouts share the readings: the one with
+ * the shortest upgrades sets the pace.
  * @param requestsPerSecond what the access key may send, over all daemons
- * @param pagesRead how many pages the last reading took: a service may give fewer collectors a page than it is asked for
+ * @param pagesRead how many pages the last reading of the inventory took: a service may give fewer collectors a page than
+ *   it is asked for
  */
-export function readingPeriod(
+export function planReadings(
   rollouts: readonly WatchedRollout[],
   requestsPerSecond: number,
   pagesRead = 0,
-): DurationMs | null {
-  const busy = rollouts.filter(({ watched }) => watched > 0);
-  const watched = busy.reduce((sum, rollout) => sum + rollout.watched, 0);
+): readonly Reading[] {
+  const busy = rollouts.filter((rollout) => watchedOf(rollout) > 0);
   const pagesWanted = Math.ceil(Math.max(1, ...busy.map(({ fleetSize }) => fleetSize)) / collectorsPerPage);
   // One more shows that a page shorter than asked for was the last; pages of two halves overlap.
   const pages = pagesRead > 2 * pagesWanted + 1 ? pagesRead : pagesWanted;
-  const stretch = Math.max(1, (watchedPerPage * pages) / watched);
-  if (!(stretch <= stretchMax)) return null;
-  const periodMs = Math.min(...busy.map(({ expectMs }) => expectMs)) * periodShare * stretch;
+  const watched = sum(busy.map(watchedOf));
+  if (pages > watched) return [];
+  const usualMs = Math.min(...busy.map((rollout) => rollout.usualMs));
+  const isSlotAwaited = busy.some((rollout) => rollout.isSlotAwaited);
+  const readings: Reading[] = [];
+  const runningTo = runningByBuild(busy);
+  const running = sum([...runningTo.values()]);
+  for (const [toBuild, count] of runningTo) {
+    if (count < runningPerPage * pages && runningTo.size > 1) continue;
+    const share = isSlotAwaited ? awaitedShare(pages, count) : restingShare(running);
+    readings.push({ of: 'upgradable', toBuild, periodMs: usualMs * share });
+  }
+  const isHeartbeatAwaited = busy.some(({ queued }) => queued > 0);
+  const shortest = Math.min(...readings.map(({ periodMs }) => periodMs));
+  const betweenMs = running > 0 ? inventoryStretch * shortest : usualMs * verifyPeriodShare;
+  const inventoryMs = Math.min(
+    betweenMs,
+    usualMs * inventoryMaxShare,
+    usualMs * (isHeartbeatAwaited ? periodMinShare : 1),
+    busy.some(({ leaving }) => leaving > 0) ? rowFreshMs : Number.POSITIVE_INFINITY,
+  );
+  readings.push({
+    of: 'inventory',
+    periodMs: Number.isFinite(inventoryMs) ? inventoryMs : usualMs * verifyPeriodShare,
+  });
+  const perMs = sum(readings.map(({ periodMs }) => pages / periodMs));
+  const slower = Math.max(1, perMs / ((requestsPerSecond * pageShareMax) / 1_000));
   // Polls are put off by it, and instants are whole milliseconds, in records and in JSON.
-  return Math.ceil(Math.max(periodMs, (pages / (requestsPerSecond * pageShareMax)) * 1_000));
+  return readings.map((reading) => ({ ...reading, periodMs: Math.ceil(reading.periodMs * slower) }));
+}
+
+/**
+ * How many polls the rows of one reading may ask for. While many creates wait for their place in the request rate, an end
+ * gives its slot to none of them sooner: a twentieth of the requests, half of it for each list, is enough to see failures.
+ */
+export function hintsMax(
+  rollouts: readonly WatchedRollout[],
+  requestsPerSecond: number,
+  periodMs: DurationMs,
+): number {
+  const leaving = sum(rollouts.map((rollout) => rollout.leaving));
+  if (leaving < leavingMany) return Number.POSITIVE_INFINITY;
+  return Math.max(1, Math.floor(requestsPerSecond * hintShareMax * (periodMs / 1_000)));
+}
+
+function awaitedShare(pages: number, running: number): number {
+  const share = Math.sqrt((2 * requestPriceShare * pages) / running);
+  return Math.min(Math.max(share, periodMinShare), periodMaxShare * Math.sqrt(pages));
+}
+
+function restingShare(running: number): number {
+  return running <= lastUpgrades ? periodMaxShare : restingPeriodShare;
+}
+
+function runningByBuild(rollouts: readonly WatchedRollout[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { running } of rollouts)
+    for (const [toBuild, count] of running) counts.set(toBuild, (counts.get(toBuild) ?? 0) + count);
+  return counts;
+}
+
+function watchedOf({ running, queued, verifying }: WatchedRollout): number {
+  return sum([...running.values()]) + queued + verifying;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -39,6 +39,8 @@ export interface RowRules<State extends UpgradeState> {
   /** Whether rows take the place of polls, so that the upgrade counts for how often pages are read. */
   readonly isWatched: (upgrade: UpgradeIn<State>) => boolean;
   readonly judge: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
+  /** Its collector is on the upgradable list of its build; absent where that says nothing. */
+  readonly judgeOffer?: (upgrade: UpgradeIn<State>, context: OfferContext) => OfferVerdict;
 }
 
 /**
@@ -47,11 +49,18 @@ export interface RowRules<State extends UpgradeState> {
  */
 export type RowVerdict = 'collectorSeen' | 'changeHinted' | 'unchanged' | 'none';
 
-export interface RowContext {
+export type OfferVerdict = Extract<RowVerdict, 'changeHinted' | 'none'>;
+
+export interface OfferContext {
   readonly at: EpochMs;
-  /** From one page to the next. */
+  /** From one reading of the list to the next. */
   readonly periodMs: DurationMs;
+}
+
+export interface RowContext extends OfferContext {
   readonly policy: Policy;
+  /** The upgradable list of its build is read, too: that shows the end of its task, and silence need not be polled. */
+  readonly isOfferRead: boolean;
   /** Records from before may be undone ones. */
   readonly trustedSince: EpochMs;
 }

@@ -8,7 +8,15 @@ import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { classifyPollFailure, describeFailure } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
 import { nextRareTaskPollAt, nextTaskPollAt, putOff } from './poll-schedule.ts';
-import { ignore, type PollLimit, type RowContext, type RowVerdict, type StateRules } from './state-rules.ts';
+import {
+  ignore,
+  type OfferContext,
+  type OfferVerdict,
+  type PollLimit,
+  type RowContext,
+  type RowVerdict,
+  type StateRules,
+} from './state-rules.ts';
 import type { Step } from './step.ts';
 import {
   abandon,
@@ -23,6 +31,9 @@ import {
 } from './transitions.ts';
 
 type Upgrading = UpgradeIn<'upgrading'>;
+
+// A restart that lasts longer than this shows its end on no list, so that polls follow it, too.
+const restartMaxShare = 3 / 10;
 
 // A poll comes with almost every page while a restart lasts (a minute at most), then less and less often.
 const pollShareOfPeriod = 0.9;
@@ -53,6 +64,7 @@ export const upgrading: StateRules<'upgrading'> = {
   rows: {
     isWatched: ({ progress: { taskId, ending } }) => taskId !== null && ending === null,
     judge: judgeRow,
+    judgeOffer,
   },
   on: {
     // The answer may come after another daemon has taken the create for lost: it still names our task.
@@ -157,7 +169,7 @@ function timeOut(upgrade: Upgrading, at: EpochMs, { policy }: EvolveContext): Up
 function judgeRow(
   { identity, progress }: Upgrading,
   row: InventoryRow,
-  { at, periodMs, policy }: RowContext,
+  { at, periodMs, policy, isOfferRead }: RowContext,
 ): RowVerdict {
   const { startedAt, polledAt, taskId, ending } = progress;
   const isAtTarget = isSameBuild(row.build, identity.toBuild);
@@ -169,9 +181,22 @@ function judgeRow(
   if (!isAtTarget && !isSilent) return 'unchanged';
   // By the service's clock; where that is not known, it may have been silent since the task began.
   const silentMs = lastSeenAlive === null || serviceAt === null ? at - startedAt : serviceAt - lastSeenAlive;
+  const isRestart = silentMs < policy.upgrade.expectMs * restartMaxShare;
+  if (!isAtTarget && isOfferRead && isRestart) return 'unchanged';
   const silenceShare = pollShareOfSilence * (policy.upgrade.expectMs / silenceExpectMs);
   const spacingMs = isAtTarget ? (polledAt - startedAt) * pollShareOfAge : silentMs * silenceShare;
   return at - polledAt >= Math.max(periodMs * pollShareOfPeriod, spacingMs) ? 'changeHinted' : 'unchanged';
+}
+
+/**
+ * The service would start another upgrade of it, so that its task is over: it restarts, or failed. The list shows less
+ * than the task itself, and may be older than it seems: the task is polled. One that goes on is polled less and less often.
+ */
+function judgeOffer({ progress }: Upgrading, { at, periodMs }: OfferContext): OfferVerdict {
+  const { startedAt, polledAt, taskId, ending } = progress;
+  if (taskId === null || ending !== null) return 'none';
+  const spacingMs = (polledAt - startedAt) * pollShareOfAge;
+  return at - polledAt >= Math.max(periodMs * pollShareOfPeriod, spacingMs) ? 'changeHinted' : 'none';
 }
 
 function afterUnchanged(

@@ -121,6 +121,18 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
       if (onPage === null) return read((times) => ok(inventory(times)));
       return readPages(onPage);
     },
+    readUpgradable: async (build, onPage) => {
+      for (let from = 0, pages = 1; ; from += rowsPerPage, pages += 1) {
+        const answer = await read(() => {
+          if (!isOffered(build)) return refused('collector.version.invalid');
+          const upgradable = listed().filter((collector) => service.isUpgradable(collector, build));
+          return ok(upgradable.slice(from, from + rowsPerPage).map(({ about }) => about.id));
+        });
+        if (!answer.ok) return answer;
+        await onPage(answer.value);
+        if (answer.value.length < rowsPerPage) return ok(pages);
+      }
+    },
     findCollector: (idOrName) =>
       read(() => {
         const found = present().find(

@@ -476,6 +476,52 @@ describe('the fleet service', () => {
       expect([shown, server.requests.length]).toEqual([10, 2]);
     });
 
+    it('asks what follows a full page only now and then, once it has shown the end of the list', async () => {
+      const { fleet, server } = await aCollectorApi(
+        (request, response) => sendJson(response, 200, pageOf(fleetRows.slice(0, 10), request)),
+        { pageSize: 10 },
+      );
+      const requests: number[] = [];
+      for (let reading = 0; reading < 11; reading += 1) {
+        const before = server.requests.length;
+        await fleet.readInventory(async () => {});
+        requests.push(server.requests.length - before);
+      }
+      expect(requests).toEqual([2, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1]);
+    });
+
+    it('shows who watches the upgradable list page by page, and asks once where a short page ends', async () => {
+      const { fleet, server, budget } = await aCollectorApi(
+        (request, response) => sendJson(response, 200, pageOf(fleetRows.slice(0, 14), request)),
+        { pageSize: 10 },
+      );
+      const read = async () => {
+        const shown: string[] = [];
+        const answer = await fleet.readUpgradable('19.500-1', async (ids) => void shown.push(ids.join(' ')));
+        return [shown.filter((page) => page !== ''), answer];
+      };
+      const pages = [fleetRows.slice(0, 10), fleetRows.slice(10, 14)].map((rows) =>
+        rows.map(({ id }) => id).join(' '),
+      );
+      expect(await read()).toEqual([pages, { ok: true, value: 3 }]);
+      expect(await read()).toEqual([pages, { ok: true, value: 2 }]);
+      expect(server.requests.every(({ query }) => query.get('toVersion') === '19.500-1')).toBe(true);
+      expect(new Set(budget.taken)).toEqual(new Set(['verify']));
+    });
+
+    it('reads all of the upgradable list of a service that gives fewer rows than a page asks for', async () => {
+      const { fleet } = await aCollectorApi(
+        (request, response) => {
+          const { collectors } = pageOf(fleetRows, request);
+          sendJson(response, 200, { collectors: collectors.slice(0, 4) });
+        },
+        { pageSize: 10 },
+      );
+      const shown: number[] = [];
+      await fleet.readUpgradable('19.500-1', async (ids) => void shown.push(...ids));
+      expect(shown).toEqual(fleetRows.map(({ id }) => id));
+    });
+
     it('leaves hosted collectors out, and fills what a collector does not show', async () => {
       const rows = [
         { id: 1, name: 'h', collectorType: 'Hosted' },

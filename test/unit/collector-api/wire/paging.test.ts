@@ -127,6 +127,9 @@ describe('readWholeList', () => {
     [200, null, 2],
     [200, 200, 1],
     [201, 200, 2],
+    // Full pages, whose end shows nothing by itself.
+    [1_000, null, 2],
+    [1_000, 1_000, 1],
   ])('takes %i rows, where the list ended at %s before, in %i requests', async (size, lastEnd, requests) => {
     expect((await play({ size, lastEnd })).requests).toBe(requests);
   });

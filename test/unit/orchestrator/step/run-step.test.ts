@@ -32,6 +32,7 @@ const nothing: FleetService = {
   listBuilds: unasked,
   readFleet: unasked,
   readInventory: unasked,
+  readUpgradable: unasked,
   findCollector: unasked,
   reserveCreate: unasked,
   pollTask: unasked,
@@ -102,6 +103,40 @@ describe('an aborted rollout (P9)', () => {
     const job = await aJob(anUpgradingOne({ dueAt: t }), fleet, { rollout });
     await job.runOn();
     expect(await job.stateOf(1)).toBe('upgrading');
+  });
+});
+
+describe('a create whose place comes when its poll is a minute old', () => {
+  const now = t + 61_000;
+  const shown = async (row: Parameters<typeof aCollector>[0], upgrade = queued) => {
+    const { polls, pollCollector } = unansweredPolls();
+    const creates: number[] = [];
+    const reserveCreate = reserving(async ({ collectorId }) => {
+      creates.push(collectorId);
+      return { ok: true, value: { taskId: '7' } };
+    });
+    const observations = makeObservations();
+    const job = await aJob(upgrade, { pollCollector, reserveCreate }, { observations });
+    job.clock.at = now;
+    const lastSeenAlive = now - 5_000;
+    const collectors = [aCollector({ id: 1, build: oldBuild, lastSeenAlive, ...row })];
+    observations.note({ collectors, serviceAt: now - 1_000 }, now - 1_000);
+    await job.run();
+    return { creates, polls: polls.length };
+  };
+
+  it('leaves without another one where a page has shown its collector since', async () => {
+    expect(await shown({})).toEqual({ creates: [1], polls: 0 });
+  });
+
+  it.each<[string, Parameters<typeof aCollector>[0], Upgrade]>([
+    ['not alive', { alive: false }, queued],
+    ['on the build', { build: targetBuild }, queued],
+    ['whose earlier create was not sent', {}, aQueuedOne({ freshAt: 0 })],
+    ['that has an earlier create in doubt', {}, { ...queued, tally: { ...queued.tally, createsInDoubt: 1 } }],
+    ['whose create was refused', {}, aQueuedOne({ refused: { of: 'collector', detail: '' } })],
+  ])('polls one %s (P1)', async (_what, row, upgrade) => {
+    expect(await shown(row, upgrade)).toEqual({ creates: [], polls: 1 });
   });
 });
 

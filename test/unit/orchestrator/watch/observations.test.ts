@@ -62,7 +62,17 @@ describe('one that waits for its heartbeat', () => {
   const at = t + 10_000;
   const row = { build: oldBuild, alive: true, lastSeenAlive: t + 5_000, serviceAt: at };
   const judged = (changes: Partial<typeof row>, trustedSince = 0) =>
-    judgeRow(waiting, { ...row, ...changes }, { at, periodMs: 20_000, policy: aPolicy(), trustedSince });
+    judgeRow(
+      waiting,
+      { ...row, ...changes },
+      {
+        at,
+        periodMs: 20_000,
+        policy: aPolicy(),
+        trustedSince,
+        isOfferRead: true,
+      },
+    );
 
   it('starts when a page shows it', () => {
     expect(judged({})).toBe('collectorSeen');

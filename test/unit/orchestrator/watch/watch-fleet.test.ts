@@ -23,14 +23,22 @@ const t = startedAt + 4 * minutes;
 
 interface Watching {
   readonly shows?: (id: number, at: number) => Partial<FleetCollector>;
-  /** How many readings fail before one works. */
+  /** Which collectors the upgradable list has. */
+  readonly offers?: (at: number) => readonly number[];
+  /** How many readings of the inventory fail before one works. */
   readonly failures?: number;
   readonly upgrades?: (id: number) => Upgrade | undefined;
 }
 
 /** The watch over four collectors in two pages, all of which run and are due for a poll in ten seconds. */
-async function aWatch({ shows = () => ({}), failures = 0, upgrades = () => undefined }: Watching = {}) {
+async function aWatch({
+  shows = () => ({}),
+  offers = () => [],
+  failures = 0,
+  upgrades = () => undefined,
+}: Watching = {}) {
   const readings: number[] = [];
+  const listReadings: number[] = [];
   const broughtForward: number[] = [];
   const rests: number[] = [];
   const during = { page: async () => {} };
@@ -57,9 +65,14 @@ async function aWatch({ shows = () => ({}), failures = 0, upgrades = () => undef
     }
     return { ok: true, value: { readAt: clock.at, serviceAt: clock.at, collectors: pages.flat() } };
   };
+  const readUpgradable: FleetService['readUpgradable'] = async (toBuild, onPage) => {
+    listReadings.push(clock.at);
+    if (toBuild === targetBuild) await onPage(offers(clock.at));
+    return { ok: true, value: 1 };
+  };
   const own = {
     ...parts,
-    fleet: { ...parts.fleet, readInventory },
+    fleet: { ...parts.fleet, readInventory, readUpgradable },
     queue: {
       ...parts.queue,
       bringForward: async (_rolloutId: string, ids: readonly number[]) => void broughtForward.push(...ids),
@@ -74,7 +87,7 @@ async function aWatch({ shows = () => ({}), failures = 0, upgrades = () => undef
   /** Leads for so many readings. */
   const run = (count: number, signal = new AbortController().signal) =>
     watch(own, () => readings.length < count, signal);
-  return { ...house, readings, broughtForward, rests, during, run };
+  return { ...house, readings, listReadings, broughtForward, rests, during, run };
 }
 
 describe('watching by pages of the inventory', () => {
@@ -128,6 +141,18 @@ describe('watching by pages of the inventory', () => {
     };
     await run(1);
     expect(await upgrade(1)).toMatchObject({ rev: 2, progress: { dueAt: t + 90 * seconds, polledAt: t } });
+  });
+
+  it('polls the tasks of those that the service would upgrade again: they failed, or restart', async () => {
+    const { run, upgrade, listReadings, broughtForward } = await aWatch({
+      offers: () => [2, 99],
+      upgrades: () => anUpgradingOne({ dueAt: t + 90 * seconds }),
+    });
+    await run(2);
+    expect(listReadings[0]).toBe(t + 10 * seconds);
+    expect(broughtForward).toEqual([2]);
+    expect((await upgrade(2)).progress).toMatchObject({ state: 'upgrading', dueAt: t + 10 * seconds });
+    expect((await upgrade(1)).progress).toMatchObject({ dueAt: t + 90 * seconds });
   });
 
   it('reads nothing while nothing is watched, and rests before it is asked again', async () => {

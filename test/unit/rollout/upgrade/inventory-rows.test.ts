@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dueAtOf, endStates, isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve, isWatched, judgeRow } from '../../../../src/rollout/upgrade/evolve.ts';
+import { evolve, isWatched, judgeOffer, judgeRow } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import { nextRareTaskPollAt, nextTaskPollAt } from '../../../../src/rollout/upgrade/poll-schedule.ts';
-import { readingPeriod } from '../../../../src/rollout/upgrade/reading-period.ts';
 import type { RowVerdict } from '../../../../src/rollout/upgrade/state-rules.ts';
 import {
   aContext,
@@ -39,35 +38,9 @@ function aRow(at: number, changes: Partial<Row> = {}): Row {
 }
 
 function judged(upgrade: Upgrade, at: number, changes: Partial<Row> = {}, of = policy): RowVerdict {
-  return judgeRow(upgrade, aRow(at, changes), { at, periodMs, policy: of, trustedSince: 0 });
+  const context = { at, periodMs, policy: of, trustedSince: 0, isOfferRead: false };
+  return judgeRow(upgrade, aRow(at, changes), context);
 }
-
-describe('how often the inventory is read', () => {
-  const watched = (count: number, fleetSize = 1_000, expected = expectMs) => ({
-    watched: count,
-    fleetSize,
-    expectMs: expected,
-  });
-
-  it.each<[string, ReturnType<typeof watched>[], number | null, number?, number?]>([
-    ['less often in proportion with fewer to watch', [watched(2)], 40 * seconds],
-    // Whole milliseconds: instants of records and of the API are made of them.
-    ['up to three times less often', [watched(14, 10_000)], 57_143],
-    ['not where single polls cost less', [watched(13, 10_000)], null],
-    ['by pages that are begun', [watched(4, 1_001)], 40 * seconds],
-    ['more often with more requests', [watched(400, 100_000)], 20 * seconds, 40],
-    // Two of the last one, to show that it was the last; and the overlap of a list that shrinks.
-    ['by the pages that the service needed (P8)', [watched(100)], 20 * seconds, 4, 3],
-    ['with a quarter of the requests, by the pages that it needed', [watched(100)], 53 * seconds, 4, 53],
-    ['not where that many pages cost more than polls', [watched(40)], null, 4, 53],
-    ['at the pace of the fastest rollout', [watched(2), watched(2, 1_000, minutes)], 4 * seconds],
-    ['not faster for one that watches nothing', [watched(4), watched(0, 50_000, minutes)], 20 * seconds],
-  ])('is %s', (_how, rollouts, expected, requestsPerSecond = 4, pages?: number) => {
-    const period = readingPeriod(rollouts, requestsPerSecond, pages);
-    if (expected === null) expect(period).toBeNull();
-    else expect(period).toBeCloseTo(expected);
-  });
-});
 
 describe('a row of a collector whose task goes on', () => {
   const at = t + 4 * minutes;
@@ -88,6 +61,14 @@ describe('a row of a collector whose task goes on', () => {
     ['a change now and then of a dead one', polledAgo(72 * seconds), dead, 'changeHinted'],
   ])('hints at %s', (_what, upgrade, row, verdict) => {
     expect(judged(upgrade, at, row)).toBe(verdict);
+  });
+
+  it('leaves a restart to the upgradable list where that is read, and polls one that lasts longer', () => {
+    const context = { at, periodMs, policy, trustedSince: 0, isOfferRead: true };
+    const isHinted = (ms: number) => judgeRow(running, aRow(at, silent(ms)), context);
+    expect(isHinted(89 * seconds)).toBe('unchanged');
+    expect(isHinted(90 * seconds)).toBe('changeHinted');
+    expect(judgeRow(running, aRow(at, { build: targetBuild }), context)).toBe('changeHinted');
   });
 
   it('hints in half the time where an upgrade takes half as long', () => {
@@ -114,6 +95,37 @@ describe('a row of a collector whose task goes on', () => {
     const adopted = anUpgradingOne({ taskId: null, dueAt: at + 1 });
     expect(judged(adopted, at, { build: targetBuild })).toBe('collectorSeen');
     expect(judged(adopted, at, { lastSeenAlive: at - minutes })).toBe('none');
+  });
+});
+
+describe('an upgrade whose collector the service would upgrade again', () => {
+  const at = t + 4 * minutes;
+  const offered = (upgrade: Upgrade, of = at) => judgeOffer(upgrade, { at: of, periodMs: 10 * seconds });
+
+  it('is polled at once: its task is over', () => {
+    expect(offered(anUpgradingOne({ dueAt: at + 1 }))).toBe('changeHinted');
+  });
+
+  it('is polled less and less often while its task goes on all the same', () => {
+    const late = t + 20 * minutes;
+    const polled = anUpgradingOne({ polledAt: late, dueAt: t + 30 * minutes });
+    expect(offered(polled, late + 59 * seconds)).toBe('none');
+    expect(offered(polled, late + 60 * seconds)).toBe('changeHinted');
+  });
+
+  it.each<[string, Upgrade]>([
+    [
+      'its create was answered after the list was made',
+      anUpgradingOne({ polledAt: at - 5 * seconds, dueAt: at + 1 }),
+    ],
+    ['its poll is due', anUpgradingOne({ dueAt: at })],
+    ['its poll is being repeated', anUpgradingOne({ dueAt: at + 1 }, { failedPolls: 1 })],
+    ['its end is known', anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } })],
+    ['its task is not known', anUpgradingOne({ dueAt: at + 1, taskId: null })],
+    ['it has to come back', aVerifyingOne({ dueAt: at + 1 })],
+    ['it has not started', anUpgrade({ state: 'pending' })],
+  ])('is left alone when %s', (_why, upgrade) => {
+    expect(offered(upgrade)).toBe('none');
   });
 });
 
@@ -194,8 +206,8 @@ describe('rows, whatever they show', () => {
 
   it('ends nothing but a proof, and frees only who was not alive (P10)', () => {
     fc.assert(
-      fc.property(anyUpgrade, anyRow, anyInstant, (upgrade, row, at) => {
-        const verdict = judgeRow(upgrade, row, { at, periodMs, policy, trustedSince: 0 });
+      fc.property(anyUpgrade, anyRow, anyInstant, fc.boolean(), (upgrade, row, at, isOfferRead) => {
+        const verdict = judgeRow(upgrade, row, { at, periodMs, policy, trustedSince: 0, isOfferRead });
         if (verdict === 'none') return;
         const next = evolve(upgrade, factOf(verdict, row, at), aContext());
         if (upgrade.progress.state !== 'verifying') expect(isEnd(next.progress.state)).toBe(false);

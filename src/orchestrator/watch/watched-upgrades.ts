@@ -1,0 +1,83 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { isWatched } from '../../rollout/upgrade/evolve.ts';
+import { leavingMany, type WatchedRollout } from '../../rollout/upgrade/reading-period.ts';
+import type { Accounts } from '../ports/accounts.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+
+export interface WatchedUpgrade {
+  readonly rollout: Rollout;
+  readonly upgrade: Upgrade;
+}
+
+/** All that is watched at one instant. */
+export interface Watched {
+  readonly rollouts: readonly Rollout[];
+  readonly byCollector: ReadonlyMap<number, readonly WatchedUpgrade[]>;
+  readonly loads: readonly WatchedRollout[];
+}
+
+// Those that are due first; those beyond them are polled one by one.
+const upgradesMax = 5_000;
+
+// Fewer durations than this say little about the next one.
+const learnedMin = 10;
+
+/** Lists the upgrades of all running rollouts that wait for an instant, and how much there is to watch. */
+export async function listWatched(
+  {
+    store,
+    policies,
+    accounts,
+  }: {
+    readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadView' | 'listDue'>;
+    readonly policies: readonly string[];
+    readonly accounts?: Pick<Accounts, 'statusOf'>;
+  },
+  now: EpochMs,
+): Promise<Watched> {
+  const byCollector = new Map<number, WatchedUpgrade[]>();
+  const loads: WatchedRollout[] = [];
+  const rollouts: Rollout[] = [];
+  for (const rolloutId of await store.activeRolloutIds(policies)) {
+    const view = await store.loadView(rolloutId, { now, overdueBefore: 0, pageSize: 1 });
+    if (view === undefined || view.rollout.unreadable?.kind === 'newer') continue;
+    const { rollout } = view;
+    // Their ids mean other collectors here.
+    if (accounts !== undefined && (await accounts.statusOf(rollout)).kind !== 'own') continue;
+    rollouts.push(rollout);
+    const upgrades = await store.listDue(rolloutId, upgradesMax);
+    for (const upgrade of upgrades) {
+      const others = byCollector.get(upgrade.identity.collectorId) ?? [];
+      byCollector.set(upgrade.identity.collectorId, [...others, { rollout, upgrade }]);
+    }
+    loads.push(loadOf(view, upgrades));
+  }
+  return { rollouts, byCollector, loads };
+}
+
+function loadOf(
+  { rollout, candidates, learned }: Pick<RolloutView, 'rollout' | 'candidates' | 'learned'>,
+  upgrades: readonly Upgrade[],
+): WatchedRollout {
+  const { expectMs, deadlineMs } = rollout.policy.upgrade;
+  const running = new Map<string, number>();
+  let queued = 0;
+  let verifying = 0;
+  for (const upgrade of upgrades.filter(isWatched)) {
+    const { state } = upgrade.progress;
+    const { toBuild } = upgrade.identity;
+    if (state === 'upgrading') running.set(toBuild, (running.get(toBuild) ?? 0) + 1);
+    else if (state === 'queued') queued += 1;
+    else verifying += 1;
+  }
+  const leaving = upgrades.filter(({ progress: { state } }) => state === 'queued').length;
+  const isAnyWaiting = candidates.some(({ retries, pending }) => retries.length + pending.length > 0);
+  return {
+    ...{ running, queued, leaving, verifying },
+    isSlotAwaited: isAnyWaiting && leaving < leavingMany,
+    fleetSize: rollout.fleetSize,
+    usualMs: learned.count < learnedMin ? expectMs : Math.min(learned.meanMs, deadlineMs),
+  };
+}

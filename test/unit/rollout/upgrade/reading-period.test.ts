@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import {
+  hintsMax,
+  planReadings,
+  type WatchedRollout,
+} from '../../../../src/rollout/upgrade/reading-period.ts';
+import { targetBuild } from '../../../support/builders.ts';
+
+const seconds = 1_000;
+const minutes = 60 * seconds;
+
+/** Of a rollout with a fleet of one page, where an upgrade takes five minutes and others wait for its slot. */
+function aRolloutWith({
+  running = 0,
+  ...changes
+}: Partial<Omit<WatchedRollout, 'running'>> & { readonly running?: number } = {}): WatchedRollout {
+  return {
+    running: new Map(running === 0 ? [] : [[targetBuild, running]]),
+    queued: 0,
+    leaving: 0,
+    verifying: 0,
+    isSlotAwaited: true,
+    fleetSize: 1_000,
+    usualMs: 5 * minutes,
+    ...changes,
+  };
+}
+
+/** Seconds between two readings of each list. */
+function periods(rollouts: readonly WatchedRollout[], requestsPerSecond = 4, pagesRead = 0) {
+  const readings = planReadings(rollouts, requestsPerSecond, pagesRead);
+  const of = (list: 'upgradable' | 'inventory') => {
+    const found = readings.find((reading) => reading.of === list);
+    return found === undefined ? null : found.periodMs / seconds;
+  };
+  return { upgradable: of('upgradable'), inventory: of('inventory') };
+}
+
+describe('which lists are read, and how often', () => {
+  it.each<[string, number, number | null]>([
+    ['10 s at most, however few run', 10, 10],
+    ['so often that pages cost as much as slots that idle', 100, 9.487],
+    ['in proportion to the root of what runs', 400, 4.744],
+    ['3 s at least, however many run', 5_000, 3],
+    ['never when nothing runs', 0, null],
+  ])('reads the upgradable list each %s, where others wait for slots', (_how, running, expected) => {
+    expect(periods([aRolloutWith({ running, verifying: 1 })]).upgradable).toBe(expected);
+  });
+
+  it('reads it rarely while nobody waits for a slot, and often for the last upgrades of a wave', () => {
+    expect(periods([aRolloutWith({ running: 11, isSlotAwaited: false })]).upgradable).toBe(20);
+    expect(periods([aRolloutWith({ running: 10, isSlotAwaited: false })]).upgradable).toBe(10);
+  });
+
+  it('reads the inventory half as often, and for collectors that return each 20 s', () => {
+    expect(periods([aRolloutWith({ running: 10 })]).inventory).toBe(20);
+    expect(periods([aRolloutWith({ verifying: 10 })]).inventory).toBe(20);
+  });
+
+  it('reads the inventory each 30 s at least, for creates that wait for their place and collectors that return', () => {
+    const resting = { running: 11, isSlotAwaited: false, usualMs: 10 * minutes };
+    expect(periods([aRolloutWith(resting)]).inventory).toBe(60);
+    expect(periods([aRolloutWith({ ...resting, leaving: 1 })]).inventory).toBe(30);
+    expect(periods([aRolloutWith({ ...resting, usualMs: 5 * minutes })]).inventory).toBe(30);
+  });
+
+  it('asks for a few polls alone while many creates wait for their place in the request rate', () => {
+    const hints = (leaving: number) => hintsMax([aRolloutWith({ leaving })], 4, 20 * seconds);
+    expect(hints(9)).toBe(Number.POSITIVE_INFINITY);
+    expect(hints(10)).toBe(2);
+    expect(hintsMax([aRolloutWith({ leaving: 10 })], 4, seconds)).toBe(1);
+  });
+
+  it('reads the inventory often while creates wait for a heartbeat', () => {
+    expect(periods([aRolloutWith({ queued: 10 })]).inventory).toBe(3);
+    expect(periods([aRolloutWith({ queued: 1, running: 10 })]).inventory).toBe(3);
+  });
+
+  it('reads nothing where single polls cost less', () => {
+    expect(planReadings([aRolloutWith({ running: 9, fleetSize: 10_000 })], 4)).toEqual([]);
+    expect(planReadings([aRolloutWith({ running: 10, fleetSize: 10_000 })], 4)).not.toEqual([]);
+    expect(planReadings([aRolloutWith()], 4)).toEqual([]);
+    // Of a service that gives few collectors a page.
+    expect(planReadings([aRolloutWith({ running: 40 })], 4, 53)).toEqual([]);
+  });
+
+  it('takes no more than a quarter of the requests, however large the fleet is', () => {
+    const { upgradable, inventory } = periods([aRolloutWith({ running: 4_000, fleetSize: 100_000 })]);
+    expect(100 / (upgradable ?? 0) + 100 / (inventory ?? 0)).toBeCloseTo(1);
+    const faster = periods([aRolloutWith({ running: 4_000, fleetSize: 100_000 })], 40);
+    expect(faster.upgradable).toBeLessThan((upgradable ?? 0) / 5);
+  });
+
+  it('goes at the pace of the shortest upgrades, of rollouts that watch something', () => {
+    const slow = aRolloutWith({ running: 10 });
+    expect(periods([slow, aRolloutWith({ running: 10, usualMs: minutes })]).upgradable).toBe(2);
+    expect(periods([slow, aRolloutWith({ usualMs: minutes, fleetSize: 50_000 })]).upgradable).toBe(10);
+  });
+
+  it('reads the lists of a rollback only for builds that several go back to', () => {
+    const running = new Map([
+      ['19.1-1', 3],
+      ['19.2-1', 4],
+    ]);
+    const readings = planReadings([{ ...aRolloutWith(), running }], 4);
+    expect(readings.map((reading) => (reading.of === 'upgradable' ? reading.toBuild : reading.of))).toEqual([
+      '19.2-1',
+      'inventory',
+    ]);
+  });
+});
