@@ -11,6 +11,7 @@ import { largePart } from './large.ts';
 import type { Part } from './part.ts';
 import { planningPart } from './planning.ts';
 import { readsPart } from './reads.ts';
+import { rehearsalPart } from './rehearsal.ts';
 import { describeMachine, type PartResult, renderReport } from './report.ts';
 
 const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--only upwave|plainPool|fixedBatch] [--out FOLDER] [--json FILE]
@@ -23,6 +24,7 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--only upwave|pl
   daemons       1, 2 and 4 daemons on one Redis, and how soon they are back at work after a kill -9
   idle          a daemon that has nothing to do
   reads         how fast the reference service answers
+  rehearsal     twenty rehearsals, each against a rollout of a real daemon; by name only
   blast-radius  builds that break one part of a large fleet, on a virtual clock; by name only
 
 Contests run real daemon processes on a Redis of their own against the reference service, at 20 times real speed. All
@@ -40,6 +42,7 @@ const parts: Readonly<Record<string, { readonly run: Part; readonly when: 'alway
   daemons: { run: daemonsPart, when: 'full' },
   idle: { run: idlePart, when: 'full' },
   reads: { run: readsPart, when: 'full' },
+  rehearsal: { run: rehearsalPart, when: 'named' },
 };
 
 const reportName = 'bench';

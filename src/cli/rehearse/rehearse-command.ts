@@ -15,20 +15,23 @@ import { makePlan } from '../../rollout/planning/plan.ts';
 import { writeReport } from '../../rollout/report/write-report.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
 import { writeLinesToFile } from '../shell/write-lines.ts';
+import { learnCourse } from './learn-course.ts';
 import { readFleet } from './read-fleet.ts';
 import { renderRehearsal } from './render-rehearsal.ts';
 import { makeSeedPool } from './seed-pool.ts';
-import { readWhatIf, usualWhatIf } from './what-if-file.ts';
+import { type Occasion, readWhatIf, usualWhatIf } from './what-if-file.ts';
 
-export interface RehearseOptions {
-  readonly config: string;
+export interface RehearseOptions extends DaemonTarget {
   readonly json: boolean;
   readonly fleet?: string;
   readonly build?: string;
   readonly whatIf?: string;
+  /** Ask the daemon how upgrades went before. */
+  readonly learn: boolean;
   readonly seeds: number;
   readonly at?: EpochMs;
   readonly html?: string;
@@ -46,7 +49,10 @@ export async function rehearseCommand(
   const policy = choosePolicy(config, named);
   const limits = options.failIf.map(readLimit);
   const beganAt = options.at ?? Date.now();
-  const whatIf = openWhatIf(options.whatIf, policy, beganAt);
+  const learned = options.learn
+    ? await withDaemon(options, (client) => learnCourse(client, policy.name))
+    : undefined;
+  const whatIf = openWhatIf(options.whatIf, { policy, at: beganAt, learned });
   const { file, build } = { file: options.fleet, build: options.build };
   const of = { ...(file && { file }), ...(build && { build }), at: beganAt };
   const { targetBuild, snapshot } = await readFleet(config, policy, of, output);
@@ -117,9 +123,9 @@ function choosePolicy({ rollouts }: Config, named: string | undefined): Policy {
   throw new CommandFailure(exitCodes.usageOrConfig, `${problem}; there are ${names}`);
 }
 
-function openWhatIf(path: string | undefined, policy: Policy, at: EpochMs): WhatIf {
+function openWhatIf(path: string | undefined, occasion: Occasion): WhatIf {
   try {
-    return path === undefined ? usualWhatIf(policy, at) : readWhatIf(path, policy, at);
+    return path === undefined ? usualWhatIf(occasion) : readWhatIf(path, occasion);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { EpochMs } from '../../base/time.ts';
+import { urlOption } from '../rollouts/verbs-program.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import { countUpTo } from '../shell/option-values.ts';
 
@@ -17,6 +18,8 @@ export function addRehearseProgram(program: Command, run: CommandRunner): void {
     .option('--fleet <file>', 'the fleet from this file, as `collectors list --json` writes it')
     .option('--build <build>', 'the build, instead of the target of the policy')
     .option('--what-if <file>', 'what breaks, and what the service, gates and people do')
+    .option('--learn', 'ask the daemon how long upgrades took and how many failed in the last rollout', false)
+    .option(...urlOption)
     .option('--seeds <count>', 'how many rollouts are played', countUpTo(seedsMax), 200)
     .option('--at <instant>', 'when it begins, such as 2026-11-22T21:00Z; now, where left out', instant)
     .option('--html <file>', 'also write it as a page')

@@ -7,6 +7,7 @@ import { ConfigError } from '../../config/source/config-error.ts';
 import { describeProblems, placeProblems } from '../../config/source/describe-problems.ts';
 import { explainIssue } from '../../config/source/explain-issue.ts';
 import { readYaml } from '../../config/source/yaml-source.ts';
+import type { UsualCourse } from '../../rehearsal/world/fates.ts';
 import { nextTimeOfDay, type WhatIf } from '../../rehearsal/world/what-if.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 
@@ -43,7 +44,7 @@ const SlowService = z.strictObject({
 const WhatIfFile = z.strictObject({
   breaks: z.array(Break).max(100).default([]),
   durations: z.strictObject({ median: duration('1s', '29m'), p95: duration('1s', '29m') }).exactOptional(),
-  failures: z.strictObject({ once: Share.prefault('3%'), always: Share.prefault('0.5%') }).prefault({}),
+  failures: z.strictObject({ once: Share.exactOptional(), always: Share.exactOptional() }).prefault({}),
   service: z.array(SlowService).max(100).default([]),
   gates: z.record(z.string(), z.enum(['pass', 'hold', 'silent'])).prefault({}),
   approval: z.union([z.enum(['atOnce', 'never']), timeOfDay('23:59')]).prefault('atOnce'),
@@ -52,13 +53,24 @@ const WhatIfFile = z.strictObject({
 /** Of real upgrades 95 in 100 end within four times the median (field-facts.md, Upgrades). */
 const p95Factor = 4;
 
-/** What is assumed without a file: no break and no outage. @param at when the rollout begins */
-export function usualWhatIf(policy: Policy, at: EpochMs): WhatIf {
-  return whatIfOf(WhatIfFile.parse({}), policy, at);
+/** With these, 96.5 % of first tries succeed, a little more than in the field (field-facts.md, Upgrades). */
+const usualFailures = { once: 0.03, always: 0.005 };
+
+/** What a rehearsal is about: the policy, when its rollout begins, and how upgrades went before, where that is known. */
+export interface Occasion {
+  readonly policy: Policy;
+  readonly at: EpochMs;
+  readonly learned?: UsualCourse | undefined;
+}
+
+/** What is assumed without a file: no break and no outage. */
+export function usualWhatIf(occasion: Occasion): WhatIf {
+  return whatIfOf(WhatIfFile.parse({}), occasion);
 }
 
 /** Reads a what-if file. @throws ConfigError with every problem and its place */
-export function readWhatIf(path: string, policy: Policy, at: EpochMs): WhatIf {
+export function readWhatIf(path: string, occasion: Occasion): WhatIf {
+  const { policy } = occasion;
   const source = readYaml(path);
   const parsed = WhatIfFile.safeParse(source.value ?? {}, { error: explainIssue });
   if (!parsed.success) throw new ConfigError(describeProblems(parsed.error.issues, source));
@@ -70,19 +82,24 @@ export function readWhatIf(path: string, policy: Policy, at: EpochMs): WhatIf {
     message: `policy ${policy.name} has no gate of this name; it has ${known.join(', ') || 'none'}`,
   }));
   if (issues.length > 0) throw new ConfigError(placeProblems(issues, source));
-  return whatIfOf(parsed.data, policy, at);
+  return whatIfOf(parsed.data, occasion);
 }
 
-function whatIfOf(file: z.output<typeof WhatIfFile>, policy: Policy, at: EpochMs): WhatIf {
+/** What the file gives comes before what was learned. */
+function whatIfOf(file: z.output<typeof WhatIfFile>, { policy, at, learned }: Occasion): WhatIf {
   const { timeZone, upgrade } = policy;
-  const medianMs = file.durations?.median ?? upgrade.expectMs;
+  const usual = learned?.durations ?? {
+    medianMs: upgrade.expectMs,
+    p95Ms: upgrade.expectMs * p95Factor,
+  };
   return {
     breaks: file.breaks.map(({ match, share, how, after }) => ({
       ...(match === undefined ? {} : { match }),
       ...{ share, how, afterMs: after ?? 0 },
     })),
-    durations: { medianMs, p95Ms: file.durations?.p95 ?? medianMs * p95Factor },
-    failures: file.failures,
+    durations:
+      file.durations === undefined ? usual : { medianMs: file.durations.median, p95Ms: file.durations.p95 },
+    failures: { ...usualFailures, ...learned?.failures, ...file.failures },
     disturbances: file.service.map(({ from, to, requestsPerSecond }) => {
       const begin = nextTimeOfDay({ minute: from, timeZone }, at);
       const end = nextTimeOfDay({ minute: to, timeZone }, begin);

@@ -40,6 +40,8 @@ export const nightCredentials = testSecrets.night;
 
 export interface NightInput {
   readonly redis: RedisConfig;
+  /** In place of `nightSpeed`; the durations of the policy are of the daemon's time. */
+  readonly speed?: number;
   /** Merged into a fleet that is well: `failures` and `httpFaults` say what goes wrong. */
   readonly scenario?: ScenarioInput;
   /** Keys of the policy, as in the config file. */
@@ -105,8 +107,8 @@ export type AtEnd = (work: () => Promise<void> | void) => void;
 export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Night> {
   const service = await startReferenceService({
     credentials: [nightCredentials],
-    speed: nightSpeed,
-    scenario: parseScenario(nightScenario(input.scenario)),
+    speed: input.speed ?? nightSpeed,
+    scenario: parseScenario(nightScenario(input.scenario, input.speed)),
   });
   const way = input.behave && (await openTroubledWay(() => service.url));
   way?.behave(input.behave ?? (() => ({ kind: 'pass' })));
@@ -179,7 +181,7 @@ export async function endOf(night: Night, daemon: NightDaemon, rolloutId: string
 }
 
 /** A fleet of 40 in which every upgrade goes well and takes one to four minutes of the service's time. */
-function nightScenario(changes: ScenarioInput = {}): ScenarioInput {
+function nightScenario(changes: ScenarioInput = {}, speed = nightSpeed): ScenarioInput {
   return {
     naturalFailures: { failed: 0, timeout: 0, lost: 0, lostMac: 0 },
     ...changes,
@@ -198,7 +200,7 @@ function nightScenario(changes: ScenarioInput = {}): ScenarioInput {
       },
     },
     durations: { median: '2m', p95: '3m', min: '1m', max: '4m', ...changes.durations },
-    limits: { requestsPerSecond: requestsPerSecond / nightSpeed, ...changes.limits },
+    limits: { requestsPerSecond: requestsPerSecond / speed, ...changes.limits },
     failures: [...(changes.failures ?? []), { outcome: 'succeeded' }],
   };
 }

@@ -3,8 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
 import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
+import { startedAt } from '../../../support/builders.ts';
+import {
+  aRolloutEvent,
+  aRolloutStatus,
+  countsOf,
+  makeFakeOperations,
+} from '../../../support/fake-operations.ts';
 import { nightCredentials } from '../../../support/night/daemon-night.ts';
 import { aDesk, type Desk, type RunningTest } from '../../../support/night/upwave-desk.ts';
+import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
 const windows = { breaks: [{ match: { osName: 'Windows*' } }], failures: { once: '0%', always: '0%' } };
 
@@ -72,6 +80,21 @@ describe('upwave rehearse', () => {
     const many = JSON.parse((await desk.call(...of, '--seeds', '80')).out);
     expect(many.seeds).toBe(80);
     expect(many.planned).toBe(few.planned);
+  });
+
+  it('learns from the last rollout that the daemon knows', async (test) => {
+    const desk = await aFleetDesk(test);
+    const fleet = desk.write('fleet.json', (await desk.call('collectors', 'list', '--json')).out);
+    const counts = countsOf({ succeeded: 75, failed: 25 });
+    const rollout = aRolloutStatus({ state: 'finishedWithFailures', endedAt: startedAt, counts });
+    const success = { event: 'upgrade.succeeded', attempt: 1, durationMs: 420_000 } as const;
+    const operations = makeFakeOperations({ rollouts: [rollout], events: [aRolloutEvent(success)] });
+    const api = await startFakeAdminApi(operations);
+    test.onTestFinished(api.close);
+    const of = ['rehearse', '--fleet', fleet, '--build', '19.536-4', '--seeds', '1', '--learn', '--url'];
+    const { out } = await desk.call(...of, api.url);
+    expect(out).toContain('an upgrade takes 7m (p95 7m); 0% fail once, 25% always');
+    expect(await desk.call(...of, 'http://127.0.0.1:9')).toMatchObject({ code: 4 });
   });
 
   it('says what it lacks, before anything is played', async (test) => {

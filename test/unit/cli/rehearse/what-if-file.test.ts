@@ -8,11 +8,12 @@ const policy = aPolicy({
   waves: [aWaveRule({ gates: [aWebhookGate({ name: 'go-live' })] })],
   timeZone: 'UTC',
 });
+const occasion = { policy, at: startedAt };
 const at = (text: string) => Date.parse(`2026-03-03T${text}:00Z`);
 
 describe('a what-if file', () => {
   it('is read as the example in config/ writes it', () => {
-    expect(readWhatIf('config/what-if.yaml', policy, startedAt)).toEqual({
+    expect(readWhatIf('config/what-if.yaml', occasion)).toEqual({
       breaks: [
         { match: { osName: ['Windows*'] }, share: 0.4, how: 'neverReturns', afterMs: 0 },
         { match: { fields: { rack: ['r7'] } }, share: 1, how: 'dies', afterMs: 4 * 3_600_000 },
@@ -30,10 +31,22 @@ describe('a what-if file', () => {
 
   it('may be empty, and then assumes what is assumed without a file', (test) => {
     const path = aFolder(test.onTestFinished).write('empty.yaml', {});
-    const usual = usualWhatIf(policy, startedAt);
-    expect(readWhatIf(path, policy, startedAt)).toEqual(usual);
+    const usual = usualWhatIf(occasion);
+    expect(readWhatIf(path, occasion)).toEqual(usual);
     expect(usual.durations.medianMs).toBe(policy.upgrade.expectMs);
     expect(usual.breaks).toEqual([]);
+  });
+
+  it('comes before what was learned', () => {
+    const learned = {
+      durations: { medianMs: 1_000, p95Ms: 2_000 },
+      failures: { once: 0.2, always: 0.1 },
+    };
+    const path = aFolder(onTestFinished).write('some.yaml', { failures: { once: '7%' } });
+    expect(readWhatIf(path, { ...occasion, learned })).toMatchObject({
+      durations: learned.durations,
+      failures: { once: 0.07, always: 0.1 },
+    });
   });
 
   it.each([
@@ -53,7 +66,7 @@ describe('a what-if file', () => {
     [{ approval: 'soon' }, 'approval: '],
   ])('is refused with the place of what is wrong: %j', (content, words) => {
     const path = aFolder(onTestFinished).write('wrong.yaml', content);
-    expect(() => readWhatIf(path, policy, startedAt)).toThrow(ConfigError);
-    expect(() => readWhatIf(path, policy, startedAt)).toThrow(words);
+    expect(() => readWhatIf(path, occasion)).toThrow(ConfigError);
+    expect(() => readWhatIf(path, occasion)).toThrow(words);
   });
 });

@@ -1,0 +1,56 @@
+import { eventsMax } from '../../contract/admin/event-limits.ts';
+import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
+import type { UsualCourse } from '../../rehearsal/world/fates.ts';
+import { failedStates } from '../../rollout/model/upgrade.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+
+/** Fewer say little about the next rollout. */
+const upgradesMin = 20;
+
+/** So many rollouts are searched for one to learn from. */
+const rolloutsMax = 100;
+
+/** What is asked of the daemon. */
+export interface CourseReads {
+  pageRollouts(page: { readonly limit: number }): Promise<{ readonly rollouts: readonly KnownRollout[] }>;
+  readEvents(
+    rolloutId: string,
+    search: { readonly type: string; readonly limit: number },
+  ): Promise<ReadonlyArray<Pick<RolloutEventBody, 'event' | 'attempt' | 'durationMs'>>>;
+}
+
+type KnownRollout = Pick<RolloutStatus, 'id' | 'policy' | 'kind' | 'state' | 'counts'>;
+
+/**
+ * How upgrades went in the last rollout of the policy that came to its end: up to 1,000 of its latest successes, and its
+ * failures. @throws CommandFailure when there is none
+ */
+export async function learnCourse(client: CourseReads, policy: string): Promise<UsualCourse> {
+  const { rollouts } = await client.pageRollouts({ limit: rolloutsMax });
+  const ended = rollouts.find(
+    ({ policy: of, kind, state, counts }) =>
+      of === policy && kind === 'upgrade' && endStates.has(state) && counts.succeeded >= upgradesMin,
+  );
+  if (ended === undefined)
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      `${policy} has no ended rollout with ${upgradesMin} upgrades to learn from; leave out --learn`,
+    );
+  const { id, counts } = ended;
+  const events = await client.readEvents(id, { type: 'upgrade.succeeded', limit: eventsMax });
+  const successes = events.filter(({ event }) => event === 'upgrade.succeeded');
+  const first = successes.filter(({ attempt }) => attempt === 1);
+  const durations = first.flatMap(({ durationMs }) => durationMs ?? []).sort((a, b) => a - b);
+  const at = (share: number) => durations[Math.floor(share * (durations.length - 1))] ?? 0;
+  const failed = failedStates.reduce((sum, state) => sum + counts[state], 0);
+  const always = failed / (counts.succeeded + failed);
+  return {
+    durations: { medianMs: Math.max(1, at(0.5)), p95Ms: Math.max(1, at(0.95)) },
+    failures: { always, once: (1 - always) * (1 - first.length / Math.max(1, successes.length)) },
+  };
+}
+
+/** Ends of a rollout in which no build was stopped. */
+const endStates: ReadonlySet<string> = new Set(['succeeded', 'finishedWithFailures']);

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { type CourseReads, learnCourse } from '../../../../src/cli/rehearse/learn-course.ts';
+import { CommandFailure } from '../../../../src/cli/shell/command.ts';
+import { emptyCounts } from '../../../../src/rollout/decision/assess.ts';
+
+type Known = Awaited<ReturnType<CourseReads['pageRollouts']>>['rollouts'][number];
+
+function aKnown(changes: Partial<Known>): Known {
+  const counts = { ...emptyCounts(), succeeded: 90, failed: 6, timedOut: 4 };
+  return {
+    id: 'production-1',
+    policy: 'production',
+    kind: 'upgrade',
+    state: 'succeeded',
+    counts,
+    ...changes,
+  };
+}
+
+/** 100 successes that took 1 to 100 minutes, of which each tenth needed a second try. */
+const successes = Array.from({ length: 100 }, (_, index) => ({
+  event: 'upgrade.succeeded',
+  attempt: index % 10 === 0 ? 2 : 1,
+  durationMs: (index + 1) * 60_000,
+}));
+
+function reads(...rollouts: readonly Known[]): CourseReads {
+  return {
+    pageRollouts: async () => ({ rollouts }),
+    readEvents: async (id) => (id === 'production-1' ? successes : []),
+  };
+}
+
+describe('what a rehearsal learns from the last rollout', () => {
+  it('is how long first tries took, and the shares that failed once and for good', async () => {
+    const { durations, failures } = await learnCourse(reads(aKnown({})), 'production');
+    expect(failures.always).toBeCloseTo(0.1);
+    expect(failures.once).toBeCloseTo(0.09);
+    expect(durations.medianMs / 60_000).toBeCloseTo(50, -1);
+    expect(durations.p95Ms / 60_000).toBeCloseTo(95, -1);
+  });
+
+  it('passes over rollouts of other policies, rollbacks, those that were stopped and small ones', async () => {
+    const small = { ...emptyCounts(), succeeded: 19 };
+    const others = [
+      aKnown({ id: 'a', policy: 'other' }),
+      aKnown({ id: 'b', kind: 'rollback' }),
+      aKnown({ id: 'c', state: 'aborted' }),
+      aKnown({ id: 'd', counts: small }),
+    ];
+    const { failures } = await learnCourse(reads(...others, aKnown({})), 'production');
+    expect(failures.always).toBeCloseTo(0.1);
+    await expect(learnCourse(reads(...others), 'production')).rejects.toThrow(CommandFailure);
+  });
+});
