@@ -5,9 +5,33 @@ import type { Receiver } from '../rollout/model/receiver.ts';
 import type { ReportFormat } from '../rollout/report/write-report.ts';
 import type { RedisNode } from './schema/redis-schema.ts';
 
-/** What the daemon runs by: defaults filled in, secrets read, milliseconds for durations. */
-export interface Config {
+/** What the file says: defaults filled in, secrets read, milliseconds for durations. */
+export type Config = CommonConfig &
+  (
+    | { readonly service: ServiceConfig; readonly accounts?: undefined }
+    | { readonly service?: undefined; readonly accounts: readonly Account[] }
+  );
+
+/** One of several accounts. */
+export interface Account {
+  readonly name: string;
   readonly service: ServiceConfig;
+  /** Of all its keys in Redis; undefined: by its name. */
+  readonly keyPrefix?: string | undefined;
+  /** Names of its policies. */
+  readonly policies: readonly string[];
+}
+
+/** What a daemon runs by in one account: the policies are those of the account. */
+export interface AccountConfig extends CommonConfig {
+  readonly service: ServiceConfig;
+  /** Its name; undefined where the file has `service` and no `accounts`. */
+  readonly account?: string;
+  /** Of its keys; undefined: by its name. */
+  readonly accountKeyPrefix?: string;
+}
+
+interface CommonConfig {
   /** Undefined when the file names none: a command-line option decides. */
   readonly redis: RedisConfig | undefined;
   readonly http: HttpConfig;

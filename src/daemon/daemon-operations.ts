@@ -6,7 +6,7 @@ import { makeReload, type ReloadStatus } from '../orchestrator/operations/reload
 import { makeStartPolicy } from '../orchestrator/operations/start-policy.ts';
 import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
 import type { Engine } from './engine.ts';
-import type { DaemonParts, Ground } from './ground.ts';
+import type { Ground, GroundParts } from './ground.ts';
 import { readNextConfig } from './live-config.ts';
 import { failingReceivers } from './readiness.ts';
 
@@ -19,14 +19,14 @@ export interface DaemonOperations {
 export function makeDaemonOperations(
   { config, live, metrics, handlerPorts, rollouts, policies }: Ground,
   { shared, reports }: Engine,
-  readConfig: DaemonParts['readConfig'],
+  { readConfig, accounts }: Pick<GroundParts, 'readConfig' | 'accounts'>,
   onConfig: () => void,
 ): DaemonOperations {
   const parts = { ...shared, ...handlerPorts, rollouts, installation: config.installation };
   const reloading = makeReload({
     ...parts,
     source: {
-      read: () => readNextConfig(config, readConfig),
+      read: () => readNextConfig(config, readConfig, accounts),
       use: (next) => {
         live.replace(next.rollouts);
         metrics.setPolicies(policies);

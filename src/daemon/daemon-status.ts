@@ -37,6 +37,34 @@ export async function readSharedState(
   };
 }
 
+/**
+ * Joins the checks of several accounts. The daemon is ready when it can work for one of them: each continues while the
+ * service of another is down.
+ */
+export function joinReadiness(
+  accounts: ReadonlyArray<{ readonly account: string; readonly checks: Readiness }>,
+): Readiness {
+  const [first] = accounts;
+  if (accounts.length === 1 && first !== undefined) return first.checks;
+  const names = [...new Set(accounts.flatMap(({ checks }) => Object.keys(checks)))];
+  return Object.fromEntries(
+    names.map((name) => {
+      const found = accounts.flatMap(({ account, checks: { [name]: check } }) =>
+        check === undefined ? [] : [{ ...check, account }],
+      );
+      const reasons = new Set(found.map(({ reason }) => reason));
+      const worst = found.find(({ ok }) => !ok) ?? found.find(({ kind }) => kind !== undefined) ?? found[0];
+      const ok = name === 'service' ? found.some((check) => check.ok) : found.every((check) => check.ok);
+      const reason =
+        reasons.size === 1
+          ? [...reasons].join('')
+          : found.map((check) => `${check.account}: ${check.reason}`).join('; ');
+      const { account: _account, ...shown } = { account: '', ...worst };
+      return [name, { ...shown, ok, reason }];
+    }),
+  );
+}
+
 /** Whether this daemon can work, and what keeps it from that. */
 export async function readReadiness(
   { config, redis, broken, handlerPorts }: Ground,

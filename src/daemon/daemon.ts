@@ -1,19 +1,21 @@
 import { type RunningAdminApi, startAdminApi } from '../admin-api/admin-api.ts';
+import type { Readiness } from '../admin-api/handlers/readiness.ts';
+import { invariant } from '../base/assert.ts';
 import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
+import { accountConfigsOf, accountKeyPrefix } from '../config/account-configs.ts';
+import { joinExpositions } from '../observability/join-expositions.ts';
+import { joinAccounts } from '../orchestrator/operations/join-accounts.ts';
 import type { Operations } from '../orchestrator/operations/operations.ts';
 import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { isRedisSilence } from '../redis/connection/redis-errors.ts';
 import type { ScanResult } from '../rollout/messages/scans.ts';
+import { type AccountDaemon, makeAccountDaemon } from './account-daemon.ts';
 import { connectionLimits } from './connection-limits.ts';
-import { makeDaemonOperations } from './daemon-operations.ts';
-import { readReadiness, readSharedState } from './daemon-status.ts';
-import { makeEngine } from './engine.ts';
-import { type DaemonParts, type Ground, makeGround } from './ground.ts';
+import { joinReadiness } from './daemon-status.ts';
+import type { DaemonParts, Ground } from './ground.ts';
 import { forbiddenWords } from './redis-connections.ts';
 import { serviceSocketsMax } from './service-settings.ts';
-import { describeEnd } from './shutdown.ts';
-import { makeWork } from './work.ts';
 
 export interface Daemon {
   readonly operations: Operations;
@@ -41,52 +43,47 @@ export interface Daemon {
 /** The composition root: builds every part of a daemon from its config, and closes them in reverse. */
 export function makeDaemon(parts: DaemonParts): Daemon {
   const { config, logger, version } = parts;
-  const ground = makeGround(parts, {
-    sharedState: () => readSharedState(ground, engine, made),
-    foreignRollouts: () => engine.shared.accounts.foreign().length,
-  });
-  const { clock, metrics, sink, redis, stopping } = ground;
-  const engine = makeEngine(ground);
-  const work = makeWork(ground, engine);
-  const made = makeDaemonOperations(ground, engine, parts.readConfig, work.followSchedules);
-  const { operations } = made;
+  const accounts = makeAccountDaemons(parts);
+  const [first] = accounts;
+  invariant(first !== undefined, 'a config has at least one account');
+  const operations = accounts.length === 1 ? first.operations : joinAccounts(accounts);
 
   let adminApi: RunningAdminApi | undefined;
   const begin = (place: string): void => {
-    metrics.configRead({ kind: 'good', at: clock.now() });
-    sink.note({ event: 'daemon.started', detail: `${place}, Redis at ${redis.place}` });
-    work.begin();
+    for (const account of accounts) account.begin(place);
   };
   const close = async (): Promise<void> => {
-    sink.note({ event: 'daemon.stopping', detail: 'starts nothing more' });
-    stopping.abort();
-    const end = await work.end();
+    const ends = await Promise.all(accounts.map(async (account) => ({ account, end: await account.end() })));
     await adminApi?.close();
-    engine.shared.wakeUps.close();
-    if (end.kind === 'done') await redis.close();
-    sink.note({ event: 'daemon.stopped', detail: describeEnd(end) });
+    await Promise.all(ends.map(({ account, end }) => account.leave(end)));
   };
   let closing: Promise<void> | undefined;
 
   return {
     operations,
-    scanNow: work.scanNow,
-    announceNow: work.announceNow,
-    waitForRedis: (withinMs) => waitForRedis(ground, withinMs),
-    askRedisRights: () => askRedisRights(ground),
+    scanNow: (policy, origin, signal) => {
+      const owner = accounts.find(({ policies }) => policies.includes(policy)) ?? first;
+      return owner.scanNow(policy, origin, signal);
+    },
+    announceNow: async () => {
+      await Promise.all(accounts.map((account) => account.announceNow()));
+    },
+    waitForRedis: (withinMs) => waitForRedis(first.ground, withinMs),
+    askRedisRights: () => askRedisRights(first.ground),
     start: async () => {
+      const sockets = accountConfigsOf(config).map(({ service }) => serviceSocketsMax(service));
       adminApi = await startAdminApi({
         host: config.http.host,
         port: config.http.port,
         token: config.http.token?.reveal(),
         tokens: config.http.tokens.map((each) => ({ ...each, token: each.token.reveal() })),
         ...(config.http.trustedProxy && { trustedProxy: config.http.trustedProxy }),
-        clock,
-        connections: connectionLimits(serviceSocketsMax(config.service)),
+        clock: first.ground.clock,
+        connections: connectionLimits(sockets.reduce((sum, each) => sum + each, 0)),
         operations,
-        readiness: () => readReadiness(ground, engine, made),
+        readiness: () => readAllReadiness(accounts),
         isUnavailable: isRedisSilence,
-        metrics,
+        metrics: { expose: () => exposeAll(accounts) },
         version,
         reportError: (error) => logger.write('error', { event: 'http.failed', error }),
       });
@@ -99,6 +96,41 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       return closing;
     },
   };
+}
+
+/** One for each account; with several, log lines and series name it. */
+function makeAccountDaemons(parts: DaemonParts): readonly AccountDaemon[] {
+  const { keyPrefix } = parts.redis;
+  const configs = accountConfigsOf(parts.config);
+  return configs.map((config, index) => {
+    const { account } = config;
+    const { logger } = parts;
+    return makeAccountDaemon({
+      ...parts,
+      config,
+      isFirst: index === 0,
+      accounts: configs.map((each) => each.account),
+      redis: { ...parts.redis, keyPrefix: accountKeyPrefix(config, keyPrefix) },
+      logger:
+        account === undefined
+          ? logger
+          : { write: (level, fields) => logger.write(level, { ...fields, account }) },
+    });
+  });
+}
+
+async function readAllReadiness(accounts: readonly AccountDaemon[]): Promise<Readiness> {
+  const read = accounts.map(async ({ account = '', readiness }) => ({ account, checks: await readiness() }));
+  return joinReadiness(await Promise.all(read));
+}
+
+async function exposeAll(
+  accounts: readonly AccountDaemon[],
+): Promise<{ readonly contentType: string; readonly body: string }> {
+  const exposed = await Promise.all(accounts.map(({ metrics }) => metrics.expose()));
+  const [first] = exposed;
+  invariant(first !== undefined, 'a config has at least one account');
+  return exposed.length === 1 ? first : { ...first, body: joinExpositions(exposed.map(({ body }) => body)) };
 }
 
 async function waitForRedis(

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/time.ts';
-import type { Config } from '../config/config.ts';
+import type { AccountConfig, Config } from '../config/config.ts';
 import { makeEventSink } from '../observability/event-sink.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type MetricsParts, makeMetrics } from '../observability/metrics.ts';
@@ -26,6 +26,15 @@ export interface DaemonParts {
   readonly isConfigUnread?: () => boolean;
 }
 
+/** The same for one account of the config. */
+export interface GroundParts extends Omit<DaemonParts, 'config'> {
+  readonly config: AccountConfig;
+  /** Of several accounts, the one that also shows what is of the process. */
+  readonly isFirst: boolean;
+  /** Names of all accounts of the config. */
+  readonly accounts: readonly (string | undefined)[];
+}
+
 const clock: Clock = { now: () => Date.now() };
 
 /** What metrics ask of parts that are built on this ground. */
@@ -34,7 +43,7 @@ type AskedLater = Pick<MetricsParts, 'sharedState' | 'foreignRollouts'>;
 export type Ground = ReturnType<typeof makeGround>;
 
 /** What every other part of a daemon stands on: the config in force, log and metrics, Redis and what is kept there. */
-export function makeGround(parts: DaemonParts, later: AskedLater) {
+export function makeGround(parts: GroundParts, later: AskedLater) {
   const { config, logger } = parts;
   const { keyPrefix } = parts.redis;
   const live = makeLiveConfig(config);
@@ -48,6 +57,8 @@ export function makeGround(parts: DaemonParts, later: AskedLater) {
   const metrics = makeMetrics({
     version: parts.version,
     installation: config.installation,
+    account: config.account,
+    showsProcess: parts.isFirst,
     policies,
     ...(parts.isConfigUnread !== undefined && { isConfigUnread: parts.isConfigUnread }),
     onStateRead: (error) =>

@@ -1,6 +1,7 @@
 import { hashHex } from '../base/hash.ts';
 import { Secret } from '../base/secret.ts';
-import type { Config } from '../config/config.ts';
+import { accountConfigsOf } from '../config/account-configs.ts';
+import type { AccountConfig, Config } from '../config/config.ts';
 import { ConfigError } from '../config/source/config-error.ts';
 import type { ConfigSource } from '../orchestrator/operations/reload.ts';
 import type { NamedConfig } from '../orchestrator/ports/config-register.ts';
@@ -19,7 +20,7 @@ export interface LiveConfig {
   replace(rollouts: readonly Policy[]): void;
 }
 
-export function makeLiveConfig(config: Config): LiveConfig {
+export function makeLiveConfig(config: AccountConfig): LiveConfig {
   const rollouts = [...config.rollouts];
   const policies = rollouts.map(({ name }) => name);
   const { baseUrl } = config.service;
@@ -59,10 +60,15 @@ function hashOf(baseUrl: string, policy: Policy): string {
 }
 
 /** Keys outside of `rollouts` that two configs say differently: what a process was built from, and keeps until its end. */
-function changedKeys(running: Config, next: Config): readonly string[] {
+function changedKeys(running: AccountConfig, next: AccountConfig): readonly string[] {
   const { rollouts: _running, secretFiles: _files, ...before } = running;
   const { rollouts: _next, secretFiles: _others, ...after } = next;
-  return differingKeys(before, after, '').map((key) => writtenKeys[key] ?? key);
+  return differingKeys(before, after, '').map((key) => {
+    const written = writtenKeys[key] ?? key;
+    return running.account === undefined
+      ? written
+      : written.replace(/^service\b/, `accounts.${running.account}`);
+  });
 }
 
 const writtenKeys: Readonly<Record<string, string>> = {
@@ -99,12 +105,16 @@ function revealed(value: unknown): unknown {
 
 /** Reads the config file for a reload. What the process was built from stays: the service, Redis, the port and the log. */
 export function readNextConfig(
-  running: Config,
-  readConfig: () => Config = () => running,
+  running: AccountConfig,
+  readConfig?: () => Config,
+  /** Names of all accounts that this process works for. */
+  accounts: readonly (string | undefined)[] = [running.account],
 ): ReturnType<ConfigSource['read']> {
   try {
-    const { rollouts, ...rest } = readConfig();
-    const needsRestart = changedKeys(running, { rollouts, ...rest });
+    const next = readConfig === undefined ? running : nextOf(running.account, accounts, readConfig());
+    if (next === undefined) return { kind: 'wrong', reason: otherAccounts };
+    const { rollouts } = next;
+    const needsRestart = changedKeys(running, next);
     return {
       kind: 'read',
       next: { rollouts, own: nameConfigs(running.service.baseUrl, rollouts), needsRestart },
@@ -113,4 +123,18 @@ export function readNextConfig(
     if (error instanceof ConfigError) return { kind: 'wrong', reason: error.message };
     throw error;
   }
+}
+
+const otherAccounts =
+  'accounts were added, removed or renamed; restart the daemon, and nothing changes until then';
+
+/** undefined where the file has other accounts now: policies would come and go with them. */
+function nextOf(
+  account: string | undefined,
+  accounts: readonly (string | undefined)[],
+  config: Config,
+): AccountConfig | undefined {
+  const next = accountConfigsOf(config);
+  const isSame = next.length === accounts.length && next.every((each) => accounts.includes(each.account));
+  return isSame ? next.find((each) => each.account === account) : undefined;
 }

@@ -11,6 +11,8 @@ export interface LogFields {
   readonly event: string;
   /** Of this program. */
   readonly version?: string;
+  /** Where the daemon has several. */
+  readonly account?: string;
   readonly policy?: string;
   readonly rollout?: string;
   readonly wave?: string;

@@ -30,6 +30,10 @@ export interface MetricsParts {
   readonly version: string;
   /** A label on every series, so that one Prometheus can distinguish several installations; undefined: no such label. */
   readonly installation?: string | undefined;
+  /** A label on the series of one of several accounts; undefined: no such label. */
+  readonly account?: string | undefined;
+  /** False: the series of the process itself are left out, since another account shows them. */
+  readonly showsProcess?: boolean;
   /** Names of the configured policies: their counters start at zero, so that a first failure shows as an increase. */
   readonly policies: readonly string[];
   /** How many rollouts this daemon leaves alone; called at each scrape. */
@@ -54,16 +58,15 @@ const misnamedDefaults = [
 /** Makes the metrics of this daemon (DESIGN §5, Metrics). No label holds a collector or a rollout id. */
 export function makeMetrics(parts: MetricsParts): Metrics {
   const registry = new Registry();
-  const installation = parts.installation === undefined ? {} : { installation: parts.installation };
-  registry.setDefaultLabels(installation);
+  const labels = {
+    ...(parts.installation !== undefined && { installation: parts.installation }),
+    ...(parts.account !== undefined && { account: parts.account }),
+  };
+  registry.setDefaultLabels(labels);
   const series = makeSeries(registry);
-  series
-    .gauge('build_info', 'Always 1. The label has the version of this daemon.', ['version'])
-    .set({ version: parts.version }, 1);
+  if (parts.showsProcess !== false) showProcess(registry, series, parts.version);
   const upgrades = makeUpgradeMetrics(series);
   const config = makeConfigMetrics(series, parts);
-  collectDefaultMetrics({ register: registry });
-  for (const name of misnamedDefaults) registry.removeSingleMetric(name);
 
   let policies: readonly string[] = [];
   const setPolicies = (present: readonly string[]): void => {
@@ -78,7 +81,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   setPolicies(parts.policies);
 
   const shared = makeSharedStateMetrics({
-    installation,
+    labels,
     sharedState: parts.sharedState,
     withinMs: parts.sharedStateWithinMs ?? 3_000,
     ...(parts.onStateRead === undefined ? {} : { onStateRead: parts.onStateRead }),
@@ -95,4 +98,12 @@ export function makeMetrics(parts: MetricsParts): Metrics {
       return { contentType: registry.contentType, body: sharedBody === '' ? body : `${body}\n${sharedBody}` };
     },
   };
+}
+
+function showProcess(registry: Registry, series: ReturnType<typeof makeSeries>, version: string): void {
+  series
+    .gauge('build_info', 'Always 1. The label has the version of this daemon.', ['version'])
+    .set({ version }, 1);
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamedDefaults) registry.removeSingleMetric(name);
 }

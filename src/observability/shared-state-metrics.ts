@@ -19,7 +19,7 @@ export type OnStateRead = (failure: unknown) => void;
  */
 export function makeSharedStateMetrics(parts: {
   /** Labels on every series. */
-  readonly installation: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
   readonly sharedState: () => Promise<SharedState | null>;
   readonly withinMs: DurationMs;
   /** Reported at the first scrape whose reading goes otherwise than the one before. */
@@ -27,7 +27,7 @@ export function makeSharedStateMetrics(parts: {
 }): SharedStateMetrics {
   const registry = new Registry();
   const ownRegistry = new Registry();
-  for (const each of [registry, ownRegistry]) each.setDefaultLabels(parts.installation);
+  for (const each of [registry, ownRegistry]) each.setDefaultLabels(parts.labels);
   const readable = new Gauge({
     name: 'upwave_state_readable',
     help: '1 when the last scrape of the leader could read the shared state. 0: the series of shared state are missing.',

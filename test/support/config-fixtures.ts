@@ -1,4 +1,5 @@
-import type { Config } from '../../src/config/config.ts';
+import { accountConfigsOf } from '../../src/config/account-configs.ts';
+import type { AccountConfig, Config } from '../../src/config/config.ts';
 import { configOf, type Environment } from '../../src/config/load/load-config.ts';
 import { ConfigError } from '../../src/config/source/config-error.ts';
 import { parseYaml } from '../../src/config/source/yaml-source.ts';
@@ -8,6 +9,13 @@ const service = 'service: { baseUrl: https://api.example.com/api, accessId: id, 
 /** Reads YAML text as the file `config.yaml`. @throws ConfigError */
 export function readConfig(text: string, environment: Environment = {}): Config {
   return configOf(parseYaml(text, 'config.yaml'), environment);
+}
+
+/** The same of a file with one account: what a daemon runs by. @throws ConfigError */
+export function readAccountConfig(text: string, environment: Environment = {}): AccountConfig {
+  const [config] = accountConfigsOf(readConfig(text, environment));
+  if (config === undefined) throw new Error('the config has no account');
+  return config;
 }
 
 /** A config whose one rollout, called `all`, has these keys more; they start on line 4. */

@@ -18,6 +18,7 @@ export async function exposeEverything(): Promise<string> {
   const metrics = makeMetrics({
     version: '1.2.3',
     installation: 'one',
+    account: 'eu',
     policies: [policy],
     sharedState: async () => ({
       statuses: [

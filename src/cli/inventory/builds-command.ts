@@ -1,17 +1,16 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
-import type { GlobalOptions } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { renderTable } from '../shell/render-table.ts';
-import { withManagement } from './with-management.ts';
+import { type InventoryOptions, withManagement } from './with-management.ts';
 
 /** `upwave builds`: the builds that the service offers, highest version first; the latest need not be the highest. */
 export async function buildsCommand(
-  { config, json }: GlobalOptions,
+  { config, account, json }: InventoryOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const targets = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
+  const targets = await withManagement({ config, account, output }, async ({ management, stop, orFail }) =>
     orFail(await management.upgrades.listTargets(stop)),
   );
   const builds = targets

@@ -1,17 +1,17 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { Collector } from '../../contract/collector-management/collectors.ts';
 import { collectorAccess } from '../../contract/collector-management/field-access.ts';
-import { CommandFailure, type GlobalOptions } from '../shell/command.ts';
+import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { findCollector } from './find-collector.ts';
 import { reportChange, reportConflict } from './report-change.ts';
 import { combineFields, readStatedFields, type StatedFields } from './stated-fields.ts';
-import { withManagement } from './with-management.ts';
+import { type InventoryOptions, withManagement } from './with-management.ts';
 
 /** `upwave collectors create`: a hosted collector; installed ones register themselves (collector-api.md §1). */
 export async function collectorsCreateCommand(
-  { config, json, ...stated }: GlobalOptions & StatedFields,
+  { config, account, json, ...stated }: InventoryOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const [file = {}, ...others] = readStatedFields(stated, 'new collector');
@@ -21,7 +21,7 @@ export async function collectorsCreateCommand(
   if (typeof name !== 'string' || name === '') {
     throw new CommandFailure(exitCodes.usageOrConfig, 'a collector needs a name: --set name=…');
   }
-  const collector = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
+  const collector = await withManagement({ config, account, output }, async ({ management, stop, orFail }) =>
     orFail(await management.collectors.create({ ...draft, name }, stop)),
   );
   if (json) printJson(output, { collector });
@@ -32,13 +32,13 @@ export async function collectorsCreateCommand(
 /** `upwave collectors update <id|name>`: sets the fields that are named, and leaves the rest as they are. */
 export async function collectorsUpdateCommand(
   idOrName: string,
-  { config, json, ...stated }: GlobalOptions & StatedFields,
+  { config, account, json, ...stated }: InventoryOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const [file = {}, ...others] = readStatedFields(stated, 'collector');
   if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one collector at a time');
   const transientFields = collectorAccess.transient;
-  const changed = await withManagement({ config, output }, async (desk) => {
+  const changed = await withManagement({ config, account, output }, async (desk) => {
     const { id } = await findCollector(desk, idOrName);
     return desk.orFail(
       await desk.management.collectors.change(

@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { SourceDraft } from '../../collector-api/management/source-client.ts';
 import { sourceAccess } from '../../contract/collector-management/field-access.ts';
 import { Source, sourceNameOf } from '../../contract/collector-management/sources.ts';
-import { CommandFailure, type GlobalOptions } from '../shell/command.ts';
+import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
@@ -10,7 +10,7 @@ import { findCollector, findSource, sourceLabel } from './find-collector.ts';
 import { reportChange, reportConflict } from './report-change.ts';
 import { likelySlips } from './settable-fields.ts';
 import { combineFields, readStatedFields, type StatedFields } from './stated-fields.ts';
-import { withManagement } from './with-management.ts';
+import { type InventoryOptions, withManagement } from './with-management.ts';
 
 /**
  * `upwave sources create <collector>`: one source, or all of an exported document. The service takes one a request
@@ -18,7 +18,7 @@ import { withManagement } from './with-management.ts';
  */
 export async function sourcesCreateCommand(
   collectorIdOrName: string,
-  { config, json, ...stated }: GlobalOptions & StatedFields,
+  { config, account, json, ...stated }: InventoryOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const files = readStatedFields(stated, 'source');
@@ -29,7 +29,7 @@ export async function sourcesCreateCommand(
   );
   const created: Source[] = [];
   try {
-    await withManagement({ config, output }, async (desk) => {
+    await withManagement({ config, account, output }, async (desk) => {
       const { id } = await findCollector(desk, collectorIdOrName);
       for (const draft of drafts) {
         const source = desk.orFail(await desk.management.sources.create(id, draft, desk.stop));
@@ -58,13 +58,13 @@ function draftOf(fields: Readonly<Record<string, unknown>>): SourceDraft {
 export async function sourcesUpdateCommand(
   inCollector: string,
   named: string,
-  { config, json, ...stated }: GlobalOptions & StatedFields,
+  { config, account, json, ...stated }: InventoryOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const [file = {}, ...others] = readStatedFields(stated, 'source');
   if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one source at a time');
   const transientFields = sourceAccess.transient;
-  const changed = await withManagement({ config, output }, async (desk) => {
+  const changed = await withManagement({ config, account, output }, async (desk) => {
     const collector = await findCollector(desk, inCollector);
     const source = await findSource(desk, collector, named);
     return desk.orFail(
@@ -86,11 +86,11 @@ export async function sourcesUpdateCommand(
 export async function sourcesDeleteCommand(
   inCollector: string,
   named: string,
-  { config, json, yes }: GlobalOptions & { readonly yes: boolean },
+  { config, account, json, yes }: InventoryOptions & { readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const ask = makeConsent({ yes, input: process.stdin, output: output.err });
-  return withManagement({ config, output }, async (desk) => {
+  return withManagement({ config, account, output }, async (desk) => {
     const collector = await findCollector(desk, inCollector);
     const source = await findSource(desk, collector, named);
     const { id } = source;

@@ -9,6 +9,7 @@ const setOption = [
   '--set <name=value>',
   'one field; JSON where it is JSON, `name=` empties it, `fields.team=core` sets one of many (repeatable)',
 ] as const;
+const accountOption = ['--account <name>', 'the account, where the config has several'] as const;
 const yesOption = ['-y, --yes', 'do not ask', false] as const;
 
 /** Adds `upwave collectors …` and `upwave builds`. */
@@ -24,17 +25,20 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
         .conflicts('filter'),
     )
     .option('--match <pattern>', 'only names that match: a glob, or /a regular expression/')
+    .option(...accountOption)
     .action(run(async () => (await import('./read-collectors.ts')).collectorsListCommand));
   collectors
     .command('show')
     .argument(...which)
     .description('every field of one')
+    .option(...accountOption)
     .action(run(async () => (await import('./read-collectors.ts')).collectorsShowCommand));
   collectors
     .command('create')
     .description('create a hosted collector; installed ones register themselves')
     .option(...fromOption)
     .option(...setOption, collectAssignment)
+    .option(...accountOption)
     .action(run(async () => (await import('./change-collectors.ts')).collectorsCreateCommand));
   collectors
     .command('update')
@@ -42,21 +46,25 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
     .description('set some fields, and keep the others as they are')
     .option(...fromOption)
     .option(...setOption, collectAssignment)
+    .option(...accountOption)
     .action(run(async () => (await import('./change-collectors.ts')).collectorsUpdateCommand));
   collectors
     .command('delete')
     .argument(...which)
     .description('delete one, with its sources; asks first')
     .option(...yesOption)
+    .option(...accountOption)
     .action(run(async () => (await import('./delete-collectors.ts')).collectorsDeleteCommand));
   collectors
     .command('delete-offline')
     .description('delete every installed collector that was away for long; asks first')
     .requiredOption('--days <days>', 'last seen alive at least so many days ago', wholeDays)
     .option(...yesOption)
+    .option(...accountOption)
     .action(run(async () => (await import('./delete-collectors.ts')).collectorsDeleteOfflineCommand));
   program
     .command('builds')
     .description('the builds that the service offers')
+    .option(...accountOption)
     .action(run(async () => (await import('./builds-command.ts')).buildsCommand));
 }

@@ -1,19 +1,18 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { GlobalOptions } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
 import { findCollector } from './find-collector.ts';
-import { withManagement } from './with-management.ts';
+import { type InventoryOptions, withManagement } from './with-management.ts';
 
 /** `upwave collectors delete <id|name>`: one collector, for good, with its sources. */
 export async function collectorsDeleteCommand(
   idOrName: string,
-  { config, json, yes }: GlobalOptions & { readonly yes: boolean },
+  { config, account, json, yes }: InventoryOptions & { readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const ask = makeConsent({ yes, input: process.stdin, output: output.err });
-  return withManagement({ config, output }, async (desk) => {
+  return withManagement({ config, account, output }, async (desk) => {
     const { id, name } = await findCollector(desk, idOrName);
     const label = toPrintable(`collector ${id} ${name}`);
     if (!(await ask(`delete ${label} with all its sources?`, desk.stop))) {
@@ -31,11 +30,11 @@ const namesShownMax = 10;
 
 /** `upwave collectors delete-offline --days N`: begins the deletion of every collector that was away so long. */
 export async function collectorsDeleteOfflineCommand(
-  { config, json, days, yes }: GlobalOptions & { readonly days: number; readonly yes: boolean },
+  { config, account, json, days, yes }: InventoryOptions & { readonly days: number; readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const ask = makeConsent({ yes, input: process.stdin, output: output.err });
-  return withManagement({ config, output }, async ({ management, stop, orFail }) => {
+  return withManagement({ config, account, output }, async ({ management, stop, orFail }) => {
     const offline = orFail(await management.collectors.listOffline(days, stop));
     if (offline.length === 0) {
       if (json) printJson(output, { matching: 0, message: null });

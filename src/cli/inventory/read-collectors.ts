@@ -1,15 +1,15 @@
 import { compilePatterns, PatternError } from '../../base/text-pattern.ts';
 import type { CollectorFilter } from '../../collector-api/management/collector-client.ts';
 import type { Collector } from '../../contract/collector-management/collectors.ts';
-import { CommandFailure, type GlobalOptions } from '../shell/command.ts';
+import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { renderTable } from '../shell/render-table.ts';
 import { findCollector } from './find-collector.ts';
 import { renderFields } from './render-fields.ts';
-import { withManagement } from './with-management.ts';
+import { type InventoryOptions, withManagement } from './with-management.ts';
 
-export interface CollectorsListOptions extends GlobalOptions {
+export interface CollectorsListOptions extends InventoryOptions {
   readonly filter?: CollectorFilter;
   readonly offlineDays?: number;
   /** A glob or a `/regular expression/` for names. */
@@ -18,11 +18,11 @@ export interface CollectorsListOptions extends GlobalOptions {
 
 /** `upwave collectors list`: every collector of the account, or a part of them. */
 export async function collectorsListCommand(
-  { config, json, filter, offlineDays, match }: CollectorsListOptions,
+  { config, account, json, filter, offlineDays, match }: CollectorsListOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const matches = readPattern(match);
-  const all = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
+  const all = await withManagement({ config, account, output }, async ({ management, stop, orFail }) =>
     orFail(
       offlineDays === undefined
         ? await management.collectors.list(filter, stop)
@@ -80,10 +80,12 @@ function showInstant(at: number | null | undefined): string {
 /** `upwave collectors show <id|name>`: every field of one collector. */
 export async function collectorsShowCommand(
   idOrName: string,
-  { config, json }: GlobalOptions,
+  { config, account, json }: InventoryOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const collector = await withManagement({ config, output }, (desk) => findCollector(desk, idOrName));
+  const collector = await withManagement({ config, account, output }, (desk) =>
+    findCollector(desk, idOrName),
+  );
   if (json) printJson(output, { collector });
   else output.out.write(`${renderFields(collector)}\n`);
   return exitCodes.done;

@@ -1,19 +1,18 @@
 import { sourceNameOf } from '../../contract/collector-management/sources.ts';
-import type { GlobalOptions } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { renderTable } from '../shell/render-table.ts';
 import { findCollector, findSource } from './find-collector.ts';
 import { renderFields } from './render-fields.ts';
-import { withManagement } from './with-management.ts';
+import { type InventoryOptions, withManagement } from './with-management.ts';
 
 /** `upwave sources list <collector>`: every source of a collector. */
 export async function sourcesListCommand(
   collectorIdOrName: string,
-  { config, json }: GlobalOptions,
+  { config, account, json }: InventoryOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const sources = await withManagement({ config, output }, async (desk) => {
+  const sources = await withManagement({ config, account, output }, async (desk) => {
     const { id } = await findCollector(desk, collectorIdOrName);
     return desk.orFail(await desk.management.sources.list(id, desk.stop));
   });
@@ -36,10 +35,10 @@ export async function sourcesListCommand(
 export async function sourcesShowCommand(
   inCollector: string,
   named: string,
-  { config, json }: GlobalOptions,
+  { config, account, json }: InventoryOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const source = await withManagement({ config, output }, async (desk) =>
+  const source = await withManagement({ config, account, output }, async (desk) =>
     findSource(desk, await findCollector(desk, inCollector), named),
   );
   if (json) printJson(output, { source });
@@ -51,10 +50,10 @@ export async function sourcesShowCommand(
 export async function sourcesExportCommand(
   inCollector: string,
   named: string | undefined,
-  { config }: GlobalOptions,
+  { config, account }: InventoryOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const document = await withManagement({ config, output }, async (desk) => {
+  const document = await withManagement({ config, account, output }, async (desk) => {
     const { sources } = desk.management;
     const collector = await findCollector(desk, inCollector);
     if (named === undefined) return desk.orFail(await sources.downloadAll(collector.id, desk.stop));

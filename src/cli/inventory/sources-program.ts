@@ -3,6 +3,7 @@ import type { CommandRunner } from '../shell/command.ts';
 import { collectAssignment } from './assignments.ts';
 
 const whichCollector = ['<collector>', 'its id, or its name'] as const;
+const accountOption = ['--account <name>', 'the account, where the config has several'] as const;
 const whichSource = ['<source>', 'its id, or its name'] as const;
 
 /** Adds `upwave sources …`. */
@@ -12,12 +13,14 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .command('list')
     .argument(...whichCollector)
     .description('every source of a collector')
+    .option(...accountOption)
     .action(run(async () => (await import('./read-sources.ts')).sourcesListCommand));
   sources
     .command('show')
     .argument(...whichCollector)
     .argument(...whichSource)
     .description('every field of one')
+    .option(...accountOption)
     .action(run(async () => (await import('./read-sources.ts')).sourcesShowCommand));
   sources
     .command('create')
@@ -25,6 +28,7 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .description('create one, or every one of an exported document')
     .option('--from <file>', 'fields in a JSON or YAML file')
     .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
+    .option(...accountOption)
     .action(run(async () => (await import('./change-sources.ts')).sourcesCreateCommand));
   sources
     .command('update')
@@ -33,6 +37,7 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .description('set some fields, and keep the others as they are')
     .option('--from <file>', 'fields in a JSON or YAML file')
     .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
+    .option(...accountOption)
     .action(run(async () => (await import('./change-sources.ts')).sourcesUpdateCommand));
   sources
     .command('delete')
@@ -40,11 +45,13 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .argument(...whichSource)
     .description('delete one; asks first')
     .option('-y, --yes', 'do not ask', false)
+    .option(...accountOption)
     .action(run(async () => (await import('./change-sources.ts')).sourcesDeleteCommand));
   sources
     .command('export')
     .argument(...whichCollector)
     .argument('[source]', 'only this one')
     .description('print the document that can register a new collector')
+    .option(...accountOption)
     .action(run(async () => (await import('./read-sources.ts')).sourcesExportCommand));
 }

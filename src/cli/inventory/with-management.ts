@@ -1,18 +1,25 @@
+import { nearestText } from '../../base/names.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import type { ManagementClient } from '../../collector-api/management/management-client.ts';
 import { isConflict } from '../../collector-api/wire/client-refusals.ts';
-import type { Config } from '../../config/config.ts';
+import { accountConfigsOf } from '../../config/account-configs.ts';
+import type { AccountConfig, Config } from '../../config/config.ts';
 import { makeManagementAccess } from '../../daemon/management-access.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import { describeFailure, isUnreached, type ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { echoedSecretsOf } from '../shell/choose-redis.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { CommandFailure, type GlobalOptions } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
 import { openReadWindow } from '../shell/read-window.ts';
 import { makeServiceReporter, noAnswerWords } from '../shell/service-notes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
+
+export interface InventoryOptions extends GlobalOptions {
+  /** Which one is meant, where the config has several. */
+  readonly account?: string;
+}
 
 /** What a command needs to speak to the service. */
 export interface ServiceDesk {
@@ -25,18 +32,19 @@ export interface ServiceDesk {
 
 /** Opens the configured service for one command, and leaves nothing open. @throws CommandFailure */
 export async function withManagement<T>(
-  at: { readonly config: string; readonly output: ConsoleOutput },
+  at: { readonly config: string; readonly account?: string | undefined; readonly output: ConsoleOutput },
   work: (desk: ServiceDesk) => Promise<T>,
 ): Promise<T> {
   const config = openConfig(at.config);
+  const own = chooseAccount(config, at.account);
   at.output.hide?.(echoedSecretsOf(config));
-  const access = makeManagementAccess(config.service, {
+  const access = makeManagementAccess(own.service, {
     ...makeServiceReporter(at.output),
     readWindow: openReadWindow(at.output),
   });
   const orFail = <V>(answer: Answer<V>): V => {
     if (answer.ok) return answer.value;
-    throw commandFailure(answer.failure, config);
+    throw commandFailure(answer.failure, own);
   };
   try {
     return await work({ management: access.management, stop: stopSignal(), orFail });
@@ -45,7 +53,27 @@ export async function withManagement<T>(
   }
 }
 
-function commandFailure(failure: ServiceFailure, config: Config): CommandFailure {
+/** @throws CommandFailure when none is named and there are several, or the name is unknown */
+function chooseAccount(config: Config, named: string | undefined): AccountConfig {
+  const accounts = accountConfigsOf(config);
+  const [first] = accounts;
+  if (named === undefined && first !== undefined && accounts.length === 1) return first;
+  const found = accounts.find(({ account }) => account === named && named !== undefined);
+  if (found !== undefined) return found;
+  const names = accounts.flatMap(({ account }) => account ?? []);
+  const choice =
+    names.length === 0 ? 'the config has no accounts, only service' : `the config has ${names.join(', ')}`;
+  if (named === undefined) throw wrongAccount(`name the account with --account; ${choice}`);
+  const nearest = nearestText(named, names);
+  const hint = nearest === undefined ? choice : `did you mean ${nearest}?`;
+  throw wrongAccount(`no account is called ${toPrintable(named)}; ${hint}`);
+}
+
+function wrongAccount(message: string): CommandFailure {
+  return new CommandFailure(exitCodes.usageOrConfig, message);
+}
+
+function commandFailure(failure: ServiceFailure, config: AccountConfig): CommandFailure {
   const words = toPrintable(wordsOf(failure));
   switch (failure.kind) {
     case 'unavailable':

@@ -1,4 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { accountConfigsOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import { effectiveConfig, renderEffectiveConfig } from '../../config/show/effective-config.ts';
 import { findRisks } from '../../config/show/find-risks.ts';
@@ -32,7 +33,7 @@ export async function configCheckCommand(
     return exitCodes.done;
   }
   const fleet = options.fleet ? await readFleet(config, output) : undefined;
-  const overlapping = findOverlappingPolicies(config.rollouts);
+  const overlapping = accountConfigsOf(config).flatMap(({ rollouts }) => findOverlappingPolicies(rollouts));
   // Secrets print themselves as ***.
   const risks = findRisks(config);
   const shown = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
@@ -63,9 +64,19 @@ function render(
   fleet: FleetCheck | undefined,
 ): string {
   return [
-    `${path} is right: service ${config.service.baseUrl}`,
+    `${path} is right: ${placeWords(config)}`,
     ...config.rollouts.flatMap(policyLines).map((words) => toPrintable(`  ${words}`)),
     ...(fleet?.policies.map(({ words }) => `  ${words}`) ?? []),
     ...warnings.map((words) => `  warning: ${toPrintable(words)}`),
   ].join('\n');
+}
+
+/** Which policies work where. */
+function placeWords(config: Config): string {
+  const accounts = accountConfigsOf(config).map(({ account, service, rollouts }) =>
+    account === undefined
+      ? `service ${service.baseUrl}`
+      : `account ${account} ${service.baseUrl} (${rollouts.map(({ name }) => name).join(', ')})`,
+  );
+  return accounts.join('; ');
 }

@@ -1,5 +1,6 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { nearestText } from '../../base/names.ts';
+import { accountConfigsOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import type { ReloadPreviewBody } from '../../contract/admin/reload.ts';
 import { nameConfigs } from '../../daemon/live-config.ts';
@@ -30,10 +31,15 @@ export async function diffCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const config = openConfig(options.config);
+  const accountOf = (policy: string) =>
+    accountConfigsOf(config).find(({ rollouts }) => rollouts.some(({ name }) => name === policy))?.account;
   const { known, preview } = await withDaemon(options, async (client) => {
     const rollouts = await listRollouts(client, named);
     const chosen = choosePolicies(config, rollouts, named);
-    return { known: await readKnown(client, chosen, rollouts), preview: await client.previewReload() };
+    return {
+      known: await readKnown(client, chosen, { rollouts, accountOf }),
+      preview: await client.previewReload(),
+    };
   });
   const policies = known.map(({ policy }) => policy);
   const knownOf = ({ name }: Policy) => known.find(({ policy }) => policy.name === name);
@@ -80,7 +86,10 @@ function noteOtherFile(
   output: ConsoleOutput,
 ): void {
   const hashes = new Map(configs.map(({ policy, hash }) => [policy, hash]));
-  const other = nameConfigs(config.service.baseUrl, config.rollouts).flatMap(({ policy, hash }) =>
+  const own = accountConfigsOf(config).flatMap(({ service, rollouts }) =>
+    nameConfigs(service.baseUrl, rollouts),
+  );
+  const other = own.flatMap(({ policy, hash }) =>
     hashes.has(policy) && hashes.get(policy) !== hash ? [policy] : [],
   );
   if (other.length === 0) return;
@@ -132,7 +141,13 @@ function wrongUse(message: string): CommandFailure {
 async function readKnown(
   client: AdminClient,
   chosen: readonly Chosen[],
-  rollouts: readonly RolloutStatus[],
+  {
+    rollouts,
+    accountOf,
+  }: {
+    readonly rollouts: readonly RolloutStatus[];
+    readonly accountOf: (policy: string) => string | undefined;
+  },
 ): Promise<readonly Known[]> {
   const held = await client.listHolds();
   const read = new Map<string, Promise<ReadRollout>>();
@@ -145,8 +160,10 @@ async function readKnown(
   for (const { policy, rollout } of chosen) {
     const compared = rollout === undefined ? undefined : await readOnce(rollout);
     const others: ReadRollout[] = [];
-    for (const other of rollouts)
-      if (other.policy !== policy.name && other.endedAt === null) others.push(await readOnce(other));
+    for (const other of rollouts) {
+      const isBeside = other.policy !== policy.name && accountOf(other.policy) === accountOf(policy.name);
+      if (isBeside && other.endedAt === null) others.push(await readOnce(other));
+    }
     known.push({ policy, compared, memory: memoryOf(held, compared, others) });
   }
   return known;

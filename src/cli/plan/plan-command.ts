@@ -1,9 +1,11 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { accountConfigOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
 import { noTargetWords } from '../../rollout/messages/exclusions.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
+import type { Plan } from '../../rollout/planning/plan.ts';
 import { CommandFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
@@ -34,7 +36,12 @@ export async function planCommand(
     stop,
     output,
   });
-  const of = { now: Date.now(), requestsPerSecond: ourRequestsPerSecond(config.service) };
+  const now = Date.now();
+  const assess = ({ policy, plan }: { readonly policy: Policy; readonly plan: Plan }) =>
+    assessPlan(policy, plan, {
+      now,
+      requestsPerSecond: ourRequestsPerSecond(accountConfigOf(config, policy.name).service),
+    });
   const overlaps = findOverlaps(plans.map(claimOf));
   if (json) {
     const shown = plans.map(({ policy, reading }) =>
@@ -45,7 +52,7 @@ export async function planCommand(
             kind: reading.why.kind,
             reason: noTargetWords(reading.why),
           }
-        : planJson(policy, reading.plan, assessPlan(policy, reading.plan, of), members),
+        : planJson(policy, reading.plan, assess({ policy, plan: reading.plan }), members),
     );
     printJson(output, { plans: shown, overlaps });
     return exitCodes.done;
@@ -55,8 +62,8 @@ export async function planCommand(
     const text = renderPlan(
       policy,
       reading.plan,
-      assessPlan(policy, reading.plan, of),
-      of.now,
+      assess({ policy, plan: reading.plan }),
+      now,
       output.columns,
     );
     return members ? `${text}\n${renderMembers(reading.plan)}` : text;
@@ -74,8 +81,8 @@ function choosePolicies(config: Config, named: string | undefined): readonly Pol
   throw new CommandFailure(exitCodes.usageOrConfig, `no policy is called ${named}; there are ${names}`);
 }
 
-function claimOf({ policy, reading }: PolicyPlan): PolicyClaim {
+function claimOf({ policy, account, reading }: PolicyPlan): PolicyClaim {
   const waves = reading.kind === 'planned' ? reading.plan.waves : [];
   const members = waves.flatMap((wave) => wave.members.map(({ collector }) => collector));
-  return { policy: policy.name, members };
+  return { policy: policy.name, account, members };
 }

@@ -1,5 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { Config } from '../../config/config.ts';
+import { accountConfigsOf } from '../../config/account-configs.ts';
+import type { AccountConfig, Config } from '../../config/config.ts';
 import { makeLocalApiBudget } from '../../daemon/api-budgets.ts';
 import { makeFleetAccess } from '../../daemon/fleet-access.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
@@ -18,6 +19,8 @@ import { makeServiceReporter, noAnswerWords } from '../shell/service-notes.ts';
 /** What a rollout of a policy would do now. */
 export interface PolicyPlan {
   readonly policy: Policy;
+  /** Of the policy, where the config has several. */
+  readonly account?: string | undefined;
   readonly reading: PlanReading;
 }
 
@@ -49,6 +52,29 @@ export async function readPlans(
   },
 ): Promise<readonly PolicyPlan[]> {
   output.hide?.(echoedSecretsOf(config));
+  const plans = new Map<string, PolicyPlan>();
+  for (const own of accountConfigsOf(config)) {
+    const ofAccount = policies.filter(({ name }) => own.rollouts.some((policy) => policy.name === name));
+    if (ofAccount.length === 0) continue;
+    for (const plan of await readAccount(own, ofAccount, { stop, output, basisOf }))
+      plans.set(plan.policy.name, plan);
+  }
+  return policies.flatMap(({ name }) => plans.get(name) ?? []);
+}
+
+async function readAccount(
+  config: AccountConfig,
+  policies: readonly Policy[],
+  {
+    stop,
+    output,
+    basisOf,
+  }: {
+    readonly stop: AbortSignal;
+    readonly output: Pick<ConsoleOutput, 'err'>;
+    readonly basisOf: (policy: Policy) => Partial<PlanBasis>;
+  },
+): Promise<readonly PolicyPlan[]> {
   const { onMoved, onPauseWait } = makeServiceReporter(output);
   const access = makeFleetAccess({
     service: config.service,
@@ -74,7 +100,7 @@ export async function readPlans(
           noAnswerWords(config, { isUnreached: isUnreached(reading.failure), reason }),
         );
       }
-      plans.push({ policy, reading: reading.value });
+      plans.push({ policy, account: config.account, reading: reading.value });
     }
     return plans;
   } finally {

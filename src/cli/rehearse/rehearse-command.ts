@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { accountConfigOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/source/config-error.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
@@ -62,7 +63,7 @@ export async function rehearseCommand(
       exitCodes.usageOrConfig,
       `${policy.name} plans no collector for build ${targetBuild}; \`upwave plan\` shows why`,
     );
-  const requestsPerSecond = ourRequestsPerSecond(config.service);
+  const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
   const breathMs = breathFor(planned);
   const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, breathMs };
   const played = await play(scene, policy, planned, options);

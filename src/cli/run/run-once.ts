@@ -3,7 +3,8 @@ import type { RetryWindow } from '../../base/retry-window.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { writeAddress } from '../../base/url-authority.ts';
 import { sleepForReal } from '../../base/waiting.ts';
-import type { Config } from '../../config/config.ts';
+import { accountConfigOf } from '../../config/account-configs.ts';
+import type { AccountConfig, Config } from '../../config/config.ts';
 import { findRisks } from '../../config/show/find-risks.ts';
 import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
 import { makeLogger } from '../../observability/logger.ts';
@@ -101,7 +102,7 @@ export async function runOnce(
   const window = openReadWindow(output);
   for (const { name } of config.rollouts) {
     const result = await scanWithin(window, () => daemon.scanNow(name, 'operator', stop), stop);
-    if (result.kind === 'failed') throw failureOf(result, config);
+    if (result.kind === 'failed') throw failureOf(result, accountConfigOf(config, name));
     if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, scanWords(result));
     if (result.kind === 'busy' && result.unread?.of === 'fleet' && result.unread.why.kind === 'empty') {
       const remedy = 'check the access key, its role and service.baseUrl, then run it again';
@@ -164,7 +165,7 @@ function takenWords({ http }: Config): string {
   return `continues without a port of its own: ${writeAddress(http)} is taken, by a daemon that shares this Redis or by something else`;
 }
 
-function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Config): CommandFailure {
+function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: AccountConfig): CommandFailure {
   const { why } = result;
   const reason = scanWords(result);
   if (why.kind === 'misconfigured') return new CommandFailure(exitCodes.usageOrConfig, reason);

@@ -1,4 +1,5 @@
 import { basicToken } from '../../base/url-authority.ts';
+import { accountConfigsOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import { redisUrlProblem } from '../../config/schema/redis-schema.ts';
 import { redisConfigOf } from '../../daemon/redis-connections.ts';
@@ -39,9 +40,9 @@ const hiddenFromLength = 8;
  * commands that show what a service says hide them (P12).
  */
 export function echoedSecretsOf(config: Config): readonly string[] {
-  const { accessId } = config.service;
+  const accessIds = accountConfigsOf(config).map(({ service }) => service.accessId.reveal());
   const redis = config.redis === undefined ? 'embedded' : redisConfigOf(config.redis);
-  const secrets = [...secretsOf(config, redis), accessId.reveal()].filter(
+  const secrets = [...secretsOf(config, redis), ...accessIds].filter(
     ({ length }) => length >= hiddenFromLength,
   );
   const forms = (secret: string) => [
@@ -56,9 +57,11 @@ export function echoedSecretsOf(config: Config): readonly string[] {
 
 /** Every secret of a config, so that no log line shows one (P12). */
 export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): readonly string[] {
-  const { accessId, accessKey } = config.service;
-  const basic = basicToken({ name: accessId.reveal(), password: accessKey.reveal() });
-  const secrets = [accessKey.reveal(), basic, config.http.token?.reveal() ?? ''];
+  const secrets = accountConfigsOf(config).flatMap(({ service: { accessId, accessKey } }) => [
+    accessKey.reveal(),
+    basicToken({ name: accessId.reveal(), password: accessKey.reveal() }),
+  ]);
+  secrets.push(config.http.token?.reveal() ?? '');
   secrets.push(...config.http.tokens.map(({ token }) => token.reveal()));
   if (redis !== 'embedded') secrets.push(...redisSecretsOf(redis));
   secrets.push(...config.notify.flatMap(({ place }) => secretsOfPlace(place)));

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { DurationMs } from '../../base/time.ts';
-import type { Config } from '../../config/config.ts';
+import type { AccountConfig } from '../../config/config.ts';
 import type { ConsoleOutput } from './console-output.ts';
 
 /** What a person hears of the service while a command of his goes on; on stderr, so that a report stays one. */
@@ -33,7 +33,7 @@ export function makeServiceReporter({ err }: Pick<ConsoleOutput, 'err'>): Servic
 
 /** Why the service did not do what was asked. The line names the place, which the operator checks first. */
 export function noAnswerWords(
-  { service }: Pick<Config, 'service'>,
+  { service }: Pick<AccountConfig, 'service'>,
   { isUnreached, reason }: { readonly isUnreached: boolean; readonly reason: string },
 ): string {
   return isUnreached

@@ -1,4 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { accountConfigsOf, accountKeyPrefix } from '../../config/account-configs.ts';
 import { exportRollout } from '../../redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../redis/rollout-store/rollout-store.ts';
 import { CommandFailure } from '../shell/command.ts';
@@ -22,22 +23,31 @@ export async function exportCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   await withKeptState(options, async (state) => {
-    const lines = encode(state, await chooseKept(state, named));
+    const lines = encode(await chooseKept(state, named));
     if (options.out === undefined) await writeLines(output.out, lines);
     else await writeLinesToFile(options.out, lines);
   });
   return exitCodes.done;
 }
 
-/** By its id, or the newest of a policy. */
-async function chooseKept({ config, connection, keyPrefix }: KeptState, named: string): Promise<string> {
-  const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
-  const kept = await store.listRollouts(config.rollouts.map(({ name }) => name));
-  const chosen = kept.find(({ id, policy }) => id === named || policy.name === named);
-  if (chosen !== undefined) return chosen.id;
-  // Of a policy that the config does not have any more.
-  if (rolloutIdShape.test(named) && (await store.loadRollout(named)) !== undefined) return named;
-  const newest = kept.slice(0, namesShown).map(({ id }) => id);
+interface Kept extends Pick<KeptState, 'connection' | 'keyPrefix'> {
+  readonly rolloutId: string;
+}
+
+/** By its id, or the newest of a policy, in any account. */
+async function chooseKept({ config, connection, keyPrefix }: KeptState, named: string): Promise<Kept> {
+  const newest: string[] = [];
+  for (const account of accountConfigsOf(config)) {
+    const prefix = accountKeyPrefix(account, keyPrefix);
+    const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix: prefix });
+    const kept = await store.listRollouts(account.rollouts.map(({ name }) => name));
+    const chosen = kept.find(({ id, policy }) => id === named || policy.name === named)?.id;
+    // Of a policy that the config does not have any more.
+    const isLeft = rolloutIdShape.test(named) && (await store.loadRollout(named)) !== undefined;
+    const rolloutId = chosen ?? (isLeft ? named : undefined);
+    if (rolloutId !== undefined) return { connection, keyPrefix: prefix, rolloutId };
+    newest.push(...kept.slice(0, namesShown).map(({ id }) => id));
+  }
   const choice = newest.length === 0 ? 'none is kept' : `the newest are ${newest.join(', ')}`;
   const message = `no rollout and no policy is called ${named}; ${choice}`;
   throw new CommandFailure(exitCodes.usageOrConfig, toPrintable(message));
@@ -46,7 +56,7 @@ async function chooseKept({ config, connection, keyPrefix }: KeptState, named: s
 const rolloutIdShape = /^.+-\d{8}-\d+$/;
 const namesShown = 5;
 
-async function* encode({ connection, keyPrefix }: KeptState, rolloutId: string): AsyncGenerator<string> {
+async function* encode({ connection, keyPrefix, rolloutId }: Kept): AsyncGenerator<string> {
   const lines = exportRollout({ commands: connection.commands, keyPrefix }, rolloutId);
   // Escaped as in `printJson`: names of collectors come from machines.
   for await (const line of lines) yield toPrintable(JSON.stringify(line));

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { invariant } from '../../base/assert.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import type { Config, HttpConfig, RedisConfig } from '../config.ts';
+import { placePolicies } from '../account-configs.ts';
+import type { Account, Config, HttpConfig, RedisConfig, ServiceConfig } from '../config.ts';
 import { ConfigFile } from '../schema/config-file.ts';
 import { HttpSchema } from '../schema/http-schema.ts';
 import { withPassword } from '../schema/redis-schema.ts';
@@ -89,7 +90,9 @@ export function loadDaemonConfig(
       tokens: [],
       trustedProxy: undefined,
     },
-    rollouts: parseFile(policies, Policies).parsed?.rollouts ?? [],
+    rollouts: placePolicies(parseFile(policies, Policies).parsed?.rollouts ?? [], null).map(
+      ({ policy }) => policy,
+    ),
   };
 }
 
@@ -153,26 +156,16 @@ function tokenOf(secrets: SecretFiles['byPath'], index: number): Secret {
 }
 
 function assemble(file: ConfigFile, secrets: SecretFiles['byPath'], ca: CaFiles, folder: string): Config {
-  const { service, redis, http } = file;
-  const accessId = service.accessId ?? secrets.get('service.accessIdFile');
-  const accessKey = service.accessKey ?? secrets.get('service.accessKeyFile');
-  invariant(accessId !== undefined && accessKey !== undefined, 'the schema wants both credentials');
-  return {
-    service: {
-      baseUrl: service.baseUrl,
-      accessId,
-      accessKey,
-      allowedHosts: service.allowedHosts,
-      requestsPerSecond: service.requestsPerSecond,
-      concurrentRequests: service.concurrentRequests,
-      budgetShare: service.budgetShare,
-      requestTimeoutMs: service.requestTimeout,
-      ca: ca.service,
-    },
+  const { service, accounts, redis, http } = file;
+  const names = Object.keys(accounts ?? {});
+  const placed = placePolicies(file.rollouts, names[0] ?? null);
+  const serviceAt = (path: readonly string[], written: WrittenService) =>
+    serviceOf(written, path, { secrets, ca });
+  const common = {
     redis:
       redis === undefined
         ? undefined
-        : redisOf(redis, redis.password ?? secrets.get('redis.passwordFile'), ca.redis),
+        : redisOf(redis, redis.password ?? secrets.get('redis.passwordFile'), ca.get('redis')),
     http: {
       host: http.host,
       port: http.port,
@@ -189,7 +182,43 @@ function assemble(file: ConfigFile, secrets: SecretFiles['byPath'], ca: CaFiles,
     installation: file.installation,
     historyMs: file.history,
     log: file.log,
-    rollouts: file.rollouts.map((policy) => withGateFiles(policy, folder)),
+    rollouts: placed.map(({ policy }) => withGateFiles(policy, folder)),
+  };
+  if (service !== undefined) return { service: serviceAt(['service'], service), ...common };
+  return {
+    accounts: Object.entries(accounts ?? {}).map(
+      ([name, { keyPrefix, ...written }]): Account => ({
+        name,
+        service: serviceAt(['accounts', name], written),
+        ...(keyPrefix !== undefined && { keyPrefix }),
+        policies: placed.flatMap(({ policy, account }) => (account === name ? [policy.name] : [])),
+      }),
+    ),
+    ...common,
+  };
+}
+
+type WrittenService = NonNullable<ConfigFile['service']>;
+
+function serviceOf(
+  service: WrittenService,
+  path: readonly string[],
+  { secrets, ca }: { readonly secrets: SecretFiles['byPath']; readonly ca: CaFiles },
+): ServiceConfig {
+  const secretOf = (key: string) => secrets.get(formatPath([...path, key]));
+  const accessId = service.accessId ?? secretOf('accessIdFile');
+  const accessKey = service.accessKey ?? secretOf('accessKeyFile');
+  invariant(accessId !== undefined && accessKey !== undefined, 'the schema wants both credentials');
+  return {
+    baseUrl: service.baseUrl,
+    accessId,
+    accessKey,
+    allowedHosts: service.allowedHosts,
+    requestsPerSecond: service.requestsPerSecond,
+    concurrentRequests: service.concurrentRequests,
+    budgetShare: service.budgetShare,
+    requestTimeoutMs: service.requestTimeout,
+    ca: ca.get(formatPath(path)),
   };
 }
 

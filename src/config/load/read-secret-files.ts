@@ -13,9 +13,12 @@ interface SecretPlace {
   readonly unfit: readonly Unfit[];
 }
 
+const servicePlaces: readonly SecretPlace[] = [
+  { path: ['accessIdFile'], unfit: [unfitForId] },
+  { path: ['accessKeyFile'], unfit: [unprintable] },
+];
+
 const places: readonly SecretPlace[] = [
-  { path: ['service', 'accessIdFile'], unfit: [unfitForId] },
-  { path: ['service', 'accessKeyFile'], unfit: [unprintable] },
   { path: ['redis', 'passwordFile'], unfit: [unprintable] },
   { path: ['http', 'tokenFile'], unfit: [unprintable, guessable] },
 ];
@@ -37,7 +40,17 @@ function placesIn(data: unknown): readonly SecretPlace[] {
   const ofTokens = listOf(partOf(partOf(data, 'http'), 'tokens')).map((_token, index) => ({
     ...{ path: ['http', 'tokens', index, 'tokenFile'], unfit: [unprintable, guessable] },
   }));
-  return [...places, ...ofReceivers, ...ofTokens];
+  const ofServices = [['service'], ...accountPaths(data)].flatMap((section) =>
+    servicePlaces.map(({ path, unfit }) => ({ path: [...section, ...path], unfit })),
+  );
+  return [...ofServices, ...places, ...ofReceivers, ...ofTokens];
+}
+
+/** Where the accounts stand in a file that is not checked yet. */
+export function accountPaths(data: unknown): ReadonlyArray<readonly [string, string]> {
+  const accounts = partOf(data, 'accounts');
+  if (typeof accounts !== 'object' || accounts === null) return [];
+  return Object.keys(accounts).map((name) => ['accounts', name] as const);
 }
 
 function listOf(data: unknown): readonly unknown[] {

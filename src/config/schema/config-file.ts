@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { reportFormats } from '../../rollout/report/write-report.ts';
+import { AccountsSchema, reportAccounts } from './accounts-schema.ts';
 import { HttpSchema } from './http-schema.ts';
 import { NotifySchema } from './notify-schema.ts';
 import { PolicySchema } from './policy-schema.ts';
 import { RedisSchema } from './redis-schema.ts';
 import { ServiceSchema } from './service-schema.ts';
-import { duration, filePath, reportRepeatedNames, shortName } from './value-schemas.ts';
+import { duration, filePath, reportRepeatedNames, shortName, wholeCheck } from './value-schemas.ts';
 
 const Rollouts = z
   .array(PolicySchema)
@@ -27,7 +28,8 @@ const Rollouts = z
 /** The whole file, its keys and their defaults (DESIGN §4). */
 export const ConfigFile = z
   .strictObject({
-    service: ServiceSchema,
+    service: ServiceSchema.exactOptional(),
+    accounts: AccountsSchema.exactOptional(),
     redis: RedisSchema.exactOptional(),
     http: HttpSchema.prefault({}),
     installation: shortName()
@@ -68,5 +70,6 @@ export const ConfigFile = z
       ),
     rollouts: Rollouts,
   })
+  .check(wholeCheck(reportAccounts))
   .describe("upwave's configuration.");
 export type ConfigFile = z.output<typeof ConfigFile>;

@@ -120,6 +120,17 @@ const MessageRule = z
 export const PolicySchema = z
   .strictObject({
     name: shortName().describe('The name of the policy, unique in the file.'),
+    account: shortName()
+      .exactOptional()
+      .describe('The account of the policy, one of `accounts`. Needed where there are several.'),
+    accounts: z
+      .array(shortName())
+      .min(1, 'is an empty list; name the accounts of the policy')
+      .max(100)
+      .exactOptional()
+      .describe(
+        'Several accounts instead of one. The policy becomes one policy for each, called `<name>-<account>`, with its own rollouts.',
+      ),
     select: SelectionSchema.prefault({}),
     target: TargetSchema.prefault({}),
     schedule: Schedule.default('*/15 * * * *').describe(
@@ -178,7 +189,7 @@ export const PolicySchema = z
   })
   .check(wholeCheck(reportShortWindows))
   .check(wholeCheck(reportManyPatterns))
-  .transform((policy): Policy => {
+  .transform((policy): Policy & { account?: string; accounts?: string[] } => {
     const inZone = <Rule extends object>(rule: Rule) => ({ timeZone: policy.timeZone, ...rule });
     return { ...policy, windows: policy.windows.map(inZone), freezes: policy.freezes.map(inZone) };
   })

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { writeAddress } from '../../base/url-authority.ts';
-import type { Config, RedisConfig, ServiceConfig } from '../config.ts';
+import type { Account, Config, RedisConfig, ServiceConfig } from '../config.ts';
 import { effectiveReceiver } from './effective-notify.ts';
 import { effectivePolicy, writeDuration } from './effective-policy.ts';
 import { maskedUrl } from './masked-urls.ts';
@@ -12,6 +12,7 @@ import { maskedUrl } from './masked-urls.ts';
 export function effectiveConfig(config: Config): object {
   const {
     service,
+    accounts,
     redis,
     http,
     installation,
@@ -26,7 +27,8 @@ export function effectiveConfig(config: Config): object {
   nothingElse(others);
   const { token, tokens, trustedProxy, publicUrl, ...listening } = http;
   return escapeVariables({
-    service: effectiveService(service),
+    ...(service !== undefined && { service: effectiveService(service) }),
+    ...(accounts !== undefined && { accounts: Object.fromEntries(accounts.map(effectiveAccount)) }),
     ...(redis !== undefined && { redis: effectiveRedis(redis) }),
     http: {
       ...listening,
@@ -40,7 +42,7 @@ export function effectiveConfig(config: Config): object {
     history: writeDuration(historyMs),
     ...(notify.length > 0 && { notify: notify.map(effectiveReceiver) }),
     ...(report !== undefined && { report }),
-    rollouts: rollouts.map(effectivePolicy),
+    rollouts: rollouts.map((policy) => ({ ...effectivePolicy(policy), ...accountOf(policy.name, accounts) })),
   });
 }
 
@@ -48,6 +50,16 @@ export function effectiveConfig(config: Config): object {
 export function renderEffectiveConfig(config: Config): string {
   // Twice the same is written twice: an alias would hide what holds where.
   return stringify(effectiveConfig(config), { aliasDuplicateObjects: false, lineWidth: 0 });
+}
+
+function effectiveAccount({ name, service, keyPrefix }: Account): readonly [string, object] {
+  return [name, { ...effectiveService(service), ...(keyPrefix !== undefined && { keyPrefix }) }];
+}
+
+/** Policies of several accounts are written one by one. */
+function accountOf(policy: string, accounts: readonly Account[] = []): object {
+  const found = accounts.find(({ policies }) => policies.includes(policy));
+  return found === undefined ? {} : { account: found.name };
 }
 
 function effectiveService(service: ServiceConfig): object {

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { errorCodeOf } from '../../base/node-errors.ts';
 import { isSearchGate } from '../../rollout/model/policy.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
+import { accountConfigsOf } from '../account-configs.ts';
 import type { Config, RedisConfig } from '../config.ts';
 import { isLoopback } from '../schema/http-schema.ts';
 import { reportRisk } from './report-risk.ts';
@@ -12,7 +13,7 @@ import { reportRisk } from './report-risk.ts';
  * @returns one sentence per risk, for the operator; empty when all is well
  */
 export function findRisks(config: Config): readonly string[] {
-  const { service, rollouts, secretFiles = [] } = config;
+  const { rollouts, secretFiles = [] } = config;
   const gates = rollouts.flatMap(({ name, waves }) =>
     waves.flatMap((wave) =>
       wave.gates.flatMap((gate) => (isSearchGate(gate) ? [] : [{ gate, of: `${name}, wave ${wave.name}` }])),
@@ -25,9 +26,13 @@ export function findRisks(config: Config): readonly string[] {
   );
   const files = gates.flatMap(({ gate }) => [gate.tokenFile, 'urlFile' in gate ? gate.urlFile : undefined]);
   return [
-    ...(isReadOnTheWay(service.baseUrl)
-      ? ['the access key goes to service.baseUrl without TLS; write https://']
-      : []),
+    ...accountConfigsOf(config).flatMap(({ account, service }) =>
+      isReadOnTheWay(service.baseUrl)
+        ? [
+            `the access key goes to ${account === undefined ? 'service' : `accounts.${account}`}.baseUrl without TLS; write https://`,
+          ]
+        : [],
+    ),
     ...redisPassword(config.redis),
     ...tokens,
     ...config.notify.flatMap(receiverRisk),

@@ -1,6 +1,8 @@
 /** Who a policy would upgrade. */
 export interface PolicyClaim {
   readonly policy: string;
+  /** Ids of another account name other collectors. */
+  readonly account?: string | undefined;
   readonly members: ReadonlyArray<{ readonly id: number; readonly name: string }>;
 }
 
@@ -20,6 +22,7 @@ export function findOverlaps(claims: readonly PolicyClaim[]): readonly Overlap[]
   const ids = claims.map(({ members }) => new Set(members.map(({ id }) => id)));
   return claims.flatMap((second, index) =>
     claims.slice(0, index).flatMap((first, firstIndex): Overlap[] => {
+      if (first.account !== second.account) return [];
       const shared = second.members.filter(({ id }) => ids[firstIndex]?.has(id) === true);
       if (shared.length === 0) return [];
       const names = shared.map(({ name }) => name).sort((a, b) => (a < b ? -1 : 1));

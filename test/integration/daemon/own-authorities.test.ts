@@ -169,9 +169,9 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
     it('are read from files beside it, with whatever stands around them', () => {
       const pem = `# our own\n${made.ca}\n${other.ca}`;
       const config = load({ 'own.pem': pem }, '{ url: "rediss://r:6380", caFile: own.pem }');
-      expect(config.service.ca?.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
-      expect(config.service.ca).not.toContain('our own');
-      expect(config.redis && redisConfigOf(config.redis).ca).toBe(config.service.ca);
+      expect(config.service?.ca?.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
+      expect(config.service?.ca).not.toContain('our own');
+      expect(config.redis && redisConfigOf(config.redis).ca).toBe(config.service?.ca);
     });
 
     it.each([

@@ -240,7 +240,8 @@ export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | '
   };
 }
 
-async function startDaemon(config: Config, input: NightInput): Promise<NightDaemon> {
+/** A daemon with this config, which the test closes. */
+export async function startDaemon(config: Config, input: NightInput): Promise<NightDaemon> {
   const lines: string[] = [];
   const log: LogLine[] = [];
   const destination = {

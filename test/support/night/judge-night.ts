@@ -36,7 +36,7 @@ export function brokenPromises(
     [tasksInFlightMax <= status.concurrency, `P2: ${tasksInFlightMax} tasks at once`],
     [strangers.length === 0, `P5: creates outside the plan, for ${strangers.join(', ')}`],
     [
-      requestsInOneSecondMax <= night.config.service.requestsPerSecond,
+      requestsInOneSecondMax <= (night.config.service?.requestsPerSecond ?? 0),
       `P8: ${requestsInOneSecondMax} requests in one second`,
     ],
     [throttled.rate + throttled.concurrency === 0, `P8: answers 429, ${JSON.stringify(throttled)}`],

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { accountConfigsOf } from '../../../src/config/account-configs.ts';
 import { makeLiveConfig, readNextConfig } from '../../../src/daemon/live-config.ts';
-import { readConfig } from '../../support/config-fixtures.ts';
+import { readAccountConfig, readConfig } from '../../support/config-fixtures.ts';
 
 const file = (service: string, rest = '') =>
   readConfig(
     `service: { baseUrl: https://api.example.com/api, accessId: id, ${service} }\nrollouts: [{ name: all }]\n${rest}`,
   );
-const running = file('accessKey: first-key');
+const [running] = accountConfigsOf(file('accessKey: first-key'));
+if (running === undefined) throw new Error('the file has one account');
 
 describe('a config that is read anew', () => {
   it('names the keys that need a restart, and none of their values (P12)', () => {
@@ -31,7 +33,7 @@ describe('a config that is read anew', () => {
   it('has ticks of its own where it names another service: a daemon with another config drops a tick', () => {
     const versionOf = (baseUrl: string) =>
       makeLiveConfig(
-        readConfig(
+        readAccountConfig(
           `service: { baseUrl: ${baseUrl}, accessId: id, accessKey: key }\nrollouts: [{ name: all }]`,
         ),
       )
@@ -40,6 +42,22 @@ describe('a config that is read anew', () => {
     const [one, other] = [versionOf('https://api.example.com/api'), versionOf('https://api.example.org/api')];
     expect(one).not.toEqual(other);
     expect(versionOf('https://api.example.com/api')).toEqual(one);
+  });
+
+  it('of one of several accounts has the policies of that account, and names its keys', () => {
+    const accounts = (secret: string) =>
+      readConfig(`accounts:
+  eu: { baseUrl: https://eu.example.com, accessId: id, accessKey: ${secret} }
+  us: { baseUrl: https://us.example.com, accessId: id, accessKey: key }
+rollouts: [{ name: all, accounts: [eu, us] }]`);
+    const [eu] = accountConfigsOf(accounts('first-key'));
+    if (eu === undefined) throw new Error('the file has two accounts');
+    const read = (next: () => ReturnType<typeof accounts>) => readNextConfig(eu, next, ['eu', 'us']);
+    expect(read(() => accounts('second-key'))).toMatchObject({
+      next: { rollouts: [{ name: 'all-eu' }], needsRestart: ['accounts.eu.accessKey'] },
+    });
+    const one = () => file('accessKey: key');
+    expect(read(one)).toEqual({ kind: 'wrong', reason: expect.stringContaining('restart the daemon') });
   });
 
   it('is seen by whoever holds the lists', () => {

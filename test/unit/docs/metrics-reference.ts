@@ -1,7 +1,7 @@
 import { exposeEverything } from '../../support/exposed-metrics.ts';
 
-/** Labels that a histogram or the installation adds to every series. */
-const commonLabels = new Set(['le', 'installation']);
+/** Labels that a histogram, the installation or the account adds to every series. */
+const commonLabels = new Set(['le', 'installation', 'account']);
 
 /** Every metric of ours with its type, labels and help, in Markdown, by name. */
 export async function metricsReference(): Promise<string> {

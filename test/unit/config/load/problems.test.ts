@@ -12,8 +12,8 @@ import {
 
 const rolloutCases = problemCases(`
 wave: [] → 4:5 rollouts[0].wave: unknown key "wave"; did you mean "waves"?
-account: eu
-  → 4:5 rollouts[0].account: unknown key "account", not known in this release; known here: name, select, target, schedule, timeZone, approval, windows, freezes, concurrency, maxInFlightPer, spreadBy, isolateStrata, isolateAttributes, waves, onBreach, lostWeight, upgrade, retry, defer, messageRules
+quorum: 3
+  → 4:5 rollouts[0].quorum: unknown key "quorum", not known in this release; known here: name, account, accounts, select, target, schedule, timeZone, approval, windows, freezes, concurrency, maxInFlightPer, spreadBy, isolateStrata, isolateAttributes, waves, onBreach, lostWeight, upgrade, retry, defer, messageRules
 name: x → 4:5 name: the key "name" is given twice, first on line 3; keep one
 select: { include: { name: 5 } } → 4:32 rollouts[0].select.include.name: must be text or a list, not a number
 select: { include: { name: "" } }
@@ -101,8 +101,8 @@ messageRules: [{ words: [], class: retry }] → 4:22 rollouts[0].messageRules[0]
 `);
 
 const sectionCases = problemCases(`
-accounts: {}
-  → 3:1 accounts: unknown key "accounts", not known in this release; known here: service, redis, http, installation, log, history, notify, report, rollouts
+mailing: {}
+  → 3:1 mailing: unknown key "mailing", not known in this release; known here: service, accounts, redis, http, installation, log, history, notify, report, rollouts
 log: { level: loud } → 3:15 log.level: must be one of "debug", "info", "warn", "error", "silent"
 http: { host: 0.0.0.0 }
   → 3:15 http.host: is reachable from other machines, which needs a token; give token, tokenFile or tokens, or use 127.0.0.1

@@ -1,0 +1,223 @@
+import { invariant } from '../../base/assert.ts';
+import { isRolloutId, parseRolloutId } from '../../rollout/model/rollout-id.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { RolloutsPage } from '../ports/rollout-store.ts';
+import type { PolicyStatuses } from './list-policies.ts';
+import type { ExplainResult, HeldThings, HoldResult, Operations, RolloutStatusPage } from './operations.ts';
+import type { ReloadPreviewResult, ReloadResult } from './reload.ts';
+
+/** What an operator can do with the rollouts of one account. */
+export interface AccountOperations {
+  readonly operations: Operations;
+  /** Names of its policies; one list for the whole life of the daemon. */
+  readonly policies: readonly string[];
+}
+
+/**
+ * Joins the operations of several accounts. What names a rollout or a policy goes to its account; what names a build or a
+ * collector goes to all; lists are joined.
+ */
+export function joinAccounts(accounts: readonly AccountOperations[]): Operations {
+  const all = accounts.map(({ operations }) => operations);
+  const [first] = all;
+  invariant(first !== undefined, 'a daemon has at least one account');
+
+  /** The account of a policy is asked first; a rollout of a policy that is no longer in the config may be in any. */
+  async function ask<Result>(
+    policy: string,
+    question: (operations: Operations) => Promise<Result>,
+    isUnknown: (result: Result) => boolean,
+  ): Promise<Result> {
+    const owner = accounts.find(({ policies }) => policies.includes(policy))?.operations ?? first;
+    invariant(owner !== undefined, 'a daemon has at least one account');
+    const answer = await question(owner);
+    if (!isUnknown(answer)) return answer;
+    for (const other of all) {
+      if (other === owner) continue;
+      const found = await question(other);
+      if (!isUnknown(found)) return found;
+    }
+    return answer;
+  }
+  const ofRollout = <Result>(
+    rolloutId: string,
+    question: (operations: Operations) => Promise<Result>,
+  ): Promise<Result> => ask(policyOf(rolloutId), question, isUnknownRollout);
+  const ofPolicy = <Result extends { readonly kind: string }>(
+    policy: string,
+    question: (operations: Operations) => Promise<Result>,
+  ): Promise<Result> => ask(policy, question, ({ kind }) => kind === 'unknownPolicy');
+  const ofAll = <Result>(question: (operations: Operations) => Promise<Result>): Promise<Result[]> =>
+    Promise.all(all.map(question));
+
+  return {
+    rolloutStatus: (id) => ofRollout(id, (each) => each.rolloutStatus(id)),
+    listUpgrades: (id, page) => ofRollout(id, (each) => each.listUpgrades(id, page)),
+    searchUpgrades: (id, search) => ofRollout(id, (each) => each.searchUpgrades(id, search)),
+    showCourse: (id) => ofRollout(id, (each) => each.showCourse(id)),
+    readEvents: (id, limit, filter) => ofRollout(id, (each) => each.readEvents(id, limit, filter)),
+    report: (id, format) => ofRollout(id, (each) => each.report(id, format)),
+    previewRollback: (id) => ofRollout(id, (each) => each.previewRollback(id)),
+    apply: (request) => ofRollout(request.rolloutId, (each) => each.apply(request)),
+    previewRepair: (of) => ofRollout(of.rolloutId, (each) => each.previewRepair(of)),
+    repair: (request) => ofRollout(request.rolloutId, (each) => each.repair(request)),
+    previewStart: (policy) => ofPolicy(policy, (each) => each.previewStart(policy)),
+    start: (request) => ofPolicy(request.policy, (each) => each.start(request)),
+    listRollouts: async () => newestFirst((await ofAll((each) => each.listRollouts())).flat()),
+    pageRollouts: (page) => pageAll(all, page),
+    listPolicies: async () => joinPolicies(await ofAll((each) => each.listPolicies())),
+    hold: async (request) => joinHolds(await ofAll((each) => each.hold(request))),
+    release: async (request) => joinHolds(await ofAll((each) => each.release(request))),
+    listHolds: async () => joinHeld(await ofAll((each) => each.listHolds())),
+    readAudit: async (limit) =>
+      (await ofAll((each) => each.readAudit(limit)))
+        .flat()
+        .toSorted((a, b) => b.at - a.at)
+        .slice(0, limit),
+    explain: async (collector) => joinExplanations(await ofAll((each) => each.explain(collector))),
+    // One after the other: all read the same file, and each tells what it changes.
+    reload: async (request) => {
+      const results: ReloadResult[] = [];
+      for (const each of all) results.push(await each.reload(request));
+      return joinReloads(results);
+    },
+    previewReload: async () => joinPreviews(await ofAll((each) => each.previewReload())),
+  };
+}
+
+function policyOf(rolloutId: string): string {
+  return isRolloutId(rolloutId) ? parseRolloutId(rolloutId).policy : '';
+}
+
+function isUnknownRollout(answer: unknown): boolean {
+  if (answer === undefined) return true;
+  return (
+    typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'unknownRollout'
+  );
+}
+
+type Dated = Pick<RolloutStatus, 'id' | 'createdAt'>;
+
+/** As the store orders them: two that were created at once by their ids. */
+function isOlder(one: Dated, other: Dated): boolean {
+  return one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.id < other.id);
+}
+
+function newestFirst<Of extends Dated>(rollouts: readonly Of[]): Of[] {
+  return rollouts.toSorted((a, b) => (isOlder(a, b) ? 1 : -1));
+}
+
+// Of a kept history; a page that lies behind more is not asked for by anybody.
+const pagesReadMax = 1_000;
+
+/** A page of all accounts: of each account as many as the page holds, and the newest of those. */
+async function pageAll(
+  accounts: readonly Operations[],
+  { before, limit }: RolloutsPage,
+): Promise<RolloutStatusPage | undefined> {
+  const known =
+    before === undefined ? [] : await Promise.all(accounts.map((each) => each.rolloutStatus(before)));
+  const from = known.find((status) => status !== undefined);
+  if (before !== undefined && from === undefined) return undefined;
+  const pages = await Promise.all(
+    accounts.map((each, index) =>
+      known[index] === undefined
+        ? pageOlder(each, from, limit)
+        : each.pageRollouts({ limit, ...(before !== undefined && { before }) }),
+    ),
+  );
+  const rollouts = newestFirst(pages.flatMap((page) => page?.rollouts ?? []));
+  const isMore = rollouts.length > limit || pages.some((page) => (page?.next ?? null) !== null);
+  const shown = rollouts.slice(0, limit);
+  return { rollouts: shown, next: isMore ? (shown.at(-1)?.id ?? null) : null };
+}
+
+/** A page of one account, of rollouts that are older than one of another account. */
+async function pageOlder(
+  account: Operations,
+  than: Dated | undefined,
+  limit: number,
+): Promise<RolloutStatusPage> {
+  const rollouts: RolloutStatusPage['rollouts'][number][] = [];
+  let next: string | null | undefined;
+  for (let pages = 0; pages < pagesReadMax && next !== null && rollouts.length < limit; pages += 1) {
+    const page = await account.pageRollouts({ limit, ...(next !== undefined && { before: next }) });
+    rollouts.push(...(page?.rollouts ?? []).filter((status) => than === undefined || isOlder(status, than)));
+    next = page?.next ?? null;
+  }
+  return { rollouts, next: next ?? null };
+}
+
+function joinPolicies(statuses: readonly PolicyStatuses[]): PolicyStatuses {
+  const [first] = statuses;
+  const problems = [...new Set(statuses.flatMap(({ notificationProblems = [] }) => notificationProblems))];
+  return {
+    // Of the process, and so the same in each: file, Redis, reports.
+    ...first,
+    policies: statuses.flatMap(({ policies }) => policies),
+    orphans: statuses.flatMap(({ orphans }) => orphans),
+    ...(problems.length > 0 && { notificationProblems: problems }),
+  };
+}
+
+/** Evaluated in order: who knows the subject has held it. */
+const holdOrder: ReadonlyArray<HoldResult['kind']> = ['done', 'unchanged', 'unavailable', 'unknown'];
+
+function joinHolds(results: readonly HoldResult[]): HoldResult {
+  const found = holdOrder.flatMap((kind) => results.filter((result) => result.kind === kind));
+  const [best] = found;
+  invariant(best !== undefined, 'each account answers');
+  return best;
+}
+
+function joinHeld(held: readonly HeldThings[]): HeldThings {
+  const builds = new Map(held.flatMap((each) => each.builds.map((hold) => [hold.build, hold] as const)));
+  return {
+    builds: [...builds.values()],
+    collectors: held.flatMap(({ collectors }) => collectors),
+    strata: held.flatMap(({ strata }) => strata),
+  };
+}
+
+/** A collector lives in one account. Where another account has the name or id, too, the one with a rollout is meant. */
+function joinExplanations(results: readonly ExplainResult[]): ExplainResult {
+  const explained = results.filter((result) => result.kind === 'explained');
+  const found =
+    explained.find(({ explanations }) => explanations.some(({ wave }) => wave !== null)) ??
+    explained[0] ??
+    results.find(({ kind }) => kind === 'unavailable');
+  return (
+    found ?? {
+      kind: 'unknownCollector',
+      nearest: results.flatMap((result) => (result.kind === 'unknownCollector' ? result.nearest : [])),
+    }
+  );
+}
+
+function joinReloads(results: readonly ReloadResult[]): ReloadResult {
+  const done = results.flatMap((result) => (result.kind === 'refused' ? [] : [result]));
+  const refused = results.find((result) => result.kind === 'refused');
+  if (refused !== undefined) return refused;
+  return {
+    kind: done.some(({ kind }) => kind === 'reloaded') ? 'reloaded' : 'unchanged',
+    ...joinChanges(done),
+  };
+}
+
+function joinPreviews(results: readonly ReloadPreviewResult[]): ReloadPreviewResult {
+  const shown = results.flatMap((result) => (result.kind === 'refused' ? [] : [result]));
+  const refused = results.find((result) => result.kind === 'refused');
+  if (refused !== undefined) return refused;
+  return { kind: 'shown', ...joinChanges(shown), configs: shown.flatMap(({ configs }) => configs) };
+}
+
+type Changes = Omit<Extract<ReloadPreviewResult, { kind: 'shown' }>, 'kind' | 'configs'>;
+
+function joinChanges(changes: readonly Changes[]): Changes {
+  return {
+    policies: changes.flatMap(({ policies }) => policies),
+    needsRestart: [...new Set(changes.flatMap(({ needsRestart }) => needsRestart))],
+    rollouts: changes.flatMap(({ rollouts }) => rollouts),
+    warnings: changes.flatMap(({ warnings }) => warnings),
+  };
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { nightConfig, nightPolicy } from '../../support/night/daemon-night.ts';
+import { useNights } from '../../support/night/nights.ts';
+import { aDesk, type RunningTest } from '../../support/night/upwave-desk.ts';
+
+const { redis, aNight } = useNights();
+
+/** A config with the accounts eu and us, a policy for both, and `upwave` with it. */
+async function aDeskOfTwo(test: RunningTest) {
+  const night = (seed: string) => aNight(test, { scenario: { fleet: { size: 8, seed } } });
+  const [eu, us] = [await night('eu'), await night('us')];
+  const { service, rollouts, ...file } = JSON.parse(JSON.stringify(nightConfig(eu.baseUrl)));
+  const desk = aDesk(test, {
+    ...file,
+    redis: redis.config(),
+    accounts: { eu: service, us: { ...service, baseUrl: us.baseUrl } },
+    rollouts: [{ ...rollouts[0], waves: [{ name: 'all' }], accounts: ['eu', 'us'] }],
+  });
+  return { eu, us, desk };
+}
+
+describe.concurrent('`upwave` with several accounts', () => {
+  it('wants to know the account of an inventory, and asks its service alone', async (test) => {
+    const { eu, us, desk } = await aDeskOfTwo(test);
+    expect(await desk.call('builds')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('name the account with --account; the config has eu, us'),
+    });
+    expect(await desk.call('collectors', 'list', '--account', 'uss')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no account is called uss; did you mean us?'),
+    });
+    const { code, out } = await desk.call('collectors', 'list', '--account', 'us', '--json');
+    expect(code).toBe(0);
+    const { collectors } = JSON.parse(out) as { collectors: readonly unknown[] };
+    expect(collectors).toHaveLength(us.service.world.collectors().length);
+    expect(eu.record().requests).toEqual({});
+  });
+
+  it('checks, plans and runs the policy in each account, and exports from each', async (test) => {
+    const { eu, us, desk } = await aDeskOfTwo(test);
+    const checked = await desk.call('config', 'check');
+    expect(checked).toMatchObject({ code: 0 });
+    expect(checked.out).toContain(`account eu ${eu.baseUrl} (${nightPolicy}-eu); account us ${us.baseUrl}`);
+    expect(checked.out).not.toContain('select the very same collectors');
+    const planned = await desk.call('plan', '--json');
+    const { plans, overlaps } = JSON.parse(planned.out) as {
+      plans: ReadonlyArray<{ policy: string }>;
+      overlaps: readonly unknown[];
+    };
+    expect(plans.map(({ policy }) => policy)).toEqual([`${nightPolicy}-eu`, `${nightPolicy}-us`]);
+    // The ids of the two fleets are the same.
+    expect(overlaps).toEqual([]);
+    const ran = await desk.run('run', '--once', '--json');
+    expect(ran).toMatchObject({ code: 0 });
+    for (const [account, night] of [
+      ['eu', eu],
+      ['us', us],
+    ] as const) {
+      const { code, out } = await desk.call('export', `${nightPolicy}-${account}`);
+      expect(code).toBe(0);
+      const upgrades = out.split('\n').filter((line) => line.includes('"kind":"upgrade"'));
+      expect(night.record().creates.length).toBeGreaterThan(0);
+      expect(upgrades.length).toBeGreaterThanOrEqual(night.record().creates.length);
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { joinAccounts } from '../../../../src/orchestrator/operations/join-accounts.ts';
+import type { HoldResult } from '../../../../src/orchestrator/operations/operations.ts';
+import type { ReloadResult } from '../../../../src/orchestrator/operations/reload.ts';
+import { anExplanation, aRolloutStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
+
+type FakeData = Partial<Parameters<typeof makeFakeOperations>[0]>;
+
+const aRollout = (policy: string, createdAt: number) =>
+  aRolloutStatus({ id: `${policy}-20261121-${createdAt}`, policy, createdAt });
+const by = { by: 'ops', reason: 'it is bad' };
+
+/** The accounts eu and us with a policy each, and their operations as one. */
+function twoAccounts(ofEu: FakeData = {}, ofUs: FakeData = {}) {
+  const eu = makeFakeOperations({ rollouts: [], ...ofEu });
+  const us = makeFakeOperations({ rollouts: [], ...ofUs });
+  const joined = joinAccounts([
+    { operations: eu, policies: ['web-eu'] },
+    { operations: us, policies: ['web-us'] },
+  ]);
+  return { eu, us, joined };
+}
+
+describe('the operations of several accounts', () => {
+  it('show all rollouts, newest first, also page by page', async () => {
+    const { joined } = twoAccounts(
+      { rollouts: [aRollout('web-eu', 5), aRollout('web-eu', 2), aRollout('web-eu', 1)] },
+      { rollouts: [aRollout('web-us', 4), aRollout('web-us', 2)] },
+    );
+    const createdAt = (rollouts: ReadonlyArray<{ readonly createdAt: number }>) =>
+      rollouts.map((rollout) => rollout.createdAt);
+    expect(createdAt(await joined.listRollouts())).toEqual([5, 4, 2, 2, 1]);
+    const pages: number[][] = [];
+    let before: string | null | undefined;
+    while (before !== null) {
+      const page = await joined.pageRollouts({ limit: 2, ...(before !== undefined && { before }) });
+      pages.push(createdAt(page?.rollouts ?? []));
+      before = page?.next ?? null;
+    }
+    expect(pages).toEqual([[5, 4], [2, 2], [1]]);
+    expect(await joined.pageRollouts({ limit: 2, before: 'web-eu-20260101-9' })).toBeUndefined();
+  });
+
+  it('send a verb to the account that has the rollout, also when its policy is gone', async () => {
+    const { joined, eu, us } = twoAccounts(
+      { rollouts: [aRollout('web-eu', 1)] },
+      { rollouts: [aRollout('old', 2)] },
+    );
+    await joined.apply({ rolloutId: 'web-eu-20261121-1', verb: 'pause', ...by });
+    await joined.apply({ rolloutId: 'old-20261121-2', verb: 'pause', ...by });
+    expect(us.requests.map(({ rolloutId }) => rolloutId)).toEqual(['old-20261121-2']);
+    expect(eu.requests.some(({ rolloutId }) => rolloutId === 'web-eu-20261121-1')).toBe(true);
+    expect(await joined.apply({ rolloutId: 'old-20261121-9', verb: 'pause', ...by })).toEqual({
+      kind: 'unknownRollout',
+    });
+  });
+
+  it('hold in all accounts, and name the best answer', async () => {
+    const done: HoldResult = { kind: 'done', subject: { kind: 'build', build: '19.536-4' } };
+    const away: HoldResult = { kind: 'unavailable', reason: 'no answer' };
+    const { joined, eu, us } = twoAccounts(
+      { holdResults: { '19.536-4': away } },
+      { holdResults: { '19.536-4': done } },
+    );
+    expect(await joined.hold({ subject: '19.536-4', ...by })).toBe(done);
+    expect([eu.holdRequests, us.holdRequests].map(({ length }) => length)).toEqual([1, 1]);
+    expect(await joined.release({ subject: 'nothing', ...by })).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('explain a collector by the account that has it in a rollout', async () => {
+    const explained = (wave: string | null) => ({
+      kind: 'explained' as const,
+      collectorId: 7,
+      collectorName: 'web-7',
+      build: '19.441-2',
+      explanations: [anExplanation({ wave })],
+      history: [],
+    });
+    const unplanned = explained(null);
+    const planned = explained('canary');
+    const { joined } = twoAccounts(
+      { explanations: { 'web-7': unplanned, 'web-8': { kind: 'unavailable', reason: 'no answer' } } },
+      { explanations: { 'web-7': planned } },
+    );
+    expect(await joined.explain('web-7')).toBe(planned);
+    expect(await joined.explain('web-8')).toMatchObject({ kind: 'unavailable' });
+    expect(await joined.explain('web-9')).toMatchObject({ kind: 'unknownCollector' });
+  });
+
+  it('reload all accounts, and refuse where one refuses', async () => {
+    const reloaded: ReloadResult = {
+      kind: 'reloaded',
+      policies: [],
+      needsRestart: ['http.port'],
+      rollouts: [{ rollout: 'web-us-20261121-1', followed: [], waiting: [] }],
+      warnings: ['a warning'],
+    };
+    const { joined, eu, us } = twoAccounts({}, { reload: reloaded });
+    expect(await joined.reload(by)).toEqual(reloaded);
+    expect([eu.reloads, us.reloads].map(({ length }) => length)).toEqual([1, 1]);
+    const refused: ReloadResult = { kind: 'refused', reason: 'a slip in line 3' };
+    expect(await twoAccounts({ reload: reloaded }, { reload: refused }).joined.reload(by)).toBe(refused);
+  });
+});
