@@ -263,24 +263,6 @@ describe('failures in general', () => {
     expect(lowered.acknowledgedStrata).toEqual([{ stratum: 0, wave: 0, failed: 1, weight: 1 }]);
   });
 
-  it('trip nothing again when their stratum is released', () => {
-    fc.assert(
-      fc.property(views, (of) => {
-        const [first] = of.rollout.heldStrata;
-        if (first === undefined || alarmOf(of) !== undefined) return;
-        const after = released(of, first.stratum);
-        expect(after.rollout.heldStrata).not.toContainEqual(first);
-        for (const action of verdicts(after)) {
-          // Another stratum may be held in its place; this one has been seen.
-          expect(action.do).toBe('isolate');
-          if (action.do === 'isolate')
-            expect(action.strata.map(({ stratum }) => stratum)).not.toContain(first.stratum);
-        }
-      }),
-      { numRuns: 500 },
-    );
-  });
-
   it('of a stratum that is isolated keep no wave of the others from its gate', () => {
     let isolated = 0;
     fc.assert(

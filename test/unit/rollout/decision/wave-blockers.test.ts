@@ -2,12 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
-import {
-  type Rollout,
-  type RolloutView,
-  rolloutStates,
-  type Wave,
-} from '../../../../src/rollout/model/rollout.ts';
+import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed, isOnBuild, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
@@ -165,17 +160,6 @@ describe('a hold for missing evidence is no other hold (P4)', () => {
   });
 
   const someCounts = fc.dictionary(fc.constantFrom(...upgradeStates), fc.integer({ min: 0, max: 3 }));
-
-  it('nothing that a person or a breach stopped, and no record of before, continues by itself', () => {
-    const stopped = rolloutStates.filter((state) => state !== 'running' && state !== 'rollingBack');
-    fc.assert(
-      fc.property(someCounts, fc.constantFrom(...stopped), fc.boolean(), (counts, state, braked) => {
-        const rollout: Partial<Rollout> = { state, reason: because('by ann') };
-        const actions = actionsOf(aCanary(counts, { rollout, braked }));
-        expect(actions.filter((action) => action.do === 'endHold' || action.do === 'admit')).toEqual([]);
-      }),
-    );
-  });
 
   it('ends only with evidence or a collector that may bring some, whatever else is true', () => {
     fc.assert(
