@@ -44,16 +44,6 @@ describe('the choice of members', () => {
     }
   });
 
-  it('does so over all strata of the wave', () => {
-    const fleet = ['c1', 'c2', 'c3'].flatMap((cluster) =>
-      ['Linux', 'Windows', 'AIX'].flatMap((osName) => kin(4, { cluster, osName })),
-    );
-    for (const seed of seeds) {
-      const waves = domainWaves(plan(capped([perCluster], perStratum(1)), fleet, seed));
-      expect(waves.map(([canary]) => canary)).toEqual([1, 1, 1]);
-    }
-  });
-
   it('reckons with the caps: a domain of which four may run at once counts a fourth', () => {
     const fleet = [...kin(20, { cluster: 'c1' }), ...kin(20, { host: 'h1' })];
     const waves = domainWaves(plan(capped([perCluster, perHost], count(10)), fleet));
@@ -61,23 +51,6 @@ describe('the choice of members', () => {
       [2, 18],
       [8, 12],
     ]);
-  });
-
-  it('leaves those in no domain their share, in every stratum', () => {
-    const clusters = Array.from({ length: 10 }, (_, index) => `c${index}`);
-    const strata = ['Linux', 'Windows', 'AIX', 'Solaris'];
-    const fleet = strata.flatMap((osName) => [
-      ...clusters.flatMap((cluster) => kin(5, { osName, cluster })),
-      ...kin(50, { osName }),
-    ]);
-    const [early] = plan(capped([perCluster], count(160)), fleet).waves;
-    for (const osName of strata) {
-      const members = early?.members.filter(({ collector }) => collector.osName === osName) ?? [];
-      expect(members.length).toBe(40);
-      const free = members.filter(({ domains }) => domains.length === 0).length;
-      expect(free).toBeGreaterThanOrEqual(15);
-      expect(free).toBeLessThanOrEqual(25);
-    }
   });
 
   it('reckons that share by the turns that a domain takes', () => {
@@ -130,21 +103,6 @@ describe('the choice of members', () => {
       }),
     );
   });
-
-  it('leaves a seat per stratum empty only where the last of a domain would have to take it', () => {
-    fc.assert(
-      fc.property(someKin, fc.integer({ min: 1, max: 10 }), (fleet, members) => {
-        const made = plan(capped([perCluster], perStratum(members)), fleet);
-        const unplanned = domainWaves(made).map(([, last]) => last);
-        for (const [stratum, { sizes }] of made.groups.strata.entries()) {
-          const [first = 0, last = 0] = sizes;
-          if (first === Math.min(members, first + last)) continue;
-          const left = made.waves[1]?.members.filter((member) => member.stratum === stratum) ?? [];
-          for (const { domains } of left) expect(domains.map((domain) => unplanned[domain])).toContain(1);
-        }
-      }),
-    );
-  });
 });
 
 describe('the order within a wave', () => {
@@ -174,24 +132,6 @@ describe('the order within a wave', () => {
     const turns = wave?.members.map(({ collector }) => collector.fields['cluster']) ?? [];
     expect(new Set(turns.slice(0, 20)).size).toBe(20);
     expect(turns.slice(20)).not.toEqual(turns.slice(0, 20));
-  });
-
-  it('keeps every member of a chain within a place for each chain of where it belongs', () => {
-    fc.assert(
-      fc.property(someKin, fc.nat(40), fc.string(), (fleet, canary, seed) => {
-        const made = plan(capped([perCluster], count(canary)), fleet, seed);
-        for (const { members } of made.waves) {
-          for (const domain of made.groups.domains.keys()) {
-            const places = members.flatMap(({ domains }, place) => (domains.includes(domain) ? [place] : []));
-            if (places.length < 2) continue;
-            for (const [index, place] of places.entries()) {
-              const belongs = ((index + 0.5) / places.length) * members.length;
-              expect(Math.abs(place + 0.5 - belongs)).toBeLessThanOrEqual(made.groups.domains.length + 1);
-            }
-          }
-        }
-      }),
-    );
   });
 });
 

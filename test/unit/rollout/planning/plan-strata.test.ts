@@ -83,18 +83,6 @@ describe('the waves of a plan', () => {
       ['AIX', 0, 1, 0],
     ]);
   });
-
-  it('choose within a stratum by hash alone, so that each is chosen about as often', () => {
-    const chosen = new Map<number, number>();
-    for (let seed = 0; seed < 600; seed += 1) {
-      for (const id of idsByWave(makePlan(byOs(perStratum(1)), targetBuild, mixed, `r-${seed}`))[0] ?? []) {
-        chosen.set(id, (chosen.get(id) ?? 0) + 1);
-      }
-    }
-    for (const id of [1, 2, 3, 4, 5, 6]) expect(chosen.get(id)).toBeGreaterThan(60);
-    for (const id of [7, 8, 9]) expect(chosen.get(id)).toBeGreaterThan(140);
-    expect(chosen.get(10)).toBe(600);
-  });
 });
 
 describe('every plan', () => {
@@ -122,26 +110,6 @@ describe('every plan', () => {
         expect(plan.waves.flatMap(({ members }) => members.map(({ order }) => order))).toEqual(
           ids.map((_, index) => index + 1),
         );
-      }),
-    );
-  });
-
-  it('has waves of their sizes, and N of each stratum while there are so many', () => {
-    fc.assert(
-      fc.property(someKin, anySize, anySize, (kin, first, second) => {
-        const plan = makePlan(byOs(first, second), targetBuild, fleetOf(kin), 'seed');
-        const left = plan.groups.strata.map(({ sizes }) => sizes.reduce((sum, size) => sum + size, 0));
-        for (const [wave, size] of [first, second].entries()) {
-          const room = left.reduce((sum, each) => sum + each, 0);
-          const taken = plan.groups.strata.map(({ sizes }) => sizes[wave] ?? 0);
-          const total = taken.reduce((sum, each) => sum + each, 0);
-          if (size.kind === 'perStratum')
-            expect(taken).toEqual(left.map((each) => Math.min(size.count, each)));
-          if (size.kind === 'count') expect(total).toBe(Math.min(size.count, room));
-          if (size.kind === 'percent')
-            expect(total).toBe(Math.min(Math.ceil((size.percent * kin.length) / 100), room));
-          for (const [stratum, members] of taken.entries()) left[stratum] = (left[stratum] ?? 0) - members;
-        }
       }),
     );
   });
