@@ -4,10 +4,8 @@ import { causeLines } from '../../../../src/cli/rollouts/cause-lines.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { type CauseUpgrades, causesReadMax, groupCauses } from '../../../../src/rollout/status/causes.ts';
 import { makeUpgradeMatcher } from '../../../../src/rollout/status/find-upgrades.ts';
-import { describeRollout } from '../../../../src/rollout/status/status.ts';
-import { anApiBudgetStatus, aSummary, because, someGroups, startedAt } from '../../../support/builders.ts';
+import { aSummary, because, someGroups, startedAt } from '../../../support/builders.ts';
 import { aDeferredOne, anEndedOne, aRetryingOne } from '../../../support/upgrade-cases.ts';
-import { aViewOf } from '../../../support/view-cases.ts';
 
 const labels = ['Windows Server 2019', 'Windows Server 2022', 'AIX', 'Solaris'];
 const groups = someGroups({ strata: labels.map((label) => ({ label: `${label} / amd64`, sizes: [5] })) });
@@ -84,46 +82,6 @@ describe('the causes of failures and waits', () => {
     expect(group?.causes).toHaveLength(5);
     expect(group?.causes.every(({ text }) => text.length <= 160)).toBe(true);
     expect(group?.others).toEqual({ count: 995, causes: 3, unread: 992 });
-  });
-
-  it('always adds up to the counts of the status, whatever was read (P9)', () => {
-    const texts = ['disk full', 'no route to a.b', 'no route to c.d', 'exit 1', 'exit 2', '', '/x y'];
-    const makers: ReadonlyArray<(text: string) => Upgrade> = [
-      (text) => failed(text),
-      (text) => aRetryingOne(startedAt, text),
-      withdrawn,
-      (text) => aDeferredOne({ condition: 'inUpgrade', reason: because(text) }),
-    ];
-    const upgrade = fc
-      .tuple(fc.constantFrom(...makers), fc.constantFrom(...texts), fc.nat({ max: 5 }))
-      .map(([make, text, stratum]): Upgrade => {
-        const made = make(text);
-        return { ...made, identity: { ...made.identity, stratum } };
-      });
-    const list = fc.array(upgrade, { maxLength: 40 });
-    const count = fc.nat({ max: 60 });
-    const counts = fc.record({
-      ...{ failed: count, timedOut: count, unconfirmed: count },
-      ...{ retrying: count, deferred: count, withdrawn: count },
-    });
-    const read = fc.record({ failed: list, retrying: list, deferred: list, withdrawn: list });
-    const kind = fc.constantFrom('upgrade', 'rollback');
-    fc.assert(
-      fc.property(counts, read, kind, (summary, upgrades, rolloutKind) => {
-        const view = aViewOf({ rollout: { kind: rolloutKind }, waves: [{ counts: summary }], groups });
-        const status = describeRollout(view, startedAt, anApiBudgetStatus(), upgrades);
-        const totals = { failed: 0, retrying: 0, deferred: 0, withdrawn: 0 };
-        for (const { of: name, total, causes, others } of status.causes) {
-          totals[name] = total;
-          expect(causes.reduce((sum, cause) => sum + cause.count, others.count)).toBe(total);
-          expect(others.count).toBeGreaterThanOrEqual(Math.max(others.causes, others.unread));
-          for (const { count: each, strata, otherStrata } of causes)
-            expect(strata.reduce((sum, stratum) => sum + stratum.count, otherStrata.count)).toBe(each);
-        }
-        const { failed: plain, timedOut, unconfirmed, retrying, deferred, withdrawn } = status.counts;
-        expect(totals).toEqual({ failed: plain + timedOut + unconfirmed, retrying, deferred, withdrawn });
-      }),
-    );
   });
 });
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import { estimateRemainder, type WaveRemainder } from '../../../../src/rollout/status/estimate.ts';
@@ -52,35 +51,5 @@ describe('what is left of a rollout', () => {
   it('is as uncertain as a quarter of the work; soaks are certain', () => {
     expect(estimate([remainder()]).plusMinusMs).toBe(11.5 * minute);
     expect(estimate([remainder({ soakMs: 600 * minute })]).plusMinusMs).toBe(11.5 * minute);
-  });
-});
-
-describe('an estimate with windows (P7)', () => {
-  it('has no end where freezes leave no room', () => {
-    const freezes = [{ from: '2026-01-01T00:00', to: '2029-01-01T00:00', reason: '', timeZone: 'UTC' }];
-    expect(estimate([remainder()], { policy: { freezes } })).toMatchObject({ endsAt: null, plusMinusMs: 0 });
-  });
-});
-
-describe('estimates in general', () => {
-  const remainders = fc.array(
-    fc.record({
-      upgrades: fc.integer({ min: 0, max: 2_000 }),
-      soakMs: fc.integer({ min: 0, max: 120 * minute }),
-      chain: fc.integer({ min: 1, max: 20 }),
-    }),
-    { maxLength: 4 },
-  );
-
-  it('never end in the past, nor sooner with more to do', () => {
-    fc.assert(
-      fc.property(remainders, fc.integer({ min: 1, max: 50 }), (waves, more) => {
-        const now = lasts(waves);
-        expect(now).toBeGreaterThanOrEqual(waves.reduce((sum, { soakMs }) => sum + soakMs, 0));
-        const fuller = waves.map((wave) => ({ ...wave, upgrades: wave.upgrades + more }));
-        expect(lasts(fuller)).toBeGreaterThanOrEqual(now);
-        expect(estimate(waves).plusMinusMs).toBeGreaterThanOrEqual(0);
-      }),
-    );
   });
 });

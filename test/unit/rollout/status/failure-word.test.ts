@@ -23,17 +23,14 @@ describe('the word given with `retry --class`', () => {
     ['permanent', [disabled]],
     // The name of a class means the class alone, whatever reasons say.
     ['retry', [noSpace, slow]],
-    ['timedOut', [timedOut]],
     ['timed out', [timedOut]],
     ['Timed-Out', [timedOut]],
     // As it is called in texts: the state, and the cause.
     ['timeout', [slow, timedOut]],
     ['time-out', [slow, timedOut]],
     ['failed', [disabled, noSpace, slow]],
-    ['unconfirmed', [lost]],
     ['No space left', [noSpace]],
     ['no end within 35m', [timedOut]],
-    ['later', []],
   ])('%j means what is shown so', (word, meant) => {
     expect(failed.filter(makeFailureTest(word))).toEqual(meant);
   });

@@ -3,7 +3,6 @@ import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import {
   anApiBudgetStatus,
-  anOutage,
   aPrometheusGate,
   aStatus,
   aStratumSummary,
@@ -39,12 +38,6 @@ const view = (changes: ViewCase = {}) => aViewOf({ waves: [canary, early, rest],
 const status = (of: RolloutView, api = anApiBudgetStatus()) => describeRollout(of, now, api);
 
 describe('the status of a rollout', () => {
-  it('shows the API budget, unless the rollout has ended', () => {
-    const api = anApiBudgetStatus({ outage: anOutage() });
-    expect(status(view(), api).api).toEqual(api);
-    expect(status(view({ rollout: { state: 'succeeded', endedAt: now } }), api).api).toBeNull();
-  });
-
   it('counts late joiners in', () => {
     const joined = { ...canary, wave: { ...canary.wave, joined: 2 } };
     const shown = status(view({ waves: [joined, early, rest] }));
