@@ -3,7 +3,6 @@ import { expectRefusal } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
 import { listCollectors, listSources } from './support/resources.ts';
 import { useControlledServices, useTarget } from './support/target.ts';
-import { CollectorList } from './support/wire-shapes.ts';
 
 const target = useTarget();
 const aService = useControlledServices();
@@ -43,14 +42,6 @@ itInProcess.each([
     expect(answer.headers.location).toBe(`${service.url}/api/v1${path}`);
   },
 );
-
-itInProcess('§1.2 the address in Location answers the same request', async () => {
-  const { api } = await aService({ moved: { hosts: [wrongHost.host] } });
-  const { location = '' } = (await api.get('/collectors?limit=3', { headers: wrongHost })).headers;
-  const followed = await fetch(location, { headers: { authorization: `Basic ${btoa('anid:akey')}` } });
-  expect(followed.status).toBe(200);
-  expect(CollectorList.parse(await followed.json()).collectors).toHaveLength(3);
-});
 
 itInProcess('§1.2 a wrong deployment changes nothing', async () => {
   const { api } = await aService({ moved: { hosts: [wrongHost.host] } });

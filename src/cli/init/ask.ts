@@ -19,10 +19,7 @@ export function askOn(input: NodeJS.ReadableStream, output: NodeJS.WritableStrea
     throw new CommandFailure(exitCodes.usageOrConfig, 'nothing is written');
   };
   return {
-    plain: async (question) => {
-      output.write(question);
-      return orFail(await readAnswer(input));
-    },
+    plain: async (question) => orFail(await readAnswer(input, () => output.write(question))),
     secret: async (question) => {
       const answer = orFail(await readSecret(input, () => output.write(question)));
       output.write('\n');

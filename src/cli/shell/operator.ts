@@ -38,8 +38,7 @@ export function makeConsent({ yes, input, output, refusal }: ConsentParts): AskC
     );
   }
   return async (question, stop) => {
-    output.write(`${question} [y/N] `);
-    const answer = await readAnswer(input, stop);
+    const answer = await readAnswer(input, () => output.write(`${question} [y/N] `), stop);
     // The end of the input, or Ctrl-C: no answer is no consent. What follows starts on a line of its own.
     if (answer === undefined) output.write('\n');
     return /^\s*y(es)?\s*$/i.test(answer ?? '');

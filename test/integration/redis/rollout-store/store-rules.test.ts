@@ -4,12 +4,11 @@ import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/port
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { StoredView } from '../../../../src/rollout/model/rollout.ts';
-import type { Upgrade, UpgradeProgress } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, because, startedAt } from '../../../support/builders.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { anUpgrade, aRollout, startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import {
-  admitted,
   anyProgress,
   changeTo,
   ended,
@@ -81,68 +80,6 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
         { numRuns: 30 },
       );
     });
-
-    it('are due retries as well, by lane, the longest due first', async () => {
-      const dues = [5, 3, 9, 1, 2];
-      const upgrades = dues.map((dueAt, index) =>
-        anUpgrade(
-          { state: 'retrying', dueAt: startedAt + dueAt, reason: because('') },
-          {
-            collectorId: index + 1,
-            order: index + 1,
-            lane: index === 3 ? 12 : 7,
-            collectorName: '"lane":4:4',
-          },
-        ),
-      );
-      await freeze({ rollout: aRollout(), upgrades, groups: lanes(13) });
-      const now = startedAt + 5;
-      const due = (collectorId: number) => ({ collectorId, order: startedAt + (dues[collectorId - 1] ?? 0) });
-      expect(await view({ now })).toMatchObject({
-        candidates: [
-          { lane: 7, retries: [due(5), due(2), due(1)], pending: [] },
-          { lane: 12, retries: [due(4)], pending: [] },
-        ],
-        nextRetryAt: startedAt + 9,
-      });
-      expect((await view({ now, pageSize: 1 })).candidates.map(({ retries }) => retries)).toEqual([
-        [due(5)],
-        [due(4)],
-      ]);
-      await store.saveUpgrade(admitted(await load(5)), null);
-      expect((await view({ now })).candidates[0]?.retries).toEqual([due(2), due(1)]);
-    });
-  });
-
-  describe('what was learned', () => {
-    it('is from the last create to the verification, by stratum, and stays when one is lost again', async () => {
-      await freeze({
-        rollout: aRollout(),
-        upgrades: pendingOnes(4, (index) => ({ stratum: index === 2 ? 4 : 1 })),
-      });
-      for (const [index, tookMs] of [1_000, 2_000, 60_000].entries()) await verify(index + 1, tookMs);
-      await store.saveUpgrade(ended(await load(1), 'unconfirmed', 3), null);
-      await store.saveUpgrade(changeTo(await load(4), anyProgress('verifying', startedAt)), null);
-      await store.saveUpgrade(ended(await load(4), 'failed', 1), null);
-      const { learned, durations } = await view();
-      expect(learned).toEqual({ count: 3, meanMs: 21_000 });
-      expect(durations.get(1)).toEqual({ count: 2, p95Ms: 2_048 });
-      expect(durations.get(4)?.count).toBe(1);
-      expect(durations.get(4)?.p95Ms).toBeGreaterThanOrEqual(60_000);
-    });
-
-    async function verify(collectorId: number, tookMs: number): Promise<void> {
-      const verified = startedAt + 60_000;
-      const verifying = {
-        ...anyProgress('verifying', verified),
-        startedAt: verified - tookMs,
-      } as UpgradeProgress;
-      const change = changeTo(await load(collectorId), verifying);
-      // Long before the last create: an attempt that failed.
-      const after = { ...change.after, tally: { ...change.after.tally, firstStartedAt: 1 } };
-      await store.saveUpgrade({ ...change, after }, null);
-      await store.saveUpgrade(ended(await load(collectorId), 'succeeded', 0), null);
-    }
   });
 
   describe('counters', () => {
@@ -154,22 +91,6 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
         await store.saveUpgrade(changeTo(await load(id), anyProgress('withdrawn', startedAt)), null);
       expect((await view()).strata).toEqual([]);
       expect((await view()).waves[0]?.weight).toBe(0);
-    });
-
-    it('know when an upgrade of the wave changed last, but not by what an end became', async () => {
-      const lastChangeAt = async () => (await view()).waves[0]?.lastChangeAt;
-      await freeze({ rollout: aRollout(), upgrades: pendingOnes(2) });
-      expect(await lastChangeAt()).toBeNull();
-      await store.saveUpgrade(ended(await load(1), 'succeeded', 0), null);
-      expect(await lastChangeAt()).toBe(startedAt + 60_000);
-      const later = startedAt + 90_000;
-      await store.saveUpgrade(changeTo(await load(1), anyProgress('unconfirmed', later), later), null);
-      expect(await lastChangeAt()).toBe(startedAt + 60_000);
-      await store.saveUpgrade(changeTo(await load(2), anyProgress('queued', later), later), null);
-      expect(await lastChangeAt()).toBe(later);
-      // An older event does not turn it back.
-      await store.saveUpgrade(changeTo(await load(2), anyProgress('starting', later), startedAt), null);
-      expect(await lastChangeAt()).toBe(later);
     });
   });
 
