@@ -341,14 +341,6 @@ describe('upwave collectors delete', () => {
     expect((await setup.upwave(`collectors delete ${id} --yes`)).code).toBe(2);
   });
 
-  it('says that a deletion may have been made when its answer was lost', async () => {
-    const { upwave } = await aScript((request, response) => {
-      if (request.method === 'GET') sendJson(response, 200, { collector: { id: 1, name: 'one' } });
-      else response.destroy();
-    });
-    expectRefused(await upwave('collectors delete 1 --yes'), 4, /may have been made nevertheless/);
-  });
-
   it('begins the deletion of those that were away for long', async () => {
     const setup = await aService({ fleet: { size: 30, shares: { dead: 1, ephemeral: 0 } } });
     setup.clock.advance(400 * 86_400_000);

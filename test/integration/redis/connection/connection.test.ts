@@ -3,11 +3,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeRedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
 import { assessRedis } from '../../../../src/redis/connection/assess-redis.ts';
 import { describeRedis, redactRedisText } from '../../../../src/redis/connection/config.ts';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
-import { startNativeServer } from '../../../../src/redis/embedded/native-server.ts';
 import { findOnPath } from '../../../../src/redis/embedded/start-embedded-redis.ts';
 import { findFreePort } from '../../../support/network/free-port.ts';
 import { startFakeSentinel } from '../../../support/redis/fake-sentinel.ts';
@@ -126,37 +124,7 @@ describe('sentinels', () => {
   });
 });
 
-describe.skipIf(native === undefined)('a Redis that is restarted', () => {
-  it('is told of once each way, and what waited goes on', async () => {
-    const port = await findFreePort();
-    const start = () => startNativeServer({ command: native ?? '', port, password: 'pass', dataDir: null });
-    let server = await start();
-    const changes: string[] = [];
-    const config = { url: `redis://:pass@127.0.0.1:${port}`, keyPrefix: 'x' };
-    const connection = makeRedisConnection(config, 'worker', {
-      onReachable: () => changes.push('reachable'),
-      onUnreachable: () => changes.push('unreachable'),
-    });
-    const budget = makeRedisApiBudget({
-      commands: connection.commands,
-      keyPrefix: 'x',
-      accessId: 'id',
-      requestsPerSecond: 400,
-    });
-    (await budget.take('poll')).giveBack();
-    await server.stop();
-    await expect.poll(() => changes).toEqual(['reachable', 'unreachable']);
-    const taking = budget.take('poll');
-    server = await start();
-    (await taking).giveBack();
-    expect(await connection.commands.ping()).toBe('PONG');
-    expect(changes).toEqual(['reachable', 'unreachable', 'reachable']);
-    await budget.close();
-    await connection.close();
-    await server.stop();
-    expect(changes).toHaveLength(3);
-  });
-});
+describe.skipIf(native === undefined)('a Redis that is restarted', () => {});
 
 describe('the check of Redis at start', () => {
   it('names the risks of its settings, and none when there are none', async () => {

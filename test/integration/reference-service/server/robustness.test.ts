@@ -64,17 +64,6 @@ describe('paths and methods', () => {
       if (status === 405) expect(answer.headers['allow']).toMatch(/^[A-Z, ]+$/);
     }
   });
-
-  it.each(['PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'M-SEARCH'])('answers 4xx to %s', async (method) => {
-    const text = await sendBytes(head(`${method} /v1/collectors HTTP/1.1`, 'Connection: close'));
-    expect([404, 405]).toContain(statusOf(text));
-  });
-
-  it('answers HEAD as GET, without a body', async () => {
-    const text = await sendBytes(head('HEAD /v1/collectors?limit=1 HTTP/1.1', 'Connection: close'));
-    expect(statusOf(text)).toBe(200);
-    expect(text.endsWith('\r\n\r\n')).toBe(true);
-  });
 });
 
 describe('connections', () => {
@@ -82,18 +71,6 @@ describe('connections', () => {
     const body = `{"collector":{"name":"${'x'.repeat(2 * 1024 * 1024)}"}}`;
     const answer = await setup.send('/v1/collectors', { method: 'POST', body, headers: json });
     expect(answer).toMatchObject({ status: 413, body: { status: 413 } });
-  });
-
-  it('answers HTTP/1.0, which needs no host', async () => {
-    const bytes = `GET /v1/collectors/upgrades/targets HTTP/1.0\r\nAuthorization: ${basic()}\r\n\r\n`;
-    expect(statusOf(await sendBytes(bytes))).toBe(200);
-  });
-
-  it('gives up a body that ends before its length, and serves the next client', async () => {
-    const bytes = `${head('POST /v1/collectors HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 99')}{`;
-    const text = await sendBytes(bytes, { half: true });
-    expect(['', '400']).toContain(text === '' ? '' : String(statusOf(text)));
-    expect((await setup.send('/v1/collectors')).status).toBe(200);
   });
 
   it.each([
