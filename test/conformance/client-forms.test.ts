@@ -4,15 +4,7 @@ import type { ApiRequest } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
 import { getCollector, idsOf, listCollectors, openResource } from './support/resources.ts';
 import { useControlledServices, useTarget } from './support/target.ts';
-import {
-  CollectorList,
-  type CollectorShape,
-  CreatedUpgradeShape,
-  OneCollector,
-  OneDownload,
-  OneSource,
-  OneUpgrade,
-} from './support/wire-shapes.ts';
+import { type CollectorShape, OneCollector, OneDownload, OneSource } from './support/wire-shapes.ts';
 
 // Requests in the forms in which clients in the field send them (field-facts.md, The wire): which headers, which
 // parameters, which part of a resource. Some go beyond the letter, so only the service in our hands is asked.
@@ -126,25 +118,6 @@ itInProcess('§4.2 a client writes back a downloaded source, with its id', async
   const body = { source: { ...source, id: stated['id'], category: 'b' } };
   expect(read(OneSource, await api.put(path, body, etag)).source).toMatchObject(body.source);
 });
-
-itInProcess(
-  '§4.3 a client without a cookie and with a trailing slash sees an upgrade to its end',
-  async () => {
-    const { api, clock } = await aService();
-    const request = { withoutSession: true, headers: { accept: '*/*', 'content-type': null } };
-    const { collectors } = read(
-      CollectorList,
-      await api.get('/collectors/upgrades/collectors?offset=0', request),
-    );
-    const body = { collectorId: collectors[0]?.id, toVersion: '' };
-    const json = { ...request, headers: { 'content-type': 'application/json' } };
-    const created = await api.send('POST', '/collectors/upgrades/', { ...json, body });
-    const { id } = read(CreatedUpgradeShape, created);
-    clock.advance(31 * 60_000);
-    const { upgrade } = read(OneUpgrade, await api.get(`/collectors/upgrades/${id}`, request));
-    expect(upgrade.status).toBe(2);
-  },
-);
 
 itInProcess(
   '§5.3 a client without a cookie asks 240 times a minute, with the limits as they are',

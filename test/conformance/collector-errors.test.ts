@@ -13,11 +13,6 @@ async function aCollector() {
   return { id, name, ...(await openResource(api, `/collectors/${id}`)) };
 }
 
-it('§7.3 BadRequestCollectorId: the body of an update has another ID than the path', async () => {
-  const { id, put } = await aCollector();
-  expectRefusal(await put({ id: id + 1 }), { codes: ['BadRequestCollectorId'] });
-});
-
 it('§7.3 BadRequestCollectorId: the body of an update has none, or one that is no number', async () => {
   const { put } = await aCollector();
   for (const id of [undefined, null, 'first', {}])
@@ -49,15 +44,6 @@ it('§7.3 DuplicateResourceName: of creates at the same time one is accepted', a
   const created = answers.filter(({ status }) => status < 300);
   for (const answer of created) own.created(read(OneCollector, answer).collector);
   expect(created).toHaveLength(1);
-});
-
-it('§7.3 InvalidCollector: an unknown ID', async () => {
-  const { api, own } = target();
-  const refusal = { status: 404, codes: ['InvalidCollector'] };
-  const path = `/collectors/${await own.goneId()}`;
-  expectRefusal(await api.get(path), refusal);
-  expectRefusal(await api.delete(path), refusal);
-  expectRefusal(await api.get(`${path}/sources`), refusal);
 });
 
 it('§7.3 InvalidCollectorType: an Installed Collector cannot be created through the service (§1)', async () => {

@@ -17,11 +17,6 @@ async function aSource() {
   return { list, sourceId, ...(await openResource(api, `${list}/${sourceId}`)) };
 }
 
-it('§7.4 BadRequestBladeId: the body of an update has another ID than the path', async () => {
-  const { sourceId, put } = await aSource();
-  expectRefusal(await put({ id: sourceId + 1 }), { codes: ['BadRequestBladeId'] });
-});
-
 itInProcess('§7.4 CannotModifySources: the collector is in JSON mode', async () => {
   const { api, own } = target();
   const { id } = await findCollector(api, ({ sourceSyncMode }) => sourceSyncMode === 'Json');

@@ -10,9 +10,14 @@ const aService = useControlledServices();
 
 /** What §4.4 is about, one of each. @returns its path */
 const resources = [
-  { kind: 'collector', make: async ({ own }: Target) => `/collectors/${(await own.create()).id}` },
+  {
+    kind: 'collector',
+    otherId: 'BadRequestCollectorId',
+    make: async ({ own }: Target) => `/collectors/${(await own.create()).id}`,
+  },
   {
     kind: 'source',
+    otherId: 'BadRequestBladeId',
     make: async ({ own }: Target) => {
       const { id } = await own.create();
       return `/collectors/${id}/sources/${(await own.createSource(id)).id}`;
@@ -72,9 +77,9 @@ const refused: ReadonlyArray<
 
 it.each(refused.flatMap(([rule, what, put]) => resources.map((of) => ({ ...of, rule, what, put }))))(
   '§4.4 rule $rule: PUT of a $kind $what is refused, and changes nothing',
-  async ({ make, put }) => {
+  async ({ make, put, what, otherId }) => {
     const { open, before } = await aResource(make);
-    expectRefusal(await put(before));
+    expectRefusal(await put(before), what === 'with another id' ? { codes: [otherId] } : {});
     expect((await open()).stated).toEqual(before.stated);
   },
 );

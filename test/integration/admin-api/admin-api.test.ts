@@ -186,13 +186,15 @@ describe('startAdminApi', () => {
     ])('are changed by a POST to /%s that names one thing, which there has to be', async (path, did) => {
       const { post } = await start();
       expect((await post(`/${path}`, { subject: ' 19.536-4 ' })).status).toBe(200);
-      const asked = [{ did, subject: '19.536-4', by: 'operator', reason: 'no reason given' }];
+      const asked = { did, subject: '19.536-4', by: 'operator', reason: 'no reason given' };
+      expect(operations.holdRequests).toEqual([asked]);
       const unknown = await post(`/${path}`, { subject: 'no-such' });
       expectError(unknown, 404, 'notFound', 'no-such is no build, no stratum of a current rollout, and no ');
       expectError(await post(`/${path}`, { subject: 'web-8' }), 503, 'unavailable', unavailable.reason);
       for (const body of ['', '{}', '{"subject":""}', '{"subject":7}', '{"subject":"a","by":"daemon"}', '{'])
         expectError(await post(`/${path}`, body), 400, 'invalid');
-      expect(operations.holdRequests).toEqual(asked);
+      const subjects = operations.holdRequests.map(({ subject }) => subject);
+      expect(subjects).toEqual(['19.536-4', 'no-such', 'web-8']);
     });
   });
 

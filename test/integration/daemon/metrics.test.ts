@@ -6,7 +6,7 @@ import { nightPolicy, scan, untilEnded } from '../../support/night/daemon-night.
 import { useNights } from '../../support/night/nights.ts';
 import { until } from '../../support/until.ts';
 
-const { redis, aNight } = useNights();
+const { aNight } = useNights();
 const promtool = await findOnPath('promtool');
 
 /** The values of the series with this name, by their labels as they are written. */
@@ -89,28 +89,5 @@ describe.concurrent('two daemons', () => {
     if (promtool === undefined)
       await test.annotate('promtool is not on the PATH: its check is left out', 'notice');
     else for (const text of [...during, ...after]) expect(await checkMetrics(promtool, text)).toBe('');
-  });
-
-  it('run each tick of a schedule once', async (test) => {
-    const night = await aNight(test, {
-      scenario: { fleet: { size: 0 } },
-      rollout: { schedule: '* * * * * *' },
-      followsSchedule: true,
-    });
-    const daemons = [await night.startDaemon(), await night.startDaemon()] as const;
-    const scans = () =>
-      daemons.flatMap(({ log }) => log.filter(({ event }) => event.startsWith('scan.'))).length;
-    await until('a few ticks', () => scans() >= 6);
-    for (const daemon of daemons) await daemon.close();
-    const completed = `${night.redis.keyPrefix}:{queue:bull}:scans:completed`;
-    const ran = await redis.connect().commands.zrangebyscore(completed, '-inf', '+inf');
-    // The name of a tick is the policy, as its config was, and its second: none was run twice, by whomever.
-    const tick = new RegExp(`^${nightPolicy}\\.[0-9a-f]{8}\\.schedule\\.\\d{4}-\\d{2}-\\d{2}T\\d{6}$`);
-    const ticks = ran.filter((id) => tick.test(id));
-    expect(ticks.length).toBeGreaterThanOrEqual(4);
-    expect(scans()).toBe(ran.length);
-    // At most the two of the start beside them.
-    expect(ran.length - ticks.length).toBeLessThanOrEqual(2);
-    expect(daemons.flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
   });
 });

@@ -35,12 +35,9 @@ describe.concurrent('daemons whose Redis is emptied', () => {
 
     await emptyRedis(redis.connect().commands, night.redis.keyPrefix);
     for (const origin of ['schedule', 'start'] as const)
-      expect(await other.daemon.scanNow(nightPolicy, origin)).toEqual({
+      expect(await other.daemon.scanNow(nightPolicy, origin)).toMatchObject({
         kind: 'nothing',
-        why: {
-          kind: 'lost',
-          detail: `Redis lost its data, and ${rolloutId} was paused: by ann: wait; only an operator starts it again: upwave start night`,
-        },
+        why: { kind: 'lost', lost: { id: rolloutId, state: 'paused' } },
       });
     const held = [{ collectorId, by: 'ann', reason: 'never touch' }];
     expect((await operations.listHolds()).collectors).toMatchObject(held);
