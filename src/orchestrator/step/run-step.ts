@@ -209,16 +209,25 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout } = run;
   const rival = await findRival(parts, rollout, upgrade.identity.collectorId);
   if (rival !== undefined) return claimedBy(run, upgrade, rival);
+  const current = await refresh(run, upgrade);
   const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
-  if (nextStep(upgrade, fact.at, parts.trustedSince?.()).do !== 'start') return upgrade;
-  const change = changeOf(parts, rollout, upgrade, fact);
+  if (nextStep(current, fact.at, parts.trustedSince?.()).do !== 'start') return current;
+  const change = changeOf(parts, rollout, current, fact);
   const result = await parts.store.saveIntent(change, rollout.rev);
-  if (result === 'braked') return putBack(run, upgrade, { kind: 'braked' });
-  if (result !== 'saved') return upgrade;
+  if (result === 'braked') return putBack(run, current, { kind: 'braked' });
+  if (result !== 'saved') return current;
   for (const event of change.events) parts.sink.report(event);
   if (parts.clock.now() - fact.at <= sendWithinMs) return change.after;
   reportLate(parts);
   return record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
+}
+
+/** A place that came late is lost when it is given back, and a row of the last minute is as good as a poll. */
+async function refresh(run: Run, upgrade: Upgrade): Promise<Upgrade> {
+  const step = nextStepOf(run.parts, upgrade);
+  const row = step.do === 'pollCollector' ? rowInsteadOfPoll(run, upgrade, step) : undefined;
+  if (row === undefined) return upgrade;
+  return record(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
 }
 
 async function recordAnswer(

@@ -129,6 +129,23 @@ describe('a create whose place comes when its poll is a minute old', () => {
     expect(await shown({})).toEqual({ creates: [1], polls: 0 });
   });
 
+  it('keeps its place, which would be lost to all others, where a page came while it waited for that', async () => {
+    let places = 0;
+    const observations = makeObservations();
+    const reserveCreate = reserving(
+      async () => ({ ok: true, value: { taskId: '7' } }),
+      () => {
+        places += 1;
+        job.clock.at = now;
+        const collectors = [aCollector({ id: 1, build: oldBuild, lastSeenAlive: now - 5_000 })];
+        observations.note({ collectors, serviceAt: now - 1_000 }, now - 1_000);
+      },
+    );
+    const job = await aJob(queued, { reserveCreate }, { observations });
+    await job.run();
+    expect([places, await job.stateOf(1)]).toEqual([1, 'upgrading']);
+  });
+
   it.each<[string, Parameters<typeof aCollector>[0], Upgrade]>([
     ['not alive', { alive: false }, queued],
     ['on the build', { build: targetBuild }, queued],
