@@ -1,16 +1,21 @@
-import { findUnmoved } from '../../rollout/decision/outlier-group.ts';
 import { membersWith } from '../../rollout/model/attributes.ts';
+import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { HeldStratum, RolloutView } from '../../rollout/model/rollout.ts';
 import { splitGroup } from '../../rollout/planning/split-group.ts';
 import type { Fence } from '../ports/leader.ts';
+import type { UpgradeChange } from '../ports/rollout-store.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
 
 // One write of so many keeps Redis from others for some 20 ms.
 const changesPerWrite = 500;
 
+// Records of running upgrades change meanwhile. Nothing starts, so fewer of them do so in each round.
+const roundsMax = 10;
+
 /**
- * Moves the collectors of a held group to a stratum of their own. Level-triggered: what was not moved, because its record
- * changed meanwhile or another leader followed, the next decision asks for again.
+ * Moves the collectors of a held group to a stratum of their own. Level-triggered: where records went on changing, or
+ * another leader followed, the next decision asks for it again. Nothing starts while the attributes are unreadable, since
+ * it is unknown who belongs to the group (P14).
  */
 export async function moveGroup(
   parts: ChangeRolloutParts,
@@ -20,33 +25,42 @@ export async function moveGroup(
 ): Promise<'done' | 'again'> {
   const { store } = parts;
   const held = rollout.heldStrata.find((each) => each.label === label);
+  if (held?.attributes === undefined) return 'done';
   const table = await store.loadAttributes(rollout.id);
-  const ids =
-    held?.attributes === undefined || table === undefined ? [] : membersWith(table, held.attributes);
-  const loaded = await store.loadUpgrades(rollout.id, ids);
+  if (table === undefined) return 'again';
+  const ids = membersWith(table, held.attributes);
   const others = otherGroups(rollout.heldStrata, label);
-  const members = loaded.upgrades.filter(({ identity }) => !others.has(identity.stratum));
-  if (held !== undefined && members.some(({ identity }) => identity.stratum !== held.stratum)) {
-    const split = splitGroup(rollout, groups, { held, members });
-    const saved = await store.join({ ...split, upgrades: [], events: [] }, rollout.rev, fence);
-    if (saved !== 'saved') return 'again';
-    const changes = split.upgrades
-      .map((after, index) => ({ before: members[index] ?? after, after, events: [], tripAbove: null }))
-      .filter(({ before, after }) => before.identity.stratum !== after.identity.stratum);
+  let now: Pick<RolloutView, 'rollout' | 'groups'> = { rollout, groups };
+  for (let round = 0; round < roundsMax && !signal.aborted; round += 1) {
+    const { upgrades } = await store.loadUpgrades(rollout.id, ids);
+    const members = upgrades.filter(({ identity }) => !others.has(identity.stratum));
+    const split = splitGroup(now.rollout, now.groups, { held, members });
+    if (!isSame(split.groups, now.groups)) {
+      const joined = { rollout: split.rollout, groups: split.groups, upgrades: [], events: [] };
+      if ((await store.join(joined, now.rollout.rev, fence)) !== 'saved') return 'again';
+      now = joined;
+    }
+    const changes = split.upgrades.flatMap((after, index): readonly UpgradeChange[] => {
+      const before = members[index];
+      const isMoved = before === undefined || before.identity.stratum === after.identity.stratum;
+      return isMoved ? [] : [{ before, after, events: [] }];
+    });
+    if (changes.length === 0) return finish(parts, rollout.id, label);
     for (let from = 0; from < changes.length; from += changesPerWrite) {
-      if (signal.aborted) return 'again';
       const some = changes.slice(from, from + changesPerWrite);
-      const moved = await store.saveUpgrades(rollout.id, some, { fence });
-      if (moved.length < some.length) return 'again';
+      const saves = some.map((change) => ({ ...change, tripAbove: null }));
+      await store.saveUpgrades(rollout.id, saves, { fence });
     }
   }
-  await changeRollout(parts, rollout.id, 'daemon', (view) => {
-    // Who came meanwhile may belong to it as well.
-    const isAsMoved = view.rollout.heldStrata.some((each) => each.label === label && each.unmoved === true);
-    return isAsMoved && findUnmoved(view) !== undefined
+  return 'again';
+}
+
+async function finish(parts: ChangeRolloutParts, rolloutId: string, label: string): Promise<'done'> {
+  await changeRollout(parts, rolloutId, 'daemon', (view) =>
+    view.rollout.heldStrata.some((each) => each.label === label && each.unmoved === true)
       ? { kind: 'groupMoved', at: parts.clock.now(), label, view }
-      : undefined;
-  });
+      : undefined,
+  );
   return 'done';
 }
 
@@ -57,4 +71,8 @@ function otherGroups(heldStrata: readonly HeldStratum[], label: string): Readonl
       each.attributes === undefined || each.label === label ? [] : [each.stratum],
     ),
   );
+}
+
+function isSame(a: PlanGroups, b: PlanGroups): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -33,26 +33,27 @@ const fieldsMax = 24;
 // Of all values of a table: 4 MB before they are compressed, which 100,000 collectors with two unique texts each reach.
 const textLengthMax = 4_000_000;
 
-/** Every attribute of a collector by its key; what is empty is left out. */
-export function attributesOf(collector: FleetCollector): ReadonlyMap<string, string> {
-  const { osName, osArch, category, timeZone, sourceSyncMode, build, ephemeral, hostName, fields } =
-    collector;
-  const all: ReadonlyArray<readonly [string, string]> = [
-    ['osName', osName],
-    ['osArch', osArch],
-    ['collectorVersion', build],
-    ['category', category],
-    ['timeZone', timeZone],
-    ['sourceSyncMode', sourceSyncMode],
-    ['ephemeral', ephemeral ? 'ephemeral' : 'lasting'],
-    ['hostPrefix', hostPrefixOf(hostName)],
-    ...Object.entries(fields).map(([name, value]) => [`fields.${name}`, value] as const),
-  ];
-  return new Map(
-    all.flatMap(([key, value]) =>
-      value === '' || key.length > valueLengthMax ? [] : [[key, value.slice(0, valueLengthMax)] as const],
-    ),
-  );
+/** What stands beside the fields; an empty text is no attribute. */
+const readers: Readonly<Record<string, (collector: FleetCollector) => string>> = {
+  osName: ({ osName }) => osName,
+  osArch: ({ osArch }) => osArch,
+  collectorVersion: ({ build }) => build,
+  category: ({ category }) => category,
+  timeZone: ({ timeZone }) => timeZone,
+  sourceSyncMode: ({ sourceSyncMode }) => sourceSyncMode,
+  ephemeral: ({ ephemeral }) => (ephemeral ? 'ephemeral' : 'lasting'),
+  hostPrefix: ({ hostName }) => hostPrefixOf(hostName),
+};
+
+const fieldPrefix = 'fields.';
+
+/** What a collector has under a key; undefined where it has nothing. */
+function attributeOf(collector: FleetCollector, key: string): string | undefined {
+  const name = key.slice(fieldPrefix.length);
+  const read = Object.hasOwn(readers, key) ? readers[key] : undefined;
+  const field = Object.hasOwn(collector.fields, name) ? collector.fields[name] : undefined;
+  const value = read === undefined ? field : read(collector);
+  return value === undefined || value === '' ? undefined : value.slice(0, valueLengthMax);
 }
 
 /** `web-fra-` of `web-fra-017.example.com`: what stands before the last number of the first label. */
@@ -63,32 +64,31 @@ function hostPrefixOf(hostName: string): string {
 
 /** Tabulates what collectors are like. */
 export function tabulateAttributes(collectors: readonly FleetCollector[]): AttributeTable {
-  const rows = [...collectors]
-    .sort((a, b) => a.id - b.id)
-    .map((collector) => ({ id: collector.id, attributes: attributesOf(collector) }));
-  const counts = new Map<string, number>();
-  for (const { attributes } of rows)
-    for (const key of attributes.keys()) counts.set(key, (counts.get(key) ?? 0) + 1);
-  const isField = (key: string) => key.startsWith('fields.');
-  const fields = [...counts]
-    .filter(([key]) => isField(key))
-    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
-    .slice(0, fieldsMax)
-    .map(([key]) => key);
-  const keys = [...[...counts.keys()].filter((key) => !isField(key)), ...fields];
+  const rows = [...collectors].sort((a, b) => a.id - b.id);
   const columns: AttributeColumn[] = [];
   let textLength = 0;
-  for (const key of keys) {
+  for (const key of [...Object.keys(readers), ...frequentFields(rows)]) {
     const column = columnOf(
       key,
-      rows.map(({ attributes }) => attributes.get(key)),
+      rows.map((collector) => attributeOf(collector, key)),
     );
     const length = column.values.reduce((sum, value) => sum + value.length, 0);
-    if (textLength + length > textLengthMax) continue;
+    if (length === 0 || textLength + length > textLengthMax) continue;
     textLength += length;
     columns.push(column);
   }
   return { ids: rows.map(({ id }) => id), columns };
+}
+
+function frequentFields(collectors: readonly FleetCollector[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { fields } of collectors)
+    for (const name of Object.keys(fields))
+      if (fields[name] !== '' && name.length <= valueLengthMax) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts]
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .slice(0, fieldsMax)
+    .map(([name]) => `${fieldPrefix}${name}`);
 }
 
 function columnOf(key: string, texts: ReadonlyArray<string | undefined>): AttributeColumn {
@@ -144,8 +144,7 @@ export function membersWith(table: AttributeTable, attributes: readonly Attribut
 
 /** Whether a collector has all of these attributes. */
 export function hasAttributes(collector: FleetCollector, attributes: readonly Attribute[]): boolean {
-  const own = attributesOf(collector);
-  return attributes.every(({ key, value }) => matchesValue(own.get(key), value));
+  return attributes.every(({ key, value }) => matchesValue(attributeOf(collector, key), value));
 }
 
 function matchesValue(own: string | undefined, value: string): boolean {
@@ -158,23 +157,12 @@ export function formatAttributes(attributes: readonly Attribute[]): string {
   return attributes.map(({ key, value }) => `${key}=${value}`).join(' and ');
 }
 
-const plainKeys: ReadonlySet<string> = new Set([
-  'osName',
-  'osArch',
-  'collectorVersion',
-  'category',
-  'timeZone',
-  'sourceSyncMode',
-  'ephemeral',
-  'hostPrefix',
-]);
-
 /** Reads what `formatAttributes` writes; undefined where the text is nothing of the kind. */
 export function parseAttributes(text: string): readonly Attribute[] | undefined {
   const attributes = text.split(/\s+and\s+/u).map((part): Attribute | undefined => {
     const at = part.indexOf('=');
     const [key, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
-    const isKnown = plainKeys.has(key) || /^fields\../u.test(key);
+    const isKnown = Object.hasOwn(readers, key) || /^fields\../u.test(key);
     return at < 0 || !isKnown || value === '' ? undefined : { key, value: value.slice(0, valueLengthMax) };
   });
   return attributes.every((each) => each !== undefined) ? attributes : undefined;

@@ -19,7 +19,7 @@ const hiddenOnes: readonly Hidden[] = [
 const full = { seeds: 50, hiddenSeeds: 50, healthySeeds: 200, breathMs: 60_000 } as const;
 
 /** Under 50 seconds, for CI. */
-const short = { seeds: 6, hiddenSeeds: 2, healthySeeds: 4, breathMs: 180_000 } as const;
+const short = { seeds: 6, hiddenSeeds: 1, healthySeeds: 2, breathMs: 180_000 } as const;
 
 const processesMax = 8;
 

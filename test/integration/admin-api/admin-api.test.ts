@@ -114,6 +114,8 @@ describe('startAdminApi', () => {
         ['/audit?limit=1001', 'limit'],
       ] as const)
         expectError(await get(path), 400, 'invalid', `query.${key}`);
+      const attribute = await get(`${collectors}?attributes=rack7`);
+      expectError(attribute, 400, 'invalid', 'rack7 is no attribute');
     });
   });
 

@@ -173,6 +173,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await trend.isVisible()).toBe(true);
     const builds = page.getByRole('img', { name: '180 on 19.536-4, 720 on 19.441-2, 315 on 19.402-1' });
     expect(await builds.isVisible()).toBe(true);
+    const alike = page.getByRole('link', { name: 'Show them' });
+    expect(await alike.getAttribute('href')).toContain('/collectors?attributes=osName%3DWindows*');
     await page.getByRole('link', { name: 'permission denied' }).click();
     await expect.poll(() => page.url()).toContain('/collectors?state=failed&cause=permission+denied');
     await expect.poll(() => page.locator('.found').textContent()).toBe('3 collectors');

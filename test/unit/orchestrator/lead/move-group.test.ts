@@ -5,7 +5,10 @@ import { makeSharedAttributes } from '../../../../src/orchestrator/records/share
 import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
 import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
-import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
+import {
+  type MemoryRolloutStore,
+  makeMemoryRolloutStore,
+} from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aFleet, aFleetService, aPolicy, startedAt } from '../../../support/builders.ts';
 import { frozenFor } from '../../../support/planned-fleet.ts';
@@ -42,9 +45,10 @@ async function begin(isolateAttributes = false) {
     },
   };
   await store.freeze({ ...frozenFor(policy, fleet(60), id), events: [] });
-  const lead = async () => {
+  const lead = async (changed: Partial<MemoryRolloutStore> = {}) => {
+    const given = { ...parts, store: { ...store, ...changed } };
     // What a background task saves wakes the leader.
-    for (let pass = 0; pass < 5; pass += 1) await reconcile(parts, id, 1, Number.POSITIVE_INFINITY);
+    for (let pass = 0; pass < 5; pass += 1) await reconcile(given, id, 1, Number.POSITIVE_INFINITY);
   };
   const all = () => store.listUpgrades(id, { offset: 0, limit: 100 });
   const pending = async () =>
@@ -69,6 +73,29 @@ describe('collectors that are held for what they share', () => {
     await release(parts as never, { subject, ...by });
     await lead();
     expect(await pending()).toEqual([]);
+  });
+
+  it('keep everything from starting while nobody can tell who they are (P14)', async () => {
+    const { parts, lead, pending } = await begin();
+    await hold(parts as never, { subject, ...by });
+    await lead({ loadAttributes: async () => undefined });
+    expect(await pending()).toHaveLength(60);
+    await lead();
+    expect(await pending()).toHaveLength(12);
+  });
+
+  it('are moved although a record changes meanwhile', async () => {
+    const { parts, store, lead, pending } = await begin();
+    await hold(parts as never, { subject, ...by });
+    let writes = 0;
+    await lead({
+      saveUpgrades: (rolloutId, changes, guard) => {
+        writes += 1;
+        return store.saveUpgrades(rolloutId, writes === 1 ? changes.slice(1) : changes, guard);
+      },
+    });
+    expect((await pending()).toSorted((a, b) => a - b)).toEqual(rackOne);
+    expect(writes).toBe(2);
   });
 
   it('are held too when they join later', async () => {

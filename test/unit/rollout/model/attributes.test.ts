@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  attributesOf,
   formatAttributes,
   hasAttributes,
   joinTables,
@@ -16,7 +15,8 @@ const inRack = (id: number, rack: string, more: Readonly<Record<string, string>>
 describe('the attributes of collectors', () => {
   it('are what the inventory says of them, with the beginning of the host name', () => {
     const collector = aCollector({ category: '', fields: { rack: 'r7', empty: '' } });
-    expect(Object.fromEntries(attributesOf(collector))).toEqual({
+    const { columns } = tabulateAttributes([collector]);
+    expect(Object.fromEntries(columns.map(({ key, values }) => [key, values[0]]))).toEqual({
       osName: 'Linux',
       osArch: 'amd64',
       collectorVersion: oldBuild,
@@ -34,7 +34,8 @@ describe('the attributes of collectors', () => {
     ['localhost', 'localhost'],
     ['10', '10'],
   ])('begin %s as %s', (hostName, prefix) => {
-    expect(attributesOf(aCollector({ hostName })).get('hostPrefix')).toBe(prefix);
+    const collector = aCollector({ hostName });
+    expect(hasAttributes(collector, [{ key: 'hostPrefix', value: prefix }])).toBe(true);
   });
 
   it('are bounded: 64 characters of a value, and the 24 most frequent fields', () => {
