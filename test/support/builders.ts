@@ -1,12 +1,9 @@
-import type { Answer, CreateTask, FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
-import { freshStatus } from '../../src/rollout/decision/assess-gate.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
-import type { DataFlowRule, GateRule, Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
+import type { Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
 import type {
-  GateAnswers,
   Rollout,
   RolloutView,
   StratumSummary,
@@ -25,9 +22,6 @@ import type { TextReason } from '../../src/rollout/model/upgrade-reason.ts';
 import type { ApiBudgetStatus, Outage } from '../../src/rollout/status/api-budget-status.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade/transitions.ts';
 
-type PrometheusGateRule = Extract<GateRule, { kind: 'prometheus' }>;
-type WebhookGateRule = Extract<GateRule, { kind: 'webhook' }>;
-
 /** The instant at which tests begin. */
 export const startedAt = Date.parse('2026-03-02T21:00:00Z');
 export const oldBuild = '19.441-2';
@@ -43,37 +37,6 @@ export function aWaveRule(changes: Partial<WaveRule> = {}): WaveRule {
     gates: [],
     ...changes,
   };
-}
-
-/** Asked each minute; met while 99 % are up. */
-export function aPrometheusGate(changes: Partial<PrometheusGateRule> = {}): PrometheusGateRule {
-  return {
-    kind: 'prometheus',
-    name: 'prometheus',
-    dryRun: false,
-    everyMs: 60_000,
-    url: 'http://prometheus.example.com',
-    query: 'up',
-    expect: { operator: '>=', value: 0.99 },
-    forMs: 0,
-    ...changes,
-  };
-}
-
-export function aWebhookGate(changes: Partial<WebhookGateRule> = {}): WebhookGateRule {
-  return {
-    kind: 'webhook',
-    name: 'webhook',
-    dryRun: false,
-    everyMs: 60_000,
-    url: 'http://hook.example.com',
-    ...changes,
-  };
-}
-
-export function aDataFlowGate(changes: Partial<DataFlowRule> = {}): DataFlowRule {
-  const rule = { windowMs: 5 * 60_000, atLeast: 0.7, comparedToMs: 86_400_000 };
-  return { kind: 'dataFlow', name: 'dataFlow', dryRun: false, everyMs: 60_000, ...rule, ...changes };
 }
 
 export function anApiBudgetStatus(changes: Partial<ApiBudgetStatus> = {}): ApiBudgetStatus {
@@ -97,33 +60,6 @@ export function anOutage(changes: Partial<Outage> = {}): Outage {
 
 export function aTarget(changes: Partial<TargetRule> = {}): TargetRule {
   return { version: 'latest', allowDowngrade: false, minimumAgeMs: 0, supersede: false, ...changes };
-}
-
-/** A service that answers nothing but what is given. */
-export function aFleetService(answers: Partial<FleetService> = {}): FleetService {
-  const unreadable = async () => ({ ok: false, failure: { kind: 'throttled', detail: '' } }) as const;
-  return {
-    listBuilds: unreadable,
-    readFleet: unreadable,
-    readInventory: unreadable,
-    readUpgradable: unreadable,
-    findCollector: unreadable,
-    reserveCreate: unreadable,
-    pollTask: unreadable,
-    pollCollector: unreadable,
-    ...answers,
-  };
-}
-
-/** A create that gets its place at once, or when `place` allows it. */
-export function reserving(
-  send: (task: CreateTask) => Promise<Answer<{ readonly taskId: string }>>,
-  place: () => unknown = () => undefined,
-): FleetService['reserveCreate'] {
-  return async (task) => {
-    await place();
-    return { ok: true, value: { send: () => send(task), giveUp: () => undefined } };
-  };
 }
 
 export function aScanEntry(changes: Partial<ScanEntry> = {}): ScanEntry {
@@ -253,11 +189,6 @@ export function anUpgradingOne(
     },
     { attempts: 1, firstStartedAt: startedAt, ...figures },
   );
-}
-
-/** How a gate stands that was never asked. */
-export function aStatus(changes: Partial<GateAnswers> = {}): GateAnswers {
-  return { ...freshStatus(), ...changes };
 }
 
 export function aWave(changes: Partial<Wave> = {}): Wave {

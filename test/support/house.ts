@@ -12,8 +12,8 @@ import type { Rollout } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
 import type { CollectorObservation } from '../../src/rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../src/rollout/upgrade/failure-classes.ts';
+import { aFleetService } from './builders/service-builders.ts';
 import {
-  aFleetService,
   anApiBudgetStatus,
   anUpgrade,
   aRollout,

@@ -1,9 +1,10 @@
 import { namesShown } from '../../base/names.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { driftWords } from '../../rollout/messages/plans.ts';
+import type { PlanDrift } from '../../rollout/model/plan-drift.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { indexOfStratum } from '../../rollout/model/plan-groups.ts';
-import type { HeldStratum, PlanDrift, Rollout } from '../../rollout/model/rollout.ts';
+import type { HeldStratum, Rollout } from '../../rollout/model/rollout.ts';
 import { freezePlan } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { LeftOutCount } from '../../rollout/model/left-out.ts';
+import type { PlanDrift } from '../../rollout/model/plan-drift.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
-import { type PlanDrift, type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
+import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
 import { storedReason } from './text-reasons.ts';
 import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
 

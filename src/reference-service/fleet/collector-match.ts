@@ -1,5 +1,5 @@
+import type { CollectorMatch } from '../scenario/happenings.ts';
 import { hashShare } from '../scenario/random.ts';
-import type { CollectorMatch } from '../scenario/scenario.ts';
 import type { CollectorFacts } from './simulated-collector.ts';
 
 export interface MatchCandidate {

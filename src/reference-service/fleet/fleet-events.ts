@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { FleetEvent, Scenario } from '../scenario/scenario.ts';
+import type { FleetEvent } from '../scenario/happenings.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import { type MatchCandidate, matchesCollector, type SettledMatch, settleMatch } from './collector-match.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
 import { type SimulatedCollector, settleCollector } from './simulated-collector.ts';

@@ -1,6 +1,7 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
+import type { FailureRule } from '../scenario/happenings.ts';
 import { makeRandom, type Random } from '../scenario/random.ts';
-import type { FailureRule, Scenario } from '../scenario/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import { matchesCollector, matchesGlob, type SettledMatch } from './collector-match.ts';
 import type { CollectorFacts } from './simulated-collector.ts';
 

@@ -2,8 +2,9 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { CutOff, HttpAnswer } from '../../http/operation-handlers.ts';
 import type { ErrorAnswers } from '../api/error-answers.ts';
 import { refusal } from '../fleet/refusals.ts';
+import type { HttpFault } from '../scenario/happenings.ts';
 import { hashShare } from '../scenario/random.ts';
-import type { HttpFault, Scenario } from '../scenario/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 
 /** Says which request meets a fault: by seed, operation and its number, so that a run can be repeated. */

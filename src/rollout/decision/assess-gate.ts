@@ -1,8 +1,8 @@
 import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { GateVerdict } from '../../base/vocabulary.ts';
+import type { GateAnswers, GateSample } from '../model/gate-answers.ts';
 import type { Expectation, GateRule } from '../model/policy.ts';
-import type { GateAnswers, GateSample } from '../model/rollout.ts';
 import type { JudgedGate } from '../model/stop-cause.ts';
 
 /** What a gate answered; `assessGate` decides what it means. */

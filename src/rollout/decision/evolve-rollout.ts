@@ -4,17 +4,10 @@ import { knowsZones } from '../calendar/calendar.ts';
 import { type AccountMark, withMark } from '../model/account.ts';
 import type { InventoryBaseline } from '../model/assess-inventory.ts';
 import { type ImplausibleReading, isImplausibleTooLong } from '../model/assess-inventory.ts';
+import type { GateAnswers, SoakCheck } from '../model/gate-answers.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import type { Policy, PolicyDifference } from '../model/policy.ts';
-import type {
-  GateAnswers,
-  HeldFor,
-  HeldStratum,
-  Rollout,
-  RolloutView,
-  SoakCheck,
-  Wave,
-} from '../model/rollout.ts';
+import type { HeldFor, HeldStratum, Rollout, RolloutView, Wave } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { acknowledge, lowerAcknowledged } from './acknowledged-failures.ts';
 import { assess } from './assess.ts';

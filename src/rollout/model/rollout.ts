@@ -3,8 +3,10 @@ import { type RolloutState, rolloutStates, type WaveState, waveStates } from '..
 import type { AccountMark, AccountStatus } from './account.ts';
 import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory.ts';
 import type { Attribute } from './attributes.ts';
+import type { GateAnswers, SoakCheck } from './gate-answers.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { LeftOutCount } from './left-out.ts';
+import type { PlanDrift } from './plan-drift.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { RolloutReason } from './rollout-reason.ts';
@@ -126,26 +128,6 @@ export interface AcknowledgedStratum {
   readonly weight?: number;
 }
 
-/** How a plan differs from the one before it. */
-export interface PlanDrift {
-  readonly from: string;
-  readonly joined: number;
-  readonly left: number;
-  readonly change: PlanChange;
-}
-
-/** `messages/plans.ts` makes the sentence. */
-export type PlanChange =
-  /** `target`: the new one; null: it is the same. Names: the first few of those that joined and left. */
-  | {
-      readonly kind: 'collectors';
-      readonly target: string | null;
-      readonly joined: readonly string[];
-      readonly left: readonly string[];
-    }
-  /** Of a record of version 2 or earlier. */
-  | { readonly kind: 'text'; readonly text: string };
-
 /** An ordered group of the plan. */
 export interface Wave {
   readonly name: string;
@@ -171,41 +153,6 @@ export interface Wave {
   readonly acknowledgedWeight: number;
   /** An operator resumed although the wave had brought no evidence, and waited for none. */
   readonly acceptedWithoutEvidence: boolean;
-}
-
-/** A poll of the upgraded collectors of a wave that soaks. */
-export interface SoakCheck {
-  /** When it began: what it saw was so at this instant or later. */
-  readonly at: EpochMs;
-  /** Collectors that had missed heartbeats, but not for long enough to be counted as dead. */
-  readonly silent: number;
-  /** Polls in a row without an answer. */
-  readonly failedPolls: number;
-}
-
-/** What a gate has answered so far. */
-export interface GateAnswers {
-  readonly askedAt: EpochMs | null;
-  /** Since when it has been asked without a break. */
-  readonly watchedSince: EpochMs | null;
-  readonly verdict: 'unasked' | 'met' | 'missed' | 'hold' | 'error';
-  /** Since when the verdict is the same without a break. */
-  readonly since: EpochMs | null;
-  /** The last value of a query. */
-  readonly value: number | null;
-  /** The last answer in words. */
-  readonly detail: string;
-  readonly errorsInRow: number;
-  /** Its answers over time, oldest first, for a person who judges a trend. */
-  readonly samples: readonly GateSample[];
-}
-
-/** One answer of a gate. */
-export interface GateSample {
-  readonly at: EpochMs;
-  readonly verdict: Exclude<GateAnswers['verdict'], 'unasked'>;
-  /** Of a query; null where it had none. */
-  readonly value: number | null;
 }
 
 /** Counters of one wave, kept with the records. */

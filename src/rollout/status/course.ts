@@ -3,8 +3,9 @@ import { assessCalendar, type CalendarRules, calendarOf } from '../calendar/cale
 import { total } from '../decision/assess.ts';
 import { expectationOf } from '../decision/assess-gate.ts';
 import type { RolloutEvent } from '../model/events.ts';
+import type { GateSample } from '../model/gate-answers.ts';
 import type { Expectation } from '../model/policy.ts';
-import type { GateSample, Rollout, RolloutView } from '../model/rollout.ts';
+import type { Rollout, RolloutView } from '../model/rollout.ts';
 import { isFailed, isUnderWay, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 
 /** How a rollout went so far: what a person wants to see drawn. */

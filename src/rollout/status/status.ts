@@ -18,10 +18,10 @@ import { driftWords } from '../messages/plans.ts';
 import { rolloutReasonWords } from '../messages/rollout-reasons.ts';
 import { stratumWhyWords } from '../messages/stratum-reasons.ts';
 import type { AccountStatus } from '../model/account.ts';
+import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
 import {
   type BuildHold,
-  type GateAnswers,
   type HeldFor,
   holdNumber,
   type Rollout,

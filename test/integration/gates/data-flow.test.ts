@@ -6,17 +6,8 @@ import { makeGateProbe } from '../../../src/gates/make-gate-probe.ts';
 import { askGate } from '../../../src/orchestrator/lead/ask-gate.ts';
 import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import type { GateRule } from '../../../src/rollout/model/policy.ts';
-import {
-  aDataFlowGate,
-  anUpgrade,
-  aPolicy,
-  aRollout,
-  aStatus,
-  aSummary,
-  aView,
-  aWave,
-  aWaveRule,
-} from '../../support/builders.ts';
+import { aDataFlowGate, aStatus } from '../../support/builders/gate-builders.ts';
+import { anUpgrade, aPolicy, aRollout, aSummary, aView, aWave, aWaveRule } from '../../support/builders.ts';
 import { aHouse, over } from '../../support/house.ts';
 import { openReferenceService } from '../../support/reference-client.ts';
 

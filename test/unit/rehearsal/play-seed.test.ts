@@ -3,7 +3,8 @@ import { playSeed, type Scene } from '../../../src/rehearsal/play/play-seed.ts';
 import { fleetAsOf } from '../../../src/rehearsal/world/as-of.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
-import { aFleet, aPolicy, aWaveRule, aWebhookGate, startedAt, targetBuild } from '../../support/builders.ts';
+import { aWebhookGate } from '../../support/builders/gate-builders.ts';
+import { aFleet, aPolicy, aWaveRule, startedAt, targetBuild } from '../../support/builders.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -20,9 +20,9 @@ import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { end } from '../../../../src/rollout/upgrade/transitions.ts';
+import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
   aFleet,
-  aFleetService,
   anApiBudgetStatus,
   anUpgrade,
   anUpgradingOne,

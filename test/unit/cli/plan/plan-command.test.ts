@@ -7,12 +7,12 @@ import type { PlanReading } from '../../../../src/orchestrator/scan/read-plan.ts
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import { makePlan } from '../../../../src/rollout/planning/plan.ts';
+import { aWebhookGate } from '../../../support/builders/gate-builders.ts';
 import {
   aFleet,
   aPolicy,
   aTarget,
   aWaveRule,
-  aWebhookGate,
   oldBuild,
   startedAt,
   targetBuild,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { policyLines } from '../../../../src/cli/plan/policy-lines.ts';
-import { aPolicy, aWaveRule, aWebhookGate } from '../../../support/builders.ts';
+import { aWebhookGate } from '../../../support/builders/gate-builders.ts';
+import { aPolicy, aWaveRule } from '../../../support/builders.ts';
 
 const gate = aWebhookGate({ name: 'pager', dryRun: true });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readWhatIf, usualWhatIf } from '../../../../src/cli/rehearse/what-if-file.ts';
 import { ConfigError } from '../../../../src/config/source/config-error.ts';
-import { aPolicy, aWaveRule, aWebhookGate, startedAt } from '../../../support/builders.ts';
+import { aWebhookGate } from '../../../support/builders/gate-builders.ts';
+import { aPolicy, aWaveRule, startedAt } from '../../../support/builders.ts';
 import { aFolder } from '../../../support/night/upwave-process.ts';
 
 const policy = aPolicy({

@@ -10,7 +10,8 @@ import {
   makeMemoryRolloutStore,
 } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { aFleet, aFleetService, aPolicy, startedAt } from '../../../support/builders.ts';
+import { aFleetService } from '../../../support/builders/service-builders.ts';
+import { aFleet, aPolicy, startedAt } from '../../../support/builders.ts';
 import { frozenFor } from '../../../support/planned-fleet.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
 import { ended } from '../../../support/store/store-changes.ts';

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { explainCollector } from '../../../../src/orchestrator/operations/explain-collector.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
   aCollector,
   aFleet,
-  aFleetService,
   anApiBudgetStatus,
   anOutage,
   anUpgrade,

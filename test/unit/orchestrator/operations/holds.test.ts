@@ -4,8 +4,8 @@ import type { FleetService } from '../../../../src/orchestrator/ports/fleet-serv
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import { holdNoteWords, unknownSubjectWords } from '../../../../src/rollout/messages/hold-notes.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
+import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
-  aFleetService,
   anUpgrade,
   aPolicy,
   aRollout,

@@ -5,9 +5,9 @@ import { checkActive } from '../../../../src/orchestrator/scan/check-active.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
 import type { FleetSnapshot } from '../../../../src/rollout/model/collector.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
+import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
   aFleet,
-  aFleetService,
   anUpgrade,
   aPolicy,
   aRollout,

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { listPolicies } from '../../../../src/orchestrator/operations/list-policies.ts';
 import { scan } from '../../../../src/orchestrator/scan/scan.ts';
-import {
-  aFleet,
-  aFleetService,
-  aPolicy,
-  aRollout,
-  startedAt,
-  targetBuild,
-} from '../../../support/builders.ts';
+import { aFleetService } from '../../../support/builders/service-builders.ts';
+import { aFleet, aPolicy, aRollout, startedAt, targetBuild } from '../../../support/builders.ts';
 import { aHouse, failing, offering, serving } from '../../../support/house.ts';
 
 const minute = 60_000;

@@ -5,6 +5,7 @@ import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
+import { reserving } from '../../../support/builders/service-builders.ts';
 import {
   aCollector,
   anUpgrade,
@@ -13,7 +14,6 @@ import {
   aRollout,
   aWave,
   oldBuild,
-  reserving,
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';

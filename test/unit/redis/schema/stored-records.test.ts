@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { decodeRollout } from '../../../../src/redis/schema/stored-rollout.ts';
 import { decodeUpgrade } from '../../../../src/redis/schema/stored-upgrade.ts';
-import { anUpgrade, aRollout, aStatus, aWave, because } from '../../../support/builders.ts';
+import { aStatus } from '../../../support/builders/gate-builders.ts';
+import { anUpgrade, aRollout, aWave, because } from '../../../support/builders.ts';
 
 describe('a stored upgrade', () => {
   const read = (record: object) =>

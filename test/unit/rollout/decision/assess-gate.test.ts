@@ -10,9 +10,9 @@ import {
   gateSamplesMax,
 } from '../../../../src/rollout/decision/assess-gate.ts';
 import { gateWords, writeGateValue } from '../../../../src/rollout/messages/gates.ts';
+import type { GateAnswers } from '../../../../src/rollout/model/gate-answers.ts';
 import type { Expectation, GateRule } from '../../../../src/rollout/model/policy.ts';
-import type { GateAnswers } from '../../../../src/rollout/model/rollout.ts';
-import { aPrometheusGate, aWebhookGate } from '../../../support/builders.ts';
+import { aPrometheusGate, aWebhookGate } from '../../../support/builders/gate-builders.ts';
 
 const minute = 60_000;
 const start = Date.parse('2026-03-02T21:00:00Z');

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { askDataFlow, judgeDataFlow } from '../../../../src/rollout/decision/data-flow.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { aDataFlowGate, anUpgrade, startedAt as t } from '../../../support/builders.ts';
+import { aDataFlowGate } from '../../../support/builders/gate-builders.ts';
+import { anUpgrade, startedAt as t } from '../../../support/builders.ts';
 import { over } from '../../../support/house.ts';
 
 const minute = 60_000;

@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { Action } from '../../../../src/rollout/decision/decision.ts';
+import type { SoakCheck } from '../../../../src/rollout/model/gate-answers.ts';
 import type { GateRule, WaveRule } from '../../../../src/rollout/model/policy.ts';
-import type {
-  Rollout,
-  RolloutView,
-  SoakCheck,
-  Wave,
-  WaveSummary,
-} from '../../../../src/rollout/model/rollout.ts';
-import { aPrometheusGate, aStatus, aWebhookGate, startedAt } from '../../../support/builders.ts';
+import type { Rollout, RolloutView, Wave, WaveSummary } from '../../../../src/rollout/model/rollout.ts';
+import { aPrometheusGate, aStatus, aWebhookGate } from '../../../support/builders/gate-builders.ts';
+import { startedAt } from '../../../support/builders.ts';
 import { aViewOf, type Counts, resumed, waiting } from '../../../support/view-cases.ts';
 
 const minute = 60_000;

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { makePlan } from '../../../../src/rollout/planning/plan.ts';
+import { aStatus, aWebhookGate } from '../../../support/builders/gate-builders.ts';
 import {
   aFleet,
   aPolicy,
   aRollout,
-  aStatus,
   aWave,
   aWaveRule,
-  aWebhookGate,
   oldBuild,
   startedAt,
   targetBuild,

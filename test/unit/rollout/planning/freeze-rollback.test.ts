@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import { freezeRollback, rollbackPolicy } from '../../../../src/rollout/planning/freeze-rollback.ts';
+import { aWebhookGate } from '../../../support/builders/gate-builders.ts';
 import {
   aFleet,
   aPolicy,
   aRollout,
   aWaveRule,
-  aWebhookGate,
   oldBuild,
   startedAt,
   targetBuild,

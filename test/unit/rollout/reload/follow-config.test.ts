@@ -10,9 +10,9 @@ import {
   withPresentCaps,
 } from '../../../../src/rollout/reload/follow-config.ts';
 import { comparePolicies } from '../../../../src/rollout/reload/policy-difference.ts';
+import { aPrometheusGate } from '../../../support/builders/gate-builders.ts';
 import {
   aPolicy,
-  aPrometheusGate,
   aRollout,
   aTarget,
   aWaveRule,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
 import { describeCourse } from '../../../../src/rollout/status/course.ts';
-import { aPrometheusGate, aStatus, aWebhookGate, someGroups, startedAt } from '../../../support/builders.ts';
+import { aPrometheusGate, aStatus, aWebhookGate } from '../../../support/builders/gate-builders.ts';
+import { someGroups, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent } from '../../../support/fake-operations.ts';
 import { aHeldStratum, aViewOf } from '../../../support/view-cases.ts';
 

@@ -7,15 +7,8 @@ import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { isAsShown, previewRollback } from '../../../../src/rollout/status/preview-rollback.ts';
 import type { ShownRollback } from '../../../../src/rollout/verbs/refusal.ts';
-import {
-  aFleetService,
-  aRollout,
-  aView,
-  aWaveRule,
-  oldBuild,
-  someGroups,
-  startedAt,
-} from '../../../support/builders.ts';
+import { aFleetService } from '../../../support/builders/service-builders.ts';
+import { aRollout, aView, aWaveRule, oldBuild, someGroups, startedAt } from '../../../support/builders.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 import { aViewOf } from '../../../support/view-cases.ts';

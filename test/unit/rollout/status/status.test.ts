@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
+import { aPrometheusGate, aStatus } from '../../../support/builders/gate-builders.ts';
 import {
   anApiBudgetStatus,
-  aPrometheusGate,
-  aStatus,
   aStratumSummary,
   because,
   someGroups,
