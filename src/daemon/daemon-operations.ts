@@ -8,7 +8,7 @@ import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
 import type { Engine } from './engine.ts';
 import type { Ground, GroundParts } from './ground.ts';
 import { readNextConfig } from './live-config.ts';
-import { failingReceivers } from './readiness.ts';
+import { failingReceivers } from './readiness-checks.ts';
 
 export interface DaemonOperations {
   readonly operations: Operations;

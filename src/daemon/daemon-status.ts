@@ -12,7 +12,7 @@ import {
   redisReadiness,
   reportReadiness,
   serviceReadiness,
-} from './readiness.ts';
+} from './readiness-checks.ts';
 
 /** Reads what all daemons share, for the metrics; null while another one leads. */
 export async function readSharedState(

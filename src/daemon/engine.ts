@@ -2,7 +2,7 @@ import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
 import { makeReportFolder } from '../observability/report-folder.ts';
 import { makeConfigs } from '../orchestrator/configs/configs.ts';
-import { makeAccounts } from '../orchestrator/records/accounts.ts';
+import { makeAccounts } from '../orchestrator/records/judge-accounts.ts';
 import { makeSharedAttributes } from '../orchestrator/records/shared-attributes.ts';
 import { makeStoreMemory } from '../orchestrator/recovery/data-loss.ts';
 import {

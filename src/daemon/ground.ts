@@ -1,11 +1,11 @@
 import type { Clock } from '../base/time.ts';
 import type { AccountConfig, Config } from '../config/config.ts';
-import { makeEventSink } from '../observability/event-sink.ts';
 import type { Logger } from '../observability/logger.ts';
+import { makeEventSink } from '../observability/make-event-sink.ts';
 import { type MetricsParts, makeMetrics } from '../observability/metrics.ts';
-import type { RedisConfig } from '../redis/connection/config.ts';
+import type { RedisConfig } from '../redis/connection/redis-config.ts';
 import { makeBrokenRecords, NewerRecordError, recordVersion } from '../redis/schema/unreadable-records.ts';
-import { type DaemonSink, makeDaemonSink } from './event-sink.ts';
+import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
 import { makeLiveConfig } from './live-config.ts';
 import { makeRedisConnections } from './redis-connections.ts';
 import { makeRedisPorts } from './redis-ports.ts';

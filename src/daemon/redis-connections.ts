@@ -1,9 +1,9 @@
 import type { Clock, EpochMs } from '../base/time.ts';
 import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
-import { describeRedis, type RedisConfig } from '../redis/connection/config.ts';
 import { makeRedisConnection, type RedisConnection } from '../redis/connection/connection.ts';
 import { makeRedisFaults, type RedisFaults } from '../redis/connection/faults.ts';
+import { describeRedis, type RedisConfig } from '../redis/connection/redis-config.ts';
 import { describeMissingRights, grantOf } from '../redis/connection/rights.ts';
 import { makeRightsWatch, type RightsWatch } from '../redis/connection/rights-watch.ts';
 import { makeWriteWatch, type WriteWatch } from '../redis/connection/write-watch.ts';

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { CollectorView } from './collectors/collector.tsx';
 import { Collectors } from './collectors/collectors.tsx';
 import { Overview } from './overview/overview.tsx';
-import { token } from './parts/api.ts';
+import { token } from './parts/call.ts';
 import { OpenDialog } from './parts/dialog.tsx';
 import { connection, follow, heardAt, isStale, keepToken, me, rollouts, signOut } from './parts/live.ts';
 import { titleOf } from './parts/needs.ts';

@@ -3,7 +3,7 @@ import { accountConfigsOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import { redisUrlProblem } from '../../config/schema/redis-schema.ts';
 import { redisConfigOf } from '../../daemon/redis-connections.ts';
-import { type RedisConfig, redisSecretsOf } from '../../redis/connection/config.ts';
+import { type RedisConfig, redisSecretsOf } from '../../redis/connection/redis-config.ts';
 import type { ReceiverPlace } from '../../rollout/model/receiver.ts';
 import { CommandFailure } from './command.ts';
 import { exitCodes } from './exit-codes.ts';

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RedisConfig } from '../../redis/connection/config.ts';
+import type { RedisConfig } from '../../redis/connection/redis-config.ts';
 import { startEmbeddedRedis } from '../../redis/embedded/start-embedded-redis.ts';
 import { CommandFailure } from './command.ts';
 import { exitCodes } from './exit-codes.ts';

@@ -3,7 +3,7 @@ import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCo
 import { describeCertificateProblem, errorCodeOf } from '../../base/node-errors.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { type Client, endNow, patchClient } from './client-patches.ts';
-import { type RedisConfig, redactRedisText } from './config.ts';
+import { type RedisConfig, redactRedisText } from './redis-config.ts';
 import { isRightsRefusal } from './redis-errors.ts';
 import { makeTransientErrors, type TransientErrors } from './transient-errors.ts';
 

@@ -4,7 +4,7 @@ import type { StoreInstance } from '../../orchestrator/ports/fleet-register.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
-import { numberKeptMs } from '../rollout-store/freeze-plan.ts';
+import { numberKeptMs } from '../rollout-store/store-plan.ts';
 import { policyKeys } from '../schema/rollout-keys.ts';
 import { holdField, holdsKeyOf } from './fleet-register.ts';
 import { putBackHoldsScript, raiseNumberScript } from './scripts.ts';

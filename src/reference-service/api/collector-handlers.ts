@@ -13,7 +13,7 @@ import { refusal } from '../fleet/refusals.ts';
 import { isAlive, type SimulatedCollector } from '../fleet/simulated-collector.ts';
 import { collectorETag, collectorView } from '../fleet/views.ts';
 import type { World } from '../fleet/world.ts';
-import type { Callers } from './accounts.ts';
+import type { Callers } from './callers.ts';
 
 type CollectorOperations = readonly [
   typeof listCollectors,

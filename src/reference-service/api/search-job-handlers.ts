@@ -5,7 +5,7 @@ import type {
 } from '../../contract/collector-management/search-jobs.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
-import type { Callers } from './accounts.ts';
+import type { Callers } from './callers.ts';
 import { searchJobProgress } from './search-jobs.ts';
 import { searchRecords } from './search-records.ts';
 

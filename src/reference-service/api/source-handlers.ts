@@ -8,7 +8,7 @@ import type {
 import type { HttpRequest, OperationHandlers } from '../../http/operation-handlers.ts';
 import { documentHead, downloadedSource, sourceETag, sourceView } from '../fleet/views.ts';
 import type { World } from '../fleet/world.ts';
-import type { Callers } from './accounts.ts';
+import type { Callers } from './callers.ts';
 import { knownCollector } from './collector-handlers.ts';
 import { unknownSource } from './error-answers.ts';
 

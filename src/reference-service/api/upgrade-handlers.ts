@@ -8,7 +8,7 @@ import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import { taskStatusAt } from '../fleet/task-script.ts';
 import { collectorView } from '../fleet/views.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
-import type { Callers } from './accounts.ts';
+import type { Callers } from './callers.ts';
 import { pageOf } from './collector-handlers.ts';
 import type { ServiceRecord } from './service-record.ts';
 

@@ -4,7 +4,7 @@ import { createSearchJob } from '../../contract/collector-management/search-jobs
 import { createUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { CutOff, HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
-import type { Account, Caller, Callers } from '../api/accounts.ts';
+import type { Account, Caller, Callers } from '../api/callers.ts';
 import type { ErrorAnswers } from '../api/error-answers.ts';
 import { readRecord, type ServiceRecord } from '../api/service-record.ts';
 import { refusal } from '../fleet/refusals.ts';

@@ -9,7 +9,7 @@ import {
   type RequestFailure,
 } from '../../http/operation-handlers.ts';
 import { startHttpServer } from '../../http/server.ts';
-import { type Account, Callers, makeAccounts } from '../api/accounts.ts';
+import { type Account, Callers, makeAccounts } from '../api/callers.ts';
 import { makeCollectorHandlers } from '../api/collector-handlers.ts';
 import { ErrorAnswers, requestFailure } from '../api/error-answers.ts';
 import { makeSearchJobHandlers } from '../api/search-job-handlers.ts';

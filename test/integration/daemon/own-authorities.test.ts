@@ -6,8 +6,8 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../../src/config/load/load-config.ts';
 import { redisConfigOf } from '../../../src/daemon/redis-connections.ts';
-import type { RedisConfig } from '../../../src/redis/connection/config.ts';
 import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
+import type { RedisConfig } from '../../../src/redis/connection/redis-config.ts';
 import { listenHere } from '../../support/network/listen-here.ts';
 import {
   hasOpenssl,

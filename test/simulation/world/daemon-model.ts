@@ -6,7 +6,7 @@ import type { RolloutOperations } from '../../../src/orchestrator/operations/ope
 import { makeReload, type ReloadResult } from '../../../src/orchestrator/operations/reload.ts';
 import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { BackgroundTasks, StepOutcome, WakeUps } from '../../../src/orchestrator/ports/leader.ts';
-import { makeAccounts } from '../../../src/orchestrator/records/accounts.ts';
+import { makeAccounts } from '../../../src/orchestrator/records/judge-accounts.ts';
 import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
 import { type ScanOrigin, scan } from '../../../src/orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../../../src/orchestrator/step/run-step.ts';

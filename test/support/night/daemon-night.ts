@@ -4,7 +4,7 @@ import type { Config } from '../../../src/config/config.ts';
 import { type Daemon, makeDaemon } from '../../../src/daemon/daemon.ts';
 import { type LogFields, makeLogger } from '../../../src/observability/logger.ts';
 import type { VerbResult } from '../../../src/orchestrator/operations/operations.ts';
-import type { RedisConfig } from '../../../src/redis/connection/config.ts';
+import type { RedisConfig } from '../../../src/redis/connection/redis-config.ts';
 import { isRightsRefusal } from '../../../src/redis/connection/redis-errors.ts';
 import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';

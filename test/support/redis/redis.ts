@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, inject } from 'vitest';
-import type { RedisConfig } from '../../../src/redis/connection/config.ts';
 import {
   type ConnectionKind,
   makeRedisConnection,
   type RedisConnection,
 } from '../../../src/redis/connection/connection.ts';
+import type { RedisConfig } from '../../../src/redis/connection/redis-config.ts';
 import '../setup/redis-global-setup.ts';
 import { startProcess } from './start-test-redis.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serviceReadiness } from '../../../src/daemon/readiness.ts';
+import { serviceReadiness } from '../../../src/daemon/readiness-checks.ts';
 import type { Outage } from '../../../src/rollout/status/api-budget-status.ts';
 import { anApiBudgetStatus, anOutage } from '../../support/builders.ts';
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type AnswerOf, call } from '../parts/api.ts';
+import { type AnswerOf, call } from '../parts/call.ts';
 import { holds } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { span, Time } from '../parts/time.tsx';

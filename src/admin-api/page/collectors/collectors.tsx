@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Collector, call, type Rollout } from '../parts/api.ts';
+import { type Collector, call, type Rollout } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 import { stateGroups } from '../parts/progress.tsx';
 import { type Filter, type FilterName, linkTo, replaceRoute } from '../parts/route.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { call, type Policies, type Rollout } from '../parts/api.ts';
+import { call, type Policies, type Rollout } from '../parts/call.ts';
 import { holds, policies, rollouts } from '../parts/live.ts';
 import { byNeed, currentWave, etaWords, needWords } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
@@ -8,7 +8,7 @@ import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { HeldThings } from '../verbs/held.tsx';
-import { askVerb, dueVerb, labelOf } from '../verbs/verbs.tsx';
+import { askVerb, dueVerb, labelOf } from '../verbs/verb-dialogs.tsx';
 import { PolicyScans } from './scans.tsx';
 
 type Policy = Policies['policies'][number];

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { type ReloadChanges, type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
-import { type AnswerOf, call, type Policies } from '../parts/api.ts';
+import { type AnswerOf, call, type Policies } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
 import { Badge, counted } from '../parts/tones.tsx';
-import { Lines } from '../verbs/verbs.tsx';
+import { Lines } from '../verbs/verb-dialogs.tsx';
 
 type Policy = Policies['policies'][number];
 

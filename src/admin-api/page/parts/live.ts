@@ -9,7 +9,7 @@ import {
   type Rollout,
   refusalOf,
   token,
-} from './api.ts';
+} from './call.ts';
 
 /** How the page stands with the daemon. While it is away, what was shown last stays. */
 export type Connection =

@@ -1,5 +1,5 @@
 import { etaUnknownWords } from '../../../rollout/messages/eta.ts';
-import type { Rollout, Wave } from './api.ts';
+import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
 import { span, timeWords } from './time.tsx';
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Counts, UpgradeState } from './api.ts';
+import type { Counts, UpgradeState } from './call.ts';
 import { linkTo } from './route.ts';
 import type { Tone } from './tones.tsx';
 

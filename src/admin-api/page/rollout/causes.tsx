@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { sharedAttributeWords } from '../../../rollout/messages/shared-attribute.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
-import type { Rollout } from '../parts/api.ts';
+import type { Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { Badge } from '../parts/tones.tsx';
 

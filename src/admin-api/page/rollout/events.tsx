@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Course, RolloutEvent } from '../parts/api.ts';
+import type { Course, RolloutEvent } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
 import { toneOf } from '../parts/tones.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Course } from '../parts/api.ts';
+import type { Course } from '../parts/call.ts';
 import { timeWords } from '../parts/time.tsx';
 
 type Gate = Course['gates'][number];

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Rollout } from '../parts/api.ts';
+import type { Rollout } from '../parts/call.ts';
 import { Time } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
 import { askRelease } from '../verbs/held.tsx';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Course, Rollout } from '../parts/api.ts';
+import type { Course, Rollout } from '../parts/call.ts';
 import { timeWords } from '../parts/time.tsx';
 import { type Layer, StackedPlot } from './stacked-plot.tsx';
 

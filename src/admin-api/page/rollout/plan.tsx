@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import type { Rollout } from '../parts/api.ts';
+import type { Rollout } from '../parts/call.ts';
 import { etaWords } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
 import { span, Time } from '../parts/time.tsx';

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Course, call, type Rollout, type RolloutEvent } from '../parts/api.ts';
+import { type Course, call, type Rollout, type RolloutEvent } from '../parts/call.ts';
 import { connection, rollouts } from '../parts/live.ts';
 import { needWords } from '../parts/needs.ts';
 import { Bar, Key } from '../parts/progress.tsx';
 import { Badge } from '../parts/tones.tsx';
-import { VerbButtons } from '../verbs/verbs.tsx';
+import { VerbButtons } from '../verbs/verb-dialogs.tsx';
 import { CauseGroups } from './causes.tsx';
 import { Events } from './events.tsx';
 import { Notes } from './notes.tsx';

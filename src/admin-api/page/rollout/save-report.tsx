@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { call } from '../parts/api.ts';
+import { call } from '../parts/call.ts';
 
 const formats = {
   html: { label: 'HTML', type: 'text/html' },

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Course, Rollout } from '../parts/api.ts';
+import type { Course, Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 
 type Stratum = Course['strata'][number];

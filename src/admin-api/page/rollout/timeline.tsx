@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Course, Rollout, Wave } from '../parts/api.ts';
+import type { Course, Rollout, Wave } from '../parts/call.ts';
 import { timeWords } from '../parts/time.tsx';
 
 interface Axis {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Course, Rollout, Wave } from '../parts/api.ts';
+import type { Course, Rollout, Wave } from '../parts/call.ts';
 import { Bar } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';

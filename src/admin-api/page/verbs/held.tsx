@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { call, type Holds } from '../parts/api.ts';
+import { call, type Holds } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';

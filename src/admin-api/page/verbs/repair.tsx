@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { Rollout } from '../parts/api.ts';
+import type { Rollout } from '../parts/call.ts';
 
 type Settlement = 'watch' | 'withdraw';
 

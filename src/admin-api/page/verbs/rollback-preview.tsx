@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { type AnswerOf, call, type Rollout } from '../parts/api.ts';
+import { type AnswerOf, call, type Rollout } from '../parts/call.ts';
 import { span, Time } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { makeLogger } from '../../../../src/observability/logger.ts';
-import { describeRedis, redactRedisText, redisSecretsOf } from '../../../../src/redis/connection/config.ts';
+import {
+  describeRedis,
+  redactRedisText,
+  redisSecretsOf,
+} from '../../../../src/redis/connection/redis-config.ts';
 import { testSecrets } from '../../../support/test-secrets.ts';
 
 const { redisPassword } = testSecrets;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeDaemonSink } from '../../../src/daemon/event-sink.ts';
+import { makeDaemonSink } from '../../../src/daemon/daemon-sink.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import { quietParts } from '../../support/quiet-parts.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makeEventSink } from '../../../src/observability/event-sink.ts';
 import type { LogFields, Logger, LogLevel } from '../../../src/observability/logger.ts';
+import { makeEventSink } from '../../../src/observability/make-event-sink.ts';
 import { makeMetrics } from '../../../src/observability/metrics.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { RolloutEvent } from '../../../src/rollout/model/events.ts';

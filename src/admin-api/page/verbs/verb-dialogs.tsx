@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { call, type Rollout, type Verb, type Wave } from '../parts/api.ts';
+import { call, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeAccounts } from '../../../../src/orchestrator/records/accounts.ts';
+import { makeAccounts } from '../../../../src/orchestrator/records/judge-accounts.ts';
 import type { AccountMark } from '../../../../src/rollout/model/account.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { aCollector, anUpgrade, aRollout, startedAt } from '../../../support/builders.ts';
