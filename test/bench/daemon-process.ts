@@ -20,6 +20,8 @@ export interface LogLine extends LogFields {
 export interface DaemonProcess {
   readonly url: string;
   readonly api: AdminClient;
+  /** It reads the new file at a reload. */
+  writeConfig(config: object): void;
   isLeading(): boolean;
   /** What it has used so far; its memory is that of the whole process. */
   usage(): ProcessUsage;
@@ -43,14 +45,19 @@ export async function startDaemon(
   const folder = mkdtempSync(join(tmpdir(), 'upwave-bench-'));
   const file = join(folder, 'upwave.yaml');
   // JSON is YAML, too.
-  writeFileSync(file, JSON.stringify(config));
+  const writeConfig = (data: object) => writeFileSync(file, JSON.stringify(data));
+  writeConfig(config);
   const child = spawn(process.execPath, [main, 'run', '--config', file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // Whatever ends us must leave no daemon behind.
+  const endWithUs = () => void child.kill('SIGKILL');
+  process.on('exit', endWithUs);
   const exited = once(child, 'exit');
   let isStopping = false;
   let isLeading = false;
   const failed = exited.then(([code]): Promise<never> => {
+    process.off('exit', endWithUs);
     rmSync(folder, { recursive: true, force: true });
     if (isStopping) return new Promise(() => undefined);
     throw new Error(`a daemon ended with ${code} before it was stopped`);
@@ -73,6 +80,7 @@ export async function startDaemon(
   return {
     url,
     api,
+    writeConfig,
     failed,
     isLeading: () => isLeading && child.exitCode === null && child.signalCode === null,
     usage: () => readUsage(pid ?? 0),

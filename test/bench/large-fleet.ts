@@ -15,6 +15,7 @@ import { keepRollouts } from './kept-rollouts.ts';
 import { quantile } from './quantile.ts';
 import { readRedisUsage } from './redis-usage.ts';
 import { startServiceProcess } from './service-process.ts';
+import { startRollout } from './start-rollout.ts';
 
 export interface LargeBrief {
   readonly collectors: number;
@@ -74,10 +75,10 @@ export async function measureLargeFleet({
   try {
     await keepRollouts(redis.url, keyPrefix, keptRollouts);
     const startedAt = performance.now();
-    const daemon = await startDaemon(config, onLine);
+    const daemon = await startRollout(config, onLine);
     await Promise.race([until('a plan', () => count('rollout.planned') > 0, plannedWithinMs), daemon.failed]);
     const plannedMs = performance.now() - startedAt;
-    await until('upgrades that end', () => count('upgrade.succeeded') > pace.slots / 10);
+    await until('upgrades that end', () => count('upgrade.succeeded') > pace.slots / 10, plannedWithinMs);
     const before = {
       ...(await readRedisUsage(connection.commands)),
       ...daemon.usage(),

@@ -1,0 +1,30 @@
+import { sleepForReal } from '../../src/base/waiting.ts';
+import { type ConfigData, idlePolicy } from './bench-config.ts';
+import { type DaemonProcess, type LogLine, startDaemon } from './daemon-process.ts';
+
+// The first id of a simulated fleet.
+const anyCollector = '100000001';
+
+const readings = 4;
+const spacingMs = 500;
+
+/**
+ * Starts a daemon, lets it learn the service's clock, as one that has run for a while has, and starts the rollout then. A
+ * clock that runs so much faster than ours has to show itself for more than a second (`rollout/model/service-clock.ts`).
+ */
+export async function startRollout(
+  config: ConfigData,
+  onLine: (line: LogLine) => void,
+): Promise<DaemonProcess> {
+  const daemon = await startDaemon({ ...config, rollouts: [idlePolicy] }, onLine);
+  const { api } = daemon;
+  for (let reading = 0; reading < readings; reading += 1) {
+    await sleepForReal(spacingMs);
+    // It asks the service for one collector; right after its start the daemon has no connection to Redis yet.
+    await api.explain(anyCollector).catch(() => undefined);
+  }
+  daemon.writeConfig(config);
+  // A policy that a reload adds is scanned at once.
+  await api.reload({ by: 'bench', reason: 'the clock is known' });
+  return daemon;
+}
