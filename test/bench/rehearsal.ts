@@ -8,6 +8,7 @@ import { type Rehearsal, summarize } from '../../src/rehearsal/result/rehearsal.
 import { fleetAsOf } from '../../src/rehearsal/world/as-of.ts';
 import type { UsualCourse } from '../../src/rehearsal/world/fates.ts';
 import type { WhatIf } from '../../src/rehearsal/world/what-if.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
 import { readConfig } from '../support/config-fixtures.ts';
 import {
   aDaemonNight,
@@ -97,10 +98,15 @@ interface WaveOf {
   readonly soakMs?: DurationMs;
 }
 
-/** One rollout of a real daemon, and what was rehearsed of it. */
-interface Compared {
+/** One rollout of a real daemon, and what is to be rehearsed of it. */
+interface Ran {
   readonly name: string;
   readonly real: { readonly state: string; readonly tookMs: DurationMs; readonly harmed: number };
+  readonly scene: Scene;
+  readonly policy: Policy;
+}
+
+interface Compared extends Pick<Ran, 'name' | 'real'> {
   readonly rehearsal: Rehearsal;
   /** The one with the same collectors in the same waves. */
   readonly sameSeats: SeedResult;
@@ -120,9 +126,12 @@ export const rehearsalPart: Part = async ({ isShort, tell }) => {
       .filter((_, index) => !isShort || index % 7 === 0)
       .map((of, index) => () => {
         tell(`${of.policy}, ${of.fault}`);
-        return compare(of, course, { url: redis.url, keyPrefix: `r${index}` });
+        return run(of, course, { url: redis.url, keyPrefix: `r${index}` });
       });
-    const compared = await runInLanes(tasks, lanes);
+    const ran = await runInLanes(tasks, lanes);
+    // Not beside them: what is rehearsed takes every turn of this process.
+    const compared: Compared[] = [];
+    for (const each of ran) compared.push(await compare(each));
     return { data: compared, tables: [render(compared)], broken: [] };
   } finally {
     await redis.close();
@@ -164,11 +173,12 @@ function untilAtRest(daemon: NightDaemon, id: string) {
   );
 }
 
-async function compare(
+/** Lets a daemon do it. */
+async function run(
   of: { readonly policy: string; readonly fault: string },
   durations: UsualCourse['durations'],
   redis: RedisPlace,
-): Promise<Compared> {
+): Promise<Ran> {
   const fault = faults[of.fault];
   const rollout = policies[of.policy];
   if (fault === undefined || rollout === undefined) throw new Error('no such case');
@@ -198,10 +208,6 @@ async function compare(
         durations,
       },
     };
-    const results: SeedResult[] = [];
-    for (let seed = 1; seed <= seeds; seed += 1) results.push(await playSeed(scene, slow, seed));
-    const [sameSeats] = results;
-    if (sameSeats === undefined) throw new Error('no seed was played');
     const isBroken = new Set(
       snapshot.collectors.filter(({ osName }) => osName.startsWith('Windows')).map((each) => each.id),
     );
@@ -211,12 +217,20 @@ async function compare(
     return {
       name: `${of.policy}; ${of.fault}`,
       real: { state: status.state, tookMs, harmed },
-      rehearsal: summarize(results, createdAt),
-      sameSeats,
+      scene,
+      policy: slow,
     };
   } finally {
     for (const close of closing.reverse()) await close();
   }
+}
+
+async function compare({ scene, policy, name, real }: Ran): Promise<Compared> {
+  const results: SeedResult[] = [];
+  for (let seed = 1; seed <= seeds; seed += 1) results.push(await playSeed(scene, policy, seed));
+  const [sameSeats] = results;
+  if (sameSeats === undefined) throw new Error('no seed was played');
+  return { name, real, rehearsal: summarize(results, scene.beganAt), sameSeats };
 }
 
 /** The policy in the time of a daemon whose service runs so many times as fast. */
