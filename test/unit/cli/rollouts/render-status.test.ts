@@ -121,6 +121,11 @@ do      upwave pause production   | abort | rollback`);
     ],
     [
       'strata',
+      { ...canaryThenRest, strata: strataIn('A', 'B') },
+      '2 of 9 strata are in no wave before rest: A; B',
+    ],
+    [
+      'strata',
       { ...canaryThenRest, strata: strataIn('A', 'B', 'C', 'D') },
       '4 of 9 strata are in no wave before rest: A; B; C; …',
     ],
@@ -129,6 +134,7 @@ do      upwave pause production   | abort | rollback`);
     ['back', { kind: 'rollback', rollbackOf: 'p-1' }, 'the rollback of p-1'],
     ['do', held, 'upwave resume production --hold 17   | abort'],
     ['do', { waves: soaking, verbs: ['pause', 'skipSoak'] }, 'upwave pause production   | skip-soak'],
+    ['do', { ...over, counts: countsOf({}), verbs: [] }, 'nothing: it is over'],
     ['do', { state: 'rollingBack', verbs: [] }, 'nothing: it ends by itself'],
   ])('says under "%s" what is so now: case %#', (label, changes, line) => {
     expect(under(label, shown(changes))).toContain(line);

@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { type RolloutView, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
+import { endStates, type Upgrade, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
-import { anUpgrade, because, startedAt as now, someGroups } from '../../../support/builders.ts';
-import { aRetryingOne } from '../../../support/upgrade-cases.ts';
+import {
+  anUpgrade,
+  anUpgradingOne,
+  because,
+  startedAt as now,
+  someGroups,
+} from '../../../support/builders.ts';
+import {
+  aDeferredOne,
+  anEndedOne,
+  aQueuedOne,
+  aRetryingOne,
+  aStartingOne,
+  aVerifyingOne,
+} from '../../../support/upgrade-cases.ts';
 import { aHeldStratum, aViewOf, type ViewCase, waiting } from '../../../support/view-cases.ts';
 
 const minute = 60_000;
@@ -67,6 +80,7 @@ describe('why a collector waits', () => {
     ['its own window', windowed, inTokyo, 'outside the window in Asia/Tokyo', now + 14 * 60 * minute],
     ['its cap', capped, pending({ lane: 2, domains: [0] }), itsCap, null],
     ['the slots when all are taken', opened({ slotsTaken: 10 }), pending(), 'all 10 slots are taken', null],
+    ['its turn when one is free', opened({ slotsTaken: 9 }), pending(), 'is next in turn', null],
     ['the held build', opened({ buildHold }), pending(), 'build b is held: breaks logs', null],
     ['the instant of its retry', opened(), retrying(now + 1), 'is tried again: download failed', now + 1],
     ['its turn when its retry is due', opened(), retrying(now), itsRetry, null],
@@ -84,5 +98,36 @@ describe('why a collector waits', () => {
     // Four of lane 0 get a slot now; the fifth waits for its turn, and not for a window in Tokyo.
     expect(decide(of, now).blockers).toHaveLength(1);
     expect(explainUpgrade(of, pending({ collectorId: 5, order: 5 }), now).reason).not.toMatch(/Tokyo/);
+  });
+});
+
+describe('every state of an upgrade', () => {
+  const at = now + 5 * minute;
+  const timed: readonly Upgrade[] = [
+    ...[anUpgradingOne({ dueAt: at }), aVerifyingOne({ verifyBy: at })],
+    ...[aRetryingOne(at, 'no space'), aDeferredOne({ dueAt: at })],
+  ];
+  const untimed: readonly Upgrade[] = [
+    ...[aQueuedOne(), aStartingOne()],
+    ...endStates.map((state) => anEndedOne(state, { reason: because(`why ${state}`) })),
+  ];
+  const each = [anUpgrade({ state: 'pending' }), ...timed, ...untimed];
+
+  it.each(rolloutStates)('is explained in a rollout that is %s', (state) => {
+    expect(each.map(({ progress }) => progress.state).toSorted()).toEqual([...upgradeStates].toSorted());
+    for (const upgrade of [...each, anUpgradingOne({ taskId: null })]) {
+      for (const endedAt of [null, now]) {
+        const of = soaks({ rollout: { state, reason: because('why'), endedAt } });
+        const { reason } = explainUpgrade(of, upgrade, now);
+        expect(reason.trim(), upgrade.progress.state).not.toBe('');
+        expect(reason).not.toMatch(/undefined|null| {2}/);
+      }
+    }
+  });
+
+  it('has the instant that matters', () => {
+    const untilOf = (upgrade: Upgrade) => explainUpgrade(soaks(), upgrade, now).until;
+    expect(timed.map(untilOf)).toEqual(timed.map(() => at));
+    expect(untimed.map(untilOf)).toEqual(untimed.map(() => null));
   });
 });
