@@ -86,14 +86,6 @@ describe('a command on collectors and sources', () => {
     const says = /^upwave: the service at http:\S+ gave no usable answer: .*502/;
     expectRefused(await desk.run('builds'), 4, says);
   });
-
-  it('ends with 2 for a refused access key, and does not show it (P12)', async () => {
-    const { service } = await aService();
-    const { upwave } = aCommand(service.baseUrl, 'wrong-key-of-mine');
-    const result = await upwave('collectors list');
-    expectRefused(result, 2, /does not accept the access key \(401\)/);
-    expect(result.all).not.toContain('wrong-key-of-mine');
-  });
 });
 
 describe('upwave collectors list', () => {

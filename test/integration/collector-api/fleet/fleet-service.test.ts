@@ -64,12 +64,7 @@ describe('the fleet service', () => {
       ['the connection is cut before the answer', (_request, response) => void response.destroy()],
       ['the answer is cut off', (_request, response) => sendCutOff(response, 202)],
       ['a gateway answers 502 with HTML', (_request, response) => sendText(response, 502, '<html>')],
-      [
-        'the service answers 500',
-        (_request, response) => sendJson(response, 500, { code: 'internal.error' }),
-      ],
       ['the answer is broken JSON', (_request, response) => sendText(response, 202, '{"id": ')],
-      ['the answer is HTML', (_request, response) => sendText(response, 202, '<html>')],
       ['no answer comes', () => {}],
     ])('is in doubt when %s', async (_name, script) => {
       // Long enough to leave on a machine that has other work to do: what has not left is in no doubt.

@@ -155,19 +155,6 @@ describe('the session with the service', () => {
       expect(kinds).toEqual(Array(8).fill('signInThrottled'));
       expect(budget.pauses).toHaveLength(1);
     });
-
-    it('is a throttled sign-in at once for a key known to have worked, before this process began', async () => {
-      const { fleet, budget } = await aCollectorApi(
-        (_request, response) => sendJson(response, 401, unauthorized),
-        {
-          keyMemory: { hasWorked: async () => true, worked: async () => undefined },
-        },
-      );
-      expect(await fleet.listBuilds()).toMatchObject({
-        failure: { kind: 'signInThrottled', retryAfterMs: 75_000 },
-      });
-      expect(budget.pauses).toEqual([{ forMs: 75_000, single: true }]);
-    });
   });
 
   it('remembers that the key has worked, and asks its memory only about a 401', async () => {

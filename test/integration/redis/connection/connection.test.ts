@@ -105,23 +105,6 @@ describe('sentinels', () => {
     await connection.close();
     await Promise.all([frozen.close(), sentinel.close()]);
   });
-
-  it('of which none answers are told of, once', async () => {
-    const port = await findFreePort();
-    const reasons: string[] = [];
-    let tries = 0;
-    const connection = makeRedisConnection(
-      { sentinels: [local(port)], name: 'group', keyPrefix: 'x' },
-      'worker',
-      { onReachable: () => undefined, onUnreachable: (reason) => reasons.push(reason) },
-    );
-    connection.client.on('sentinelError', () => {
-      tries += 1;
-    });
-    await expect.poll(() => tries, { timeout: 10_000 }).toBeGreaterThan(2);
-    expect(reasons).toEqual([expect.stringContaining(`sentinel 127.0.0.1:${port}`)]);
-    await connection.close();
-  });
 });
 
 describe.skipIf(native === undefined)('a Redis that is restarted', () => {});
