@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest';
 import { assessRedis } from '../../../../src/redis/connection/assess-redis.ts';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { describeRedis, redactRedisText } from '../../../../src/redis/connection/redis-config.ts';
-import { findOnPath } from '../../../../src/redis/embedded/start-embedded-redis.ts';
 import { findFreePort } from '../../../support/network/free-port.ts';
 import { startFakeSentinel } from '../../../support/redis/fake-sentinel.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
@@ -14,7 +13,6 @@ import { startProcess, type TestRedis } from '../../../support/redis/start-test-
 import { until } from '../../../support/until.ts';
 
 const redis = useRedis();
-const native = await findOnPath('redis-server');
 
 describe('a connection', () => {
   it('answers on a unix socket too', async () => {
@@ -106,8 +104,6 @@ describe('sentinels', () => {
     await Promise.all([frozen.close(), sentinel.close()]);
   });
 });
-
-describe.skipIf(native === undefined)('a Redis that is restarted', () => {});
 
 describe('the check of Redis at start', () => {
   it('names the risks of its settings, and none when there are none', async () => {
