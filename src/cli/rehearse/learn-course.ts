@@ -1,3 +1,4 @@
+import type { DurationMs } from '../../base/time.ts';
 import { eventsMax } from '../../contract/admin/event-limits.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
 import type { UsualCourse } from '../../rehearsal/world/fates.ts';
@@ -18,8 +19,13 @@ export interface CourseReads {
   readEvents(
     rolloutId: string,
     search: { readonly type: string; readonly limit: number },
-  ): Promise<ReadonlyArray<Pick<RolloutEventBody, 'event' | 'attempt' | 'durationMs'>>>;
+  ): Promise<readonly KnownEvent[]>;
 }
+
+type KnownEvent = Pick<
+  RolloutEventBody,
+  'at' | 'event' | 'attempt' | 'collectorId' | 'durationMs' | 'seenDelayMs'
+>;
 
 type KnownRollout = Pick<RolloutStatus, 'id' | 'policy' | 'kind' | 'state' | 'counts'>;
 
@@ -39,10 +45,13 @@ export async function learnCourse(client: CourseReads, policy: string): Promise<
       `${policy} has no ended rollout with ${upgradesMin} upgrades to learn from; leave out --learn`,
     );
   const { id, counts } = ended;
-  const events = await client.readEvents(id, { type: 'upgrade.succeeded', limit: eventsMax });
-  const successes = events.filter(({ event }) => event === 'upgrade.succeeded');
+  const readLatest = (type: string) => client.readEvents(id, { type, limit: eventsMax });
+  const successes = await readLatest('upgrade.succeeded');
+  const taskEnds = new Map((await readLatest('upgrade.verifying')).map((each) => [each.collectorId, each]));
   const first = successes.filter(({ attempt }) => attempt === 1);
-  const durations = first.flatMap(({ durationMs }) => durationMs ?? []).sort((a, b) => a - b);
+  const durations = first
+    .flatMap((success) => taskDurationOf(success, taskEnds.get(success.collectorId)) ?? [])
+    .sort((a, b) => a - b);
   const at = (share: number) => durations[Math.floor(share * (durations.length - 1))] ?? 0;
   const failed = failedStates.reduce((sum, state) => sum + counts[state], 0);
   const always = failed / (counts.succeeded + failed);
@@ -50,6 +59,15 @@ export async function learnCourse(client: CourseReads, policy: string): Promise<
     durations: { medianMs: Math.max(1, at(0.5)), p95Ms: Math.max(1, at(0.95)) },
     failures: { always, once: (1 - always) * (1 - first.length / Math.max(1, successes.length)) },
   };
+}
+
+/**
+ * How long its task ran: without the verification, and without half of the time in which nobody saw that it had ended, since
+ * a rehearsal has polls and verifications of its own.
+ */
+function taskDurationOf(success: KnownEvent, taskEnd: KnownEvent | undefined): DurationMs | undefined {
+  if (success.durationMs === undefined || taskEnd === undefined) return undefined;
+  return Math.max(0, success.durationMs - (success.at - taskEnd.at) - (taskEnd.seenDelayMs ?? 0) / 2);
 }
 
 /** Ends of a rollout in which no build was stopped. */

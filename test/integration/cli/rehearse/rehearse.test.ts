@@ -87,8 +87,10 @@ describe('upwave rehearse', () => {
     const fleet = desk.write('fleet.json', (await desk.call('collectors', 'list', '--json')).out);
     const counts = countsOf({ succeeded: 75, failed: 25 });
     const rollout = aRolloutStatus({ state: 'finishedWithFailures', endedAt: startedAt, counts });
-    const success = { event: 'upgrade.succeeded', attempt: 1, durationMs: 420_000 } as const;
-    const operations = makeFakeOperations({ rollouts: [rollout], events: [aRolloutEvent(success)] });
+    const success = { event: 'upgrade.succeeded', collectorId: 7, attempt: 1, durationMs: 440_000 } as const;
+    const taskEnd = { event: 'upgrade.verifying', collectorId: 7, at: startedAt - 20_000 } as const;
+    const events = [aRolloutEvent({ ...success, at: startedAt }), aRolloutEvent(taskEnd)];
+    const operations = makeFakeOperations({ rollouts: [rollout], events });
     const api = await startFakeAdminApi(operations);
     test.onTestFinished(api.close);
     const of = ['rehearse', '--fleet', fleet, '--build', '19.536-4', '--seeds', '1', '--learn', '--url'];

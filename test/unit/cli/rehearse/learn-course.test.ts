@@ -19,25 +19,35 @@ function aKnown(changes: Partial<Known>): Known {
 
 /** 100 successes that took 1 to 100 minutes, of which each tenth needed a second try. */
 const successes = Array.from({ length: 100 }, (_, index) => ({
+  at: 9_000_000,
   event: 'upgrade.succeeded',
+  collectorId: index,
   attempt: index % 10 === 0 ? 2 : 1,
   durationMs: (index + 1) * 60_000,
+}));
+
+/** Each was verified for 20 seconds, after 40 in which nobody saw that its task had ended. */
+const taskEnds = successes.map((success) => ({
+  ...success,
+  at: success.at - 20_000,
+  event: 'upgrade.verifying',
+  seenDelayMs: 40_000,
 }));
 
 function reads(...rollouts: readonly Known[]): CourseReads {
   return {
     pageRollouts: async () => ({ rollouts }),
-    readEvents: async (id) => (id === 'production-1' ? successes : []),
+    readEvents: async (id, { type }) =>
+      id === 'production-1' ? [...successes, ...taskEnds].filter(({ event }) => event === type) : [],
   };
 }
 
 describe('what a rehearsal learns from the last rollout', () => {
-  it('is how long first tries took, and the shares that failed once and for good', async () => {
+  it('is how long tasks of first tries ran, and the shares that failed once and for good', async () => {
     const { durations, failures } = await learnCourse(reads(aKnown({})), 'production');
     expect(failures.always).toBeCloseTo(0.1);
     expect(failures.once).toBeCloseTo(0.09);
-    expect(durations.medianMs / 60_000).toBeCloseTo(50, -1);
-    expect(durations.p95Ms / 60_000).toBeCloseTo(95, -1);
+    expect(durations).toEqual({ medianMs: 50 * 60_000 - 40_000, p95Ms: 95 * 60_000 - 40_000 });
   });
 
   it('passes over rollouts of other policies, rollbacks, those that were stopped and small ones', async () => {
