@@ -40,10 +40,11 @@ const nameLengthMax = 63;
 /** Reports how accounts and policies of a file do not fit. Bears parts of any type. */
 export function reportAccounts(file: Record<string, unknown>, report: WholeReport): void {
   const { service, accounts, rollouts } = file;
-  if (service !== undefined && accounts !== undefined)
-    return report('stands beside service; keep one of them', ['accounts']);
-  if (service === undefined && accounts === undefined)
-    return report('is missing; give service, or accounts for several', ['service']);
+  const isBoth = service !== undefined && accounts !== undefined;
+  const isNone = service === undefined && accounts === undefined;
+  if (isBoth) report('stands beside service; keep one of them', ['accounts']);
+  if (isNone) report('is missing; give service, or accounts for several', ['service']);
+  if (isBoth || isNone) return;
   const known = accounts === undefined ? undefined : namesOf(accounts);
   if (known?.length === 0) return;
   const policies = Array.isArray(rollouts) ? rollouts : [];
