@@ -132,7 +132,7 @@ export function hintsMax(
 
 function awaitedShare(pages: number, running: number): number {
   const share = Math.sqrt((2 * requestPriceShare * pages) / running);
-  return Math.min(Math.max(share, periodMinShare), periodMaxShare * Math.sqrt(pages));
+  return Math.min(Math.max(share, periodMinShare), periodMaxShare);
 }
 
 function restingShare(running: number): number {

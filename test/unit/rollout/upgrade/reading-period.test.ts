@@ -47,6 +47,10 @@ describe('which lists are read, and how often', () => {
     expect(periods([aRolloutWith({ running, verifying: 1 })]).upgradable).toBe(expected);
   });
 
+  it('lets no slot idle longer for the sake of requests where the list has several pages', () => {
+    expect(periods([aRolloutWith({ running: 100, fleetSize: 4_000 })])).toEqual({ upgradable: 10, inventory: 20 });
+  });
+
   it('reads it rarely while nobody waits for a slot, and often for the last upgrades of a wave', () => {
     expect(periods([aRolloutWith({ running: 11, isSlotAwaited: false })]).upgradable).toBe(20);
     expect(periods([aRolloutWith({ running: 10, isSlotAwaited: false })]).upgradable).toBe(10);
