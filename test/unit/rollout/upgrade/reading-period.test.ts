@@ -48,7 +48,10 @@ describe('which lists are read, and how often', () => {
   });
 
   it('lets no slot idle longer for the sake of requests where the list has several pages', () => {
-    expect(periods([aRolloutWith({ running: 100, fleetSize: 4_000 })])).toEqual({ upgradable: 10, inventory: 20 });
+    expect(periods([aRolloutWith({ running: 100, fleetSize: 4_000 })])).toEqual({
+      upgradable: 10,
+      inventory: 20,
+    });
   });
 
   it('reads it rarely while nobody waits for a slot, and often for the last upgrades of a wave', () => {
