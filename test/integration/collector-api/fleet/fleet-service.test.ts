@@ -247,6 +247,14 @@ describe('the fleet service', () => {
       expect(await fleet.pollCollector(look)).toMatchObject({ failure: { kind: 'unavailable' } });
     });
 
+    it('takes the code for an unknown collector as gone, whatever its status', async () => {
+      const { fleet } = await aCollectorApi((_request, response) =>
+        sendJson(response, 400, { code: 'collectors.collector.invalid' }),
+      );
+      const answer = await fleet.pollCollector({ collectorId: 4, upgradableTo: null, urgent: false });
+      expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
+    });
+
     it('reads a collector that shows little', async () => {
       const { fleet, budget } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { collector: { id: 4, name: 'c4', hostName: null, odd: [1] } }, { date }),

@@ -346,6 +346,16 @@ describe('management client', () => {
   });
 
   describe('upgrades', () => {
+    it('lists who may be upgraded to a build, or to the latest one', async () => {
+      const { management, server } = await aManagement(json(200, { collectors: [web] }));
+      expect(must(await management.upgrades.listUpgradable('19.1-1'))).toEqual([web]);
+      await management.upgrades.listUpgradable();
+      expect(server.requests.map(({ url }) => url)).toEqual([
+        '/api/v1/collectors/upgrades/collectors?toVersion=19.1-1&offset=0&limit=1000',
+        '/api/v1/collectors/upgrades/collectors?offset=0&limit=1000',
+      ]);
+    });
+
     it('creates a task and looks at it; its id stays a text, however long', async () => {
       const { management, server } = await aManagement(({ method }, response) =>
         method === 'POST'

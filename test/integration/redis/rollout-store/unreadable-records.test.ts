@@ -272,6 +272,15 @@ describe('corrupt records on their way', () => {
     expect(await commands.hmget(keys.records, '7', '8')).toEqual(['{', '{']);
   });
 
+  it('go on where they stood once somebody has repaired them by hand', async () => {
+    const { commands, keys, breakAll, view } = await aMixedStore();
+    const text = (await commands.hget(keys.records, '3')) ?? '';
+    await breakAll([3]);
+    expect(await view()).toHaveProperty('corruptUpgrades');
+    await commands.hset(keys.records, '3', text);
+    expect(await view()).not.toHaveProperty('corruptUpgrades');
+  });
+
   it('keep an aborted rollout open until they are settled (P2, P9)', async () => {
     const { freeze, breakRecord, store, register } = aStore();
     await freeze(pendingOnes(3), { state: 'aborted' });
