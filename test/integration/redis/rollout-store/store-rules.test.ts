@@ -5,10 +5,11 @@ import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollo
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { StoredView } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, aRollout, because, startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import {
+  admitted,
   anyProgress,
   changeTo,
   ended,
@@ -79,6 +80,37 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
         ),
         { numRuns: 30 },
       );
+    });
+
+    it('are due retries as well, by lane, the longest due first', async () => {
+      const dues = [5, 3, 9, 1, 2];
+      const upgrades = dues.map((dueAt, index) =>
+        anUpgrade(
+          { state: 'retrying', dueAt: startedAt + dueAt, reason: because('') },
+          {
+            collectorId: index + 1,
+            order: index + 1,
+            lane: index === 3 ? 12 : 7,
+            collectorName: '"lane":4:4',
+          },
+        ),
+      );
+      await freeze({ rollout: aRollout(), upgrades, groups: lanes(13) });
+      const now = startedAt + 5;
+      const due = (collectorId: number) => ({ collectorId, order: startedAt + (dues[collectorId - 1] ?? 0) });
+      expect(await view({ now })).toMatchObject({
+        candidates: [
+          { lane: 7, retries: [due(5), due(2), due(1)], pending: [] },
+          { lane: 12, retries: [due(4)], pending: [] },
+        ],
+        nextRetryAt: startedAt + 9,
+      });
+      expect((await view({ now, pageSize: 1 })).candidates.map(({ retries }) => retries)).toEqual([
+        [due(5)],
+        [due(4)],
+      ]);
+      await store.saveUpgrade(admitted(await load(5)), null);
+      expect((await view({ now })).candidates[0]?.retries).toEqual([due(2), due(1)]);
     });
   });
 
