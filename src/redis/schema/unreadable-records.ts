@@ -33,12 +33,16 @@ const knownForMs: DurationMs = 60_000;
 // Each daemon reads its active rollouts every second or two.
 const newerKnownForMs: DurationMs = 10_000;
 
+// A read that was begun before a repair may end after it. What is still broken then is met again by the next read.
+const settledForMs: DurationMs = 2_000;
+
 // Many more is no broken record but a broken Redis; the eldest are reported again then.
 const reportedMax = 10_000;
 
 /** @param onBroken is called once for each */
 export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void): BrokenRecords {
   const met = new Map<string, Met>();
+  const settled = new Map<string, number>();
   return {
     read: (read) => {
       try {
@@ -47,6 +51,7 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
         if (!(error instanceof BrokenRecordError)) throw error;
         const isNew = !met.has(error.what);
         const lastAt = performance.now();
+        if (lastAt - (settled.get(error.what) ?? Number.NEGATIVE_INFINITY) < settledForMs) return undefined;
         met.set(error.what, { lastAt, error });
         const [eldest] = met.keys();
         if (met.size > reportedMax && eldest !== undefined) met.delete(eldest);
@@ -66,7 +71,11 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
           : [],
       ),
     forget: (what) => {
-      met.delete(what);
+      if (!met.delete(what)) return;
+      settled.delete(what);
+      settled.set(what, performance.now());
+      const [eldest] = settled.keys();
+      if (settled.size > reportedMax && eldest !== undefined) settled.delete(eldest);
     },
   };
 }

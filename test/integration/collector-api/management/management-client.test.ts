@@ -372,3 +372,22 @@ describe('management client', () => {
     });
   });
 });
+
+describe('search jobs', () => {
+  it('are created, asked about and paged, with bodies as they are (collector-api.md §4.5)', async () => {
+    const { management, server } = await aManagement(({ method }, response) =>
+      sendJson(response, method === 'POST' ? 202 : 200, { id: 'j-1' }),
+    );
+    const { searchJobs } = management;
+    expect(must(await searchJobs.create({ query: '*' }))).toEqual({ id: 'j-1' });
+    const page = { searchJobId: 'j-1', results: 'records', offset: 10, limit: 2 };
+    await searchJobs.get('j-1');
+    await searchJobs.listResults(page);
+    expect(server.requests.map(line)).toEqual([
+      'POST /api/v1/search/jobs',
+      'GET /api/v1/search/jobs/j-1',
+      'GET /api/v1/search/jobs/j-1/records?offset=10&limit=2',
+    ]);
+    expect(bodyOf(server.requests[0])).toEqual({ query: '*' });
+  });
+});
