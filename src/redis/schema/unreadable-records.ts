@@ -33,7 +33,7 @@ const knownForMs: DurationMs = 60_000;
 // Each daemon reads its active rollouts every second or two.
 const newerKnownForMs: DurationMs = 10_000;
 
-// A read that was begun before a repair may end after it. What is still broken then is met again by the next read.
+// A read may start before a repair and end after it. What is still broken then is met again by the next read.
 const settledForMs: DurationMs = 2_000;
 
 // Many more is no broken record but a broken Redis; the eldest are reported again then.
