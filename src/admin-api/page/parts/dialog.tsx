@@ -38,10 +38,13 @@ export function OpenDialog(): JSX.Element | null {
 }
 
 /** A viewer learns what a button would do, and that it is not for them. */
-function forOperators({ prepare: _read, typed: _name, ...question }: Question): Question {
+function forOperators({ prepare, typed: _name, ...question }: Question): Question {
   const who = me.value.name === null ? 'You are' : `${me.value.name}, you are`;
+  // What costs requests to the service is read for operators alone.
+  const content = prepare === undefined ? question.content : <p>An operator sees here what it would do.</p>;
   return {
     ...question,
+    content,
     outdated: () => `${who} a ${me.value.role} and may change nothing. Ask an operator.`,
   };
 }

@@ -384,6 +384,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'approve wave rest' }).click();
     await page.getByText('mia, you are a viewer and may change nothing. Ask an operator.').waitFor();
     expect(await page.getByRole('dialog').getByRole('button', { name: 'approve' }).isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    await page
+      .getByRole('button', { name: /^start / })
+      .first()
+      .click();
+    await page.getByText('An operator sees here what it would do.').waitFor();
   });
 
   it('searches 100,000 collectors, and draws only those in sight', async () => {
@@ -404,14 +410,18 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it('is used with the keyboard alone: a dialog takes the focus and gives it back', async () => {
     const { operations, page } = await openRollout();
     const button = page.getByRole('button', { name: 'pause' });
+    // A person types once the dialog is there.
+    const typeReason = async () => {
+      await page.keyboard.press('Enter');
+      await page.locator('dialog :focus').waitFor();
+      await page.keyboard.type('by keys');
+    };
     await button.focus();
-    await page.keyboard.press('Enter');
-    await page.keyboard.type('by keys');
+    await typeReason();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.locator(':focus').textContent()).toBe('pause');
-    await page.keyboard.press('Enter');
-    await page.keyboard.type('by keys');
+    await typeReason();
     await page.keyboard.press('Enter');
     await expect.poll(() => operations.requests).toMatchObject([{ verb: 'pause', reason: 'by keys' }]);
   });
