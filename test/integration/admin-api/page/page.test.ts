@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AdminApiParts, RunningAdminApi } from '../../../../src/admin-api/admin-api.ts';
 import type { StartPreview } from '../../../../src/orchestrator/operations/start-policy.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
-import { accessibilityFaults, hasBrowser, launchBrowser, takePicture } from '../../../support/browser.ts';
 import {
   anExplanation,
   aRolloutStatus,
@@ -12,13 +11,19 @@ import {
   makeFakeOperations,
 } from '../../../support/fake-operations.ts';
 import {
+  accessibilityFaults,
+  hasBrowser,
+  launchBrowser,
+  takePicture,
+} from '../../../support/page/browser.ts';
+import {
   manyUpgrades,
   waiting,
   worldCourse,
   worldEvents,
   worldGroups,
   worldRollouts,
-} from '../../../support/page-world.ts';
+} from '../../../support/page/page-world.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
 /** Lets the page's own clock run, as far as a condition takes. */

@@ -1,10 +1,10 @@
-import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
-import type { Upgrade, UpgradeProgress } from '../../src/rollout/model/upgrade.ts';
-import type { RolloutCourse } from '../../src/rollout/status/course.ts';
-import type { RolloutStatus } from '../../src/rollout/status/status.ts';
-import { anUpgrade, because } from './builders.ts';
-import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from './fake-operations.ts';
-import { aCause, aGateStatus } from './status-parts.ts';
+import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
+import type { Upgrade, UpgradeProgress } from '../../../src/rollout/model/upgrade.ts';
+import type { RolloutCourse } from '../../../src/rollout/status/course.ts';
+import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
+import { anUpgrade, because } from '../builders.ts';
+import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../fake-operations.ts';
+import { aCause, aGateStatus } from '../status-parts.ts';
 
 const minute = 60_000;
 const now = Date.now();
