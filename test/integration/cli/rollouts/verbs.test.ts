@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verbCommand } from '../../../../src/cli/rollouts/verb-command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import { aFolder } from '../../../support/a-folder.ts';
 import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
 import {
   anExplanation,
@@ -329,7 +329,7 @@ describe('a command that reads', () => {
 
   it('`report --out` writes a file', async () => {
     const { upwave } = await setUp();
-    const out = join(mkdtempSync(join(tmpdir(), 'upwave-report-')), 'report.html');
+    const out = join(aFolder(), 'report.html');
     expect(await upwave('report', '--format', 'html', '--out', out)).toMatchObject({ code: 0, out: '' });
     expect(readFileSync(out, 'utf8')).toBe(`html of ${running}\n`);
   });
