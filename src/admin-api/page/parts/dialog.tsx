@@ -23,18 +23,26 @@ export interface Question {
   readonly send: (reason: string) => Promise<unknown>;
 }
 
-const asked = signal<Question | undefined>(undefined);
+/** `number`: one after the other, also where the same is asked again. */
+const asked = signal<{ readonly question: Question; readonly number: number } | undefined>(undefined);
+let asks = 0;
 
 export function ask(question: Question): void {
-  asked.value = question;
+  asks += 1;
+  asked.value = { question, number: asks };
 }
 
 /** The dialog that is open, if one is. Updates of the page leave it as it is. */
 export function OpenDialog(): JSX.Element | null {
-  const question = asked.value;
-  if (question === undefined) return null;
+  const open = asked.value;
+  if (open === undefined) return null;
+  const { question, number } = open;
+  // The event of a dialog that closed comes later: the next one may be open by then.
+  const onClosed = () => {
+    if (asked.value === open) asked.value = undefined;
+  };
   const shown = me.value.role === 'operator' ? question : forOperators(question);
-  return <Dialog key={question.title} {...shown} />;
+  return <Dialog key={number} {...shown} onClosed={onClosed} />;
 }
 
 /** A viewer learns what a button would do, and that it is not for them. */
@@ -58,7 +66,8 @@ function Dialog({
   prepare,
   outdated,
   send,
-}: Question): JSX.Element {
+  onClosed,
+}: Question & { readonly onClosed: () => void }): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState('');
   const [name, setName] = useState('');
@@ -106,7 +115,7 @@ function Dialog({
     );
   };
   return (
-    <dialog ref={element} aria-labelledby="dialog-title" onClose={() => (asked.value = undefined)}>
+    <dialog ref={element} aria-labelledby="dialog-title" onClose={onClosed}>
       <form onSubmit={submit}>
         <h2 id="dialog-title">{title}</h2>
         <div class="consequences">{outcome === '' ? content : <p role="status">{outcome}</p>}</div>
