@@ -4,11 +4,11 @@ import type { RecordSnapshot } from '../../src/reference-service/api/service-rec
 import { startProcess } from '../support/redis/start-test-redis.ts';
 import { until } from '../support/until.ts';
 import { benchConfig, type Pace } from './bench-config.ts';
-import { preciseNow } from './child-process.ts';
-import { scenarioOf } from './contest.ts';
-import { type DaemonProcess, type LogLine, startDaemon } from './daemon-process.ts';
-import { findBrokenInRecord } from './promises.ts';
-import { startServiceProcess } from './service-process.ts';
+import { scenarioOf } from './contest/contest.ts';
+import { findBrokenInRecord } from './contest/promises.ts';
+import { preciseNow } from './processes/child-process.ts';
+import { type DaemonProcess, type LogLine, startDaemon } from './processes/daemon-process.ts';
+import { startServiceProcess } from './processes/service-process.ts';
 
 export type Role = 'follower' | 'leader';
 

@@ -3,11 +3,11 @@ import { sleepForReal } from '../../src/base/waiting.ts';
 import { startProcess } from '../support/redis/start-test-redis.ts';
 import { until } from '../support/until.ts';
 import { benchConfig, idlePolicy } from './bench-config.ts';
-import { startDaemon } from './daemon-process.ts';
 import { goals } from './goals.ts';
 import type { Part } from './part.ts';
+import { startDaemon } from './processes/daemon-process.ts';
+import { startServiceProcess } from './processes/service-process.ts';
 import { figureRow, fixed, mebibytes, percent, table } from './report.ts';
-import { startServiceProcess } from './service-process.ts';
 
 const collectors = 1_000;
 

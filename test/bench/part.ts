@@ -1,4 +1,4 @@
-import type { ContestantName } from './contestant.ts';
+import type { ContestantName } from './contest/contestant.ts';
 import type { PartResult } from './report.ts';
 
 /** How a part of the benchmarks is run. */

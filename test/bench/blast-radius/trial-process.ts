@@ -1,5 +1,5 @@
-import { answerParent, startChild } from '../child-process.ts';
 import { runInLanes } from '../lanes.ts';
+import { answerParent, startChild } from '../processes/child-process.ts';
 import { type AttributeBrief, type AttributeTrial, runAttributeTrial } from './attribute-trial.ts';
 import { runTrial, type Trial, type TrialBrief } from './trial.ts';
 

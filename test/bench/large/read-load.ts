@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
-import type { DurationMs } from '../../src/base/time.ts';
-import { preciseNow } from './child-process.ts';
+import type { DurationMs } from '../../../src/base/time.ts';
+import { preciseNow } from '../processes/child-process.ts';
 
 export interface ReadLoad {
   readonly origin: string;

@@ -1,6 +1,6 @@
-import type { EpochMs } from '../../src/base/time.ts';
-import type { Credentials } from '../../src/reference-service/server/authentication.ts';
-import type { Pace } from './bench-config.ts';
+import type { EpochMs } from '../../../src/base/time.ts';
+import type { Credentials } from '../../../src/reference-service/server/authentication.ts';
+import type { Pace } from '../bench-config.ts';
 
 /** Who upgrades the fleet. */
 export const contestantNames = ['upwave', 'plainPool', 'fixedBatch'] as const;

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import type { DurationMs } from '../../src/base/time.ts';
-import { sleepForReal } from '../../src/base/waiting.ts';
-import { loadRolloutView } from '../../src/orchestrator/records/read-records.ts';
-import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
-import { makeRedisFleetRegister } from '../../src/redis/coordination/fleet-register.ts';
-import { makeRedisRolloutStore } from '../../src/redis/rollout-store/rollout-store.ts';
-import { decide } from '../../src/rollout/decision/decide.ts';
-import { startProcess } from '../support/redis/start-test-redis.ts';
-import { until } from '../support/until.ts';
-import { benchConfig } from './bench-config.ts';
-import { scenarioOf } from './contest.ts';
-import { type DaemonProcess, type LogLine, startDaemon } from './daemon-process.ts';
+import type { DurationMs } from '../../../src/base/time.ts';
+import { sleepForReal } from '../../../src/base/waiting.ts';
+import { loadRolloutView } from '../../../src/orchestrator/records/read-records.ts';
+import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
+import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
+import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
+import { decide } from '../../../src/rollout/decision/decide.ts';
+import { startProcess } from '../../support/redis/start-test-redis.ts';
+import { until } from '../../support/until.ts';
+import { benchConfig } from '../bench-config.ts';
+import { scenarioOf } from '../contest/contest.ts';
+import { type DaemonProcess, type LogLine, startDaemon } from '../processes/daemon-process.ts';
+import { startServiceProcess } from '../processes/service-process.ts';
+import { startRollout } from '../processes/start-rollout.ts';
+import { quantile } from '../quantile.ts';
 import { keepRollouts } from './kept-rollouts.ts';
-import { quantile } from './quantile.ts';
 import { readRedisUsage } from './redis-usage.ts';
-import { startServiceProcess } from './service-process.ts';
-import { startRollout } from './start-rollout.ts';
 
 export interface LargeBrief {
   readonly collectors: number;

@@ -1,5 +1,5 @@
-import { sleepForReal } from '../../src/base/waiting.ts';
-import { type ConfigData, idlePolicy } from './bench-config.ts';
+import { sleepForReal } from '../../../src/base/waiting.ts';
+import { type ConfigData, idlePolicy } from '../bench-config.ts';
 import { type DaemonProcess, type LogLine, startDaemon } from './daemon-process.ts';
 
 // The first id of a simulated fleet.

@@ -1,8 +1,8 @@
-import { serviceLimits } from '../../src/contract/collector-management/limits.ts';
+import { serviceLimits } from '../../../src/contract/collector-management/limits.ts';
+import { goals } from '../goals.ts';
+import { figureRow, fixed, mebibytes, percent, table } from '../report.ts';
 import type { Contest, Figures, Standing } from './contest.ts';
 import type { ContestantName } from './contestant.ts';
-import { goals } from './goals.ts';
-import { figureRow, fixed, mebibytes, percent, table } from './report.ts';
 
 export const contestantTitles: Readonly<Record<ContestantName, string>> = {
   upwave: 'upwave',

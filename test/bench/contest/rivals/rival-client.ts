@@ -1,7 +1,7 @@
-import type { DurationMs } from '../../../src/base/time.ts';
-import { sleepForReal } from '../../../src/base/waiting.ts';
-import { serviceLimits } from '../../../src/contract/collector-management/limits.ts';
-import { taskStatus } from '../../../src/contract/collector-management/upgrades.ts';
+import type { DurationMs } from '../../../../src/base/time.ts';
+import { sleepForReal } from '../../../../src/base/waiting.ts';
+import { serviceLimits } from '../../../../src/contract/collector-management/limits.ts';
+import { taskStatus } from '../../../../src/contract/collector-management/upgrades.ts';
 import type { ContestantBrief } from '../contestant.ts';
 
 /** The service as a script speaks to it: plain HTTP, the cookie kept, a 429 waited out. */

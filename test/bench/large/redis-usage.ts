@@ -1,4 +1,4 @@
-import type { RedisCommands } from '../../src/redis/connection/connection.ts';
+import type { RedisCommands } from '../../../src/redis/connection/connection.ts';
 
 /** What a Redis has done and holds. */
 export interface RedisUsage {

@@ -1,5 +1,5 @@
-import { serviceLimits } from '../../../src/contract/collector-management/limits.ts';
-import { preciseNow } from '../child-process.ts';
+import { serviceLimits } from '../../../../src/contract/collector-management/limits.ts';
+import { preciseNow } from '../../processes/child-process.ts';
 import type { EndSeen, Rival } from '../contestant.ts';
 import { makeCourtesy, makeRivalClient } from './rival-client.ts';
 

@@ -1,9 +1,9 @@
-import type { EpochMs } from '../../src/base/time.ts';
-import type { RolloutStatus } from '../../src/rollout/status/status.ts';
-import { startProcess } from '../support/redis/start-test-redis.ts';
-import { benchConfig } from './bench-config.ts';
+import type { EpochMs } from '../../../src/base/time.ts';
+import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
+import { startProcess } from '../../support/redis/start-test-redis.ts';
+import { benchConfig } from '../bench-config.ts';
+import { startRollout } from '../processes/start-rollout.ts';
 import type { ContestantBrief, MeasuredPerformance } from './contestant.ts';
-import { startRollout } from './start-rollout.ts';
 
 const endEvents = ['rollout.succeeded', 'rollout.finishedWithFailures', 'rollout.held', 'rollout.aborted'];
 

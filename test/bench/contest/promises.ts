@@ -1,4 +1,4 @@
-import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
+import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
 import type { Contest } from './contest.ts';
 import type { Performance } from './contestant.ts';
 

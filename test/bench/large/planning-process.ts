@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { DurationMs } from '../../src/base/time.ts';
-import { loadRolloutSummary } from '../../src/orchestrator/records/read-records.ts';
-import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
-import { makeRedisFleetRegister } from '../../src/redis/coordination/fleet-register.ts';
-import { makeRedisRolloutStore } from '../../src/redis/rollout-store/rollout-store.ts';
-import { freezePlan } from '../../src/rollout/planning/freeze-plan.ts';
-import { makePlan } from '../../src/rollout/planning/plan.ts';
-import { describeRollout } from '../../src/rollout/status/status.ts';
-import { anApiBudgetStatus } from '../support/builders.ts';
-import { answerParent, startChild } from './child-process.ts';
+import type { DurationMs } from '../../../src/base/time.ts';
+import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
+import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
+import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
+import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
+import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
+import { makePlan } from '../../../src/rollout/planning/plan.ts';
+import { describeRollout } from '../../../src/rollout/status/status.ts';
+import { anApiBudgetStatus } from '../../support/builders.ts';
+import { answerParent, startChild } from '../processes/child-process.ts';
+import { quantile } from '../quantile.ts';
 import { benchPolicy, makeFleet } from './plan-inputs.ts';
-import { quantile } from './quantile.ts';
 
 export interface PlanningBrief {
   readonly collectors: number;

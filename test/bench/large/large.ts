@@ -1,7 +1,7 @@
-import { goals } from './goals.ts';
+import { goals } from '../goals.ts';
+import type { Part } from '../part.ts';
+import { figureRow, fixed, mebibytes, table } from '../report.ts';
 import { type LargeFigures, measureLargeFleet } from './large-fleet.ts';
-import type { Part } from './part.ts';
-import { figureRow, fixed, mebibytes, table } from './report.ts';
 
 const sizes = { full: [100_000, 10_000, 1_000], short: [1_000] } as const;
 const keptRollouts = 1_000;

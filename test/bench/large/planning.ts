@@ -1,8 +1,8 @@
-import { startProcess } from '../support/redis/start-test-redis.ts';
-import { goals } from './goals.ts';
-import type { Part } from './part.ts';
+import { startProcess } from '../../support/redis/start-test-redis.ts';
+import { goals } from '../goals.ts';
+import type { Part } from '../part.ts';
+import { figureRow, fixed, mebibytes, type Row, table } from '../report.ts';
 import { type PlanningFigures, runPlanning } from './planning-process.ts';
-import { figureRow, fixed, mebibytes, type Row, table } from './report.ts';
 
 const sizes = { full: [100_000, 10_000, 1_000], short: [10_000] } as const;
 

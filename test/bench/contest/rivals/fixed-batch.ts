@@ -1,4 +1,4 @@
-import { preciseNow } from '../child-process.ts';
+import { preciseNow } from '../../processes/child-process.ts';
 import type { EndSeen, Rival } from '../contestant.ts';
 import { makeRivalClient } from './rival-client.ts';
 

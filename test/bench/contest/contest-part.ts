@@ -1,9 +1,9 @@
+import { runInLanes } from '../lanes.ts';
+import type { Part } from '../part.ts';
 import { hold, medianOf, type Standing } from './contest.ts';
 import { renderContest } from './contest-table.ts';
 import { type ContestantName, contestantNames } from './contestant.ts';
 import { type ContestName, fullContests, shortContests } from './contests.ts';
-import { runInLanes } from './lanes.ts';
-import type { Part } from './part.ts';
 import { drawSlots } from './slots-plot.ts';
 
 // Ten hours of the service's time for the fixed batches: once has to be enough.

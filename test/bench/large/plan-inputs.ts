@@ -1,7 +1,7 @@
-import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
-import type { Policy } from '../../src/rollout/model/policy.ts';
-import { readConfig } from '../support/config-fixtures.ts';
-import { benchConfig } from './bench-config.ts';
+import type { FleetCollector, FleetSnapshot } from '../../../src/rollout/model/collector.ts';
+import type { Policy } from '../../../src/rollout/model/policy.ts';
+import { readConfig } from '../../support/config-fixtures.ts';
+import { benchConfig } from '../bench-config.ts';
 
 /** The policy of the benchmarks, as the config file has it. */
 export function benchPolicy(): Policy {

@@ -1,4 +1,4 @@
-import type { DurationMs } from '../../src/base/time.ts';
+import type { DurationMs } from '../../../src/base/time.ts';
 
 /**
  * The time that a schedule without any delay takes: each upgrade begins as soon as a slot is free and the request rate

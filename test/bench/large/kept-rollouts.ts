@@ -1,8 +1,8 @@
-import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
-import { makeRedisRolloutStore } from '../../src/redis/rollout-store/rollout-store.ts';
-import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
-import { freezePlan } from '../../src/rollout/planning/freeze-plan.ts';
-import { makePlan } from '../../src/rollout/planning/plan.ts';
+import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
+import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
+import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
+import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
+import { makePlan } from '../../../src/rollout/planning/plan.ts';
 import { benchPolicy, makeFleet } from './plan-inputs.ts';
 
 // Small, since what a daemon reads of an ended rollout does not grow with its plan.

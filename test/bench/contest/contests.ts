@@ -1,5 +1,5 @@
+import { goals } from '../goals.ts';
 import type { Contest } from './contest.ts';
-import { goals } from './goals.ts';
 
 // Above 20 times, what our own machine takes for a request begins to show.
 const speed = 20;

@@ -1,4 +1,4 @@
-import type { DurationMs } from '../../src/base/time.ts';
+import type { DurationMs } from '../../../src/base/time.ts';
 import type { Contest, Standing } from './contest.ts';
 import { contestantTitles } from './contest-table.ts';
 

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type AdminClient, makeAdminClient } from '../../src/admin-api/client/admin-client.ts';
-import type { LogFields } from '../../src/observability/logger.ts';
+import { type AdminClient, makeAdminClient } from '../../../src/admin-api/client/admin-client.ts';
+import type { LogFields } from '../../../src/observability/logger.ts';
 
-const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
 /** A line of a daemon's log. */
 export interface LogLine extends LogFields {

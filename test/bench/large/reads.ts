@@ -1,5 +1,5 @@
-import type { Part } from './part.ts';
-import { figureRow, fixed, mebibytes, table } from './report.ts';
+import type { Part } from '../part.ts';
+import { figureRow, fixed, mebibytes, table } from '../report.ts';
 import { runServiceReads, serviceReadGoals } from './service-reads.ts';
 
 /** Reads from the reference service at a steady rate. */

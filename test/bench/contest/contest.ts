@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { DurationMs, EpochMs } from '../../src/base/time.ts';
-import { serviceLimits } from '../../src/contract/collector-management/limits.ts';
-import type { RecordedCreate, RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
-import type { ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
-import type { Pace } from './bench-config.ts';
+import type { DurationMs, EpochMs } from '../../../src/base/time.ts';
+import { serviceLimits } from '../../../src/contract/collector-management/limits.ts';
+import type { RecordedCreate, RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
+import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
+import type { Pace } from '../bench-config.ts';
+import { startServiceProcess } from '../processes/service-process.ts';
+import { quantile } from '../quantile.ts';
 import type { ContestantName, MeasuredPerformance } from './contestant.ts';
 import { runContestant } from './contestant-process.ts';
 import { greedyMakespan } from './greedy.ts';
 import { findBrokenPromises } from './promises.ts';
-import { quantile } from './quantile.ts';
-import { startServiceProcess } from './service-process.ts';
 
 /** What is upgraded, and within which limits; the same for every contestant. */
 export interface Contest extends Pace {

@@ -1,4 +1,4 @@
-import { answerParent, startChild } from './child-process.ts';
+import { answerParent, startChild } from '../processes/child-process.ts';
 import type { ContestantBrief, ContestantName, MeasuredPerformance, Rival } from './contestant.ts';
 import { runUpwave } from './upwave.ts';
 

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
-import type { DurationMs } from '../../src/base/time.ts';
-import { parseScenario } from '../../src/reference-service/scenario/scenario.ts';
-import { startReferenceService } from '../../src/reference-service/server/start-reference-service.ts';
-import { answerParent, type Child, startChild } from './child-process.ts';
-import { quantile } from './quantile.ts';
+import type { DurationMs } from '../../../src/base/time.ts';
+import { parseScenario } from '../../../src/reference-service/scenario/scenario.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
+import { answerParent, type Child, startChild } from '../processes/child-process.ts';
+import { quantile } from '../quantile.ts';
 import { sendReads } from './read-load.ts';
 
 /** How one server did under the reads. */

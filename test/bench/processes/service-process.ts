@@ -1,11 +1,11 @@
-import type { EpochMs } from '../../src/base/time.ts';
-import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
-import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
-import type { Credentials } from '../../src/reference-service/server/authentication.ts';
+import type { EpochMs } from '../../../src/base/time.ts';
+import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
+import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
+import type { Credentials } from '../../../src/reference-service/server/authentication.ts';
 import {
   type ReferenceService,
   startReferenceService,
-} from '../../src/reference-service/server/start-reference-service.ts';
+} from '../../../src/reference-service/server/start-reference-service.ts';
 import { answerParent, preciseNow, startChild } from './child-process.ts';
 
 export interface ServiceBrief {
