@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
+  createsReach,
   type NightDaemon,
   nightPolicy,
   scan,
@@ -15,50 +15,22 @@ import { until } from '../../support/until.ts';
 const { aNight, aStartedNight } = useNights();
 
 describe.concurrent('daemons with several configs', () => {
-  it('leave a rollout alone that is of another account: no create, nobody withdrawn, no end (P5)', async (test) => {
+  it('leave a rollout of another account alone, and say so in status, /readyz and log (P5)', async (test) => {
     const otherKey = { accessId: 'other-account-id', accessKey: 'other-account-key' };
-    const {
-      night,
-      daemon: first,
-      rolloutId,
-    } = await aStartedNight(test, {
-      scenario: {
-        // Long enough to be stopped half-way.
-        fleet: { size: 12 },
-        durations: { median: '6m', p95: '8m', min: '5m', max: '9m' },
-        // One service with two accounts, which have no id in common.
-        accounts: { other: { fleet: 20 } },
-        keys: [{ ...otherKey, account: 'other' }],
-      },
+    const accounts = { other: { fleet: 20 } };
+    const { night, daemon, rolloutId } = await aStartedNight(test, {
+      scenario: { fleet: { size: 12 }, accounts, keys: [{ ...otherKey, account: 'other' }] },
+      rollout: { waves: [{ name: 'canary', size: 2, soak: '7d' }, { name: 'rest' }] },
     });
-    await until('some to run', async () => (await statusOf(first, rolloutId)).counts.upgrading > 1);
-    await first.close();
-    const daemon = await night.startDaemon({ service: otherKey });
-    await until('it to say so', () => daemon.told('rollout.foreign').length > 0);
-    const reason = String(daemon.told('rollout.foreign')[0]?.reason);
-    expect(reason).toContain('it belongs to another account: of 8 of its collectors the service shows 0');
-    const recordsNow = async () => JSON.stringify(await upgradesOf(daemon, rolloutId));
-    const before = await recordsNow();
-    const creates = night.record().creates.length;
-    // It leads, scans, and would have delivered every step that is due.
-    const scanned = await daemon.daemon.scanNow(nightPolicy, 'schedule');
-    expect(scanned).toMatchObject({ kind: 'busy', unread: { of: 'account', account: { kind: 'another' } } });
-    await until('its leadership', () => daemon.told('leader.acquired').length > 0);
-    await daemon.daemon.scanNow(nightPolicy, 'schedule');
-    expect(await recordsNow()).toBe(before);
-    expect(night.record().creates.length).toBe(creates);
-    const eta = { kind: 'unknown', reason: 'account' };
-    const shown = { account: 'another', endedAt: null, eta, blockers: [{ reason }] };
-    expect(await statusOf(daemon, rolloutId)).toMatchObject(shown);
-    const ready = await daemon.get('/readyz');
-    expect([ready.status, ready.text]).toEqual([200, expect.stringContaining(`${rolloutId} is left alone`)]);
-    const resume = { rolloutId, verb: 'resume', by: 'ann', reason: '' } as const;
-    expect(await applyAsShown(daemon.operations, resume)).toMatchObject({ kind: 'refused', reason });
+    await createsReach(night, 2);
     await daemon.close();
-    // Its own account goes on with it where it stood.
-    const back = await night.startDaemon();
-    expect(await untilEnded(back, rolloutId)).toMatchObject({ state: 'succeeded', account: 'own' });
-    expect(back.told('rollout.foreign')).toEqual([]);
+    const other = await night.startDaemon({ service: otherKey });
+    await until('it to say so', () => other.told('rollout.foreign').length > 0);
+    expect(await other.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({ kind: 'busy', rolloutId });
+    expect(await statusOf(other, rolloutId)).toMatchObject({ account: 'another', endedAt: null });
+    const ready = await other.get('/readyz');
+    expect([ready.status, ready.text]).toEqual([200, expect.stringContaining(`${rolloutId} is left alone`)]);
+    expect(night.record().creates).toHaveLength(2);
   });
 
   it('end a rollout together while the key of their account is changed, and write down once that it is theirs', async (test) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
 import { sendJson, startScriptedServer } from '../../support/network/scripted-server.ts';
-import { type Night, nightSpeed, untilState } from '../../support/night/daemon-night.ts';
+import { type Night, nightSpeed, rollBack, untilState } from '../../support/night/daemon-night.ts';
 import { createsOf } from '../../support/night/judge-night.ts';
 import { useNights } from '../../support/night/nights.ts';
 import { until } from '../../support/until.ts';
@@ -75,6 +75,23 @@ describe.concurrent('a whole rollout, from the first scan to the last verificati
     expect(await operations.apply({ ...retry, failureClass: 'timedOut' })).toMatchObject({ kind: 'refused' });
     expect(await operations.apply({ ...retry, failureClass: 'permanent' })).toMatchObject({ kind: 'done' });
     await untilState(daemon, rolloutId, 'succeeded');
+  });
+
+  it('is taken back on request: each collector of it runs the build that it had (P15)', async (test) => {
+    const { night, daemon, rolloutId, end } = await aStartedNight(test, {
+      // What is no longer offered can't be gone back to.
+      scenario: { fleet: { size: 12, shares: { withinOneYear: 0.9, oneToThreeYears: 0 } } },
+      rollout: { waves: [{ name: 'all', maxFailures: '20%' }] },
+    });
+    await end();
+    expect(await rollBack(daemon, rolloutId)).toMatchObject({ kind: 'done' });
+    const { status, upgrades } = await end();
+    expect(status).toMatchObject({ state: 'rolledBack', rollbackId: expect.any(String) });
+    const taken = upgrades.filter(({ progress: { state } }) => state === 'rolledBack');
+    expect(taken.length).toBe(status.counts.rolledBack);
+    expect(taken.length).toBeGreaterThan(0);
+    for (const { identity } of taken)
+      expect(night.service.world.collector(identity.collectorId)?.life.version).toBe(identity.fromBuild);
   });
 
   it('goes on where a query is met and a webhook agrees, which gets the figures of the wave', async (test) => {

@@ -335,14 +335,6 @@ export function untilWave(
   });
 }
 
-/** Waits until nothing of the rollout runs at the service or waits for its proof. */
-export function untilIdle(daemon: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
-  return until(`the end of what runs of ${rolloutId}`, async () => {
-    const status = await statusOf(daemon, rolloutId);
-    return activeOf(status) === 0 && status;
-  });
-}
-
 /** Waits until the service has accepted so many creates. */
 export async function createsReach({ record }: Pick<Night, 'record'>, count: number): Promise<void> {
   await until(`${count} creates`, () => record().creates.length >= count);

@@ -5,13 +5,7 @@ import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { findFreePort } from '../../../support/network/free-port.ts';
 import { startScriptedServer } from '../../../support/network/scripted-server.ts';
 import { openTcpGate } from '../../../support/network/tcp-gate.ts';
-import {
-  createsReach,
-  endOf,
-  nightConfig,
-  nightCredentials,
-  scan,
-} from '../../../support/night/daemon-night.ts';
+import { createsReach, endOf, nightConfig, nightCredentials } from '../../../support/night/daemon-night.ts';
 import { useNights } from '../../../support/night/nights.ts';
 import type { RunningTest } from '../../../support/night/upwave-desk.ts';
 import { daemonUrl } from '../../../support/night/upwave-process.ts';
@@ -51,26 +45,6 @@ describe.concurrent('upwave run --once', () => {
     expect(all).toMatch(/^failed\s+\d{9} \S+: permission denied$/m);
     expect(all).not.toMatch(noStack);
     expect(code).toBe(1);
-  });
-
-  it('ends with 3 at once when the service shows no collector of the running rollout (P14)', async (test) => {
-    const waves = [
-      { name: 'canary', size: 2, soak: '7d' },
-      { name: 'rest', size: '100%' },
-    ];
-    const { night, desk } = await aDesk(test, { rollout: { waves } });
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    await daemon.close();
-    const { world } = night.service;
-    for (const { facts } of world.collectors()) world.remove(facts.id);
-    const { code, err, all } = await desk.run('run', '--once');
-    expect(err).toContain(`${rolloutId} is still running`);
-    expect(err).toMatch(
-      /it is empty, \d+ collectors are expected; check the access key, its role and service\.baseUrl/,
-    );
-    expect(all).not.toMatch(noStack);
-    expect(code).toBe(3);
   });
 
   it('ends with 2 and one clear line for a wrong key, which it does not print (P12)', async (test) => {

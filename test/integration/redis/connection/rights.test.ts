@@ -112,23 +112,6 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
     },
   );
 
-  it('is told when the rights are taken away in the middle, and the work goes on when they are back', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { acl, config } = await aRedisWithUser(onTestFinished);
-    const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    await until('the first creates', () => night.record().tasksInFlight > 0);
-    await acl('ACL SETUSER upwave -evalsha -eval');
-    await until('/readyz to tell', async () => (await readiness(daemon)).redis['kind'] === 'forbidden');
-    await acl('ACL SETUSER upwave +evalsha +eval');
-    const status = await untilEnded(daemon, rolloutId);
-    expect(status.state).toBe('succeeded');
-    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
-  });
-
   it('does without INFO and without channels, and each is told once', async ({ expect, onTestFinished }) => {
     const { config } = await aRedisWithUser(onTestFinished, '-info resetchannels');
     const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);

@@ -109,6 +109,15 @@ describe('freezing a plan', () => {
   });
 });
 
+it('finds no rollout under what has not the shape of an id, such as a name', async () => {
+  await freeze(pendingOnes(1));
+  const at = { now: 0, overdueBefore: 0, pageSize: 1 };
+  for (const id of ['production', '..%2f..', '%00', '__proto__', '-20260302-', '20260302-1']) {
+    expect([id, await store.loadRollout(id)]).toEqual([id, undefined]);
+    expect([id, await store.loadView(id, at)]).toEqual([id, undefined]);
+  }
+});
+
 describe('saving a rollout', () => {
   beforeEach(() => freeze(pendingOnes(3)));
 
