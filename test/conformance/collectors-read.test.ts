@@ -53,14 +53,6 @@ it.each([
   expect(await page('offset=1000000')).toEqual([]);
 });
 
-itInProcess('§4.1 GET /collectors: limit is 1000 and offset 0 where none is given', async () => {
-  const { api } = await aService({ fleet: { size: 1_100 } });
-  const first = await listCollectors(api);
-  expect(first).toHaveLength(1_000);
-  expect(idsOf(await listCollectors(api, '/collectors?offset=0&limit=1000'))).toEqual(idsOf(first));
-  expect(await listCollectors(api, '/collectors?offset=1000')).toHaveLength(100);
-});
-
 it.each([
   '/collectors?filter=sleeping',
   '/collectors?limit=many',

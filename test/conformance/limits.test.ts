@@ -36,15 +36,6 @@ itInProcess('§8 request rate: no second holds more than 4, wherever it begins',
   expect(acceptedAt.length).toBeGreaterThan(35);
 });
 
-itInProcess('§8 request rate: 240 a minute pass, a few milliseconds early or late now and then', async () => {
-  const { api, clock } = await aService(onlyRate);
-  const spacesMs = [250, 246, 254, 253, 249, 244, 254];
-  for (let sent = 0; sent < 240; sent++) {
-    expect((await api.get('/collectors/upgrades/targets')).status).toBe(200);
-    clock.advance(spacesMs[sent % spacesMs.length] ?? 0);
-  }
-});
-
 itInProcess("§8 request rate: it is the user's, over all keys", async () => {
   const second = { accessId: 'another', accessKey: 'key' };
   const credentials = [{ accessId: 'anid', accessKey: 'akey' }, second];

@@ -145,18 +145,6 @@ describe('the admin API against strangers', () => {
   });
 
   it.each([
-    ['__proto__', '{"__proto__":{"reason":"x","by":"mallory"},"reason":"y"}'],
-    ['constructor', '{"constructor":{"prototype":{"by":"mallory"}},"reason":"y"}'],
-  ])('takes %s in a body for nothing', async (_name, body) => {
-    const { v1, operations } = await start();
-    const answer = await ask(`${v1}/rollouts/${rolloutId}/pause`, { method: 'POST', body });
-    expect(answer.status).toBe(200);
-    expect(operations.requests).toEqual([expect.objectContaining({ by: 'operator', reason: 'y' })]);
-    expect(Object.keys(Object.prototype)).toEqual([]);
-    expect({}).not.toHaveProperty('by');
-  });
-
-  it.each([
     ['a body above the limit', { method: 'POST', body: `{"reason":"${'x'.repeat(17 * 1024)}"}` }, [413]],
     ['a body nested without end', { method: 'POST', body: '['.repeat(8_000) + ']'.repeat(8_000) }, [400]],
     ['a reason that is a book', { method: 'POST', body: `{"reason":"${'x'.repeat(501)}"}` }, [400]],
@@ -170,7 +158,7 @@ describe('the admin API against strangers', () => {
     expect(told).toEqual([]);
   });
 
-  it('takes no token that is only like the right one', async () => {
+  it('takes no token that is only like the right one, nor one from the address, a cookie or another header', async () => {
     const { v1, operations } = await start({ token });
     const others = [token.slice(0, -1), `${token}x`, token.toUpperCase(), `x${token}`, `${token} x`, '', '*'];
     for (const given of others) {
@@ -180,13 +168,8 @@ describe('the admin API against strangers', () => {
       expect(answer.text).not.toContain(token);
     }
     expect(operations.requests).toEqual([]);
-  });
-
-  it('takes no token from the address, a cookie or another header', async () => {
-    const { v1 } = await start({ token });
-    const path = `${v1}/rollouts`;
-    expect((await ask(`${path}?token=${token}&access_token=${token}`)).status).toBe(401);
+    expect((await ask(`${v1}/rollouts?token=${token}&access_token=${token}`)).status).toBe(401);
     for (const header of ['cookie', 'x-api-key', 'proxy-authorization', 'token'])
-      expect((await ask(path, { headers: { [header]: `token=${token}` } })).status).toBe(401);
+      expect((await ask(`${v1}/rollouts`, { headers: { [header]: `token=${token}` } })).status).toBe(401);
   });
 });

@@ -23,7 +23,7 @@ export interface Refusal {
 }
 
 /**
- * Checks an error answer: the flat body of §7.1, whose status is the answer's. Codes count under their documented
+ * Checks an error answer: JSON, with the flat body of §7.1, whose status is the answer's. Codes count under their documented
  * names and under those seen on the wire (field-facts.md, The wire).
  */
 export function expectRefusal(answer: ApiAnswer, refusal: Refusal = {}): z.output<typeof ErrorShape> {
@@ -33,6 +33,7 @@ export function expectRefusal(answer: ApiAnswer, refusal: Refusal = {}): z.outpu
   } else {
     expect([where, answer.status, excerpt(answer)]).toEqual([where, refusal.status, expect.anything()]);
   }
+  expect(answer.headers['content-type'] ?? `${where}: no type`).toMatch(/^application\/json\b/);
   const body = ErrorShape.parse(json(answer));
   expect(body.status).toBe(answer.status);
   if (refusal.codes !== undefined) expect(refusal.codes).toContain(wireCodes[body.code] ?? body.code);

@@ -59,7 +59,7 @@ describe.concurrent('daemons whose Redis is emptied', () => {
 describe.concurrent('two versions of upwave', () => {
   const newer = { recordVersion: recordVersion + 1 };
   const rollout = { concurrency: 6, waves: [{ name: 'canary', size: 4, soak: '300ms' }, { name: 'rest' }] };
-  const input = { scenario: { fleet: { size: 15 } }, rollout };
+  const input = { scenario: { fleet: { size: 10 } }, rollout };
 
   /** The older daemon has met the rollout, and says why it does nothing for it. */
   async function untilLeftAlone(daemon: NightDaemon, rolloutId: string): Promise<void> {

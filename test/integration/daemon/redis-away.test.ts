@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { openTcpGate } from '../../support/network/tcp-gate.ts';
-import { createsReach, endOf, type NightDaemon, nightConfig } from '../../support/night/daemon-night.ts';
+import { createsReach, type NightDaemon, nightConfig } from '../../support/night/daemon-night.ts';
 import { createdTwice } from '../../support/night/judge-night.ts';
 import { useNights } from '../../support/night/nights.ts';
 import { aDesk, type RunningTest } from '../../support/night/upwave-desk.ts';
 import { daemonUrl } from '../../support/night/upwave-process.ts';
 import { makeRedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
-import { countStalls } from '../../support/stalls.ts';
 import { until } from '../../support/until.ts';
 
 const { aStartedNight } = useNights();
@@ -35,9 +33,6 @@ const eventsOf = (daemon: NightDaemon) =>
 
 // At once, each with a Redis and a service of its own: what they wait for are pauses.
 describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Redis', () => {
-  // 2 s until Redis is given up, and what it takes to end what is cut then.
-  const goneWithinMs = 5_000;
-
   it('goes away says so in /readyz and the log, keeps running, and goes on where it stood (P1, P11, P12)', async (test) => {
     const password = 'a-password-of-redis';
     const user = ['--user', 'limited', 'on', `>${password}`, '~*', '&*', '+@all'];
@@ -107,30 +102,6 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Red
     expect([status.state, broken, createdTwice(night.record())]).toEqual(['succeeded', [], []]);
     // Said once when it began and once when it was over, whatever was refused in between.
     expect(eventsOf(daemon)).toEqual(['redis.reachable', 'redis.unwritable', 'redis.writable']);
-  });
-
-  it('gives no answer is gone in seconds when it is asked to stop, and nothing is lost (P1, P11)', async (test) => {
-    const { redis, config } = await aRedis(test);
-    const gate = await openTcpGate(redis.port);
-    test.onTestFinished(gate.close);
-    const { daemon, night, rolloutId } = await aStartedNight(test, {
-      redis: { ...config, url: `redis://127.0.0.1:${gate.port}` },
-      scenario: { fleet: { size: 12 } },
-    });
-    await createsReach(night, 5);
-    gate.cut('swallow');
-    await until('it to lead no more', async () =>
-      /^upwave_leader 0$/m.test((await daemon.get('/metrics')).text),
-    );
-    const since = performance.now();
-    const stalledMs = countStalls();
-    await daemon.daemon.close();
-    expect(performance.now() - since - stalledMs()).toBeLessThan(goneWithinMs);
-    const reason = expect.stringContaining('Redis is away');
-    expect(daemon.log.at(-1)).toMatchObject({ event: 'daemon.stopped', level: 'info', reason });
-    gate.heal('all');
-    const { status, broken } = await endOf(night, await night.startDaemon(), rolloutId);
-    expect([status.state, broken]).toEqual(['succeeded', []]);
   });
 });
 

@@ -184,12 +184,8 @@ describe('a prometheus gate, asked', () => {
   it('has no answer in JSON of another shape, nor in what is no JSON', async () => {
     const server = await serve(() => {});
     for (const body of [
-      {},
-      [],
       null,
-      'success',
       0.998,
-      { status: 'success' },
       { status: 'success', data: null },
       { status: 'partial', data: scalarOf('1').data },
       success('quantum', []),
@@ -311,14 +307,14 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     sendText(response, request.method === 'GET' ? 200 : 409, `${text}${blanks}`);
   };
 
-  it.each<[string, string, Script]>([
-    ['the connection breaks', broke, (_request, response) => void response.destroy()],
-    ['the answer breaks off', broke, (_request, response) => sendCutOff(response, 200)],
-    ['the body is just over 1 MB', 'the answer is larger than 1 MB', tooLarge],
-    ['none comes in time', 'no complete answer within 1s', () => {}],
-  ])('has no answer when %s', async (_when, words, script) => {
+  it.each<[string, string, Script, Asked]>([
+    ['the connection breaks', broke, (_request, response) => void response.destroy(), {}],
+    ['the answer breaks off', broke, (_request, response) => sendCutOff(response, 200), {}],
+    ['the body is just over 1 MB', 'the answer is larger than 1 MB', tooLarge, {}],
+    ['none comes in time', 'no complete answer within 1s', () => {}, { timeoutMs: 1_000 }],
+  ])('has no answer when %s', async (_when, words, script, asked) => {
     const server = await serve(script);
-    expect(await ask(server.url, { timeoutMs: 1_000 })).toEqual(errorOf(words));
+    expect(await ask(server.url, asked)).toEqual(errorOf(words));
   });
 
   it('has no answer in what is no HTTP', async () => {
@@ -374,17 +370,12 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     ]);
   });
 
-  it('names a token file that is missing, and sends nothing', async () => {
+  it('sends nothing where the token file is missing, or holds no token, or one too long for a header', async () => {
     const server = await serve(well);
-    const tokenFile = `${await aTokenFile('x')}.gone`;
-    expect(await ask(server.url, { tokenFile })).toEqual(
-      errorOf(`the token file ${tokenFile} does not exist`),
+    const gone = `${await aTokenFile('x')}.gone`;
+    expect(await ask(server.url, { tokenFile: gone })).toEqual(
+      errorOf(`the token file ${gone} does not exist`),
     );
-    expect(server.requests).toEqual([]);
-  });
-
-  it('sends no token that is none, or longer than a header may be', async () => {
-    const server = await serve(well);
     const askWith = (text: string) =>
       ask(server.url, { tokenFile: '/run/token', readFile: async () => text });
     for (const [text, words] of [

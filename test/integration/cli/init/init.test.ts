@@ -47,15 +47,6 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
     expect(statSync(key).mode & 0o777).toBe(0o600);
   });
 
-  it('writes nothing after Ctrl-C at the first question, and says so', async ({ expect, onTestFinished }) => {
-    const { init, answer, written } = await atTerminal({ onTestFinished });
-    await answer('Base URL', 'http\u0003');
-    // The code is that of the shell around it, which Ctrl-C ends as well.
-    const { out } = await init.ended;
-    expect(out).toMatch(/\nupwave: nothing is written/);
-    expect(written.map((path) => existsSync(path))).toEqual([false, false]);
-  });
-
   it('writes nothing after Ctrl-C at the key, and says so', async ({ expect, onTestFinished }) => {
     const { baseUrl, init, answer, written } = await atTerminal({ onTestFinished });
     await answer('Base URL', `${baseUrl}\r`);

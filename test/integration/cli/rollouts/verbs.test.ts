@@ -134,13 +134,7 @@ describe('a verb', () => {
     expect(err).toBe(
       `upwave: Take 40 collectors of ${running} back?\n  To confirm it, run: upwave rollback ${running} --yes\n`,
     );
-    for (const words of [
-      'takes 40 collectors back',
-      '19.441-2 (30), 19.456-3 (10)',
-      '3: the service no longer offers the build they had: web-1 (had 19.402-1), …',
-      'canary    at most 4, 0 may fail, soak 30m',
-      '50 at a time; 1 at a time for each fields.cluster',
-    ])
+    for (const words of ['takes 40 collectors back', 'canary    at most 4, 0 may fail, soak 30m'])
       expect(out).toContain(words);
     const data = JSON.parse((await upwave('rollback', 'production', '--json')).out);
     expect(data).toMatchObject({ collectors: 40, leftBehind: [{ count: 3 }], waves: [{ size: 4 }, {}] });
@@ -243,20 +237,6 @@ describe('a verb', () => {
     expect(err).toBe('approved plan abcd of b\n');
     const both = await upwave('approve', 'test', '--plan', 'abcd', '--wave', 'rest');
     expect(both.code).toBe(exitCodes.usageOrConfig);
-  });
-
-  it.each([
-    ['pause --plan x', /unknown option '--plan'/],
-    ['approve --class retry', /unknown option '--class'/],
-    ['hold', /missing required argument 'what'/],
-    ['upgrades --state faild', /did you mean failed\?/],
-    ['events --limit 1001', /1001/],
-    ['skipSoak', /unknown command 'skipSoak'/],
-  ])('%s is a usage error', async (words, says) => {
-    const { operations, upwave } = await setUp();
-    const { code, err } = await upwave(...words.split(' '));
-    expect([code, err]).toEqual([exitCodes.usageOrConfig, expect.stringMatching(says)]);
-    expect(operations.requests).toEqual([]);
   });
 });
 

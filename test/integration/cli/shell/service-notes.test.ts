@@ -46,16 +46,4 @@ describe.concurrent('a command says on stderr, beside its result,', () => {
     expect(JSON.parse(out)).toEqual({ builds: [{ version: '19.500-1', latest: true }] });
     expect(code).toBe(0);
   });
-
-  it('that a collector nobody can tell apart is in no plan (P13)', async (test) => {
-    const collectors = [{ id: 1, name: 'web', alive: true, collectorVersion: '19.1-1' }, { id: 'x' }];
-    const desk = await aScript(test, ({ path, query }, response) =>
-      path.endsWith('/targets')
-        ? sendJson(response, 200, { targets: [{ version: '19.2-1', latest: true }] })
-        : sendJson(response, 200, { collectors: collectors.slice(Number(query.get('offset'))) }),
-    );
-    const { code, out, err } = await desk.call('plan', '--members');
-    expect(err).toMatch(/^note: 1 collector has no id or name that can be read: no plan takes them in\.$/m);
-    expect([code, out]).toEqual([0, expect.stringContaining('web')]);
-  });
 });

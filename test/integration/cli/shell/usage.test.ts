@@ -10,6 +10,8 @@ const service = { baseUrl: 'https://api.example.com/api', ...testSecrets.command
 const rollouts = [{ name: 'all' }];
 const noStack = /^\s+at .*:\d+:\d+/m;
 const variable = (name: string) => `\${${name}}`;
+const secrets = [service.accessKey, testSecrets.bearerToken, 'thePathToken'];
+const noSecret = expect.toSatisfy((text: string) => secrets.every((secret) => !text.includes(secret)));
 
 describe.concurrent('the command line', () => {
   it.each([
@@ -29,6 +31,9 @@ describe.concurrent('the command line', () => {
     ['run --log-file x', /^upwave: --log-file is for `run --once`/],
     ['run --wait', /^upwave: --wait is for `run --once`/],
     ['hold --reason none', /missing required argument 'what'/],
+    ['upgrades --state faild', /did you mean failed\?/],
+    ['events --limit 1001', /1001/],
+    ['approve --class retry', /unknown option '--class'/],
     ['export', /missing required argument 'rollout'/],
     ['service --fleet many', /give a whole number/],
     ['service --fleet 10001', /an account has at most 10000 collectors/],
@@ -115,54 +120,33 @@ describe.concurrent('a config file with a mistake', () => {
 });
 
 describe.concurrent('`config check`', () => {
-  it('warns of what puts a secret at risk, shows no path of a webhook, and names two policies that are alike', async (test) => {
+  it('warns of what puts a secret at risk, and of two policies that are alike, as text and as JSON', async (test) => {
     const webhook = { url: 'http://hooks.example.com/T0/thePathToken', tokenFile: 'token' };
     const waves = [{ name: 'a', size: 1, gates: [{ webhook }] }, { name: 'b' }];
     const desk = aDesk(test, { service, rollouts: [{ name: 'one', waves }, { name: 'two' }] });
-    const check = (...args: string[]) => desk.call('config', 'check', ...args);
-    const [text, json, print] = await Promise.all([check(), check('--json'), check('--print')]);
+    const [text, json] = [await desk.call('config', 'check'), await desk.call('config', 'check', '--json')];
     const risk = 'the token of gate webhook (one, wave a) goes to its url without TLS; write https://';
     expect(text.out).toContain(`\n  warning: ${risk}\n`);
     expect(text.out).toMatch(/^ {2}warning: .*"one" and "two" select the very same collectors/m);
-    const overlapping = [{ first: 'one', second: 'two' }];
-    expect(JSON.parse(json.out)).toMatchObject({ risks: [risk], overlapping });
-    for (const { out } of [json, print]) expect(out).toContain('http://hooks.example.com/***');
-    for (const { all, code } of [text, json, print]) {
-      expect(all).not.toContain('thePathToken');
-      expect(code).toBe(0);
-    }
+    expect(JSON.parse(json.out)).toMatchObject({
+      risks: [risk],
+      overlapping: [{ first: 'one', second: 'two' }],
+    });
+    for (const { all, code } of [text, json]) expect([code, all]).toEqual([0, noSecret]);
   });
 
-  it('--print shows the whole config, with every secret masked, which is a config again (P12)', async (test) => {
-    const redisPassword = 'Rr-thePasswordOfRedis';
-    const config = {
-      service,
-      redis: { url: 'redis://user@db.example.com:6379', passwordFile: 'redis-password' },
-      http: { token: variable('UPWAVE_TOKEN') },
-      rollouts: [{ name: 'all', select: { include: { name: 'web\u202e*' } } }],
-    };
+  it('--print shows the whole config with every secret masked, as YAML and as JSON (P12)', async (test) => {
+    const config = { service, http: { token: variable('UPWAVE_TOKEN') }, rollouts };
     const desk = aDesk(test, config, { env: { UPWAVE_TOKEN: testSecrets.bearerToken } });
-    desk.write('redis-password', `${redisPassword}\n`);
     const text = await desk.run('config', 'check', '--print');
     const json = await desk.run('config', 'check', '--print', '--json');
-    for (const line of [
-      'accessKey: "***"',
-      'url: redis://user:***@db.example.com:6379',
-      'keyPrefix: upwave',
-      'schedule: "*/15 * * * *"',
-    ])
-      expect(text.out).toContain(line);
+    expect(text.out).toContain('accessKey: "***"');
+    expect(text.out).toContain('schedule: "*/15 * * * *"');
     expect(JSON.parse(json.out)).toMatchObject({
-      service: { accessId: '***', accessKey: '***' },
       http: { token: '***', port: 9464 },
-      rollouts: [{ name: 'all', concurrency: 10 }],
+      rollouts: [{ name: 'all' }],
     });
-    expect([text.code, json.code]).toEqual([0, 0]);
-    for (const secret of [service.accessKey, testSecrets.bearerToken, redisPassword, '\u202e'])
-      expect(text.all + json.all).not.toContain(secret);
-    // Its mask is too short for a token.
-    desk.write('upwave.yaml', text.out.replace('token: "***"', `token: ${variable('UPWAVE_TOKEN')}`));
-    expect((await desk.run('config', 'check', '--print')).out).toBe(text.out);
+    for (const { all, code } of [text, json]) expect([code, all]).toEqual([0, noSecret]);
   });
 });
 

@@ -326,23 +326,6 @@ describe('management client', () => {
         source: { name: 'nginx', sourceType: 'LocalFile', denylist: ['*.gz'] },
       });
     });
-
-    it('changes one, and does so once more after a conflict', async () => {
-      const { management, server } = await aManagement(
-        inTurn(
-          json(200, { source: nginx }, { etag: '"1"' }),
-          refusal(400, 'service.etagid.mismatch'),
-          json(200, { source: { ...nginx, category: 'x' } }, { etag: '"2"' }),
-          json(200, { source: nginx }),
-        ),
-      );
-      must(await management.sources.change(place, () => ({ encoding: 'UTF-16' })));
-      expect(server.requests[3]?.headers['if-match']).toBe('"2"');
-      expect(bodyOf(server.requests[3])).toEqual({ source: { ...nginx, category: 'x', encoding: 'UTF-16' } });
-      expect(await management.sources.change(place, () => ({ id: 4 }))).toMatchObject({
-        failure: { code: 'client.field.fixed' },
-      });
-    });
   });
 
   describe('upgrades', () => {

@@ -198,26 +198,6 @@ describe('saving an upgrade', () => {
     expect(await viewNow()).toMatchObject({ slotsTaken: 0 });
   });
 
-  it('saves many in one write, of which each sets the brake for itself', async () => {
-    const [first, second, third] = [await load(1), await load(2), await load(3)];
-    const changes = [
-      { ...ended(first, 'failed', 1), tripAbove: 1 },
-      { ...ended(second, 'withdrawn', 0), tripAbove: 0 },
-    ];
-    let sent = 0;
-    const commands = onScripts(connection.commands, (send) => {
-      sent += 1;
-      return send();
-    });
-    const counted = makeRedisRolloutStore({ commands, keyPrefix });
-    expect(await counted.saveUpgrades(rolloutId, changes, {})).toEqual([1, 2]);
-    expect(sent).toBe(1);
-    expect((await viewNow()).braked).toBe(false);
-    const worse = [{ ...ended(third, 'failed', 1), tripAbove: 1 }];
-    expect(await store.saveUpgrades(rolloutId, worse, {})).toEqual([3]);
-    expect((await viewNow()).braked).toBe(true);
-  });
-
   it('takes words with half of a character, and goes on with the record that has them (P9, P13)', async () => {
     const reason = 'asked for by ann: \ud83d, not \\ud83d, \ude00 but 😀';
     const before = await load(1);

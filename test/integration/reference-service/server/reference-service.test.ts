@@ -85,17 +85,6 @@ describe('sessions', () => {
 });
 
 describe('the request rate', () => {
-  it('answers 429 with Retry-After where the scenario says so, and is recorded', async () => {
-    const { send, service } = await aService({ limits: { requestsPerSecond: 1, retryAfter: '2s' } });
-    await send('/v1/collectors');
-    expect(await send('/v1/collectors')).toMatchObject({
-      status: 429,
-      body: { code: 'rate.limit.exceeded' },
-      headers: { 'retry-after': '2' },
-    });
-    expect(service.record.throttled).toEqual({ rate: 1, concurrency: 0, fault: 0 });
-  });
-
   it('counts real seconds, and speed times as many fit into one', async () => {
     const realClock = aStatusClock();
     const { send } = await aService({ limits: { requestsPerSecond: 4 } }, { realClock, speed: 2 });
