@@ -23,7 +23,7 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
  * What runs a program of its own when it is installed, and why that is borne.
  */
 const installScripts: Readonly<Record<string, string>> = {
-  '@swc/core': 'development: reads TypeScript for the test of layers; checks that its binary fits',
+  '@swc/core': 'development: reads TypeScript for the test of the words; checks that its binary fits',
   'cpu-features': 'development, optional: compiles for ssh2, below testcontainers',
   esbuild: 'development: bundles the page; below tsx and vitest; checks that its binary fits',
   'msgpackr-extract': 'optional: compiles where no binary fits; below bullmq, which does without',
