@@ -1,8 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assessCalendar } from '../../../../src/rollout/calendar/calendar.ts';
-import { admit, expectedMs, judgeLane } from '../../../../src/rollout/decision/admission.ts';
-import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
+import { admit, expectedMs } from '../../../../src/rollout/decision/admission.ts';
 import type { Lane } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Policy, WindowRule } from '../../../../src/rollout/model/policy.ts';
 import type {
@@ -58,7 +55,7 @@ function view({ policy, lanes = [aLane()], caps = [], heldStrata = [], anyTime, 
   });
 }
 
-const idsOf = (given: RolloutView, at = now) => admit(given, at).picks.map(({ collectorId }) => collectorId);
+const idsOf = (given: RolloutView) => admit(given, now).picks.map(({ collectorId }) => collectorId);
 
 describe('free slots (P2)', () => {
   it('wait for the next retry where nobody else could start', () => {
@@ -174,165 +171,53 @@ describe('the blockers', () => {
   });
 });
 
-describe('admission, whatever the lanes', () => {
-  const zones = ['', 'Etc/UTC', 'Asia/Tokyo', 'America/New_York'];
-  const given = fc
-    .record({
-      concurrency: fc.integer({ min: 1, max: 8 }),
-      slotsTaken: fc.integer({ min: 0, max: 9 }),
-      caps: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
-      taken: fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 4 }),
-      lanes: fc.array(
-        fc.record({
-          stratum: fc.integer({ min: 0, max: 3 }),
-          zone: fc.constantFrom(...zones),
-          domains: fc.uniqueArray(fc.integer({ min: 0, max: 3 }), { maxLength: 3 }),
-          retries: fc.integer({ min: 0, max: 2 }),
-          pending: fc.integer({ min: 0, max: 3 }),
-        }),
-        { minLength: 1, maxLength: 7 },
-      ),
-      heldStrata: fc.uniqueArray(fc.integer({ min: 0, max: 3 }), { maxLength: 2 }),
-      windows: fc.option(
-        fc.record({ from: fc.integer({ min: 0, max: 23 }), to: fc.integer({ min: 0, max: 24 }) }),
-        {
-          nil: null,
-        },
-      ),
-      p95Ms: fc.integer({ min: minute, max: 180 * minute }),
-      nextRetryAt: fc.option(fc.integer({ min: now + 1, max: now + 100 * minute }), { nil: null }),
-      at: fc.integer({ min: 0, max: 24 * 60 }),
-    })
-    .map((made) => {
-      let collectorId = 0;
-      const take = (count: number, order: () => number) =>
-        Array.from({ length: count }, () => ({ collectorId: ++collectorId, order: order() }));
-      const lanes = made.lanes.map(({ stratum, zone, domains }) =>
-        aLane({ stratum, timeZone: zone, domains: domains.filter((domain) => domain < made.caps.length) }),
-      );
-      const candidates = made.lanes
-        .map(({ retries, pending }, lane) =>
-          aQueue({
-            lane,
-            retries: take(retries, () => now - collectorId),
-            pending: take(pending, () => (collectorId * 7) % 31),
-          }),
-        )
-        .filter(({ retries, pending }) => retries.length + pending.length > 0);
-      return {
-        at: now + made.at * minute,
-        view: view({
-          policy: {
-            concurrency: made.concurrency,
-            windows: made.windows === null ? [] : [window(made.windows.from, made.windows.to, 'collector')],
-          },
-          lanes,
-          caps: made.caps,
-          candidates,
-          slotsTaken: made.slotsTaken,
-          domainsTaken: new Map(made.taken.entries()),
-          heldStrata: made.heldStrata.map((stratum) => aHeldStratum(stratum)),
-          durations: new Map([[0, { count: 50, p95Ms: made.p95Ms }]]),
-          nextRetryAt: made.nextRetryAt,
-        }),
-      };
-    });
+describe('who gets a free slot (P2)', () => {
+  const lanes = [aLane(), aLane({ stratum: 1 })];
+  const candidates = [
+    aQueue({ retries: ones(9), pending: ones(4, 6) }),
+    aQueue({ lane: 1, retries: ones(8), pending: ones(5) }),
+  ];
 
-  const always = (holds: (of: RolloutView, at: number) => void) =>
-    fc.assert(
-      fc.property(given, ({ view: of, at }) => holds(of, at)),
-      { numRuns: 500 },
+  it('is a retry before anybody else, then who is first in the plan, of all lanes together', () => {
+    expect(idsOf(view({ lanes, candidates }))).toEqual([8, 9, 4, 5]);
+    expect(idsOf(view({ lanes, candidates, slotsTaken: 3 }))).toEqual([8]);
+    expect(idsOf(view({ lanes, candidates, slotsTaken: 5 }))).toEqual([]);
+  });
+
+  it('is somebody of another lane where one has to wait, which is no blocker then', () => {
+    const held = view({ lanes, candidates, heldStrata: [aHeldStratum(0)] });
+    expect(idsOf(held)).toEqual([8, 5]);
+    expect(admit(held, now).blockers).toEqual([]);
+  });
+
+  it('is nobody beyond a cap, neither beside those in flight nor beside each other', () => {
+    const capped = [[0], [0, 1], [1], []].map((domains) => aLane({ domains }));
+    const queues = [ones(1, 2), ones(3), ones(4, 5), ones(9)].map((pending, lane) =>
+      aQueue({ lane, pending }),
     );
-
-  const laneOf = (of: RolloutView, collectorId: number) =>
-    of.candidates.find(({ retries, pending }) =>
-      [...retries, ...pending].some((candidate) => candidate.collectorId === collectorId),
-    )?.lane ?? -1;
-
-  const room = (of: RolloutView, picked: readonly number[], domain: number) => {
-    const taken = picked.filter((id) => of.groups.lanes[laneOf(of, id)]?.domains.includes(domain)).length;
-    return (of.groups.domains[domain]?.cap ?? 0) - (of.domainsTaken.get(domain) ?? 0) - taken;
-  };
-
-  it('exceeds neither the slots nor any cap, and picks nobody twice (P2)', () => {
-    always((of, at) => {
-      const picked = idsOf(of, at);
-      expect(new Set(picked).size).toBe(picked.length);
-      if (picked.length > 0)
-        expect(of.slotsTaken + picked.length).toBeLessThanOrEqual(of.rollout.policy.concurrency);
-      for (const id of picked)
-        for (const domain of of.groups.lanes[laneOf(of, id)]?.domains ?? [])
-          expect(room(of, picked, domain)).toBeGreaterThanOrEqual(0);
+    const of = view({ lanes: capped, caps: [2, 1], domainsTaken: new Map([[0, 1]]), candidates: queues });
+    expect(idsOf(of)).toEqual([1, 4, 9]);
+    const full = { ...of, domainsTaken: new Map([[0, 2]]) };
+    expect(idsOf(full)).toEqual([4, 9]);
+    expect(admit({ ...full, candidates: queues.slice(0, 1) }, now)).toEqual({
+      picks: [],
+      blockers: [{ kind: 'cap', label: 'fields.cluster = 0', cap: 2, until: null }],
+      wakeAt: null,
     });
   });
 
-  it('never picks from a blocked lane, nor lets a create leave too late for its window (P7)', () => {
-    let windowed = 0;
-    always((of, at) => {
-      for (const { collectorId, startBy } of admit(of, at).picks) {
-        const lane = laneOf(of, collectorId);
-        expect(judgeLane(of, lane, at)).toEqual({ kind: 'free', startBy });
-        if (startBy === null) continue;
-        windowed += 1;
-        expect(at).toBeLessThanOrEqual(startBy);
-        const stratum = of.groups.lanes[lane]?.stratum ?? 0;
-        // At the last instant it may still start, and a moment later no more.
-        expect(judgeLane(of, lane, startBy).kind).toBe('free');
-        expect(judgeLane(of, lane, startBy + 1)).toMatchObject({
-          blocker: { kind: expect.stringMatching(/^(window|freeze|windowTooShort)$/) },
-        });
-        // The window is open until the upgrade has ended, and not a moment longer than that.
-        const endsBy = startBy + expectedMs(of, stratum);
-        const zone = of.groups.lanes[lane]?.timeZone ?? '';
-        expect(assessCalendar(of.rollout.policy, zone, at)).toMatchObject({ isOpen: true, until: endsBy });
-      }
+  it('is found again when the first window opens or retry is due, with the windows that others wait for', () => {
+    const zoned = ['Etc/UTC', 'Asia/Tokyo', 'America/New_York'].map((timeZone) => aLane({ timeZone }));
+    const queues = zoned.map((_, lane) => aQueue({ lane, pending: ones(lane) }));
+    const policy = { windows: [window(20, 22, 'collector')] };
+    const opensAt = startedAt + 4 * 60 * minute;
+    const given = { lanes: zoned, candidates: queues, policy };
+    expect(admit(view(given), now)).toMatchObject({
+      picks: [{ collectorId: 0 }],
+      blockers: [{ timeZone: 'America/New_York', until: opensAt }, { timeZone: 'Asia/Tokyo' }],
+      wakeAt: opensAt,
     });
-    expect(windowed).toBeGreaterThan(100);
-  });
-
-  it('leaves a slot idle only if every candidate left has to wait', () => {
-    always((of, at) => {
-      const picked = idsOf(of, at);
-      if (of.slotsTaken + picked.length >= of.rollout.policy.concurrency) return;
-      for (const { lane, retries, pending } of of.candidates) {
-        const left = [...retries, ...pending].filter(({ collectorId }) => !picked.includes(collectorId));
-        if (left.length === 0) continue;
-        const isFull = of.groups.lanes[lane]?.domains.some((domain) => room(of, picked, domain) <= 0);
-        expect(judgeLane(of, lane, at).kind === 'blocked' || isFull).toBe(true);
-      }
-    });
-  });
-
-  it('says why when it picks nobody, and wakes for whatever ends by itself', () => {
-    always((of, at) => {
-      const { picks, blockers, wakeAt } = admit(of, at);
-      if (of.candidates.length > 0 && picks.length === 0) expect(blockers.length).toBeGreaterThan(0);
-      for (const blocker of blockers) {
-        const { until } = blocker;
-        expect(blockerWords(blocker).trim()).not.toBe('');
-        if (until !== null) expect(wakeAt).toBeLessThanOrEqual(until);
-      }
-      if (of.nextRetryAt !== null) expect(wakeAt).toBeLessThanOrEqual(of.nextRetryAt);
-      if (wakeAt !== null && of.nextRetryAt === null) expect(wakeAt).toBeGreaterThan(at);
-    });
-  });
-
-  it('lets nobody overtake who could have started in its place', () => {
-    always((of, at) => {
-      const picked = idsOf(of, at);
-      const isPicked = ({ collectorId }: Candidate) => picked.includes(collectorId);
-      const pendingPicked = of.candidates.flatMap(({ pending }) => pending.filter(isPicked));
-      const retriesPicked = of.candidates.flatMap(({ retries }) => retries.filter(isPicked));
-      for (const { lane, retries, pending } of of.candidates) {
-        if (judgeLane(of, lane, at).kind === 'blocked') continue;
-        if (of.groups.lanes[lane]?.domains.length !== 0) continue;
-        const isLeft = (candidate: Candidate) => !isPicked(candidate);
-        if (retries.some(isLeft)) expect(pendingPicked).toEqual([]);
-        for (const left of retries.filter(isLeft))
-          for (const other of retriesPicked) expect(other.order).toBeLessThanOrEqual(left.order);
-        for (const left of pending.filter(isLeft))
-          for (const other of pendingPicked) expect(other.order).toBeLessThanOrEqual(left.order);
-      }
-    });
+    expect(admit(view({ ...given, nextRetryAt: now + 1 }), now).wakeAt).toBe(now + 1);
+    expect(admit(view({ ...given, slotsTaken: 4 }), now).wakeAt).toBe(opensAt);
   });
 });
