@@ -164,6 +164,8 @@ describe('members of a held stratum', () => {
     const done = view({ ...bad, restState: 'passed', rollout });
     const hold = { do: 'hold', cause: { kind: 'onlyHeldStrata', upgrades: 3, labels: ['s0'] } };
     expect(decide(done, now).actions).toEqual([hold]);
+    const others = view({ ...bad, rest: [{ waiting: 3 }, { active: 1 }], restState: 'passed', rollout });
+    expect(decide(others, now).actions).toEqual([]);
     const after = resumed({ ...done, rollout: { ...done.rollout, state: 'held' } }, now);
     expect(decide(after, now).actions).toEqual([
       { do: 'withdrawWaiting', reason: { kind: 'heldToTheEnd', labels: ['s0'] } },

@@ -118,6 +118,7 @@ describe('a rollback that leaves some behind', () => {
   it.each<[string, string, Partial<Rollout>, Counts]>([
     ['with failures where it leaves some behind', 'finishedWithFailures', { leftBehind: left }, {}],
     ['with failures where some stay, withdrawn', 'finishedWithFailures', {}, { withdrawn: 1 }],
+    ['with failures where held ones were given up', 'finishedWithFailures', { endsWithoutHeld: true }, {}],
     ['well where it took all of them back', 'succeeded', {}, {}],
     ['well where it is no rollback', 'succeeded', { kind: 'upgrade' }, { withdrawn: 1 }],
   ])('finishes %s', (_how, state, rollout, counts) => {
