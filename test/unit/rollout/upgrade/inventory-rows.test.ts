@@ -1,12 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dueAtOf, endStates, isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve, isWatched, judgeOffer, judgeRow } from '../../../../src/rollout/upgrade/evolve.ts';
-import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { isWatched, judgeOffer, judgeRow } from '../../../../src/rollout/upgrade/evolve.ts';
 import { nextRareTaskPollAt, nextTaskPollAt } from '../../../../src/rollout/upgrade/poll-schedule.ts';
 import type { RowVerdict } from '../../../../src/rollout/upgrade/state-rules.ts';
 import {
-  aContext,
   anUpgrade,
   anUpgradingOne,
   aPolicy,
@@ -14,15 +11,7 @@ import {
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
-import {
-  aDeferredOne,
-  afterFacts,
-  anEndedOne,
-  aQueuedOne,
-  aRetryingOne,
-  aStartingOne,
-  aVerifyingOne,
-} from '../../../support/upgrade-cases.ts';
+import { aDeferredOne, afterFacts, aVerifyingOne } from '../../../support/upgrade-cases.ts';
 
 const seconds = 1_000;
 const minutes = 60 * seconds;
@@ -164,98 +153,6 @@ describe('a row of a deferred collector', () => {
   });
 });
 
-describe('rows, whatever they show', () => {
-  const anyInstant = fc.integer({ min: -200_000, max: 4_000_000 });
-  const anyVerifying = fc
-    .record({
-      verifyBy: anyInstant,
-      dueAt: anyInstant,
-      endedServiceAt: fc.option(anyInstant),
-      baselineHeartbeatAt: fc.option(anyInstant),
-    })
-    .map((changes) => aVerifyingOne({ ...changes, startedAt: 0 }));
-  const anyUpgrading = fc
-    .record({
-      taskId: fc.constantFrom('77', null),
-      polledAt: fc.integer({ min: 0, max: 2_100_000 }),
-      dueAt: anyInstant,
-      ending: fc.constantFrom(null, { kind: 'missing' } as const),
-    })
-    .map((changes) => anUpgradingOne({ ...changes, startedAt: 0, deadlineAt: 2_100_000 }));
-  const anyOther = fc
-    .tuple(fc.constantFrom('notAlive', 'inUpgrade'), anyInstant, fc.constantFrom(...endStates))
-    .chain(([condition, instant, state]) =>
-      fc.constantFrom<Upgrade>(
-        aDeferredOne({ condition, dueAt: instant }),
-        anUpgrade({ state: 'pending' }),
-        aQueuedOne({ dueAt: instant, freshAt: 0 }),
-        aStartingOne({ dueAt: instant, sentAt: 0 }),
-        aRetryingOne(instant),
-        anEndedOne(state, { endedAt: instant, weight: 0 }),
-      ),
-    );
-  const anyUpgrade = fc
-    .tuple(fc.oneof(anyVerifying, anyUpgrading, anyOther), fc.constantFrom(0, 0, 0, 2))
-    .map(([upgrade, failedPolls]) => ({ ...upgrade, tally: { ...upgrade.tally, failedPolls } }));
-  const anyRow = fc.record({
-    build: fc.constantFrom(oldBuild, targetBuild, '19.506-1', ''),
-    alive: fc.boolean(),
-    lastSeenAlive: fc.option(anyInstant),
-    serviceAt: fc.option(anyInstant),
-  });
-
-  it('ends nothing but a proof, and frees only who was not alive (P10)', () => {
-    fc.assert(
-      fc.property(anyUpgrade, anyRow, anyInstant, fc.boolean(), (upgrade, row, at, isOfferRead) => {
-        const verdict = judgeRow(upgrade, row, { at, periodMs, policy, trustedSince: 0, isOfferRead });
-        if (verdict === 'none') return;
-        const next = evolve(upgrade, factOf(verdict, row, at), aContext());
-        if (upgrade.progress.state !== 'verifying') expect(isEnd(next.progress.state)).toBe(false);
-        if (verdict === 'collectorSeen') expect(next.progress.state).not.toBe(upgrade.progress.state);
-        else expect(next.progress.state).toBe(upgrade.progress.state);
-        if (next.progress.state === 'succeeded') expect([row.build, row.alive]).toEqual([targetBuild, true]);
-      }),
-    );
-  });
-
-  it('touches no counter of the record, and only when its next step is due', () => {
-    fc.assert(
-      fc.property(
-        anyUpgrade,
-        anyInstant,
-        fc.constantFrom('changeHinted', 'unchanged'),
-        (upgrade, at, verdict) => {
-          const next = evolve(upgrade, factOf(verdict, aRow(at), at), aContext());
-          if (next === upgrade) return;
-          const timeless = ({ progress }: Upgrade) => ({ ...progress, dueAt: 0, unchangedAt: 0 });
-          expect({ ...next, progress: timeless(next) }).toEqual({
-            ...upgrade,
-            progress: timeless(upgrade),
-            rev: upgrade.rev + 1,
-          });
-        },
-      ),
-    );
-  });
-
-  it('puts no poll off beyond two periods, its rare poll, its deadline or the end of its proof', () => {
-    fc.assert(
-      fc.property(anyUpgrade, anyInstant, (upgrade, at) => {
-        const next = evolve(upgrade, factOf('unchanged', aRow(at), at), aContext());
-        const [before, after] = [dueAtOf(upgrade), dueAtOf(next)];
-        if (next === upgrade || before === undefined || after === undefined) return;
-        expect(before).toBeGreaterThan(at);
-        expect(after).toBeGreaterThan(before);
-        expect(after).toBeLessThanOrEqual(at + 2 * periodMs);
-        if (next.progress.state === 'verifying') expect(after).toBeLessThanOrEqual(next.progress.verifyBy);
-        if (next.progress.state !== 'upgrading') return;
-        expect(after).toBeLessThanOrEqual(nextRareTaskPollAt(next.progress, policy));
-        expect(after).toBeLessThanOrEqual(Math.max(before, next.progress.deadlineAt));
-      }),
-    );
-  });
-});
-
 describe('a poll that a row asks for, or puts off', () => {
   const at = t + 3 * minutes;
   const unchanged = { kind: 'unchanged', at, until: at + 40 * seconds } as const;
@@ -271,6 +168,17 @@ describe('a poll that a row asks for, or puts off', () => {
     });
     const late = anUpgradingOne({ dueAt: at + 41 * seconds });
     expect(afterFacts(late, unchanged)).toBe(late);
+  });
+
+  it('is never put off beyond its rare poll or the end of its time to come back, and touches no counter', () => {
+    const running = anUpgradingOne({ dueAt: at + 1 }, { failedPolls: 2 });
+    const wholeDay = { ...unchanged, until: at + 24 * 60 * minutes };
+    const { progress, tally } = afterFacts(running, wholeDay);
+    const rareAt = nextRareTaskPollAt({ startedAt: t, deadlineAt: t + 35 * minutes, polledAt: t }, policy);
+    expect(progress).toMatchObject({ dueAt: rareAt });
+    expect([tally, afterFacts(running, changeHinted).tally]).toEqual([running.tally, running.tally]);
+    const verifying = aVerifyingOne({ dueAt: at + 1 });
+    expect(afterFacts(verifying, wholeDay).progress).toMatchObject({ dueAt: t + 10 * minutes });
   });
 
   const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'deadline' } });
@@ -302,10 +210,3 @@ describe('the upgrades that are watched by pages', () => {
     expect(isWatched(aDeferredOne())).toBe(false);
   });
 });
-
-function factOf(verdict: Exclude<RowVerdict, 'none'>, row: Row, at: number): UpgradeFact {
-  if (verdict === 'collectorSeen') return { kind: 'collectorSeen', at, ...row, upgradable: null };
-  return verdict === 'changeHinted'
-    ? { kind: 'changeHinted', at }
-    : { kind: 'unchanged', at, until: at + 2 * periodMs };
-}
