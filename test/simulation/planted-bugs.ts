@@ -2,9 +2,10 @@ import type { Configs } from '../../src/orchestrator/configs/configs.ts';
 import type { VerbRequest } from '../../src/orchestrator/operations/operations.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { Answer, FleetService, ReservedCreate } from '../../src/orchestrator/ports/fleet-service.ts';
+import type { GateProbe } from '../../src/orchestrator/ports/gate-probe.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { FleetCollector } from '../../src/rollout/model/collector.ts';
-import type { Policy, WaveRule } from '../../src/rollout/model/policy.ts';
+import { isSearchGate, type Policy, type WaveRule } from '../../src/rollout/model/policy.ts';
 import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
 import { end } from '../../src/rollout/upgrade/transitions.ts';
@@ -19,6 +20,7 @@ interface Plant {
   readonly register?: (register: FleetRegister, context: PlantContext) => FleetRegister;
   readonly fleet?: (fleet: FleetService) => FleetService;
   readonly configs?: (configs: Configs) => Configs;
+  readonly gates?: (gates: GateProbe) => GateProbe;
   readonly verb?: (request: VerbRequest, rollout: Rollout) => VerbRequest;
 }
 
@@ -271,6 +273,47 @@ const plants = {
         (seen, truth) => withRollbackCanary(seen, ['passed'], truth.waves[0]?.state ?? 'passed'),
       ),
   },
+  silenceUnnoticed: {
+    // What a wave delivers by now seems to be what it delivered before.
+    gates: ({ ask }) => ({
+      ask: async (question, signal) => {
+        const answer = await ask(question, signal);
+        return answer.kind === 'counts' ? { ...answer, after: answer.before } : answer;
+      },
+    }),
+  },
+  failedSearchPasses: {
+    // A search that could not be made, or not to its end, has found nothing bad.
+    gates: ({ ask }) => ({
+      ask: async (question, signal) => {
+        const answer = await ask(question, signal);
+        const isSearch = isSearchGate(question.gate);
+        return answer.kind === 'error' && isSearch ? { kind: 'value', value: 1, detail: '' } : answer;
+      },
+    }),
+  },
+  groupForgotten: {
+    // Who belongs to a held group is not asked when creates are given out.
+    in: 'lead',
+    store: (store) =>
+      withRollout(
+        store,
+        (rollout) => ({
+          ...rollout,
+          heldStrata: rollout.heldStrata.filter(({ attributes }) => attributes === undefined),
+        }),
+        (seen, { heldStrata }) => ({
+          ...seen,
+          heldStrata: [
+            ...seen.heldStrata,
+            ...heldStrata.filter(
+              ({ label, attributes }) =>
+                attributes !== undefined && !seen.heldStrata.some((each) => each.label === label),
+            ),
+          ],
+        }),
+      ),
+  },
 } satisfies Readonly<Record<string, Plant>>;
 
 export type PlantedBug = keyof typeof plants;
@@ -296,6 +339,11 @@ export function planted<Parts extends { store: RolloutStore; register: FleetRegi
 export function plantInVerb(bug: PlantedBug | null, request: VerbRequest, rollout?: Rollout): VerbRequest {
   const plant: Plant = bug === null ? {} : plants[bug];
   return (rollout && plant.verb?.(request, rollout)) ?? request;
+}
+
+export function plantInGates(bug: PlantedBug | null, gates: GateProbe): GateProbe {
+  const plant: Plant = bug === null ? {} : plants[bug];
+  return plant.gates?.(gates) ?? gates;
 }
 
 export function plantInConfigs(bug: PlantedBug | null, configs: Configs): Configs {

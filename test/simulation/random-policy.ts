@@ -1,3 +1,4 @@
+import { defaultDataFlow } from '../../src/config/schema/gates-schema.ts';
 import { needsCollectorZone } from '../../src/rollout/calendar/calendar.ts';
 import type {
   Amount,
@@ -14,6 +15,7 @@ import type {
 import { aPolicy, aWaveRule } from '../support/builders.ts';
 import { type Chances, makeChances } from './chances.ts';
 import type { FeatureKind, Setup } from './setup.ts';
+import { errorQuery } from './world/search-model.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -135,13 +137,16 @@ function drawWaves(
     const gates = draw(`gates ${index}`);
     const approves = draw(`approval ${index}`).hit(0.2);
     const isMatch = draw(`match ${index}`).hit(0.15);
+    const searched = draw(`searches ${index}`);
+    const searches = when('searches', 1, () => (searched.hit(0.35) ? drawSearches(searched) : []), []);
+    const soakMs = when('soak', 1, () => (soaks ? chances.pick([1, 10, 30, 120]) * minuteMs : 0), 0);
     const rule: WaveRule = {
       ...aWaveRule({ name: isLast ? 'rest' : (names[index] ?? `wave ${index}`) }),
       size: isLast ? { kind: 'percent', percent: 100 } : drawSize(chances),
-      soakMs: when('soak', 1, () => (soaks ? chances.pick([1, 10, 30, 120]) * minuteMs : 0), 0),
+      soakMs: Math.max(soakMs, ...searches.map(soakMsFor)),
       maxFailures: drawAmount(chances),
       approval: when('waveApproval', 1, () => approves, false),
-      gates: when('gates', 1, () => (gates.hit(0.2) ? drawGates(gates) : []), []),
+      gates: [...when('gates', 1, () => (gates.hit(0.2) ? drawGates(gates) : []), []), ...searches],
     };
     const match: Selector = { osName: ['Linux'] };
     return !isLast && when('match', 1, () => isMatch, false) ? { ...rule, match } : rule;
@@ -178,6 +183,24 @@ function drawGates(chances: Chances): readonly GateRule[] {
       forMs: chances.pick([0, 2 * minuteMs, 10 * minuteMs]),
     };
   });
+}
+
+/** `dataFlow: required`, a data flow of the policy's own, or another search. */
+function drawSearches(chances: Chances): readonly GateRule[] {
+  const own = { ...{ name: 'flow', dryRun: chances.hit(0.1) }, everyMs: chances.pick([30_000, 60_000]) };
+  if (chances.hit(0.3)) return [defaultDataFlow];
+  if (chances.hit(0.3)) {
+    const expect = { operator: '<', value: 100 } as const;
+    return [{ ...own, kind: 'search', query: errorQuery, expect, fromMs: 10 * minuteMs }];
+  }
+  const windowMs = chances.pick([2, 5, 20]) * minuteMs;
+  const comparedToMs = chances.pick([1, 24, 7 * 24]) * hourMs;
+  return [{ ...own, kind: 'dataFlow', windowMs, comparedToMs, atLeast: chances.pick([0.2, 0.7, 1]) }];
+}
+
+/** The config allows no shorter one (`checkDataFlow` in waves-schema.ts). */
+function soakMsFor(gate: GateRule): number {
+  return gate.kind === 'dataFlow' ? gate.windowMs + minuteMs : 0;
 }
 
 function drawExclusions(chances: Chances): readonly Selector[] {

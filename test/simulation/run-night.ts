@@ -103,7 +103,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const gateway = makeGatewayModel(setup, scheduler, { seen, isTroubled, troubleEndsAt, struck });
   const shown = makeShownCollectors();
   const orders = makeOrders();
-  const gates = makeGateModel(setup, scheduler.now, struck);
+  const gates = makeGateModel(setup, scheduler.now, { services, struck });
   const skewMs = setup.faults.clockJump > 0 ? 5_000 : 0;
   const staleMs =
     setup.faults.stall > 0 || setup.faults.slowAnswer > 0 || setup.faults.crash > 0 ? 300_000 : 60_000;

@@ -48,6 +48,9 @@ const highest = {
   otherConfig: 4,
   otherAccount: 3,
   reload: 6,
+  silenced: 0.5,
+  searchFails: 0.6,
+  badCluster: 1,
 } as const;
 export type FaultKind = keyof typeof highest;
 export const faultKinds = Object.keys(highest) as readonly FaultKind[];
@@ -70,6 +73,7 @@ export const featureKinds = [
   'supersede',
   'minimumAge',
   'secondPolicy',
+  'searches',
 ] as const;
 
 export type FeatureKind = (typeof featureKinds)[number];

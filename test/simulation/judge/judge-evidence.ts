@@ -5,6 +5,7 @@ import { upgradeWords } from '../../../src/rollout/messages/upgrade-reasons.ts';
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed, isLost, isOnBuild, reasonOf } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
+import { judgeSilence } from './judge-delivery.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 
 // A poll's answer may be on its way for so long, before what it showed is written down.
@@ -28,7 +29,8 @@ export function judgeEnding(
   const who = `${after.identity.collectorId} of ${after.identity.rolloutId}`;
   if (after.progress.state === 'withdrawn' && (kind === 'gone' || kind === 'departed'))
     verdicts.check('P14', collector.deletedAt !== null, `${who}, which exists, ended: ${reason}`);
-  if (isLost(after) && !isLost(before) && setup.faults.pollsRefused === 0) {
+  if (kind === 'wentSilent') judgeSilence(verdicts, collector, { who, now, slackMs });
+  else if (isLost(after) && !isLost(before) && setup.faults.pollsRefused === 0) {
     const upForMs = collector.downSince === null ? now - collector.upSince : 0;
     // One that came back at the last moment may have been looked at before that.
     const isUp = upForMs > slackMs && collector.deletedAt === null;

@@ -61,6 +61,8 @@ export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upg
     of === undefined || of.account === account,
     `${process.name} added collectors of account ${account} to ${rollout.id}, which is of another`,
   );
+  // A held group gets a stratum in the same way, and nobody joins by that.
+  if (upgrades.length === 0) return;
   judgeConfig(night, process, () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`);
   const isKnown = isNewestKnown(night);
   for (const {

@@ -1,7 +1,8 @@
 import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed, isOnBuild, weightOf } from '../../../src/rollout/model/upgrade.ts';
-import type { GateModel } from '../world/gate-model.ts';
+import type { GateModel, GivenAnswer } from '../world/gate-model.ts';
 import type { ServiceModel } from '../world/service-model.ts';
+import { judgeDelivery } from './judge-delivery.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 import type { ShownCollectors } from './shown-collectors.ts';
 import type { Verdicts } from './verdicts.ts';
@@ -123,24 +124,25 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
   if (members.length > 0) judgeGates(parts, of, index, name);
 }
 
-function judgeGates(
-  { now, verdicts, gates, skewMs, staleMs }: WaveJudgeParts,
-  of: SeenRollout,
-  index: number,
-  name: string,
-): void {
+function isMetBy(kind: GivenAnswer['kind'] | undefined): boolean {
+  return kind === 'met' || kind === 'counted';
+}
+
+function judgeGates(parts: WaveJudgeParts, of: SeenRollout, index: number, name: string): void {
+  const { now, verdicts, gates, skewMs, staleMs } = parts;
   const { rollout } = of;
   const rule = rollout.policy.waves[index];
   for (const gate of rule?.gates ?? []) {
     if (gate.dryRun) continue;
+    if (gate.kind === 'dataFlow') judgeDelivery(parts, of, index, name);
     const answers = gates.answersOf(rollout.id, rule?.name ?? '', gate.name);
     const last = answers.at(-1);
     const isFresh = last !== undefined && now() - last.at <= 2 * gate.everyMs + 30_000 + staleMs + 2 * skewMs;
     // An answer that came after the leader's look is not in it.
-    const met = answers.findLast(({ kind }) => kind === 'met');
+    const met = answers.findLast(({ kind }) => isMetBy(kind));
     const known = answers.findLast(({ at }) => now() - at > staleMs);
     const isMet =
-      last?.kind === 'met' || known?.kind === 'met' || (met !== undefined && now() - met.at <= staleMs);
+      isMetBy(last?.kind) || isMetBy(known?.kind) || (met !== undefined && now() - met.at <= staleMs);
     verdicts.check(
       'P14',
       isMet && isFresh,

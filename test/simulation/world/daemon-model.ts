@@ -18,7 +18,7 @@ import { anApiBudgetStatus } from '../../support/builders.ts';
 import { makeMemoryScanBook } from '../../support/store/memory-scan-book.ts';
 import { makeChances } from '../chances.ts';
 import type { Night } from '../night.ts';
-import { type PlantContext, planted, plantInConfigs, plantInVerb } from '../planted-bugs.ts';
+import { type PlantContext, planted, plantInConfigs, plantInGates, plantInVerb } from '../planted-bugs.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
 import { accessIdHash, type ProcessModel } from './process-model.ts';
@@ -151,7 +151,7 @@ export function makeDaemonModel(
     trustedSince,
     queue: jobs.queueOf(process),
     backgroundTasks,
-    gates: night.gates.probeOf(process, night.isTroubled),
+    gates: plantInGates(night.plant, night.gates.probeOf(process, night.isTroubled)),
   };
   const watchParts = {
     ...partsOf('watch'),

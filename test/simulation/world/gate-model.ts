@@ -1,13 +1,19 @@
-import type { GateProbe } from '../../../src/orchestrator/ports/gate-probe.ts';
+import { askSearch } from '../../../src/gates/ask-search.ts';
+import type { GateProbe, GateQuestion } from '../../../src/orchestrator/ports/gate-probe.ts';
 import type { GateAnswer } from '../../../src/rollout/decision/assess-gate.ts';
 import { evaluateExpectation } from '../../../src/rollout/decision/assess-gate.ts';
+import type { HttpGateRule, SearchGateRule } from '../../../src/rollout/model/policy.ts';
+import { isSearchGate } from '../../../src/rollout/model/policy.ts';
 import { makeChances } from '../chances.ts';
 import type { FaultKind, Setup } from '../setup.ts';
-import type { ProcessModel } from './process-model.ts';
+import type { Account, ProcessModel } from './process-model.ts';
+import { makeSearchModel } from './search-model.ts';
+import type { ServiceModel } from './service-model.ts';
 
 export interface GivenAnswer {
   readonly at: number;
-  readonly kind: 'met' | 'missed' | 'hold' | 'error';
+  /** `counted`: what is in it for a wave is judged by itself. */
+  readonly kind: 'met' | 'missed' | 'hold' | 'error' | 'counted';
 }
 
 /** Gates that answer as the world wants, and remember what they said. */
@@ -19,34 +25,76 @@ export interface GateModel {
 // A metric that is bad stays so for a while.
 const moodMs = 15 * 60_000;
 
-export function makeGateModel(setup: Setup, now: () => number, struck: (kind: FaultKind) => void): GateModel {
+export function makeGateModel(
+  setup: Setup,
+  now: () => number,
+  {
+    services,
+    struck,
+  }: {
+    readonly services: Readonly<Record<Account, ServiceModel>>;
+    readonly struck: (kind: FaultKind) => void;
+  },
+): GateModel {
   const given = new Map<string, GivenAnswer[]>();
   const chances = makeChances(setup.seed, 'gates');
+  const searches = makeChances(setup.seed, 'searches');
+  const isBadNow = (name: string, isTroubled: () => boolean): boolean => {
+    const mood = makeChances(setup.seed, `mood/${name}/${Math.floor(now() / moodMs)}`);
+    const isBad = isTroubled() && mood.hit(setup.faults.gateMisses);
+    if (isBad) struck('gateMisses');
+    return isBad;
+  };
+  const answerHttp = (gate: HttpGateRule, isTroubled: () => boolean): GateAnswer => {
+    const isSilent = isTroubled() && chances.hit(setup.faults.gateErrors);
+    if (isSilent) struck('gateErrors');
+    return answerOf(gate.kind, !isSilent && isBadNow(gate.name, isTroubled), isSilent);
+  };
+  const answerSearch = async (
+    gate: SearchGateRule,
+    { flow }: Pick<GateQuestion, 'flow'>,
+    { process, isTroubled }: { readonly process: ProcessModel; readonly isTroubled: () => boolean },
+  ) => {
+    const search = makeSearchModel({
+      ...{ setup, process, service: services[process.host.account], chances: searches, struck, isTroubled },
+      isBad: () => isBadNow(gate.name, isTroubled),
+    });
+    const parts = { search, now: () => process.clock.now(), signal: new AbortController().signal };
+    const answer = await askSearch(gate, flow === undefined ? {} : { flow }, parts);
+    return { answer, hasFailed: search.hasFailed() };
+  };
   return {
     answersOf: (rolloutId, wave, gate) => given.get(`${rolloutId}/${wave}/${gate}`) ?? [],
     probeOf: (process, isTroubled) => ({
-      ask: async ({ gate, summary }) => {
+      ask: async (question) => {
+        const { gate, summary } = question;
         await process.wait(chances.int(20, 900));
-        const mood = makeChances(setup.seed, `mood/${gate.name}/${Math.floor(now() / moodMs)}`);
-        const isBad = isTroubled() && mood.hit(setup.faults.gateMisses);
-        const isSilent = isTroubled() && chances.hit(setup.faults.gateErrors);
-        if (isSilent) struck('gateErrors');
-        else if (isBad) struck('gateMisses');
-        const answer = answerOf(gate.kind === 'webhook' ? 'webhook' : 'prometheus', isBad, isSilent);
-        const isMet =
-          answer.kind === 'value' &&
-          gate.kind === 'prometheus' &&
-          evaluateExpectation(gate.expect, answer.value);
-        const isPass = answer.kind === 'verdict' && answer.verdict === 'pass';
-        const failed = gate.kind === 'webhook' ? 'hold' : 'missed';
+        const { answer, hasFailed } = isSearchGate(gate)
+          ? await answerSearch(gate, question, { process, isTroubled })
+          : { answer: answerHttp(gate, isTroubled), hasFailed: false };
         const key = `${summary.rollout}/${summary.wave}/${gate.name}`;
-        const kind = answer.kind === 'error' ? 'error' : isMet || isPass ? 'met' : failed;
+        const kind = hasFailed ? 'error' : kindOf(question, answer);
         given.set(key, [...(given.get(key) ?? []), { at: now(), kind }]);
         await process.wait(chances.int(5, 200));
         return answer;
       },
     }),
   };
+}
+
+function kindOf({ gate }: GateQuestion, answer: GateAnswer): GivenAnswer['kind'] {
+  switch (answer.kind) {
+    case 'error':
+      return 'error';
+    case 'counts':
+      return 'counted';
+    case 'verdict':
+      return answer.verdict === 'pass' ? 'met' : 'hold';
+    case 'value':
+      return 'expect' in gate && evaluateExpectation(gate.expect, answer.value) ? 'met' : 'missed';
+    default:
+      return answer satisfies never;
+  }
 }
 
 function answerOf(kind: 'prometheus' | 'webhook', isBad: boolean, isSilent: boolean): GateAnswer {

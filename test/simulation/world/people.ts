@@ -1,7 +1,7 @@
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
 import { formatAttributes } from '../../../src/rollout/model/attributes.ts';
 import { countLeft } from '../../../src/rollout/model/left-behind.ts';
-import { holdNumber, isRolloutEnd } from '../../../src/rollout/model/rollout.ts';
+import { holdNumber, isRolloutEnd, type Rollout } from '../../../src/rollout/model/rollout.ts';
 import { isFailed } from '../../../src/rollout/model/upgrade.ts';
 import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/verbs.ts';
 import { type Chances, makeChances } from '../chances.ts';
@@ -68,9 +68,10 @@ export async function endWhatCannot(night: Night, daemon: DaemonModel): Promise<
   let spoke = false;
   for (const of of night.seen.all.values()) {
     const { rollout } = of;
-    // The build, or the last collector of the fleet.
+    // The build, or the last collector of the fleet; or there is nothing to measure a wave's data flow by.
     const isGone =
       rollout.state === 'awaitingApproval' ||
+      (rollout.reason.kind === 'gateInconclusive' && hasDataFlow(rollout)) ||
       rollout.reason.kind === 'buildNotOffered' ||
       (rollout.reason.kind === 'inventoryUnresolved' && rollout.reason.why.kind === 'empty');
     if (rollout.endedAt !== null || !isGone) continue;
@@ -78,6 +79,11 @@ export async function endWhatCannot(night: Night, daemon: DaemonModel): Promise<
     await ask(night, operations, of, { verb: 'abort' }, 'helper');
   }
   return spoke || helpOut(night, daemon);
+}
+
+function hasDataFlow({ policy, waves }: Rollout): boolean {
+  const index = waves.findIndex(({ state }) => state !== 'passed');
+  return policy.waves[index]?.gates.some(({ kind }) => kind === 'dataFlow') === true;
 }
 
 function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {

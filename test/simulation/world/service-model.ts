@@ -4,12 +4,16 @@ import type { FleetCollector } from '../../../src/rollout/model/collector.ts';
 import { makeChances } from '../chances.ts';
 import { zones } from '../random-policy.ts';
 import type { FaultKind, Setup } from '../setup.ts';
+import { beginGap, type Delivery, drawDelivery, endGap } from './delivery-model.ts';
 import type { Account } from './process-model.ts';
 import type { Scheduler } from './scheduler.ts';
 
 export const firstTarget = '19.536-4';
 export const newerBuild = '19.540-1';
 const oldBuilds = ['19.441-2', '19.426-3', '19.403-1'] as const;
+
+/** One of the clusters that the first target may break, which no policy knows. */
+const badCluster = 'c1';
 
 const heartbeatMs = 15_000;
 const taskTimeoutMs = 30 * 60_000;
@@ -42,6 +46,7 @@ export interface CollectorModel {
   /** The last heartbeat before it went down. */
   lastBeforeDown: number;
   deletedAt: number | null;
+  delivery: Delivery;
   task: TaskModel | null;
   lastTaskEndedAt: number;
   /** How long the service takes to show a dead one as dead. */
@@ -111,6 +116,13 @@ export function makeServiceModel(
   const oneBuild = chances.hit(0.5);
   const badStratum = chances.pick(['Linux/amd64', 'Linux/arm64', 'Windows/amd64'] as const);
   const startedAt = scheduler.now();
+  let isNight = false;
+
+  /** Where a cluster is broken, it is large enough to be noticed. */
+  const clusterOf = (id: number, drawn: FleetCollector['fields']): FleetCollector['fields'] =>
+    setup.faults.badCluster > 0 && makeChances(setup.seed, `cluster of ${id}`).hit(0.35)
+      ? { cluster: badCluster }
+      : drawn;
 
   const appear = (): CollectorModel => {
     const id = firstId + collectors.size;
@@ -129,7 +141,7 @@ export function makeServiceModel(
       ephemeral: chances.hit(0.03),
       sourceSyncMode: 'UI',
       timeZone: zone,
-      fields: chances.hit(0.8) ? { cluster: `c${chances.int(1, clusters)}` } : {},
+      fields: clusterOf(id, chances.hit(0.8) ? { cluster: `c${chances.int(1, clusters)}` } : {}),
     };
     const now = scheduler.now();
     const collector: CollectorModel = {
@@ -142,6 +154,7 @@ export function makeServiceModel(
       downSince: null,
       lastBeforeDown: now,
       deletedAt: null,
+      delivery: drawDelivery(setup.seed, id, isNight ? now : Number.NEGATIVE_INFINITY),
       task: null,
       lastTaskEndedAt: 0,
       aliveForMs: chances.int(1, 30) * 60_000,
@@ -153,6 +166,7 @@ export function makeServiceModel(
     return collector;
   };
   for (let count = 0; count < setup.collectors; count += 1) appear();
+  isNight = true;
 
   const lastHeartbeat = (collector: CollectorModel): number => {
     if (collector.downSince !== null) return collector.lastBeforeDown;
@@ -166,11 +180,13 @@ export function makeServiceModel(
     if (collector.downSince !== null) return;
     collector.lastBeforeDown = lastHeartbeat(collector);
     collector.downSince = scheduler.now();
+    collector.delivery = beginGap(collector.delivery, 'down', scheduler.now());
   };
   const comeUp = (collector: CollectorModel): void => {
     if (collector.downSince === null) return;
     collector.downSince = null;
     collector.upSince = scheduler.now();
+    collector.delivery = endGap(collector.delivery, 'down', scheduler.now());
   };
   const show = (collector: CollectorModel, build: string, rolloutId: string | null): void => {
     if (collector.build === build) return;
@@ -178,6 +194,14 @@ export function makeServiceModel(
     collector.buildBefore = collector.build;
     collector.build = build;
     collector.buildSince = scheduler.now();
+    collector.delivery = endGap(collector.delivery, 'silent', scheduler.now());
+    if (
+      build !== firstTarget ||
+      !makeChances(setup.seed, `silenced/${collector.about.id}`).hit(setup.faults.silenced)
+    )
+      return;
+    struck('silenced');
+    collector.delivery = beginGap(collector.delivery, 'silent', scheduler.now());
   };
 
   const create: ServiceModel['create'] = ({ collectorId, toBuild, rolloutId }) => {
@@ -321,6 +345,11 @@ function drawFate(
   if (isBad && draw < faults.badStratum) {
     of.struck('badStratum');
     return chances.hit(0.2) ? { ...good, returns: false } : failed;
+  }
+  const breaksCluster = about.fields['cluster'] === badCluster && of.toBuild === firstTarget;
+  if (breaksCluster && makeChances(seed, `cluster/${about.id}/${creates}`).hit(faults.badCluster)) {
+    of.struck('badCluster');
+    return failed;
   }
   if (strikes('taskFails')) return failed;
   if (strikes('taskStuck')) return { ...failed, lastsMs: taskTimeoutMs, message: 'timed out' };

@@ -1,0 +1,66 @@
+import {
+  collectorColumn,
+  countColumn,
+} from '../../../src/contract/collector-management/search-job-bodies.ts';
+import type { LogAnswer, LogQuestion, LogSearch } from '../../../src/orchestrator/ports/log-search.ts';
+import { type Chances, makeChances } from '../chances.ts';
+import type { FaultKind, Setup } from '../setup.ts';
+import { countMessages } from './delivery-model.ts';
+import type { ProcessModel } from './process-model.ts';
+import type { ServiceModel } from './service-model.ts';
+
+/** What a gate with a search of its own asks; how many errors there are depends on the day. */
+export const errorQuery = 'error | count';
+const [fewErrors, manyErrors] = ['3', '300'];
+
+interface SearchModelParts {
+  readonly setup: Setup;
+  readonly process: ProcessModel;
+  readonly service: ServiceModel;
+  readonly chances: Chances;
+  readonly struck: (kind: FaultKind) => void;
+  readonly isTroubled: () => boolean;
+  readonly isBad: () => boolean;
+}
+
+/** Search jobs over what the collectors really deliver. @returns also whether one of them gave no whole answer */
+export function makeSearchModel(parts: SearchModelParts): LogSearch & { readonly hasFailed: () => boolean } {
+  const { setup, process, service, chances, struck, isTroubled, isBad } = parts;
+  let hasFailed = false;
+  return {
+    hasFailed: () => hasFailed,
+    run: async ({ query, from, to }: LogQuestion): Promise<LogAnswer> => {
+      await process.wait(chances.int(5_000, 20_000));
+      // An account without search jobs has none all night.
+      const isForbidden = makeChances(setup.seed, 'account type').hit(setup.faults.searchFails / 4);
+      const fails = isTroubled() && (isForbidden || chances.hit(setup.faults.searchFails));
+      if (fails) {
+        hasFailed = true;
+        struck('searchFails');
+        const answer = isForbidden ? ({ kind: 'forbidden' } as const) : chances.pick(failures);
+        if (answer.kind === 'unfinished') await process.wait(gathersForMs);
+        return answer;
+      }
+      if (query === errorQuery)
+        return { kind: 'records', records: [{ [countColumn]: isBad() ? manyErrors : fewErrors }] };
+      const records = [...service.collectors.values()].flatMap(({ about: { name }, delivery }) => {
+        const count = countMessages(delivery, { from, to });
+        const isAsked = query.startsWith('* ') || query.includes(`"${name}"`);
+        return isAsked && count > 0 ? [{ [collectorColumn]: name, [countColumn]: String(count) }] : [];
+      });
+      return { kind: 'records', records };
+    },
+  };
+}
+
+const gathersForMs = 5 * 60_000;
+
+const failures: readonly [LogAnswer, ...LogAnswer[]] = [
+  // Its cookie was lost.
+  { kind: 'lost' },
+  { kind: 'unfinished' },
+  { kind: 'ended', state: 'CANCELLED' },
+  { kind: 'partial', errors: ['a partition is not available'] },
+  { kind: 'failed', failure: { kind: 'unavailable', sent: true, detail: 'HTTP 503' } },
+  { kind: 'unreadable' },
+];
