@@ -37,8 +37,10 @@ export function startChild(module: URL): Child {
   };
 }
 
-/** The child's side: answers every question of the parent. */
+/** The child's side: answers every question of the parent, and ends with it. */
 export function answerParent<Question>(answer: (question: Question) => Promise<unknown>): void {
+  // The parent has ended without stopping its children, such as by a crash: a server would go on for ever.
+  process.once('disconnect', () => process.exit(0));
   process.on('message', (message) => {
     const { question } = message as { readonly question: Question };
     const send = (reply: Reply) => process.send?.(reply);
