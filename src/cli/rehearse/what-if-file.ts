@@ -9,6 +9,7 @@ import { explainIssue } from '../../config/source/explain-issue.ts';
 import { readYaml } from '../../config/source/yaml-source.ts';
 import type { UsualCourse } from '../../rehearsal/world/fates.ts';
 import { nextTimeOfDay, type WhatIf } from '../../rehearsal/world/what-if.ts';
+import { p95PerMedian } from '../../rollout/model/log-normal.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 
 /** `3%`; a share from 0 to 1 inside. */
@@ -50,9 +51,6 @@ const WhatIfFile = z.strictObject({
   approval: z.union([z.enum(['atOnce', 'never']), timeOfDay('23:59')]).prefault('atOnce'),
 });
 
-/** Of real upgrades 95 in 100 end within four times the median (field-facts.md, Upgrades). */
-const p95Factor = 4;
-
 /** With these, 96.5 % of first tries succeed, a little more than in the field (field-facts.md, Upgrades). */
 const usualFailures = { once: 0.03, always: 0.005 };
 
@@ -90,7 +88,7 @@ function whatIfOf(file: z.output<typeof WhatIfFile>, { policy, at, learned }: Oc
   const { timeZone, upgrade } = policy;
   const usual = learned?.durations ?? {
     medianMs: upgrade.expectMs,
-    p95Ms: upgrade.expectMs * p95Factor,
+    p95Ms: upgrade.expectMs * p95PerMedian,
   };
   return {
     breaks: file.breaks.map(({ match, share, how, after }) => ({

@@ -30,7 +30,7 @@ const Upgrade = z
     expect: duration('100ms')
       .prefault('5m')
       .describe(
-        'How long an upgrade usually takes. Polls and closing windows use it until upwave has learned real durations.',
+        'The median duration of an upgrade. Polls, estimates and closing windows use it until upwave has learned real durations.',
       ),
   })
   .check(

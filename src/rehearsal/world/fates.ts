@@ -1,4 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
+import { sigmaOf } from '../../rollout/model/log-normal.ts';
 import { seededChance } from './seeded-chance.ts';
 
 /** What becomes of one upgrade task. */
@@ -28,9 +29,6 @@ export interface UsualCourse {
 /** The service ends a task after 30 minutes; none takes longer (field-facts.md, Upgrades). */
 const longestMs: DurationMs = 29 * 60_000;
 
-/** Of the standard normal distribution. */
-const z95 = 1.645;
-
 /** No rule knows it, so that it is tried again. */
 export const unknownMessage = 'upgrade process exited with code 17';
 
@@ -40,8 +38,8 @@ export function makeFates(
   { durations, failures }: UsualCourse,
   brokenEnd: (collectorId: number, chance: () => number) => FateEnd | undefined,
 ): FateOf {
-  const { medianMs, p95Ms } = durations;
-  const sigma = Math.log(Math.max(1, p95Ms / medianMs)) / z95;
+  const { medianMs } = durations;
+  const sigma = sigmaOf(durations);
   return (collectorId, attempt) => {
     // What a collector is like does not depend on the attempt; how long it takes does.
     const nature = seededChance(mixed(seed, collectorId, 0))();

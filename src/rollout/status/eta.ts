@@ -52,7 +52,8 @@ function unknownReasonOf(
 }
 
 function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
-  const { rollout, learned } = view;
+  const { rollout } = view;
+  const learned = { ...view.learned, ...meanP95Of(view) };
   // Upgrades in flight are not seen to end before a pause is over, either.
   const from = Math.max(now, api.outage?.until ?? now, nothingBefore(view) ?? now);
   const remainders = remaindersOf(view, from);
@@ -87,6 +88,14 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   if (isDeferredAlone(view)) return atTheLatest(view, estimate(remainders, from).endsAt);
   const { endsAt, plusMinusMs, requests } = estimate(remainders, from);
   return endsAt === null ? unknown('noWindow') : { kind: 'at', at: endsAt, plusMinusMs, requests };
+}
+
+/** Of the strata, by how many durations each has learned. */
+function meanP95Of({ durations }: RolloutView): { readonly p95Ms?: DurationMs } {
+  const summaries = [...durations.values()];
+  const count = summaries.reduce((sum, each) => sum + each.count, 0);
+  if (count === 0) return {};
+  return { p95Ms: summaries.reduce((sum, each) => sum + each.p95Ms * each.count, 0) / count };
 }
 
 /** When the next retry is due, while all else has ended: nothing starts before. */

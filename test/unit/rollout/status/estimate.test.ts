@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
-import { estimateRemainder, type WaveRemainder } from '../../../../src/rollout/status/estimate.ts';
+import {
+  estimateRemainder,
+  type LearnedDurations,
+  type WaveRemainder,
+} from '../../../../src/rollout/status/estimate.ts';
 import { aPolicy, startedAt } from '../../../support/builders.ts';
 
 const minute = 60_000;
@@ -13,10 +17,10 @@ function remainder(changes: Partial<WaveRemainder> = {}): WaveRemainder {
 interface Of {
   readonly policy?: Partial<Policy>;
   readonly requestsPerSecond?: number;
-  readonly learned?: { readonly count: number; readonly meanMs: number };
+  readonly learned?: LearnedDurations;
 }
 
-/** By default ten slots, a rate that never binds, and upgrades known to take four minutes. */
+/** By default ten slots, a rate that never binds, and upgrades known to take four minutes, each of them. */
 function estimate(
   remainders: readonly WaveRemainder[],
   { policy, requestsPerSecond = 1_000, learned }: Of = {},
@@ -24,7 +28,7 @@ function estimate(
   return estimateRemainder(remainders, aPolicy({ concurrency: 10, ...policy }), {
     from,
     requestsPerSecond,
-    learned: learned ?? { count: 50, meanMs: 4 * minute },
+    learned: learned ?? { count: 50, meanMs: 4 * minute, p95Ms: 4 * minute },
   });
 }
 
@@ -32,24 +36,53 @@ const lasts = (remainders: readonly WaveRemainder[], of: Of = {}) =>
   (estimate(remainders, of).endsAt ?? Number.NaN) - from;
 
 describe('what is left of a rollout', () => {
-  it('is bound by the request rate where that is less', () => {
+  it('is bound by its slots, and by the request rate where that is less', () => {
+    expect(lasts([remainder()])).toBe(40 * minute);
     // 300 requests at 1 in 10 s.
-    expect(lasts([remainder()], { requestsPerSecond: 0.1 })).toBe(56 * minute);
+    expect(lasts([remainder()], { requestsPerSecond: 0.1 })).toBe(50 * minute);
   });
 
   it('is bound by the longest chain under a cap where that is longer', () => {
-    expect(lasts([remainder({ chain: 12 })])).toBe((11 * 4 + 6) * minute);
-    expect(lasts([remainder({ chain: 11 })])).toBe(46 * minute);
+    expect(lasts([remainder({ chain: 12 })])).toBe(48 * minute);
+    expect(lasts([remainder({ chain: 10 })])).toBe(40 * minute);
   });
 
-  it('goes by the policy until five durations are learned', () => {
-    const expected = (5 + 10 / 30) * minute * 11.5;
-    expect(lasts([remainder()], { learned: { count: 4, meanMs: minute } })).toBeCloseTo(expected, -1);
-    expect(lasts([remainder()], { learned: { count: 5, meanMs: minute } })).toBe(11.5 * minute);
+  it('takes at least one upgrade, however many slots there are', () => {
+    expect(lasts([remainder({ upgrades: 3 })])).toBe(4 * minute);
+  });
+
+  it('goes by the policy until five durations are learned, where the slow half weighs more than the fast one', () => {
+    const unknown = { count: 4, meanMs: minute, p95Ms: minute };
+    // The mean is 1.43 times the median of 5 minutes, and 20 s of verification.
+    const usual = { count: 5, meanMs: 5 * 1.4263 * minute + 20_000 };
+    expect(lasts([remainder()], { learned: unknown })).toBeCloseTo(
+      lasts([remainder()], { learned: usual }),
+      -4,
+    );
+    expect(lasts([remainder()], { learned: { ...unknown, count: 5 } })).toBe(10 * minute);
+  });
+
+  it('ends with the slowest of those that run last: later the more they are and vary, until the deadline', () => {
+    const endOf = (concurrency: number, p95Ms: number) =>
+      lasts([remainder({ upgrades: concurrency })], {
+        policy: { concurrency, retry: { ...aPolicy().retry, maxAttempts: 1 } },
+        learned: { count: 50, meanMs: 4 * minute, p95Ms },
+      });
+    expect(endOf(1, 12 * minute)).toBe(4 * minute);
+    expect(endOf(20, 4 * minute)).toBe(4 * minute);
+    expect(endOf(20, 8 * minute)).toBeGreaterThan(7 * minute);
+    expect(endOf(20, 12 * minute)).toBeGreaterThan(endOf(20, 8 * minute));
+    expect(endOf(1_000, 12 * minute)).toBe(35 * minute);
+  });
+
+  it('has a retry at its end where so many run last that one of them usually fails', () => {
+    const many = (maxAttempts: number) =>
+      lasts([remainder()], { policy: { concurrency: 100, retry: { ...aPolicy().retry, maxAttempts } } });
+    expect(many(3) - many(1)).toBe(6 * minute);
   });
 
   it('is as uncertain as a quarter of the work; soaks are certain', () => {
-    expect(estimate([remainder()]).plusMinusMs).toBe(11.5 * minute);
-    expect(estimate([remainder({ soakMs: 600 * minute })]).plusMinusMs).toBe(11.5 * minute);
+    expect(estimate([remainder()]).plusMinusMs).toBe(10 * minute);
+    expect(estimate([remainder({ soakMs: 600 * minute })]).plusMinusMs).toBe(10 * minute);
   });
 });

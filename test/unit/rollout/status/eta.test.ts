@@ -81,9 +81,13 @@ describe('when a rollout ends (P16)', () => {
   it('shortens a chain under a cap with what remains of its wave', () => {
     const chained = (pending: number) => {
       const counts = { succeeded: 10 - pending, pending };
-      return at(view({ waves: [canary, { ...early, counts, wave: { ...waiting, chain: 10 } }, rest] }));
+      const waves = [canary, { ...early, counts, wave: { ...waiting, chain: 10 } }, rest];
+      const learned = { count: 9, meanMs: 5 * minute };
+      // All take as long as each other.
+      const durations = new Map([[0, { count: 9, p95Ms: 5 * minute }]]);
+      return at({ ...view({ waves }), learned, durations });
     };
-    expect(chained(10) - chained(5)).toBe(5 * (5 * minute + 20_000));
+    expect(chained(10) - chained(5)).toBe(5 * 5 * minute);
   });
 
   describe('that needs an approval', () => {

@@ -1,0 +1,43 @@
+import type { DurationMs } from '../../base/time.ts';
+
+/** How long upgrades take: log-normal (field-facts.md, Upgrades). */
+export interface DurationSpread {
+  readonly meanMs: DurationMs;
+  /** Standard deviation of the logarithm; 0: all take the mean. */
+  readonly sigma: number;
+}
+
+/** Of real upgrades 95 in 100 end within four times the median (field-facts.md, Upgrades). */
+export const p95PerMedian = 4;
+
+/** Of the standard normal distribution: so many standard deviations above the mean lie 95 %. */
+const z95 = 1.645;
+
+/** @returns the standard deviation of the logarithm, from the median and the 95th percentile */
+export function sigmaOf({
+  medianMs,
+  p95Ms,
+}: {
+  readonly medianMs: DurationMs;
+  readonly p95Ms: DurationMs;
+}): number {
+  return Math.log(Math.max(1, p95Ms / medianMs)) / z95;
+}
+
+/** What is known before any upgrade has ended: the median alone. The slow ones make the mean 1.43 medians. */
+export function usualSpread(medianMs: DurationMs): DurationSpread {
+  const sigma = sigmaOf({ medianMs, p95Ms: medianMs * p95PerMedian });
+  return { meanMs: medianMs * Math.exp(sigma ** 2 / 2), sigma };
+}
+
+/** What mean and 95th percentile show: `p95 / mean = e^(z95 × sigma - sigma² / 2)`, solved for sigma. */
+export function learnedSpread(meanMs: DurationMs, p95Ms: DurationMs): DurationSpread {
+  const discriminant = z95 ** 2 - 2 * Math.log(Math.max(1, p95Ms / meanMs));
+  return { meanMs, sigma: z95 - Math.sqrt(Math.max(0, discriminant)) };
+}
+
+/** How long the slowest of so many is expected to take: `√(ln n)` and a tenth is close to the normal maximum of n. */
+export function slowestOf({ meanMs, sigma }: DurationSpread, count: number): DurationMs {
+  const deviations = 1.1 * Math.sqrt(Math.log(Math.max(1, count)));
+  return meanMs * Math.max(1, Math.exp(sigma * deviations - sigma ** 2 / 2));
+}
