@@ -1,3 +1,4 @@
+import type { Steps } from './steps.ts';
 import type { DurationMs } from './time.ts';
 
 /** Divides long work into slices, so that whoever else waits for the event loop is served in between. */
@@ -39,4 +40,16 @@ export async function mapInSlices<T, U>(
     mapped.push(map(item));
   }
   return mapped;
+}
+
+/** Runs pure work to its end, in slices. */
+export async function runInSlices<Result>(
+  steps: Steps<Result>,
+  turn: TurnBudget = makeTurnBudget(),
+): Promise<Result> {
+  for (;;) {
+    while (turn.isSpent()) await turn.next();
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }

@@ -12,6 +12,8 @@ export const goals = {
   /** For 100,000 collectors. */
   planMs: 5_000,
   planMebibytes: 512,
+  /** A lease is renewed each second, and half a second late is too late. */
+  turnMs: 50,
   /** Status, explain and scrape. */
   readMs: 50,
   /** From a kill to the next create. */

@@ -1,4 +1,5 @@
 import { isSameBuild } from '../../base/build-version.ts';
+import { runInSlices } from '../../base/turn-budget.ts';
 import { total } from '../../rollout/decision/assess.ts';
 import { rollbackPlannedWords } from '../../rollout/messages/events.ts';
 import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
@@ -78,7 +79,7 @@ export async function beginRollback(
     accountMarks: rollout.accountMarks,
     generation: rollout.config?.generation,
   };
-  const frozen = freezeRollback(original, { takenBack, left }, collectors, origin);
+  const frozen = await runInSlices(freezeRollback(original, { takenBack, left }, collectors, origin));
   const event = {
     at: clock.now(),
     event: 'rollout.planned',

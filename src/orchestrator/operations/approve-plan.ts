@@ -1,11 +1,12 @@
 import { namesShown } from '../../base/names.ts';
 import type { DurationMs } from '../../base/time.ts';
+import { runInSlices } from '../../base/turn-budget.ts';
 import { driftWords } from '../../rollout/messages/plans.ts';
 import type { PlanDrift } from '../../rollout/model/plan-drift.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { HeldStratum, Rollout } from '../../rollout/model/rollout.ts';
-import { freezePlan } from '../../rollout/planning/freeze-plan.ts';
+import { freezeInSteps } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
@@ -52,7 +53,8 @@ export async function refuseApproval(
   if (plan.hash === rollout.planHash) return undefined;
   const drift = await compare(parts, rollout, plan);
   const { createdAt, startedBy, id, accountMarks } = rollout;
-  const frozen = freezePlan(plan, { id, policy, startedBy, createdAt, fleet, accountMarks });
+  const origin = { id, policy, startedBy, createdAt, fleet, accountMarks };
+  const frozen = await runInSlices(freezeInSteps(plan, origin));
   const renewed = {
     ...frozen.rollout,
     drift,

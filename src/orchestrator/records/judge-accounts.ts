@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../base/steps.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import { accountWords } from '../../rollout/messages/accounts.ts';
 import {
@@ -142,10 +143,11 @@ async function compareWithService(
   const members = await store.listUpgrades(id, { offset: 0, limit: membersReadMax });
   // A withdrawn one may have left the fleet.
   const present = members.filter(({ progress: { state } }) => state !== 'withdrawn');
-  const some = inHashOrder(
-    present.map(({ identity: { collectorId, collectorName: name } }) => ({ id: collectorId, name })),
-    id,
-  ).slice(0, sampleMax);
+  const named = present.map(({ identity: { collectorId, collectorName: name } }) => ({
+    id: collectorId,
+    name,
+  }));
+  const some = runAtOnce(inHashOrder(named, id)).slice(0, sampleMax);
   const sample: SampledCollector[] = [];
   for (const { id: collectorId, name } of some) {
     const shown = await fleet.findCollector(String(collectorId), signal);

@@ -1,3 +1,5 @@
+import { eachInSteps } from '../../base/steps.ts';
+import { runInSlices } from '../../base/turn-budget.ts';
 import { joinedWords } from '../../rollout/messages/events.ts';
 import type { Unread } from '../../rollout/messages/scans.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
@@ -48,7 +50,7 @@ export async function addLateJoiners(
   // A daemon with a newer config may have come meanwhile: who joins is its word.
   if ((await parts.configs?.check(policy.name))?.kind === 'outdated') return undefined;
   const known = await loadKnown(parts, id, fleet.value);
-  const joined = planJoiners(rollout, groups, policy, fleet.value, known.ids, options);
+  const joined = await runInSlices(planJoiners(rollout, groups, policy, fleet.value, known.ids, options));
   if (joined !== null && !(await join(parts, policy, rollout.rev, joined))) return undefined;
   await bringBack(parts, policy, {
     rollout: joined?.rollout ?? rollout,
@@ -119,12 +121,14 @@ async function bringBack(
 ): Promise<void> {
   const { rollout, fleet, known, options } = of;
   const judge = makeJoinerJudge(rollout, policy, fleet, options);
-  const changes = fleet.collectors.flatMap((collector): UpgradeChange[] => {
+  const changes: UpgradeChange[] = [];
+  const judging = eachInSteps(fleet.collectors, (collector) => {
     const upgrade = known.get(collector.id);
-    if (upgrade?.progress.state !== 'withdrawn' || judge(collector) !== undefined) return [];
+    if (upgrade?.progress.state !== 'withdrawn' || judge(collector) !== undefined) return;
     const reason = { kind: 'rejoined', before: upgrade.progress.reason } as const;
-    return [changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason })];
+    changes.push(changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason }));
   });
+  await runInSlices(judging);
   let { rev } = rollout;
   for (let from = 0; from < changes.length; from += changesPerWrite) {
     const some = changes.slice(from, from + changesPerWrite);

@@ -1,10 +1,11 @@
 import type { EpochMs } from '../../base/time.ts';
+import { runInSlices } from '../../base/turn-budget.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { NoTarget } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { isEnd, isFailed } from '../../rollout/model/upgrade.ts';
-import { makePlan, type Plan, type PlanOptions } from '../../rollout/planning/plan.ts';
+import { type Plan, type PlanOptions, planInSteps } from '../../rollout/planning/plan.ts';
 import { type BuildAges, chooseTarget } from '../../rollout/planning/target.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { Answer, FleetService } from '../ports/fleet-service.ts';
@@ -46,7 +47,7 @@ export async function readPlan(
   const snapshot = await fleet.readFleet(target.build, signal);
   if (!snapshot.ok) return snapshot;
   const options = await memory.recallCollectors(target.build, snapshot.value);
-  const plan = makePlan(policy, target.build, snapshot.value, seed, options);
+  const plan = await runInSlices(planInSteps(policy, target.build, snapshot.value, seed, options));
   return { ok: true, value: { kind: 'planned', plan, fleet: snapshot.value } };
 }
 

@@ -1,10 +1,11 @@
+import { runInSlices } from '../../base/turn-budget.ts';
 import { plannedWords } from '../../rollout/messages/events.ts';
 import { type NothingToDo, type ScanResult, scanWords, type Unread } from '../../rollout/messages/scans.ts';
 import { countSteady } from '../../rollout/model/assess-inventory.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { freezePlan } from '../../rollout/planning/freeze-plan.ts';
+import { freezeInSteps } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { isStopped } from '../../rollout/status/explain-unplanned.ts';
 import type { FleetMemory, ScanBook, ScanForecast, ScanOutcome } from '../ports/scan-book.ts';
@@ -214,7 +215,7 @@ async function begin(
   // Reading a fleet takes long: a daemon with a newer config may have come meanwhile.
   const outdatedNow = await findNewerConfig(parts, policy);
   if (outdatedNow !== undefined) return outdatedNow;
-  const frozen = freezePlan(plan, {
+  const freezing = freezeInSteps(plan, {
     id,
     policy,
     startedBy: origin,
@@ -223,6 +224,7 @@ async function begin(
     accountMarks: await parts.accounts?.mark().then((mark) => [mark]),
     generation: parts.configs?.word(policy.name)?.generation,
   });
+  const frozen = await runInSlices(freezing);
   const event = {
     at: frozen.rollout.createdAt,
     event: 'rollout.planned',

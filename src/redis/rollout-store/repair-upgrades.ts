@@ -1,3 +1,5 @@
+import type { Steps } from '../../base/steps.ts';
+import { runInSlices } from '../../base/turn-budget.ts';
 import type { RepairedUpgrade, RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { noGroups } from '../../rollout/model/plan-groups.ts';
 import { isEnd, type Upgrade, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
@@ -74,7 +76,7 @@ export async function repairUpgrades(
         index: indexOf(upgrade),
         event: JSON.stringify(event),
       })),
-      ...changesBy(snapshot, added),
+      ...(await runInSlices(changesBy(snapshot, added))),
     },
   });
   if (!isDone) return [];
@@ -178,15 +180,15 @@ async function findCorrupt(
 }
 
 /** What is to be added to the counters, and when each wave changed last. */
-function changesBy(
+function* changesBy(
   { upgrades, counters }: Snapshot,
   added: readonly Upgrade[],
-): { readonly counts: object; readonly changed: object } {
+): Steps<{ readonly counts: object; readonly changed: object }> {
   const counts = new Map<string, number>();
   const changed = new Map<string, number>();
-  for (const [field, amount] of countPlan(added))
+  for (const [field, amount] of yield* countPlan(added))
     (field.endsWith(':changedAt') ? changed : counts).set(field, amount);
-  const expected = countPlan([...upgrades, ...added]);
+  const expected = yield* countPlan([...upgrades, ...added]);
   for (const field of new Set([...counters.keys(), ...expected.keys()]))
     if (isOnTheWay(field)) counts.set(field, (expected.get(field) ?? 0) - (counters.get(field) ?? 0));
   return { counts: encodeCounts(counts), changed: encodeCounts(changed) };

@@ -1,3 +1,4 @@
+import { eachInSteps, type Steps } from '../../base/steps.ts';
 import { durationBucketOf } from '../../rollout/model/duration-buckets.ts';
 import {
   holdsSlot,
@@ -20,14 +21,14 @@ export function countNew(upgrade: Upgrade): CounterChanges {
 }
 
 /** What all records of a plan come to: one rebuilt from the service may have started already (P11). */
-export function countPlan(upgrades: readonly Upgrade[]): CounterChanges {
+export function* countPlan(upgrades: readonly Upgrade[]): Steps<CounterChanges> {
   const counters = new Map<string, number>();
-  for (const upgrade of upgrades) {
+  yield* eachInSteps(upgrades, (upgrade) => {
     addRecord(counters, upgrade, 1);
-    if (!('endedAt' in upgrade.progress)) continue;
+    if (!('endedAt' in upgrade.progress)) return;
     const field = counterField.changedAt(upgrade.identity.wave);
     counters.set(field, Math.max(counters.get(field) ?? 0, upgrade.progress.endedAt));
-  }
+  });
   return withoutZeros(counters);
 }
 

@@ -1,3 +1,4 @@
+import { eachInSteps, mapInSteps, type Steps, sortInSteps } from '../../base/steps.ts';
 import type { FleetCollector } from './collector.ts';
 
 /**
@@ -63,15 +64,12 @@ function hostPrefixOf(hostName: string): string {
 }
 
 /** Tabulates what collectors are like. */
-export function tabulateAttributes(collectors: readonly FleetCollector[]): AttributeTable {
-  const rows = [...collectors].sort((a, b) => a.id - b.id);
+export function* tabulateAttributes(collectors: readonly FleetCollector[]): Steps<AttributeTable> {
+  const rows = yield* sortInSteps(collectors, (a, b) => a.id - b.id);
   const columns: AttributeColumn[] = [];
   let textLength = 0;
-  for (const key of [...Object.keys(readers), ...frequentFields(rows)]) {
-    const column = columnOf(
-      key,
-      rows.map((collector) => attributeOf(collector, key)),
-    );
+  for (const key of [...Object.keys(readers), ...(yield* frequentFields(rows))]) {
+    const column = columnOf(key, yield* mapInSteps(rows, (collector) => attributeOf(collector, key)));
     const length = column.values.reduce((sum, value) => sum + value.length, 0);
     if (length === 0 || textLength + length > textLengthMax) continue;
     textLength += length;
@@ -80,11 +78,12 @@ export function tabulateAttributes(collectors: readonly FleetCollector[]): Attri
   return { ids: rows.map(({ id }) => id), columns };
 }
 
-function frequentFields(collectors: readonly FleetCollector[]): readonly string[] {
+function* frequentFields(collectors: readonly FleetCollector[]): Steps<readonly string[]> {
   const counts = new Map<string, number>();
-  for (const { fields } of collectors)
+  yield* eachInSteps(collectors, ({ fields }) => {
     for (const name of Object.keys(fields))
       if (fields[name] !== '' && name.length <= valueLengthMax) counts.set(name, (counts.get(name) ?? 0) + 1);
+  });
   return [...counts]
     .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
     .slice(0, fieldsMax)

@@ -1,8 +1,9 @@
+import { mapInSteps, type Steps } from '../../base/steps.ts';
 import { needsCollectorZone } from '../calendar/calendar.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
-import { orderWave } from './domain-order.ts';
+import { domainSizes, orderWave } from './domain-order.ts';
 import { groupCollectors, makeLaneBook } from './group-collectors.ts';
 import { takeSeats } from './take-seats.ts';
 
@@ -22,31 +23,36 @@ export interface PlannedMember {
   readonly domains: readonly number[];
 }
 
+export interface ArrangedPlan {
+  readonly waves: readonly PlannedWave[];
+  readonly groups: PlanGroups;
+}
+
 /**
  * Gives each of these collectors its wave, its place and its groups. Repeatable, whatever the order they come in.
  * @param seed the rollout's id
  */
-export function arrangePlan(
+export function* arrangePlan(
   collectors: readonly FleetCollector[],
   policy: Policy,
   seed: string,
-): { readonly waves: readonly PlannedWave[]; readonly groups: PlanGroups } {
-  const grouping = groupCollectors(collectors, policy, seed);
-  const seated = takeSeats(grouping, policy.waves);
+): Steps<ArrangedPlan> {
+  const grouping = yield* groupCollectors(collectors, policy, seed);
+  const seated = yield* takeSeats(grouping, policy.waves);
   const sizes = grouping.strata.map(() => policy.waves.map(() => 0));
   const book = makeLaneBook(needsCollectorZone(policy));
   let order = 0;
-  const waves = policy.waves.map(({ name }, wave) => {
-    const members = orderWave(seated[wave] ?? [], grouping.domains).map(
-      ({ collector, stratum, domains }): PlannedMember => {
-        const inWaves = sizes[stratum];
-        if (inWaves !== undefined) inWaves[wave] = (inWaves[wave] ?? 0) + 1;
-        order += 1;
-        return { collector, order, lane: book.laneOf(collector, stratum, domains), stratum, domains };
-      },
-    );
-    return { name, members };
-  });
+  const waves: PlannedWave[] = [];
+  for (const [wave, { name }] of policy.waves.entries()) {
+    const ordered = yield* orderWave(seated[wave] ?? [], grouping.domains);
+    const members = yield* mapInSteps(ordered, ({ collector, stratum, domains }): PlannedMember => {
+      const inWaves = sizes[stratum];
+      if (inWaves !== undefined) inWaves[wave] = (inWaves[wave] ?? 0) + 1;
+      order += 1;
+      return { collector, order, lane: book.laneOf(collector, stratum, domains), stratum, domains };
+    });
+    waves.push({ name, members });
+  }
   const strata = grouping.strata.map((label, index) => ({ label, sizes: sizes[index] ?? [] }));
   return { waves, groups: { strata, lanes: book.lanes, domains: grouping.domains } };
 }
@@ -56,12 +62,7 @@ export function longestChain(
   members: readonly Pick<PlannedMember, 'domains'>[],
   domains: readonly CapDomain[],
 ): number {
-  const counts = new Map<number, number>();
-  for (const member of members) {
-    for (const domain of member.domains) counts.set(domain, (counts.get(domain) ?? 0) + 1);
-  }
-  let chain = Math.min(1, members.length);
-  for (const [domain, count] of counts)
-    chain = Math.max(chain, Math.ceil(count / (domains[domain]?.cap ?? 1)));
-  return chain;
+  const sizes = domainSizes(members, domains);
+  const chains = domains.map(({ cap }, domain) => Math.ceil((sizes[domain] ?? 0) / cap));
+  return chains.reduce((longest, chain) => Math.max(longest, chain), Math.min(1, members.length));
 }

@@ -1,6 +1,7 @@
+import { eachInSteps, mapInSteps, runAtOnce, type Steps } from '../../base/steps.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { type AttributeTable, tabulateAttributes } from '../model/attributes.ts';
-import { assessHeartbeat, type FleetSnapshot } from '../model/collector.ts';
+import { assessHeartbeat, type FleetCollector, type FleetSnapshot } from '../model/collector.ts';
 import { countLeftOut } from '../model/left-out.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
@@ -19,13 +20,16 @@ export interface FrozenRollout {
 }
 
 /** Turns a plan into a rollout: from here on only late joiners are added (P5). */
-export function freezePlan(
+export function* freezeInSteps(
   plan: Plan,
   origin: RolloutOrigin & { readonly policy: Policy; readonly fleet: FleetSnapshot },
-): FrozenRollout {
+): Steps<FrozenRollout> {
   const { policy, fleet } = origin;
-  const collectors = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector));
-  const from = countBuilds(collectors.map(({ build }) => build)).slice(0, fromBuildsMax);
+  const collectors: FleetCollector[] = [];
+  for (const { members } of plan.waves)
+    yield* eachInSteps(members, ({ collector }) => void collectors.push(collector));
+  const builds = yield* mapInSteps(collectors, ({ build }) => build);
+  const from = countBuilds(builds).slice(0, fromBuildsMax);
   const rollout = newRollout(origin, policy, {
     kind: 'upgrade',
     rollbackOf: null,
@@ -41,12 +45,18 @@ export function freezePlan(
     planned: plan.waves,
     groups: plan.groups,
   });
-  const upgrades = plan.waves.flatMap((planned, wave) =>
-    planned.members.map((member) =>
-      pendingUpgrade(member, { wave, toBuild: plan.targetBuild }, { rolloutId: origin.id, fleet }),
-    ),
-  );
-  return { rollout, upgrades, groups: plan.groups, attributes: tabulateAttributes(collectors) };
+  const upgrades: Upgrade[] = [];
+  for (const [wave, { members }] of plan.waves.entries())
+    yield* eachInSteps(members, (member) => {
+      const to = { wave, toBuild: plan.targetBuild };
+      upgrades.push(pendingUpgrade(member, to, { rolloutId: origin.id, fleet }));
+    });
+  return { rollout, upgrades, groups: plan.groups, attributes: yield* tabulateAttributes(collectors) };
+}
+
+/** As `freezeInSteps`, at once: for those that nobody else waits for. */
+export function freezePlan(...given: Parameters<typeof freezeInSteps>): FrozenRollout {
+  return runAtOnce(freezeInSteps(...given));
 }
 
 /** What the records of one plan have in common. */

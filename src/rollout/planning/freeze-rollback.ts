@@ -1,5 +1,6 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { hashHex } from '../../base/hash.ts';
+import { eachInSteps, mapInSteps, type Steps } from '../../base/steps.ts';
 import { tabulateAttributes } from '../model/attributes.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
@@ -7,7 +8,7 @@ import { countLeftOut, type LeftOutKind } from '../model/left-out.ts';
 import type { Policy, WaveRule } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
-import { arrangePlan } from './arrange-plan.ts';
+import { type ArrangedPlan, arrangePlan, type PlannedWave } from './arrange-plan.ts';
 import type { FrozenRollout } from './freeze-plan.ts';
 import { pendingUpgrade } from './freeze-plan.ts';
 import { backToMax, frequentBuilds, newRollout, type RolloutOrigin } from './new-rollout.ts';
@@ -19,7 +20,7 @@ import { backToMax, frequentBuilds, newRollout, type RolloutOrigin } from './new
  * @param who those to take back, and those that can't be
  * @param collectors what the inventory shows now, by id
  */
-export function freezeRollback(
+export function* freezeRollback(
   original: Rollout,
   {
     takenBack: upgrades,
@@ -27,14 +28,12 @@ export function freezeRollback(
   }: { readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
   collectors: ReadonlyMap<number, FleetCollector>,
   origin: RolloutOrigin,
-): FrozenRollout {
+): Steps<FrozenRollout> {
   const { id } = origin;
   const toBuilds = new Map<number, string>();
   const chosen: FleetCollector[] = [];
   const leftOut: LeftOutKind[] = [];
-  for (const {
-    identity: { collectorId, fromBuild },
-  } of upgrades) {
+  yield* eachInSteps(upgrades, ({ identity: { collectorId, fromBuild } }) => {
     const collector = collectors.get(collectorId);
     if (collector === undefined) leftOut.push('leftFleet');
     else if (isSameBuild(collector.build, fromBuild)) leftOut.push('atTarget');
@@ -42,8 +41,8 @@ export function freezeRollback(
       toBuilds.set(collectorId, fromBuild);
       chosen.push(collector);
     }
-  }
-  const { policy, waves, groups } = arrangeRollback(chosen, toBuilds, { policy: original.policy, id });
+  });
+  const { policy, waves, groups } = yield* arrangeRollback(chosen, toBuilds, { policy: original.policy, id });
   const plan = waves.flatMap(({ members }, wave) =>
     members.map((member) => ({ member, wave, toBuild: toBuilds.get(member.collector.id) ?? '' })),
   );
@@ -64,39 +63,42 @@ export function freezeRollback(
     groups,
   });
   const rollout: Rollout = original.anyTime === true ? { ...planned, anyTime: true } : planned;
-  const records = plan.map(({ member, ...to }) => pendingUpgrade(member, to, { rolloutId: id, fleet: null }));
-  return { rollout, upgrades: records, groups, attributes: tabulateAttributes(chosen) };
+  const records = yield* mapInSteps(plan, ({ member, ...to }) =>
+    pendingUpgrade(member, to, { rolloutId: id, fleet: null }),
+  );
+  return { rollout, upgrades: records, groups, attributes: yield* tabulateAttributes(chosen) };
 }
 
 /**
  * Collectors are grouped by the build that they go back to, as the original grouped them by the build that they came
  * from: all of them run the same build now, and each old build may fail in its own way.
  */
-function arrangeRollback(
+function* arrangeRollback(
   chosen: readonly FleetCollector[],
   toBuilds: ReadonlyMap<number, string>,
   of: { readonly policy: Policy; readonly id: string },
-): { readonly policy: Policy } & ReturnType<typeof arrangePlan> {
+): Steps<{ readonly policy: Policy } & ArrangedPlan> {
   const now = new Map(chosen.map((collector) => [collector.id, collector]));
-  const asBefore = chosen.map((collector) => ({
+  const asBefore = yield* mapInSteps(chosen, (collector) => ({
     ...collector,
     build: toBuilds.get(collector.id) ?? collector.build,
   }));
-  const arrange = (policy: Policy) => {
-    const { waves, groups } = arrangePlan(asBefore, policy, of.id);
-    const members = waves.map((wave) => ({
-      ...wave,
-      members: wave.members.map((member) => ({
+  function* arrange(policy: Policy) {
+    const { waves, groups } = yield* arrangePlan(asBefore, policy, of.id);
+    const present: PlannedWave[] = [];
+    for (const { name, members } of waves) {
+      const asNow = yield* mapInSteps(members, (member) => ({
         ...member,
         collector: now.get(member.collector.id) ?? member.collector,
-      })),
-    }));
-    return { policy, waves: members, groups };
-  };
-  const arranged = arrange(rollbackPolicy(of.policy));
+      }));
+      present.push({ name, members: asNow });
+    }
+    return { policy, waves: present, groups };
+  }
+  const arranged = yield* arrange(rollbackPolicy(of.policy));
   // A canary that matches none of them would let all start at once.
   const hasCanary = chosen.length === 0 || (arranged.waves[0]?.members.length ?? 0) > 0;
-  return hasCanary ? arranged : arrange(rollbackPolicy(withoutCanary(of.policy)));
+  return hasCanary ? arranged : yield* arrange(rollbackPolicy(withoutCanary(of.policy)));
 }
 
 /**

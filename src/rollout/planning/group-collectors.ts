@@ -1,4 +1,5 @@
 import { hashNumber } from '../../base/hash.ts';
+import { eachInSteps, mapInSteps, type Steps, sortInSteps } from '../../base/steps.ts';
 import { type FleetCollector, valueUnder as readKey } from '../model/collector.ts';
 import type { CapDomain, Lane } from '../model/plan-groups.ts';
 import type { CapRule, CollectorKey, Policy } from '../model/policy.ts';
@@ -22,18 +23,18 @@ export interface Grouping {
 }
 
 /** Sorts collectors into strata and cap domains; the same for the same collectors, in whatever order they come. */
-export function groupCollectors(
+export function* groupCollectors(
   collectors: readonly FleetCollector[],
   policy: Pick<Policy, 'spreadBy' | 'maxInFlightPer'>,
   seed: string,
-): Grouping {
-  const ranked = inHashOrder(collectors, seed);
-  const labels = ranked.map((collector) => stratumLabel(collector, policy.spreadBy));
-  const strata = [...countLabels(labels)].sort(bySizeThenLabel).map(([label]) => label);
+): Steps<Grouping> {
+  const ranked = yield* inHashOrder(collectors, seed);
+  const labels = yield* mapInSteps(ranked, (collector) => stratumLabel(collector, policy.spreadBy));
+  const strata = [...(yield* countLabels(labels))].sort(bySizeThenLabel).map(([label]) => label);
   const stratumOf = new Map(strata.map((label, index) => [label, index]));
-  const { domains, domainsOf } = makeDomains(ranked, policy.maxInFlightPer);
+  const { domains, domainsOf } = yield* makeDomains(ranked, policy.maxInFlightPer);
   return {
-    collectors: ranked.map((collector, rank) => ({
+    collectors: yield* mapInSteps(ranked, (collector, rank) => ({
       collector,
       rank,
       stratum: stratumOf.get(labels[rank] ?? '') ?? 0,
@@ -45,39 +46,44 @@ export function groupCollectors(
 }
 
 /** Orders collectors by a hash of seed and id; by id only where the hashes are the same. */
-export function inHashOrder<Collector extends Pick<FleetCollector, 'id'>>(
+export function* inHashOrder<Collector extends Pick<FleetCollector, 'id'>>(
   collectors: readonly Collector[],
   seed: string,
-): readonly Collector[] {
-  return collectors
-    .map((collector) => ({ collector, hash: hashNumber(`${seed}/${collector.id}`) }))
-    .sort((a, b) => a.hash - b.hash || a.collector.id - b.collector.id)
-    .map(({ collector }) => collector);
+): Steps<readonly Collector[]> {
+  const hashed = yield* mapInSteps(collectors, (collector) => ({
+    collector,
+    hash: hashNumber(`${seed}/${collector.id}`),
+  }));
+  const sorted = yield* sortInSteps(hashed, (a, b) => a.hash - b.hash || a.collector.id - b.collector.id);
+  return sorted.map(({ collector }) => collector);
 }
 
 /** A cap can bind only among two or more, so that a collector alone with its value is in no domain. */
-function makeDomains(collectors: readonly FleetCollector[], rules: readonly CapRule[]) {
+function* makeDomains(
+  collectors: readonly FleetCollector[],
+  rules: readonly CapRule[],
+): Steps<{ readonly domains: readonly CapDomain[]; readonly domainsOf: ReadonlyArray<readonly number[]> }> {
   const domains: CapDomain[] = [];
   const domainsOf: number[][] = collectors.map(() => []);
   for (const { key, cap } of rules) {
-    const labels = collectors.map((collector) => domainLabel(collector, key));
+    const labels = yield* mapInSteps(collectors, (collector) => domainLabel(collector, key));
     const indexOf = new Map<string | undefined, number>();
-    for (const [label, size] of [...countLabels(labels)].sort(bySizeThenLabel)) {
+    for (const [label, size] of [...(yield* countLabels(labels))].sort(bySizeThenLabel)) {
       if (label === undefined || size < 2) continue;
       indexOf.set(label, domains.length);
       domains.push({ label, cap });
     }
-    for (const [place, label] of labels.entries()) {
+    yield* eachInSteps(labels, (label, place) => {
       const domain = indexOf.get(label);
       if (domain !== undefined) domainsOf[place]?.push(domain);
-    }
+    });
   }
   return { domains, domainsOf };
 }
 
-function countLabels<Label>(labels: readonly Label[]): ReadonlyMap<Label, number> {
+function* countLabels<Label>(labels: readonly Label[]): Steps<ReadonlyMap<Label, number>> {
   const counts = new Map<Label, number>();
-  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  yield* eachInSteps(labels, (label) => void counts.set(label, (counts.get(label) ?? 0) + 1));
   return counts;
 }
 

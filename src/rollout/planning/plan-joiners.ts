@@ -1,3 +1,4 @@
+import { eachInSteps, filterInSteps, mapInSteps, type Steps } from '../../base/steps.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import { knowsZones } from '../calendar/calendar.ts';
 import { hasAttributes, tabulateAttributes } from '../model/attributes.ts';
@@ -25,27 +26,28 @@ import { seatJoiners } from './seat-joiners.ts';
  * @param known collectors with a record in this rollout
  * @returns only the new records, with the rollout and groups that know them; null when nobody joins
  */
-export function planJoiners(
+export function* planJoiners(
   rollout: Rollout,
   groups: PlanGroups,
   policy: Pick<Policy, 'select' | 'target'>,
   fleet: FleetSnapshot,
   known: ReadonlySet<number>,
   options: PlanOptions = {},
-): FrozenRollout | null {
+): Steps<FrozenRollout | null> {
   // A rollback takes back what the original changed, and nobody else.
   if (rollout.kind === 'rollback') return null;
   const judge = makeJoinerJudge(rollout, policy, fleet, options);
-  const mustWait = makeMustWait(rollout, groups, fleet, known);
-  const joiners = fleet.collectors.filter(
+  const mustWait = yield* makeMustWait(rollout, groups, fleet, known);
+  const joiners = yield* filterInSteps(
+    fleet.collectors,
     (each) => !known.has(each.id) && judge(each) === undefined && !mustWait(each),
   );
   if (joiners.length === 0) return null;
   const planned = rollout.waves.reduce((sum, { size, joined }) => sum + size + joined, 0);
   const extended = extendGroups(rollout, groups);
-  const inOrder = inHashOrder(joiners, rollout.id);
+  const inOrder = yield* inHashOrder(joiners, rollout.id);
   const waveOf = seatJoiners(rollout, groups, inOrder);
-  const upgrades = inOrder.map((collector, index): Upgrade => {
+  const upgrades = yield* mapInSteps(inOrder, (collector, index): Upgrade => {
     const wave = waveOf.get(collector.id) ?? rollout.waves.length - 1;
     const member = { ...extended.add(collector, wave), order: planned + index + 1 };
     return pendingUpgrade(member, { wave, toBuild: rollout.targetBuild }, { rolloutId: rollout.id, fleet });
@@ -53,7 +55,7 @@ export function planJoiners(
   return {
     upgrades,
     groups: extended.groups,
-    attributes: tabulateAttributes(inOrder),
+    attributes: yield* tabulateAttributes(inOrder),
     rollout: {
       ...rollout,
       waves: rollout.waves.map((each, index) => {
@@ -94,19 +96,22 @@ export function makeJoinerJudge(
  * A planned collector that was alone with its value is in no domain of that cap, and may be tried again at any time:
  * whoever shares the value is left to the next rollout (P2).
  */
-function makeMustWait(
+function* makeMustWait(
   { policy }: Rollout,
   groups: PlanGroups,
   fleet: FleetSnapshot,
   known: ReadonlySet<number>,
-): (collector: FleetCollector) => boolean {
+): Steps<(collector: FleetCollector) => boolean> {
   const domains = new Set(groups.domains.map(({ label }) => label));
   const labelsOf = (collector: FleetCollector) =>
     policy.maxInFlightPer.flatMap(({ key }) => {
       const label = domainLabel(collector, key);
       return label === undefined || domains.has(label) ? [] : [label];
     });
-  const taken = new Set(fleet.collectors.filter(({ id }) => known.has(id)).flatMap(labelsOf));
+  const taken = new Set<string>();
+  yield* eachInSteps(fleet.collectors, (collector) => {
+    if (known.has(collector.id)) for (const label of labelsOf(collector)) taken.add(label);
+  });
   return (collector) => labelsOf(collector).some((label) => taken.has(label));
 }
 

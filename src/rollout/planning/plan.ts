@@ -1,5 +1,6 @@
 import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 import { hashHex } from '../../base/hash.ts';
+import { eachInSteps, runAtOnce, type Steps } from '../../base/steps.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
@@ -38,23 +39,28 @@ export interface PlanOptions {
  * Makes the plan of a rollout (DESIGN §4, Waves).
  * @param seed the rollout's id: members are chosen by a hash of it and theirs, so the same seed makes the same plan
  */
-export function makePlan(
+export function* planInSteps(
   policy: Policy,
   targetBuild: string,
   fleet: FleetSnapshot,
   seed: string,
   options: PlanOptions = {},
-): Plan {
+): Steps<Plan> {
   const judge = makeJudge(policy, targetBuild, fleet, options);
   const chosen: FleetCollector[] = [];
   const leftOut: LeftOut[] = [];
-  for (const collector of fleet.collectors) {
+  yield* eachInSteps(fleet.collectors, (collector) => {
     const kind = judge(collector);
     if (kind === undefined) chosen.push(collector);
     else leftOut.push({ collector, kind });
-  }
-  const { waves, groups } = arrangePlan(chosen, policy, seed);
+  });
+  const { waves, groups } = yield* arrangePlan(chosen, policy, seed);
   return { targetBuild, waves, leftOut, groups, hash: hashOf(targetBuild, waves) };
+}
+
+/** As `planInSteps`, at once: for those that nobody else waits for. */
+export function makePlan(...given: Parameters<typeof planInSteps>): Plan {
+  return runAtOnce(planInSteps(...given));
 }
 
 /**
@@ -68,7 +74,13 @@ export function makeJudge(
   { failedBefore, heldCollectors, claimed, only }: PlanOptions,
 ): (collector: FleetCollector) => PlanExclusion | undefined {
   const selection = compileSelection(policy.select);
-  const isAbove = ({ build }: FleetCollector) => (compareBuildVersions(build, targetBuild) ?? 0) > 0;
+  // A fleet has few builds, and this is asked of each collector.
+  const above = new Map<string, boolean>();
+  const isAbove = ({ build }: FleetCollector) => {
+    const known = above.get(build) ?? (compareBuildVersions(build, targetBuild) ?? 0) > 0;
+    above.set(build, known);
+    return known;
+  };
   // Whether a service lists collectors above the target as upgradable is not specified (collector-api.md §4.3); a task
   // would take them down. One that lists some of them lists all that it would take down now.
   const listsAbove = collectors.some((collector) => upgradableIds.has(collector.id) && isAbove(collector));

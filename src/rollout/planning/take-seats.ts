@@ -1,3 +1,4 @@
+import { eachInSteps, filterInSteps, type Steps } from '../../base/steps.ts';
 import { membersOf, type WaveRule } from '../model/policy.ts';
 import { domainSizes, inDomainOrder, tightestDomain } from './domain-order.ts';
 import type { GroupedCollector, Grouping } from './group-collectors.ts';
@@ -24,45 +25,45 @@ interface Seating {
  * last member of a domain could take stays empty.
  * @returns the members of each wave
  */
-export function takeSeats(
+export function* takeSeats(
   grouping: Grouping,
   rules: readonly WaveRule[],
-): ReadonlyArray<readonly GroupedCollector[]> {
-  const seating = beginSeating(grouping);
-  return rules.map((rule, index) =>
-    index === rules.length - 1 ? seating.left.flat() : fillWave(seating, rule),
-  );
+): Steps<ReadonlyArray<readonly GroupedCollector[]>> {
+  const seating = yield* beginSeating(grouping);
+  const waves: Array<readonly GroupedCollector[]> = [];
+  for (const rule of rules.slice(0, -1)) waves.push(yield* fillWave(seating, rule));
+  return [...waves, seating.left.flat()];
 }
 
-function beginSeating(grouping: Grouping): Seating {
+function* beginSeating(grouping: Grouping): Steps<Seating> {
   const { collectors, strata, domains } = grouping;
   const left: GroupedCollector[][] = strata.map(() => []);
   const unplanned = domainSizes(collectors, domains);
   const chainOf = new Map<GroupedCollector, number>();
-  for (const member of collectors) {
+  yield* eachInSteps(collectors, (member) => {
     left[member.stratum]?.push(member);
     const chain = tightestDomain(member.domains, domains, unplanned);
     if (chain !== undefined) chainOf.set(member, chain);
-  }
-  const untried = makeUntriedValues(collectors.map(({ collector }) => collector));
+  });
+  const untried = yield* makeUntriedValues(collectors.map(({ collector }) => collector));
   return { grouping, chainOf, left, covered: strata.map(() => false), unplanned, untried };
 }
 
-function fillWave(seating: Seating, rule: WaveRule): readonly GroupedCollector[] {
+function* fillWave(seating: Seating, rule: WaveRule): Steps<readonly GroupedCollector[]> {
   const { unplanned, covered, chainOf, untried } = seating;
   const { domains } = seating.grouping;
   const matches = compileMatch(rule.match);
   const isTheLast = (member: GroupedCollector) =>
     member.domains.some((domain) => (unplanned[domain] ?? 0) < 2);
-  const open = seating.left.map((members) =>
-    members.filter((member) => !isTheLast(member) && matches(member.collector)),
-  );
+  const open: GroupedCollector[][] = [];
+  for (const members of seating.left)
+    open.push(yield* filterInSteps(members, (member) => !isTheLast(member) && matches(member.collector)));
   const seats = seatsOf(seating, rule, open);
   const inWave = unplanned.map(() => 0);
   const taken = new Set<GroupedCollector>();
-  const inOrder = (members: readonly GroupedCollector[]) =>
-    domains.length === 0 ? members : inDomainOrder(members, { domains, chainOf, inWave });
-  const take = (members: readonly GroupedCollector[], wanted: number): void => {
+  function* take(unordered: readonly GroupedCollector[], wanted: number): Steps<void> {
+    const members =
+      domains.length === 0 ? unordered : yield* inDomainOrder(unordered, { domains, chainOf, inWave });
     let free = wanted;
     // Where collectors share caps, their order spreads those, and stays as it is.
     const isFree = members.every((member) => member.domains.length === 0);
@@ -76,20 +77,24 @@ function fillWave(seating: Seating, rule: WaveRule): readonly GroupedCollector[]
         unplanned[domain] = (unplanned[domain] ?? 0) - 1;
         inWave[domain] = (inWave[domain] ?? 0) + 1;
       }
+      yield;
     }
-  };
+  }
   // Small strata choose first, since they have the fewest others to fall back on; and each gets its first seat before
   // any gets its second, which could take the last free place of a domain from them.
   const strata = seats
     .map((wanted, stratum) => ({ wanted, stratum, members: open[stratum] ?? [] }))
     .filter(({ wanted }) => wanted > 0)
     .sort((a, b) => a.members.length - b.members.length || a.stratum - b.stratum);
-  for (const { members } of strata) take(inOrder(members), 1);
+  for (const { members } of strata) yield* take(members, 1);
   for (const { members, wanted } of strata) {
-    if (wanted > 1) take(inOrder(members.filter((member) => !taken.has(member))), wanted - 1);
+    if (wanted > 1) yield* take(yield* filterInSteps(members, (member) => !taken.has(member)), wanted - 1);
   }
   for (const { stratum } of taken) covered[stratum] = true;
-  seating.left = seating.left.map((members) => members.filter((member) => !taken.has(member)));
+  const left: GroupedCollector[][] = [];
+  for (const members of seating.left)
+    left.push(yield* filterInSteps(members, (member) => !taken.has(member)));
+  seating.left = left;
   return [...taken];
 }
 

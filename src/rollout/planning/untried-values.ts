@@ -1,3 +1,4 @@
+import { eachInSteps, type Steps } from '../../base/steps.ts';
 import { tabulateAttributes } from '../model/attributes.ts';
 import type { FleetCollector } from '../model/collector.ts';
 
@@ -16,9 +17,10 @@ const shareMin = 0.002;
 const sharedMin = 3;
 
 /** Makes the list of values for a plan of these collectors; nothing of it has been tried. */
-export function makeUntriedValues(collectors: readonly FleetCollector[]): UntriedValues {
-  const { ids, columns } = tabulateAttributes(collectors);
-  const rows = new Map(ids.map((id, row) => [id, row]));
+export function* makeUntriedValues(collectors: readonly FleetCollector[]): Steps<UntriedValues> {
+  const { ids, columns } = yield* tabulateAttributes(collectors);
+  const rows = new Map<number, number>();
+  yield* eachInSteps(ids, (id, row) => void rows.set(id, row));
   const least = Math.max(sharedMin, shareMin * ids.length);
   let left = 0;
   const untried = columns.map(({ values, cells }) => {

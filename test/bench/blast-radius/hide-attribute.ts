@@ -1,3 +1,4 @@
+import { runAtOnce } from '../../../src/base/steps.ts';
 import { seededChance } from '../../../src/rehearsal/world/seeded-chance.ts';
 import {
   type Attribute,
@@ -32,7 +33,7 @@ export function hideAttribute(seed: number, hidden: Hidden): AttributedFleet {
   const fleet = drawFleet(seed, 0.01);
   const chance = seededChance(seed ^ 0xa77);
   const collectors = fleet.snapshot.collectors.map((collector) => withAttributes(collector, chance));
-  const table = tabulateAttributes(collectors);
+  const table = runAtOnce(tabulateAttributes(collectors));
   const broken = hidden.kind === 'nobody' ? [] : drawHidden(table, hidden, chance);
   return {
     snapshot: { ...fleet.snapshot, collectors },

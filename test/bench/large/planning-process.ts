@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../../src/base/time.ts';
+import { runInSlices } from '../../../src/base/turn-budget.ts';
 import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
 import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
-import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
-import { makePlan } from '../../../src/rollout/planning/plan.ts';
+import { freezeInSteps } from '../../../src/rollout/planning/freeze-plan.ts';
+import { planInSteps } from '../../../src/rollout/planning/plan.ts';
 import { describeRollout } from '../../../src/rollout/status/status.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
 import { answerParent, startChild } from '../processes/child-process.ts';
@@ -21,6 +22,8 @@ export interface PlanningBrief {
 export interface PlanningFigures {
   readonly collectors: number;
   readonly planMs: DurationMs;
+  /** The longest turn of the event loop meanwhile; its CPU time is what it takes where nothing else wants the machine. */
+  readonly longestTurn: { readonly ms: DurationMs; readonly cpuMs: DurationMs };
   /** Of the whole process, with the fleet, the plan and its records in memory. */
   readonly rssPeakBytes: number;
   readonly freezeMs: DurationMs;
@@ -46,11 +49,13 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
   const policy = benchPolicy();
   const id = 'bench-20260302-1';
 
+  const turns = watchTurns();
   const planFrom = performance.now();
-  const plan = makePlan(policy, '19.536-4', fleet, id);
+  const plan = await runInSlices(planInSteps(policy, '19.536-4', fleet, id));
   const origin = { id, policy, startedBy: 'bench', createdAt: fleet.readAt, fleet };
-  const frozenPlan = freezePlan(plan, origin);
+  const frozenPlan = await runInSlices(freezeInSteps(plan, origin));
   const planMs = performance.now() - planFrom;
+  const longestTurn = turns.end();
   const { maxRSS } = process.resourceUsage();
 
   const keyPrefix = `bench-${randomUUID()}`;
@@ -78,10 +83,37 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
   return {
     collectors,
     planMs,
+    longestTurn,
     rssPeakBytes: maxRSS * 1_024,
     freezeMs,
     statusMs: { median: quantile(looks, 0.5), p95: quantile(looks, 0.95) },
     broken,
+  };
+}
+
+/** Measures each turn of the event loop, until its end. */
+function watchTurns(): { end(): PlanningFigures['longestTurn'] } {
+  let longest = { ms: 0, cpuMs: 0 };
+  let beganAt = performance.now();
+  let cpu = process.cpuUsage();
+  const measure = () => {
+    const { user, system } = process.cpuUsage(cpu);
+    const turn = { ms: performance.now() - beganAt, cpuMs: (user + system) / 1_000 };
+    longest = { ms: Math.max(longest.ms, turn.ms), cpuMs: Math.max(longest.cpuMs, turn.cpuMs) };
+    beganAt = performance.now();
+    cpu = process.cpuUsage();
+  };
+  const watch = () => {
+    measure();
+    next = setImmediate(watch);
+  };
+  let next = setImmediate(watch);
+  return {
+    end: () => {
+      clearImmediate(next);
+      measure();
+      return longest;
+    },
   };
 }
 

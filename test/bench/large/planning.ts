@@ -39,6 +39,8 @@ function renderPlans(plans: readonly PlanningFigures[], redisKind: string): stri
     plans.map(({ collectors }) => `${collectors} collectors`),
     [
       row('planned in (s)', ({ planMs }) => planMs / 1_000, fixed(2), goals.planMs / 1_000),
+      row('longest turn of the event loop (ms)', ({ longestTurn }) => longestTurn.ms, fixed(0), goals.turnMs),
+      row('its CPU time, at most (ms)', ({ longestTurn }) => longestTurn.cpuMs, fixed(0)),
       row(
         'memory of its process, peak (MiB)',
         ({ rssPeakBytes }) => mebibytes(rssPeakBytes),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../../../src/base/steps.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { policyKeys, rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
@@ -20,7 +21,7 @@ function aStore(changes: { historyMs?: number } = { historyMs }) {
 type Parts = ReturnType<typeof aStore>;
 
 async function freeze({ store }: Parts, number: number): Promise<void> {
-  const attributes = tabulateAttributes([aCollector()]);
+  const attributes = runAtOnce(tabulateAttributes([aCollector()]));
   const id = `production-20260302-${number}`;
   const rollout = aRollout({ id, createdAt: startedAt + number });
   const upgrades = pendingOnes(3, { rolloutId: id });

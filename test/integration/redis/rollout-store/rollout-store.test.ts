@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../../../src/base/steps.ts';
 import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { listAllUpgrades } from '../../../../src/orchestrator/records/read-records.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
@@ -352,7 +353,8 @@ describe('another plan in the place of one that waits', () => {
 });
 
 describe('what collectors are like', () => {
-  const rack = (id: number, name: string) => tabulateAttributes([aCollector({ id, fields: { rack: name } })]);
+  const rack = (id: number, name: string) =>
+    runAtOnce(tabulateAttributes([aCollector({ id, fields: { rack: name } })]));
 
   it('is kept with the plan, and with those who join it', async () => {
     const groups = someGroups();

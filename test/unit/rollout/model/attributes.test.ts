@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../../../src/base/steps.ts';
 import {
   formatAttributes,
   hasAttributes,
@@ -15,7 +16,7 @@ const inRack = (id: number, rack: string, more: Readonly<Record<string, string>>
 describe('the attributes of collectors', () => {
   it('are what the inventory says of them, with the beginning of the host name', () => {
     const collector = aCollector({ category: '', fields: { rack: 'r7', empty: '' } });
-    const { columns } = tabulateAttributes([collector]);
+    const { columns } = runAtOnce(tabulateAttributes([collector]));
     expect(Object.fromEntries(columns.map(({ key, values }) => [key, values[0]]))).toEqual({
       osName: 'Linux',
       osArch: 'amd64',
@@ -40,15 +41,15 @@ describe('the attributes of collectors', () => {
 
   it('are bounded: 64 characters of a value, and the 24 most frequent fields', () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, field) => [`f${field}`, 'x']));
-    const table = tabulateAttributes([inRack(1, 'r'.repeat(99), many), inRack(2, 'r7')]);
+    const table = runAtOnce(tabulateAttributes([inRack(1, 'r'.repeat(99), many), inRack(2, 'r7')]));
     const fields = table.columns.filter(({ key }) => key.startsWith('fields.'));
     expect(fields).toHaveLength(24);
     expect(fields[0]).toEqual({ key: 'fields.rack', values: ['r'.repeat(64), 'r7'], cells: [0, 1] });
   });
 
   it('of late joiners stand beside those of the plan', () => {
-    const plan = tabulateAttributes([inRack(5, 'r7'), inRack(2, 'r8')]);
-    const joiners = tabulateAttributes([inRack(3, 'r7', { zone: 'b' }), inRack(5, 'r1')]);
+    const plan = runAtOnce(tabulateAttributes([inRack(5, 'r7'), inRack(2, 'r8')]));
+    const joiners = runAtOnce(tabulateAttributes([inRack(3, 'r7', { zone: 'b' }), inRack(5, 'r1')]));
     const table = joinTables([plan, joiners]);
     if (table === undefined) throw new Error('no table');
     expect(table.ids).toEqual([2, 3, 5]);

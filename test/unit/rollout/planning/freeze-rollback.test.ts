@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../../../src/base/steps.ts';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import { freezeRollback, rollbackPolicy } from '../../../../src/rollout/planning/freeze-rollback.ts';
@@ -41,7 +42,7 @@ function frozen(
   const collectors = new Map(fleet.collectors.map((each) => [each.id, each]));
   const origin = { id: 'r-20260302-2', startedBy: 'ops', createdAt: startedAt + 9, fleet };
   const original = aRollout({ id: 'r-20260302-1', policy: aPolicy(policy), state: 'held' });
-  const made = freezeRollback(original, { takenBack, left }, collectors, origin);
+  const made = runAtOnce(freezeRollback(original, { takenBack, left }, collectors, origin));
   const sizes = made.rollout.waves.map(
     (_wave, index) => made.upgrades.filter((each) => each.identity.wave === index).length,
   );

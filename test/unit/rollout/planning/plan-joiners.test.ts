@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../../../src/base/steps.ts';
 import type { FleetCollector, FleetSnapshot } from '../../../../src/rollout/model/collector.ts';
 import type { Policy, WaveRule } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, WaveState } from '../../../../src/rollout/model/rollout.ts';
@@ -43,7 +44,9 @@ interface Given {
 
 function joined(newcomers: Newcomers, given: Given = {}): FrozenRollout | null {
   const { rollout = frozen.rollout, options = {}, present = policy } = given;
-  return planJoiners(rollout, frozen.groups, present, grownBy(fleet, newcomers), idsOf(frozen), options);
+  return runAtOnce(
+    planJoiners(rollout, frozen.groups, present, grownBy(fleet, newcomers), idsOf(frozen), options),
+  );
 }
 
 function withWaves(...states: readonly WaveState[]): Rollout {
@@ -91,7 +94,7 @@ describe('late joiners', () => {
       waves: rollout.waves.map((wave, at) => ({ ...wave, state: states[at] ?? 'waiting' })),
     };
     const newcomers = [...Array.from({ length: 9 }, () => ({ osName: 'Linux' })), { osName: 'HP-UX' }];
-    const result = planJoiners(begun, groups, sparse, grownBy(ten, newcomers), idsOf(planned));
+    const result = runAtOnce(planJoiners(begun, groups, sparse, grownBy(ten, newcomers), idsOf(planned)));
     const seated = result?.upgrades.filter(({ identity }) => identity.wave === 1);
     expect(seated?.map(({ identity }) => identity.collectorId)).toEqual([20]);
   });
@@ -203,7 +206,7 @@ describe('the seats of late joiners', () => {
     const [canary, ...others] = planned.rollout.waves;
     const waves = [{ ...aWave(canary), state, joined: before }, ...others];
     const now = grownBy(old, newcomers);
-    return planJoiners({ ...planned.rollout, waves }, planned.groups, rules, now, idsOf(planned));
+    return runAtOnce(planJoiners({ ...planned.rollout, waves }, planned.groups, rules, now, idsOf(planned)));
   }
   /** How many took a seat in each wave. */
   function seated(...of: Parameters<typeof grown>): readonly number[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Selector } from '../../../../src/rollout/model/policy.ts';
 import { failuresAllowed, formatAmount, membersOf } from '../../../../src/rollout/model/policy.ts';
-import { makePlan, type Plan } from '../../../../src/rollout/planning/plan.ts';
+import { makePlan, type Plan, planInSteps } from '../../../../src/rollout/planning/plan.ts';
 import { compileMatch } from '../../../../src/rollout/planning/selector.ts';
 import { aCollector, aFleet, aPolicy, aTarget, aWaveRule, targetBuild } from '../../../support/builders.ts';
 
@@ -104,6 +104,39 @@ describe('the plan (P5)', () => {
     expect(hash(aPolicy())).not.toBe(hash());
     const renamed = threeWaves.waves.map((rule) => ({ ...rule, name: `${rule.name}!` }));
     expect(hash({ ...threeWaves, waves: renamed })).not.toBe(hash());
+  });
+});
+
+describe('a plan that is made in steps', () => {
+  const policy = aPolicy({
+    ...threeWaves,
+    spreadBy: ['osName'],
+    maxInFlightPer: [{ key: 'fields.rack', cap: 2 }],
+  });
+  const fleet = aFleet(3_000, (id) => ({
+    osName: id % 3 === 0 ? 'Windows' : 'Linux',
+    fields: { rack: `r${id % 40}` },
+  }));
+
+  it('is the one that is made at once, whatever else is planned in between', () => {
+    const steps = planInSteps(policy, targetBuild, fleet, 'a');
+    const other = planInSteps(policy, targetBuild, fleet, 'b');
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) other.next();
+    expect(step.value).toEqual(makePlan(policy, targetBuild, fleet, 'a'));
+  });
+
+  it('has the hash that it had before plans were made in steps: a plan that waits for approval keeps its name', () => {
+    expect(makePlan(policy, targetBuild, fleet, 'production-20260302-1').hash).toBe('c056e797');
+  });
+
+  it('has more steps the larger it is, so that none of them grows with the fleet', () => {
+    const stepsOf = (collectors: number) => {
+      let count = 0;
+      for (const _step of planInSteps(policy, targetBuild, aFleet(collectors), 'seed')) count += 1;
+      return count;
+    };
+    expect(stepsOf(10_000)).toBeGreaterThan(4 * stepsOf(2_000));
   });
 });
 
