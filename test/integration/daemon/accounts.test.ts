@@ -73,33 +73,4 @@ describe.concurrent('a daemon with two accounts', () => {
     for (const { throttled } of [eu.record(), us.record()])
       expect(throttled).toMatchObject({ rate: 0, concurrency: 0 });
   });
-
-  it('continues the rollout of a former service in the account that keeps its keys (P11)', async (test) => {
-    const config = redis.config();
-    const scenario = { fleet: { size: 12 } };
-    const night = await aNight(test, { redis: config, scenario });
-    const us = await aNight(test, { redis: config, scenario });
-    const { service, rollouts, ...file } = JSON.parse(JSON.stringify(nightConfig(night.baseUrl)));
-    const policy = { ...rollouts[0], waves: [{ name: 'all' }] };
-    const start = async (sections: object) => {
-      const text = JSON.stringify({ ...file, ...sections });
-      const daemon = await startDaemon(readConfig(text), { redis: config });
-      test.onTestFinished(() => daemon.close());
-      return daemon;
-    };
-    const before = await start({ service, rollouts: [policy] });
-    const rolloutId = await scan(before);
-    await createsReach(night, 1);
-    await before.close();
-    const after = await start({
-      accounts: { eu: { ...service, keyPrefix: config.keyPrefix }, us: { ...service, baseUrl: us.baseUrl } },
-      rollouts: [
-        { ...policy, account: 'eu' },
-        { ...policy, name: 'other', account: 'us' },
-      ],
-    });
-    expect((await untilEnded(after, rolloutId)).state).toBe('succeeded');
-    expect(createdTwice(night.record())).toEqual([]);
-    expect(us.record().creates).toEqual([]);
-  });
 });

@@ -52,12 +52,6 @@ const cases: Readonly<Record<string, Case>> = {
     breaks: [{ ...onWindows, how: 'fails' }],
     state: 'held',
   },
-  'a build that fails on Windows, with one wave that bears one failure': {
-    waves: [{ name: 'all', maxFailures: 1 }],
-    failures: [{ match: { osName: 'Windows*' }, outcome: 'failed', message: 'exited with code 17' }],
-    breaks: [{ ...onWindows, how: 'fails' }],
-    state: 'held',
-  },
   'a build after which Windows does not return': {
     waves: careful,
     concurrency: 16,

@@ -127,22 +127,18 @@ describe('the notifications of daemons', () => {
       onTestFinished,
     );
     expect((await end()).status.state).toBe('succeeded');
-    const readiness = await until('the failure', async () => {
+    await until('the failures at /readyz', async () => {
       const { status, text } = await daemon.get('/readyz');
-      const isSeen = ['slack takes no messages', 'no report has been written'].every((part) =>
-        text.includes(part),
-      );
-      return isSeen && { status, text };
+      expect(status).toBe(200);
+      return /slack takes no messages/.test(text) && /no report has been written/.test(text);
     });
-    expect(readiness.status).toBe(200);
     expect(await daemon.operations.listPolicies()).toMatchObject({
       notificationProblems: [expect.stringContaining('answered 503')],
       reports: { directory: '/dev/null/reports', problem: expect.stringContaining('is not a directory') },
     });
     const { text } = await daemon.get('/metrics');
-    expect(Number(/upwave_notifications_total\{result="failed"\} (\d+)/.exec(text)?.[1])).toBeGreaterThan(0);
+    expect(text).toMatch(/^upwave_notifications_total\{result="failed"\} [1-9]/m);
     expect(text).toContain('upwave_reports_total{result="failed"} 1');
-    expect(daemon.told('report.failed')).toMatchObject([{ level: 'error', policy: 'night' }]);
     expect(daemon.logText()).not.toContain(notifyPath);
   });
 });

@@ -392,17 +392,4 @@ describe('status', () => {
     }
     expect((await upwave('status', 'production')).code).toBe(exitCodes.done);
   });
-
-  it('has a line for each of several policies, and says how to see one', async () => {
-    const { upwave } = await setUp(aRolloutStatus(), aRolloutStatus({ id: 'b', policy: 'test' }));
-    const { out } = await upwave('status');
-    expect(out).toMatch(/^production .*\ntest .*\n\nmore: upwave status production\n$/);
-  });
-
-  it('--json is one document, in which nothing moves a terminal', async () => {
-    const { upwave } = await setUp(aRolloutStatus({ reason: 'x\u202ey' }));
-    const { out } = await upwave('status', '--json');
-    expect(out).not.toContain('\u202e');
-    expect(JSON.parse(out)).toMatchObject({ rollouts: [{ id: running, reason: 'x\u202ey' }] });
-  });
 });

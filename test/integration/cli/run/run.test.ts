@@ -57,7 +57,7 @@ describe.concurrent('upwave run --once', () => {
     const rolloutId = await scan(daemon);
     await daemon.close();
     for (const { facts } of night.service.world.collectors()) night.service.world.remove(facts.id);
-    const { code, err } = await desk.call('run', '--once');
+    const { code, err } = await desk.run('run', '--once');
     expect(err).toMatch(new RegExp(`${rolloutId} is still running.* it is empty, .*check the access key`));
     expect(code).toBe(3);
   });
@@ -197,9 +197,9 @@ describe.concurrent('a running `upwave run` and its operator', () => {
       2,
       expect.stringMatching(/upwave\.yaml:\d+.*concurrency/),
     ]);
-    const ready = await fetch(`${url}/readyz`);
-    expect(ready.status).toBe(200);
-    expect(await ready.json()).toMatchObject({ checks: { config: { ok: true, kind: 'refused' } } });
+    expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({
+      checks: { config: { ok: true, kind: 'refused' } },
+    });
     expect(await isReloaded()).toBe('0');
     expect((await upwave('status')).out).toContain('The config file has mistakes');
 
@@ -217,15 +217,9 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     expect(reloaded.out).toMatch(/^later .*: select.exclude$/m);
     expect([reloaded.code, await isReloaded()]).toEqual([0, '1']);
     await createsReach(night, frozenAt + 1);
-    const reason = (words: RegExp) => expect.stringMatching(words);
-    expect(await (await fetch(`${url}/api/v1/audit`)).json()).toMatchObject({
-      entries: [
-        { event: 'config.reloaded', reason: reason(/^night: .*concurrency 1 → 2.*; over$/) },
-        { event: 'config.reloaded', by: 'SIGHUP', reason: reason(/freezes none → 2020/) },
-        { event: 'rollout.resumed' },
-        { event: 'rollout.paused', reason: 'lunch' },
-      ],
-    });
+    const { out: audit } = await upwave('audit');
+    expect(audit).toMatch(/ SIGHUP {2}config\.reloaded .*freezes none → 2020/);
+    expect(audit).toMatch(/ rollout\.paused .*: lunch$/m);
 
     expect((await upwave('abort')).code).toBe(0);
     const refused = await upwave(...resume);

@@ -510,9 +510,9 @@ describe('the fleet service', () => {
           ? sendJson(response, 200, { collector: rows[1] })
           : sendJson(response, 200, pageOf(rows, request)),
       );
-      const plain = await fleet.readFleet('19.500-1');
-      expect(plain.ok && plain.value.collectors.map(({ id }) => id)).toEqual([1, 2]);
-      expect(plain.ok && plain.value.upgradableIds).toEqual(new Set([1, 2]));
+      expect(await fleet.readFleet('19.500-1')).toMatchObject({
+        value: { collectors: [{ id: 1 }, { id: 2 }], upgradableIds: new Set([1, 2]) },
+      });
       expect(await fleet.findCollector('2')).toMatchObject({ ok: true, value: { id: 2, name: 'c2' } });
       const look = { collectorId: 2, upgradableTo: null, urgent: false };
       expect(await fleet.pollCollector(look)).toMatchObject({

@@ -181,13 +181,6 @@ describe('the session with the service', () => {
   });
 
   describe('a 429', () => {
-    it('at the sign-in sends all who waited for it home, instead of pausing for each in turn', async () => {
-      const { fleet, server } = await aCollectorApi((_request, response) => sendText(response, 429, ''));
-      const answers = await Promise.all(['1', '2', '3', '4'].map((id) => fleet.pollTask(id)));
-      expect(answers.map((answer) => !answer.ok && answer.failure.kind)).toEqual(Array(4).fill('throttled'));
-      expect(server.requests).toHaveLength(1);
-    });
-
     it('pauses the whole budget, which lets pauses grow until a success', async () => {
       let status = 429;
       const { fleet, budget, throttled } = await aCollectorApi((_request, response) =>

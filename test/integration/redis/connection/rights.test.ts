@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
-import { triedCommands } from '../../../../src/redis/connection/rights.ts';
+import { checkRedisRights, triedCommands } from '../../../../src/redis/connection/rights.ts';
 import {
   aDaemonNight,
   type NightDaemon,
@@ -79,38 +79,45 @@ describe
   });
 
 describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with fewer rights', () => {
-  it.for([
-    { less: '-eval -evalsha -xadd', rights: '+eval +evalsha +xadd' },
-    { less: 'resetkeys ~other:*', rights: '~upwave:*' },
-  ])(
-    'is told at once at /readyz, in the log, the metrics and status, and once granted work begins: $less',
-    async ({ less, rights }, { expect, onTestFinished }) => {
-      const { redis, acl, config } = await aRedisWithUser(onTestFinished, less);
-      const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
-      const daemon = await night.startDaemon();
-      await until('/readyz to tell', async () => (await readiness(daemon)).redis['kind'] === 'forbidden');
-      const reason = `${redis.url} refuses its user ${rights}: no work is done. Grant it: ACL SETUSER <user> ${rights}`;
-      expect(await readiness(daemon)).toMatchObject({ status: 503, redis: { ok: false, reason } });
-      const [first] = rights.split(' ');
-      const refused = `upwave_redis_right_refused{right="${first}"} 1`;
-      await until('the metric', async () => (await daemon.get('/metrics')).text.includes(refused));
-      const { code, all } = await callUpwave('status', '--url', daemon.url);
-      expect({ code, all }).toMatchObject({ code: 4, all: expect.stringContaining(reason) });
-      expect(all).not.toContain('is away');
+  it('has the key pattern named that is missing', async ({ expect, onTestFinished }) => {
+    const { config } = await aRedisWithUser(onTestFinished, 'resetkeys ~other:*');
+    const [connection, subscriber] = [0, 1].map(() => makeRedisConnection(config, 'worker'));
+    if (connection === undefined || subscriber === undefined) throw new Error('there are two');
+    onTestFinished(async () => void (await Promise.all([connection.close(), subscriber.close()])));
+    const { commands } = connection;
+    const refused = await checkRedisRights({ commands, subscriber, keyPrefix: config.keyPrefix });
+    expect(refused).toEqual({ needed: ['~upwave:*'], optional: [] });
+  });
 
-      await acl(lineOfGuide('pass-of-upwave'));
-      await until('/readyz to be well', async () => (await readiness(daemon)).status === 200);
-      const rolloutId = await scan(daemon);
-      expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
-      expect((await daemon.get('/metrics')).text).not.toContain('upwave_redis_right_refused{');
-      expect(daemon.log.filter(isReported).map(({ event }) => event)).toEqual([
-        'redis.reachable',
-        'redis.forbidden',
-        'redis.allowed',
-      ]);
-      expect(JSON.stringify(daemon.log)).not.toContain('pass-of-upwave');
-    },
-  );
+  it('is told at once at /readyz, in the log, the metrics and status, and once granted work begins', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const rights = '+eval +evalsha +xadd';
+    const { redis, acl, config } = await aRedisWithUser(onTestFinished, '-eval -evalsha -xadd');
+    const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
+    const daemon = await night.startDaemon();
+    await until('/readyz to tell', async () => (await readiness(daemon)).redis['kind'] === 'forbidden');
+    const reason = `${redis.url} refuses its user ${rights}: no work is done. Grant it: ACL SETUSER <user> ${rights}`;
+    expect(await readiness(daemon)).toMatchObject({ status: 503, redis: { ok: false, reason } });
+    const refused = 'upwave_redis_right_refused{right="+eval"} 1';
+    await until('the metric', async () => (await daemon.get('/metrics')).text.includes(refused));
+    const { code, all } = await callUpwave('status', '--url', daemon.url);
+    expect({ code, all }).toMatchObject({ code: 4, all: expect.stringContaining(reason) });
+    expect(all).not.toContain('is away');
+
+    await acl(lineOfGuide('pass-of-upwave'));
+    await until('/readyz to be well', async () => (await readiness(daemon)).status === 200);
+    const rolloutId = await scan(daemon);
+    expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
+    expect((await daemon.get('/metrics')).text).not.toContain('upwave_redis_right_refused{');
+    expect(daemon.log.filter(isReported).map(({ event }) => event)).toEqual([
+      'redis.reachable',
+      'redis.forbidden',
+      'redis.allowed',
+    ]);
+    expect(JSON.stringify(daemon.log)).not.toContain('pass-of-upwave');
+  });
 
   it('does without INFO and without channels, and each is told once', async ({ expect, onTestFinished }) => {
     const { config } = await aRedisWithUser(onTestFinished, '-info resetchannels');

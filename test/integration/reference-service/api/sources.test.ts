@@ -84,18 +84,4 @@ describe('writes of sources', () => {
       else expect(answer.body.source).not.toHaveProperty('category');
     },
   );
-
-  it('find a cloud-to-cloud source Stopping for as long as the scenario says', async () => {
-    const { post, change, send, path, clock } = await aCollector({ sources: { stopping: '2m' } });
-    const cloud = { sourceType: 'Universal', name: 'cloud' };
-    const { id } = (await post(cloud)).body.source;
-    await send(`${path}/${id}`, { method: 'DELETE' });
-    expect(await change(id, (source) => source)).toMatchObject(refusalWith(400, 'service.source.stopping'));
-    clock.advance(119_999);
-    expect((await send(`${path}/${id}`, { method: 'DELETE' })).status).toBe(200);
-    expect((await send(path)).body.sources).toHaveLength(1);
-    clock.advance(1);
-    expect((await send(`${path}/${id}`)).status).toBe(404);
-    expect((await post(cloud)).status).toBe(201);
-  });
 });
