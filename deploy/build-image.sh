@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # Builds the image with its labels: deploy/build-image.sh NAME [option of the engine …]
-#   deploy/build-image.sh registry.example.com/upwave --push
-# With buildx: for two architectures, with SBOM and provenance attested; `--push` sends it to its registry. Without buildx:
-# for this machine's architecture. /app/sbom.cdx.json in the image is the SBOM in both cases.
+#   deploy/build-image.sh upwave                                for this machine's engine and architecture
+#   deploy/build-image.sh registry.example.com/upwave --push    for amd64 and arm64, with SBOM and provenance attested
+# `--output type=oci,dest=upwave.tar` writes the same two architectures to a file. Both need buildx with a builder for several
+# platforms: an engine with the containerd image store, or `docker buildx create --use`.
+# An option given here replaces the script's own: `--sbom=generator=IMAGE` takes the scanner from a registry of yours.
+# /app/sbom.cdx.json in the image is its SBOM, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1:?the name of the image, such as registry.example.com/upwave}
@@ -16,9 +19,18 @@ options=(
   --build-arg "VERSION=$version" --build-arg "REVISION=$revision" --build-arg "CREATED=$created"
   --tag "$name:$version" "$@"
 )
+leaves=$(for option in "$@"; do case $option in --push | --output* | -o*) echo yes ;; esac; done)
 if docker buildx version >/dev/null 2>&1; then
-  docker buildx build --platform linux/amd64,linux/arm64 --sbom=true --provenance=mode=max "${options[@]}" .
+  if [ -n "$leaves" ]; then
+    docker buildx build --platform linux/amd64,linux/arm64 --sbom=true --provenance=mode=max "${options[@]}" .
+  else
+    # What an engine keeps for itself has one architecture, and may hold no attestations.
+    docker buildx build --load "${options[@]}" .
+  fi
+elif [ -n "$leaves" ]; then
+  echo "docker buildx is not installed, and --push and --output need it; without them this builds for this machine" >&2
+  exit 2
 else
-  echo "docker buildx is not installed: the image is for $(uname -m) alone, without attestations" >&2
-  docker build "${options[@]}" .
+  here=$(docker version --format '{{.Server.Os}}/{{.Server.Arch}}')
+  docker build --build-arg "BUILDPLATFORM=$here" "${options[@]}" .
 fi

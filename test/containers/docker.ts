@@ -49,6 +49,26 @@ export async function inspect(containerId: string): Promise<z.infer<typeof Inspe
   return Inspection.parse(JSON.parse(await docker('inspect', containerId)))[0];
 }
 
+export interface PlatformBuilder {
+  readonly isThere: boolean;
+  /** Which builder it is, or why there is none. */
+  readonly reason: string;
+}
+
+/** Whether buildx can build for several platforms here: with the containerd image store, or with a builder of its own. */
+export async function platformBuilder(): Promise<PlatformBuilder> {
+  const answers = (...args: string[]) => docker(...args).catch(() => undefined);
+  const [version, status = '', present = ''] = await Promise.all([
+    answers('buildx', 'version'),
+    answers('info', '--format', '{{.DriverStatus}}'),
+    answers('buildx', 'inspect'),
+  ]);
+  if (version === undefined) return { isThere: false, reason: 'skipped: docker buildx is not installed' };
+  const isThere = status.includes('io.containerd.snapshotter') || !/^Driver: +docker$/m.test(present);
+  const missing = 'skipped: the engine has no containerd image store, and buildx no builder of its own';
+  return { isThere, reason: isThere ? version : missing };
+}
+
 /** Bytes of an image, its base included. */
 export async function sizeOf(image: string): Promise<number> {
   return Number(await docker('image', 'inspect', '--format', '{{.Size}}', image));

@@ -17,6 +17,7 @@ import {
 if (!(await isEngineThere())) throw new Error('the container tests need a Docker engine, and none answers');
 const checkEveryMs = 250;
 const buildWithinMs = 600_000;
+const nativeParts = "find /app -name '*.node'";
 
 const { devDependencies } = z
   .object({ devDependencies: z.record(z.string(), z.string()) })
@@ -36,9 +37,9 @@ describe('the image', () => {
     expect(change).toBe('refused');
   });
 
-  it('holds no development dependency, no source, and little beside its base', async () => {
+  it('holds no development dependency, no source, no native part, and little beside its base', async () => {
     const inside = (
-      await inImage('sh', '-c', 'ls -d /app/node_modules/* /app/node_modules/@*/* /app/*')
+      await inImage('sh', '-c', `ls -d /app/node_modules/* /app/node_modules/@*/* /app/*; ${nativeParts}`)
     ).split('\n');
     expect(inside).toContain('/app/node_modules/bullmq');
     // Some that tests use are also at home in what runs: the lock-file tells them apart.
@@ -48,6 +49,8 @@ describe('the image', () => {
       .map((name) => `node_modules/${name}`)
       .concat('src', 'test');
     expect(unwanted.filter((path) => inside.includes(`/app/${path}`))).toEqual([]);
+    // It is built on one architecture for all of them.
+    expect(inside.filter((path) => path.endsWith('.node'))).toEqual([]);
     const ownMebibytes = ((await sizeOf(image)) - (await sizeOf(baseImage))) / 2 ** 20;
     expect(ownMebibytes).toBeLessThan(80);
   });
