@@ -12,7 +12,13 @@ import { mountOperations } from '../http/operation-handlers.ts';
 import { startHttpServer } from '../http/server.ts';
 import { makeAccess, makeMayRead } from './access/access.ts';
 import { AdminFault, faultAnswer } from './access/admin-fault.ts';
-import { type Caller, makeCallers, type NamedToken, type TrustedProxy } from './access/callers.ts';
+import {
+  type Caller,
+  type CallersParts,
+  makeCallers,
+  type NamedToken,
+  type TrustedProxy,
+} from './access/callers.ts';
 import { type AskOperationsParts, makeAskOperations } from './handlers/ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './handlers/daemon-pages.ts';
 import { makeHoldHandlers } from './handlers/hold-handlers.ts';
@@ -27,7 +33,7 @@ export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts
   /** Of one operator without a name. Without any token only connections from this machine are served. */
   readonly token: string | undefined;
   readonly tokens?: readonly NamedToken[];
-  readonly trustedProxy?: TrustedProxy;
+  readonly trustedProxy?: TrustedProxy | undefined;
   readonly clock: Clock;
   /** How many connections may be open; without it, as many as there are descriptors. */
   readonly connections?: ConnectionLimits;
@@ -38,6 +44,8 @@ export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts
 export interface RunningAdminApi {
   /** `http://127.0.0.1:9464` */
   readonly url: string;
+  /** These may ask from now on, and nobody else. Streams end; a page whose token counts opens another. */
+  replaceCallers(callers: CallersParts): void;
   close(): Promise<void>;
 }
 
@@ -82,7 +90,11 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     stream.close();
     await server.close();
   };
-  return { url: server.url, close };
+  const replaceCallers = (next: CallersParts): void => {
+    callers.replace(next);
+    stream.endAll();
+  };
+  return { url: server.url, replaceCallers, close };
 }
 
 const nobody: Caller = { name: null, role: 'operator' };

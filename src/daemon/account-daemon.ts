@@ -33,7 +33,8 @@ export function makeAccountDaemon(parts: GroundParts): AccountDaemon {
   const { clock, metrics, sink, redis, stopping, policies } = ground;
   const engine = makeEngine(ground);
   const work = makeWork(ground, engine);
-  const made = makeDaemonOperations(ground, engine, parts, work.followSchedules);
+  const followers = { config: work.followConfig, access: parts.followAccess };
+  const made = makeDaemonOperations(ground, engine, parts, followers);
   return {
     account: parts.config.account,
     policies,

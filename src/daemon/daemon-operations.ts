@@ -7,7 +7,7 @@ import { makeStartPolicy } from '../orchestrator/operations/start-policy.ts';
 import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
 import type { Engine } from './engine.ts';
 import type { Ground, GroundParts } from './ground.ts';
-import { readNextConfig } from './live-config.ts';
+import { type AccessConfig, type NextLiveConfig, readNextConfig } from './live-config.ts';
 import { failingReceivers } from './readiness-checks.ts';
 
 export interface DaemonOperations {
@@ -15,22 +15,23 @@ export interface DaemonOperations {
   readonly reloadStatus: () => ReloadStatus;
 }
 
-/** What an operator can see and do with this daemon. @param onConfig is called when another config is in force */
+/** What an operator can see and do with this daemon. @param followers follow another config that is in force */
 export function makeDaemonOperations(
   { config, live, metrics, handlerPorts, rollouts, policies }: Ground,
   { shared, reports }: Engine,
   { readConfig, accounts }: Pick<GroundParts, 'readConfig' | 'accounts'>,
-  onConfig: () => void,
+  followers: { readonly config: () => void; readonly access: (access: AccessConfig) => void },
 ): DaemonOperations {
   const parts = { ...shared, ...handlerPorts, rollouts, installation: config.installation };
-  const reloading = makeReload({
+  const reloading = makeReload<NextLiveConfig>({
     ...parts,
     source: {
-      read: () => readNextConfig(config, readConfig, accounts),
+      read: () => readNextConfig(live.running(), readConfig, accounts),
       use: (next) => {
-        live.replace(next.rollouts);
+        live.replace(next);
         metrics.setPolicies(policies);
-        onConfig();
+        if (next.settings.some((key) => key.startsWith('http.'))) followers.access(next.access);
+        followers.config();
       },
     },
   });
@@ -44,7 +45,7 @@ export function makeDaemonOperations(
       ...makeStartPolicy({ ...parts, rolloutStatus: made.rolloutStatus }),
       listPolicies: async () => {
         const { problem } = reloading.status();
-        const failing = failingReceivers(await handlerPorts.outbox.readFailures(), config.notify);
+        const failing = failingReceivers(await handlerPorts.outbox.readFailures(), live.receivers);
         return {
           ...(await made.listPolicies()),
           ...(problem !== undefined && { configProblem: problem }),

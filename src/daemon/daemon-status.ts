@@ -67,7 +67,7 @@ export function joinReadiness(
 
 /** Whether this daemon can work, and what keeps it from that. */
 export async function readReadiness(
-  { config, redis, broken, handlerPorts }: Ground,
+  { config, live: { receivers }, redis, broken, handlerPorts }: Ground,
   { access, reports, shared: { accounts, configs } }: Engine,
   { reloadStatus }: DaemonOperations,
 ): Promise<Readiness> {
@@ -79,8 +79,8 @@ export async function readReadiness(
     account: accountReadiness(accounts),
     config: configReadiness(configs, reloadStatus()),
     records: recordReadiness(broken),
-    ...(config.notify.length > 0 &&
-      redisNow.ok && { notifications: await notificationReadiness(handlerPorts.outbox, config.notify) }),
+    ...(receivers.length > 0 &&
+      redisNow.ok && { notifications: await notificationReadiness(handlerPorts.outbox, receivers) }),
     ...(config.report !== undefined && {
       reports: reportReadiness(config.report, reports?.problem() ?? null),
     }),

@@ -1,3 +1,4 @@
+import type { CallersParts } from '../admin-api/access/callers.ts';
 import { type RunningAdminApi, startAdminApi } from '../admin-api/admin-api.ts';
 import type { Readiness } from '../admin-api/handlers/readiness.ts';
 import { invariant } from '../base/assert.ts';
@@ -14,6 +15,7 @@ import { type AccountDaemon, makeAccountDaemon } from './account-daemon.ts';
 import { connectionLimits } from './connection-limits.ts';
 import { joinReadiness } from './daemon-status.ts';
 import type { DaemonParts, Ground } from './ground.ts';
+import type { AccessConfig } from './live-config.ts';
 import { forbiddenWords } from './redis-connections.ts';
 import { serviceSocketsMax } from './service-settings.ts';
 
@@ -43,12 +45,17 @@ export interface Daemon {
 /** The composition root: builds every part of a daemon from its config, and closes them in reverse. */
 export function makeDaemon(parts: DaemonParts): Daemon {
   const { config, logger, version } = parts;
-  const accounts = makeAccountDaemons(parts);
+  let adminApi: RunningAdminApi | undefined;
+  // What may ask from now on counts from the start, too: a reload may come first.
+  let callers = callersOf(config.http);
+  const accounts = makeAccountDaemons(parts, (access) => {
+    callers = callersOf(access);
+    adminApi?.replaceCallers(callers);
+  });
   const [first] = accounts;
   invariant(first !== undefined, 'a config has at least one account');
   const operations = accounts.length === 1 ? first.operations : joinAccounts(accounts);
 
-  let adminApi: RunningAdminApi | undefined;
   const begin = (place: string): void => {
     for (const account of accounts) account.begin(place);
   };
@@ -75,9 +82,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       adminApi = await startAdminApi({
         host: config.http.host,
         port: config.http.port,
-        token: config.http.token?.reveal(),
-        tokens: config.http.tokens.map((each) => ({ ...each, token: each.token.reveal() })),
-        ...(config.http.trustedProxy && { trustedProxy: config.http.trustedProxy }),
+        ...callers,
         clock: first.ground.clock,
         connections: connectionLimits(sockets.reduce((sum, each) => sum + each, 0)),
         operations,
@@ -98,8 +103,19 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
 }
 
+function callersOf({ token, tokens, trustedProxy }: AccessConfig): CallersParts {
+  return {
+    token: token?.reveal(),
+    tokens: tokens.map((each) => ({ ...each, token: each.token.reveal() })),
+    trustedProxy,
+  };
+}
+
 /** One for each account; with several, log lines and series name it. */
-function makeAccountDaemons(parts: DaemonParts): readonly AccountDaemon[] {
+function makeAccountDaemons(
+  parts: DaemonParts,
+  followAccess: (access: AccessConfig) => void,
+): readonly AccountDaemon[] {
   const { keyPrefix } = parts.redis;
   const configs = accountConfigsOf(parts.config);
   return configs.map((config, index) => {
@@ -109,6 +125,7 @@ function makeAccountDaemons(parts: DaemonParts): readonly AccountDaemon[] {
       ...parts,
       config,
       isFirst: index === 0,
+      followAccess,
       accounts: configs.map((each) => each.account),
       redis: { ...parts.redis, keyPrefix: accountKeyPrefix(config, keyPrefix) },
       logger:

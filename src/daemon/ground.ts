@@ -6,7 +6,7 @@ import { type MetricsParts, makeMetrics } from '../observability/metrics.ts';
 import type { RedisConfig } from '../redis/connection/redis-config.ts';
 import { makeBrokenRecords, NewerRecordError, recordVersion } from '../redis/schema/unreadable-records.ts';
 import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
-import { makeLiveConfig } from './live-config.ts';
+import { type AccessConfig, makeLiveConfig } from './live-config.ts';
 import { makeRedisConnections } from './redis-connections.ts';
 import { makeRedisPorts } from './redis-ports.ts';
 import { ourRequestsPerSecond } from './service-settings.ts';
@@ -33,6 +33,8 @@ export interface GroundParts extends Omit<DaemonParts, 'config'> {
   readonly isFirst: boolean;
   /** Names of all accounts of the config. */
   readonly accounts: readonly (string | undefined)[];
+  /** Called when a reload changes who may ask the daemon. */
+  readonly followAccess: (access: AccessConfig) => void;
 }
 
 const clock: Clock = { now: () => Date.now() };

@@ -1,27 +1,43 @@
 import { hashHex } from '../base/hash.ts';
 import { Secret } from '../base/secret.ts';
 import { accountConfigsOf } from '../config/account-configs.ts';
-import type { AccountConfig, Config } from '../config/config.ts';
+import type { AccountConfig, Config, HttpConfig } from '../config/config.ts';
 import { ConfigError } from '../config/source/config-error.ts';
-import type { ConfigSource } from '../orchestrator/operations/reload.ts';
+import type { ConfigSource, NextConfig } from '../orchestrator/operations/reload.ts';
 import type { NamedConfig } from '../orchestrator/ports/config-register.ts';
 import type { ScanForecast } from '../orchestrator/ports/scan-book.ts';
 import { makeScanForecast, type ScanSchedule } from '../queue/scan-schedule.ts';
 import type { Policy } from '../rollout/model/policy.ts';
+import type { Receiver } from '../rollout/model/receiver.ts';
 
-/** What of the config may change while the process runs: its policies. */
+/** Who may ask the daemon. */
+export type AccessConfig = Pick<HttpConfig, 'token' | 'tokens' | 'trustedProxy'>;
+
+/** What a reload takes from the file. */
+export interface NextLiveConfig extends NextConfig {
+  readonly receivers: readonly Receiver[];
+  readonly access: AccessConfig;
+}
+
+/** What of the config may change while the process runs: its policies, who is notified, and who may ask. */
 export interface LiveConfig {
   /** The present policies. One list for the whole life of the daemon: whoever holds it sees each change. */
   readonly rollouts: readonly Policy[];
   /** Their names; one list, too. */
   readonly policies: readonly string[];
+  /** Who is notified; one list, too. */
+  readonly receivers: readonly Receiver[];
   readonly forecast: ScanForecast;
+  /** By what the process runs now: what it was built from, with what reloads have changed. */
+  running(): AccountConfig;
   schedules(): readonly ScanSchedule[];
-  replace(rollouts: readonly Policy[]): void;
+  replace(next: Pick<NextLiveConfig, 'rollouts' | 'receivers' | 'access'>): void;
 }
 
 export function makeLiveConfig(config: AccountConfig): LiveConfig {
+  let running = config;
   const rollouts = [...config.rollouts];
+  const receivers = [...config.notify];
   const policies = rollouts.map(({ name }) => name);
   const { baseUrl } = config.service;
   let schedules = schedulesOf(baseUrl, rollouts);
@@ -29,11 +45,16 @@ export function makeLiveConfig(config: AccountConfig): LiveConfig {
   return {
     rollouts,
     policies,
+    receivers,
+    running: () => running,
     forecast: (policy, count) => forecast(policy, count),
     schedules: () => schedules,
-    replace: (present) => {
-      rollouts.splice(0, rollouts.length, ...present);
-      policies.splice(0, policies.length, ...present.map(({ name }) => name));
+    replace: (next) => {
+      const http = { ...running.http, ...next.access };
+      running = { ...running, rollouts: next.rollouts, notify: next.receivers, http };
+      rollouts.splice(0, rollouts.length, ...next.rollouts);
+      policies.splice(0, policies.length, ...next.rollouts.map(({ name }) => name));
+      receivers.splice(0, receivers.length, ...next.receivers);
       schedules = schedulesOf(baseUrl, rollouts);
       forecast = makeScanForecast(schedules);
     },
@@ -59,7 +80,10 @@ function hashOf(baseUrl: string, policy: Policy): string {
   return hashHex(JSON.stringify([new URL(baseUrl).origin, policy]), 8);
 }
 
-/** Keys outside of `rollouts` that two configs say differently: what a process was built from, and keeps until its end. */
+/** Keys outside of `rollouts` that a reload brings into force. The others are what a process was built from, until its end. */
+const liveKeys: readonly string[] = ['notify', 'http.token', 'http.tokens', 'http.trustedProxy'];
+
+/** Keys outside of `rollouts` that two configs say differently. */
 function changedKeys(running: AccountConfig, next: AccountConfig): readonly string[] {
   const { rollouts: _running, secretFiles: _files, ...before } = running;
   const { rollouts: _next, secretFiles: _others, ...after } = next;
@@ -103,21 +127,32 @@ function revealed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, revealed(each)]));
 }
 
-/** Reads the config file for a reload. What the process was built from stays: the service, Redis, the port and the log. */
+/**
+ * Reads the config file for a reload. What the process was built from stays: the service, Redis, the port and the log.
+ * @param running by what the process runs now
+ */
 export function readNextConfig(
   running: AccountConfig,
   readConfig?: () => Config,
   /** Names of all accounts that this process works for. */
   accounts: readonly (string | undefined)[] = [running.account],
-): ReturnType<ConfigSource['read']> {
+): ReturnType<ConfigSource<NextLiveConfig>['read']> {
   try {
     const next = readConfig === undefined ? running : nextOf(running.account, accounts, readConfig());
     if (next === undefined) return { kind: 'wrong', reason: otherAccounts };
-    const { rollouts } = next;
-    const needsRestart = changedKeys(running, next);
+    const { rollouts, notify: receivers } = next;
+    const { token, tokens, trustedProxy } = next.http;
+    const changed = changedKeys(running, next);
     return {
       kind: 'read',
-      next: { rollouts, own: nameConfigs(running.service.baseUrl, rollouts), needsRestart },
+      next: {
+        rollouts,
+        receivers,
+        access: { token, tokens, trustedProxy },
+        own: nameConfigs(running.service.baseUrl, rollouts),
+        settings: changed.filter((key) => liveKeys.includes(key)),
+        needsRestart: changed.filter((key) => !liveKeys.includes(key)),
+      },
     };
   } catch (error) {
     if (error instanceof ConfigError) return { kind: 'wrong', reason: error.message };

@@ -51,7 +51,7 @@ export interface LoopsParts
 export interface Loops {
   /** Scans now, for every policy that has a schedule to follow. */
   tickAll(at: Date): Promise<void>;
-  /** The schedules of a config that was read again. */
+  /** The schedules of a config that was read again; notifies its receivers, where the one before had none. */
   follow(schedules: readonly ScanSchedule[]): Promise<void>;
   /** Takes nothing more, and waits for the end of what is running; the signal that they were started with ends the rest. */
   close(): Promise<void>;
@@ -95,12 +95,19 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
     { ...parts, register: parts.configRegister, afterBeat: parts.followConfigs },
     stopping,
   );
-  const notifying = parts.receivers.length === 0 ? undefined : startNotifying(parts, stopping);
+  let notifying: ReturnType<typeof startNotifying> | undefined;
+  const notifyReceivers = (): void => {
+    if (parts.receivers.length > 0 && !stopping.aborted) notifying ??= startNotifying(parts, stopping);
+  };
+  notifyReceivers();
   const reporting = parts.reports?.keep(parts, stopping);
   const polling = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
   return {
     tickAll: async (at) => schedule?.tickAll(at),
-    follow: async (schedules) => schedule?.follow(schedules, new Date(parts.clock.now())),
+    follow: async (schedules) => {
+      notifyReceivers();
+      await schedule?.follow(schedules, new Date(parts.clock.now()));
+    },
     close: async () => {
       await Promise.all([
         schedule?.close(),

@@ -24,8 +24,8 @@ export interface Work {
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
   /** For a process that ends when its rollouts do: announces that now, and writes their reports. Bounded. */
   announceNow(): Promise<void>;
-  /** Follows the schedules of a config that was read again. */
-  followSchedules(): void;
+  /** Follows the schedules of a config that was read again, and notifies its receivers. */
+  followConfig(): void;
   /** Ends all of it in bounded time, and where Redis does not answer, the connections first. */
   end(): Promise<WorksEnd>;
 }
@@ -33,7 +33,7 @@ export interface Work {
 const drainWithinMs: DurationMs = 10_000;
 
 export function makeWork(ground: Ground, engine: Engine): Work {
-  const { config, logger, clock, sink, live, stopping, rollouts } = ground;
+  const { logger, clock, sink, live, stopping, rollouts } = ground;
   const { budget, shared } = engine;
   const signal = makeWakeSignal();
   const stopListening = shared.wakeUps.onWakeUp(signal.wake);
@@ -56,7 +56,7 @@ export function makeWork(ground: Ground, engine: Engine): Work {
     const { commands } = ground.redis.worker;
     const { readApiBudgetStatus, outbox } = ground.loopPorts;
     // What the first scan starts is announced, too.
-    if (config.notify.length > 0) await outbox.readAnnounced(clock.now()).catch(warn);
+    if (live.receivers.length > 0) await outbox.readAnnounced(clock.now()).catch(warn);
     await reportAtStart({ ...shared, commands, readApiBudgetStatus, onError: warn });
     if (stopping.signal.aborted) return;
     // Before any step of this daemon: a freeze that came with the restart holds from the first create on (P7). Where this
@@ -73,14 +73,14 @@ export function makeWork(ground: Ground, engine: Engine): Work {
     scanNow,
     announceNow: async () => {
       await engine.reports?.writeDue().catch(warn);
-      if (config.notify.length > 0) await announceWhatIsDue(ground, engine);
+      if (live.receivers.length > 0) await announceWhatIsDue(ground, engine);
     },
     begin: () => {
       working = start().catch((error: unknown) => {
         if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
       });
     },
-    followSchedules: () => {
+    followConfig: () => {
       loops
         ?.follow(live.schedules())
         .catch((error: unknown) =>
@@ -95,12 +95,12 @@ export function makeWork(ground: Ground, engine: Engine): Work {
 }
 
 function announceWhatIsDue(
-  { config, policies, loopPorts, stopping }: Ground,
+  { live, policies, loopPorts, stopping }: Ground,
   engine: Engine,
 ): Promise<unknown> {
   const { outbox, readApiBudgetStatus } = loopPorts;
   const { shared, reportsOf } = engine;
-  const parts = { ...shared, reportsOf, policies, outbox, readApiBudgetStatus, receivers: config.notify };
+  const parts = { ...shared, reportsOf, policies, outbox, readApiBudgetStatus, receivers: live.receivers };
   return announceAndDrain({ ...parts, queue: engine.noticeQueue }, drainWithinMs, stopping.signal);
 }
 
@@ -143,7 +143,7 @@ function loopsParts(ground: Ground, { shared, ...engine }: Engine) {
     outbox,
     readApiBudgetStatus,
     isLeading: sink.isLeading,
-    receivers: config.notify,
+    receivers: live.receivers,
     send: makeSendNotice({ installation: config.installation, publicUrl: config.http.publicUrl, clock }),
     observations: makeObservations(),
     isWaitedFor: () => isWaitedFor({ ...shared, policies, accounts, configs, newerRecords: broken.newer }),

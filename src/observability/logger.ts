@@ -45,16 +45,30 @@ export interface LoggerParts {
   readonly destination?: 'stdout' | 'stderr' | { write(line: string): void };
 }
 
+/** A log that learns of more secrets while it is written. */
+export interface HidingLogger extends Logger {
+  /** Values that are not printed from now on either. */
+  hide(secrets: readonly string[]): void;
+}
+
 /** Makes the log: one JSON object a line, with no secret and no control character in it. */
-export function makeLogger(parts: LoggerParts): Logger {
-  const clean = makeCleaner(makeScrubber(parts.secrets));
+export function makeLogger(parts: LoggerParts): HidingLogger {
+  const hidden = new Set(parts.secrets);
+  let scrub = makeScrubber([...hidden]);
+  const clean = makeCleaner((text) => scrub(text));
   const options: pino.LoggerOptions = {
     level: parts.level,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: clean },
   };
   const log = pino(options, destinationOf(parts.destination ?? 'stdout'));
-  return { write: (level, fields) => log[level](fields) };
+  return {
+    write: (level, fields) => log[level](fields),
+    hide: (secrets) => {
+      for (const secret of secrets) hidden.add(secret);
+      scrub = makeScrubber([...hidden]);
+    },
+  };
 }
 
 function destinationOf(destination: NonNullable<LoggerParts['destination']>): pino.DestinationStream {

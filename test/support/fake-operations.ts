@@ -350,7 +350,14 @@ export function makeFakeOperations(data: {
       answer((): ReloadResult => {
         reloads.push(request);
         return (
-          data.reload ?? { kind: 'unchanged', policies: [], needsRestart: [], rollouts: [], warnings: [] }
+          data.reload ?? {
+            kind: 'unchanged',
+            policies: [],
+            settings: [],
+            needsRestart: [],
+            rollouts: [],
+            warnings: [],
+          }
         );
       }),
     previewReload: () =>
@@ -359,6 +366,7 @@ export function makeFakeOperations(data: {
           data.reloadPreview ?? {
             kind: 'shown',
             policies: [],
+            settings: [],
             needsRestart: [],
             rollouts: [],
             warnings: [],

@@ -18,11 +18,13 @@ const openPaths: readonly string[] = ['/', '/healthz', '/readyz'];
  */
 export function makeAccess(parts: { readonly callers: Callers; readonly clock: Clock }): Access {
   const { callers } = parts;
-  const judgeStranger = callers.hasTokens ? makeStrangerJudge(parts.clock) : judgeLocal;
+  const judgeStranger = makeStrangerJudge(parts.clock);
   return (request) => {
     const known = callers.identify(request);
-    const isOpen = callers.hasTokens && openPaths.includes(request.path);
-    const refusal = known === undefined && !isOpen ? judgeStranger(request) : undefined;
+    const hasTokens = callers.hasTokens();
+    const isOpen = hasTokens && openPaths.includes(request.path);
+    const judge = hasTokens ? judgeStranger : judgeLocal;
+    const refusal = known === undefined && !isOpen ? judge(request) : undefined;
     const caller = known ?? { name: null, role: 'operator' };
     const found = refusal ?? judgeOrigin(request) ?? (isOpen ? undefined : judgeRole(request, caller));
     return found === undefined ? { caller } : { refusal: found };
@@ -50,7 +52,7 @@ function judgeRole({ method, path, operation }: HttpRequest, { name, role }: Cal
  * has let in this machine alone.
  */
 export function makeMayRead(callers: Callers): (request: HttpRequest) => boolean {
-  return (request) => !callers.hasTokens || callers.identify(request) !== undefined;
+  return (request) => !callers.hasTokens() || callers.identify(request) !== undefined;
 }
 
 const loopback = new BlockList();

@@ -36,10 +36,25 @@ export interface Callers {
   /** By the user that a trusted proxy names, else by the bearer token; undefined: neither is known. */
   identify(request: HttpRequest): Caller | undefined;
   /** Where no token is set, this machine may connect without one. */
-  readonly hasTokens: boolean;
+  hasTokens(): boolean;
+  /** Only these are known from now on. */
+  replace(parts: CallersParts): void;
 }
 
-export function makeCallers({ token, tokens, trustedProxy }: CallersParts): Callers {
+export function makeCallers(parts: CallersParts): Callers {
+  let { identify, hasTokens } = knownCallers(parts);
+  return {
+    identify: (request) => identify(request),
+    hasTokens: () => hasTokens,
+    replace: (next) => {
+      ({ identify, hasTokens } = knownCallers(next));
+    },
+  };
+}
+
+function knownCallers({ token, tokens, trustedProxy }: CallersParts): Pick<Callers, 'identify'> & {
+  readonly hasTokens: boolean;
+} {
   const known = [
     ...(token === undefined
       ? []

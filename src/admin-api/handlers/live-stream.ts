@@ -18,6 +18,8 @@ const unreadBytesMax = 4 * 1024 * 1024;
 export interface LiveStream {
   /** @throws AdminFault when too many are open */
   open(): Readable;
+  /** Ends those that are open; their pages ask for others. */
+  endAll(): void;
   close(): void;
 }
 
@@ -78,10 +80,15 @@ export function makeLiveStream(
       const news = parts.map((part) => changeOf(part, watcher.sent)).join('');
       const text = news === '' && isPing ? ': ping\n\n' : news;
       if (text !== '') watcher.stream.write(text);
-      if (clock.now() > watcher.until) watcher.stream.end();
+      if (clock.now() > watcher.until) end(watcher);
       else if (watcher.stream.writableLength + watcher.stream.readableLength > unreadBytesMax)
         watcher.stream.destroy();
     }
+  };
+  const end = (watcher: Watcher): void => {
+    // Nothing more is written to it, also while its last bytes are unread.
+    watchers.delete(watcher);
+    watcher.stream.end();
   };
   const schedule = (): void => {
     timer ??= setInterval(() => void tick(), everyMs).unref();
@@ -104,6 +111,9 @@ export function makeLiveStream(
       schedule();
       void tick();
       return watcher.stream;
+    },
+    endAll: () => {
+      for (const watcher of watchers) end(watcher);
     },
     close: () => {
       clearInterval(timer);

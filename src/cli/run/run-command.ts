@@ -40,7 +40,9 @@ export async function runCommand(options: {
     followsSchedule: true,
     readConfig: () => {
       file.noteReading();
-      return loadConfig(options.config, process.env);
+      const next = loadConfig(options.config, process.env);
+      logger.hide(secretsOf(next, chosen));
+      return next;
     },
     isConfigUnread: file.isUnread,
   });

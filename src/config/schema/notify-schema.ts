@@ -197,5 +197,5 @@ export const NotifySchema = z
     ),
   )
   .prefault([])
-  .describe('Who is notified, and of what. A change needs a restart.');
+  .describe('Who is notified, and of what. A reload brings a change into force.');
 export type NotifyEntry = z.output<typeof Receiver>;

@@ -25,6 +25,9 @@ const changes = {
     )
     .readonly()
     .meta({ description: 'What changed in the file.' }),
+  settings: z.array(z.string()).readonly().meta({
+    description: 'Keys outside of `rollouts` that differ and take effect with the reload.',
+  }),
   needsRestart: z.array(z.string()).readonly().meta({
     description: 'Keys outside of `rollouts` that differ. They take effect when the daemon is restarted.',
   }),

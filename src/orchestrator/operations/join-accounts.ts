@@ -216,6 +216,7 @@ type Changes = Omit<Extract<ReloadPreviewResult, { kind: 'shown' }>, 'kind' | 'c
 function joinChanges(changes: readonly Changes[]): Changes {
   return {
     policies: changes.flatMap(({ policies }) => policies),
+    settings: [...new Set(changes.flatMap(({ settings }) => settings))],
     needsRestart: [...new Set(changes.flatMap(({ needsRestart }) => needsRestart))],
     rollouts: changes.flatMap(({ rollouts }) => rollouts),
     warnings: changes.flatMap(({ warnings }) => warnings),

@@ -12,18 +12,20 @@ import type { FleetRegister } from '../ports/fleet-register.ts';
 export interface NextConfig {
   readonly rollouts: readonly Policy[];
   readonly own: readonly NamedConfig[];
-  /** Keys outside of `rollouts` that differ from what this process runs by. Names alone: values may be secrets (P12). */
+  /** Keys outside of `rollouts` that this reload brings into force. Names alone: values may be secrets (P12). */
+  readonly settings: readonly string[];
+  /** Keys outside of `rollouts` that differ from what this process runs by, and that it keeps. */
   readonly needsRestart: readonly string[];
 }
 
 /** Where the config comes from, and where it is in use. */
-export interface ConfigSource {
+export interface ConfigSource<Next extends NextConfig = NextConfig> {
   /** `wrong`: the reason says every mistake, with its line. */
   read():
-    | { readonly kind: 'read'; readonly next: NextConfig }
+    | { readonly kind: 'read'; readonly next: Next }
     | { readonly kind: 'wrong'; readonly reason: string };
-  /** All of this process works by these policies from here on. */
-  use(next: NextConfig): void;
+  /** All of this process works by this config from here on. */
+  use(next: Next): void;
 }
 
 export interface ReloadRequest {
@@ -35,6 +37,7 @@ export type ReloadResult =
   | {
       readonly kind: 'reloaded' | 'unchanged';
       readonly policies: readonly PolicyChange[];
+      readonly settings: readonly string[];
       readonly needsRestart: readonly string[];
       /** The running rollouts, as they stand to the config now. */
       readonly rollouts: readonly FollowedConfig[];
@@ -49,6 +52,7 @@ export type ReloadPreviewResult =
   | {
       readonly kind: 'shown';
       readonly policies: readonly PolicyChange[];
+      readonly settings: readonly string[];
       readonly needsRestart: readonly string[];
       /** `followed` is what the running rollouts would follow at once. */
       readonly rollouts: readonly FollowedConfig[];
@@ -65,15 +69,18 @@ export interface ReloadStatus {
   readonly problem?: string;
 }
 
-export interface ReloadParts extends Omit<FollowConfigsParts, 'register'> {
+export interface ReloadParts<Next extends NextConfig = NextConfig>
+  extends Omit<FollowConfigsParts, 'register'> {
   readonly register: FleetRegister;
   readonly configs: Configs;
-  readonly source: ConfigSource;
+  readonly source: ConfigSource<Next>;
   readonly clock: Clock;
 }
 
 /** Reads the config again, all of it or nothing of it. One reload at a time. */
-export function makeReload(parts: ReloadParts): {
+export function makeReload<Next extends NextConfig>(
+  parts: ReloadParts<Next>,
+): {
   readonly reload: (request: ReloadRequest) => Promise<ReloadResult>;
   readonly previewReload: () => Promise<ReloadPreviewResult>;
   readonly status: () => ReloadStatus;
@@ -92,10 +99,11 @@ export function makeReload(parts: ReloadParts): {
     status = { at };
     const policies = compareConfigs(parts.rollouts, next.rollouts);
     const removed = policies.flatMap(({ kind, policy }) => (kind === 'removed' ? [policy] : []));
-    const isUnchanged = policies.length === 0 && next.needsRestart.length === 0;
+    const { settings, needsRestart } = next;
+    const isUnchanged = [policies, settings, needsRestart].every((changed) => changed.length === 0);
     parts.source.use(next);
     parts.configs.replace(next.own);
-    const words = `${reloadWords(policies, next.needsRestart)}${reason === '' ? '' : `; ${reason}`}`;
+    const words = `${reloadWords({ policies, settings, needsRestart })}${reason === '' ? '' : `; ${reason}`}`;
     parts.sink.note({ event: 'config.reloaded', by, at, reason: words });
     if (!isUnchanged)
       await parts.register.audit({ event: 'config.reloaded', subject: 'config', by, at, reason: words });
@@ -105,7 +113,8 @@ export function makeReload(parts: ReloadParts): {
     return {
       kind: isUnchanged ? 'unchanged' : 'reloaded',
       policies,
-      needsRestart: next.needsRestart,
+      settings,
+      needsRestart,
       rollouts,
       warnings: [
         ...orphans.map(removedPolicyWords),
@@ -125,10 +134,12 @@ export function makeReload(parts: ReloadParts): {
 }
 
 /** What a reload would change, and for which rollouts: reads the file and the records, and writes nothing. */
-async function previewReload(parts: ReloadParts): Promise<ReloadPreviewResult> {
+async function previewReload<Next extends NextConfig>(
+  parts: ReloadParts<Next>,
+): Promise<ReloadPreviewResult> {
   const read = parts.source.read();
   if (read.kind === 'wrong') return { kind: 'refused', reason: read.reason };
-  const { rollouts, needsRestart, own: configs } = read.next;
+  const { rollouts, settings, needsRestart, own: configs } = read.next;
   const policies = compareConfigs(parts.rollouts, rollouts);
   const removed = policies.flatMap(({ kind, policy }) => (kind === 'removed' ? [policy] : []));
   const orphans = await parts.store.activeRolloutIds(removed);
@@ -144,5 +155,5 @@ async function previewReload(parts: ReloadParts): Promise<ReloadPreviewResult> {
     }
   }
   const warnings = orphans.map(removedPolicyWords);
-  return { kind: 'shown', policies, needsRestart, rollouts: followed, warnings, configs };
+  return { kind: 'shown', policies, settings, needsRestart, rollouts: followed, warnings, configs };
 }

@@ -28,6 +28,7 @@ export function differenceWords(differences: readonly PolicyDifference[]): strin
 
 export interface ReloadChanges {
   readonly policies: readonly PolicyChange[];
+  readonly settings: readonly string[];
   readonly needsRestart: readonly string[];
   readonly rollouts: ReadonlyArray<{
     readonly rollout: string;
@@ -49,13 +50,15 @@ export interface ReloadLine {
 
 /** What a reload changed, or would change: for each policy, for each running rollout, and for what waits. */
 export function reloadLines(
-  { policies, needsRestart, rollouts, warnings }: ReloadChanges,
+  { policies, settings, needsRestart, rollouts, warnings }: ReloadChanges,
   stage: ReloadStage,
 ): readonly ReloadLine[] {
   const lines: ReloadLine[] = policies.map(({ policy, kind, differences }) => ({
     what: kind,
     words: kind === 'changed' ? `${policy}: ${differenceWords(differences)}` : policy,
   }));
+  if (settings.length > 0)
+    lines.push({ what: stage === 'done' ? 'now' : 'at once', words: settings.join(', ') });
   for (const { rollout, followed, waiting } of rollouts) {
     const changes = differenceWords(followed);
     if (changes !== '')
@@ -81,10 +84,15 @@ export function reloadLines(
 const wordsMax = 2_000;
 
 /** What a reload changed. */
-export function reloadWords(policies: readonly PolicyChange[], needsRestart: readonly string[]): string {
+export function reloadWords({
+  policies,
+  settings,
+  needsRestart,
+}: Pick<ReloadChanges, 'policies' | 'settings' | 'needsRestart'>): string {
   const parts = policies.map(({ policy, kind, differences }) =>
     kind === 'changed' ? `${policy}: ${differenceWords(differences)}` : `${policy}: ${kind}`,
   );
+  if (settings.length > 0) parts.push(`changed: ${settings.join(', ')}`);
   if (needsRestart.length > 0) parts.push(`needs a restart: ${needsRestart.join(', ')}`);
   const words = parts.length === 0 ? 'nothing changed' : parts.join('; ');
   return words.length > wordsMax ? `${words.slice(0, wordsMax)}…` : words;

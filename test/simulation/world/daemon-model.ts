@@ -187,7 +187,7 @@ export function makeDaemonModel(
       read: () => {
         const next = night.configs[fileConfig] ?? [];
         const own = next.map(({ name }) => ({ policy: name, hash: String(fileConfig) }));
-        return { kind: 'read', next: { rollouts: next, own, needsRestart: [] } };
+        return { kind: 'read', next: { rollouts: next, own, settings: [], needsRestart: [] } };
       },
       use: (next) => rollouts.splice(0, rollouts.length, ...next.rollouts),
     },

@@ -23,6 +23,24 @@ describe('a config that is read anew', () => {
     });
   });
 
+  it('brings tokens, the proxy and receivers into force, and compares with those in force later', () => {
+    const next = file(
+      'accessKey: first-key',
+      `http: { token: token-of-sixteen-characters, trustedProxy: { addresses: [10.0.0.7] } }
+notify: [{ slack: { url: https://hooks.example.com/T0/B0 } }]`,
+    );
+    const read = readNextConfig(running, () => next);
+    if (read.kind === 'wrong') throw new Error(read.reason);
+    const settings = ['http.token', 'http.trustedProxy', 'notify'];
+    expect([...read.next.settings].sort()).toEqual(settings);
+    expect(read.next.needsRestart).toEqual([]);
+    const live = makeLiveConfig(running);
+    const { receivers } = live;
+    live.replace(read.next);
+    expect(receivers).toMatchObject([{ name: 'slack' }]);
+    expect(readNextConfig(live.running(), () => next)).toMatchObject({ next: { settings: [] } });
+  });
+
   it('is refused with every mistake, as at the start', () => {
     expect(readNextConfig(running, () => file('accessKey: key', 'histori: 1d'))).toMatchObject({
       kind: 'wrong',
@@ -64,7 +82,9 @@ rollouts: [{ name: all, accounts: [eu, us] }]`);
     const live = makeLiveConfig(running);
     const { policies, rollouts } = live;
     const [all] = running.rollouts;
-    live.replace(all === undefined ? [] : [{ ...all, name: 'other', schedule: '0 0 1 1 *' }]);
+    const { notify: receivers, http: access } = running;
+    const present = all === undefined ? [] : [{ ...all, name: 'other', schedule: '0 0 1 1 *' }];
+    live.replace({ rollouts: present, receivers, access });
     expect(policies).toEqual(['other']);
     expect(rollouts).toMatchObject([{ name: 'other' }]);
     expect(live.forecast('all', 1)).toEqual([]);

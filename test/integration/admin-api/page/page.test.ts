@@ -273,7 +273,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const wave = { key: 'waves.canary.size', from: '1', to: '2', takesEffect: 'nextRollout' } as const;
     const changes = {
       policies: [{ policy: 'production', kind: 'changed' as const, differences: [cap, wave] }],
-      needsRestart: ['notify'],
+      settings: ['http.tokens'],
+      needsRestart: ['log.level'],
       rollouts: [{ rollout: 'production-1', followed: [cap], waiting: [wave] }],
       warnings: [],
     };
@@ -285,7 +286,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'reload the config file' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('production-1 would follow: concurrency 50 → 5').waitFor();
-    await dialog.getByText('the daemon keeps its old notify until it is restarted').waitFor();
+    await dialog.getByText('at once: http.tokens').waitFor();
+    await dialog.getByText('the daemon keeps its old log.level until it is restarted').waitFor();
     await dialog.getByRole('button', { name: 'reload' }).click();
     await dialog.getByText('now: production-1: concurrency 50 → 5').waitFor();
     expect(operations.reloads).toHaveLength(1);

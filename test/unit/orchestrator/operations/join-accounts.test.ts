@@ -91,6 +91,7 @@ describe('the operations of several accounts', () => {
     const reloaded: ReloadResult = {
       kind: 'reloaded',
       policies: [],
+      settings: [],
       needsRestart: ['http.port'],
       rollouts: [{ rollout: 'web-us-20261121-1', followed: [], waiting: [] }],
       warnings: ['a warning'],
