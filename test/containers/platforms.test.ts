@@ -67,8 +67,10 @@ describe.skipIf(!builder.isThere)(`the image for two architectures (${builder.re
           (await blob(Manifest, digest)).layers.map(({ annotations }) => annotations),
         ),
     );
-    const kinds = attested.map((layers) => layers.map((each) => each?.['in-toto.io/predicate-type']).sort());
-    const expected = ['https://slsa.dev/provenance/v0.2', 'https://spdx.dev/Document'];
+    const kinds = attested.map(
+      (layers) => new Set(layers.map((each) => each?.['in-toto.io/predicate-type'])),
+    );
+    const expected = new Set(['https://slsa.dev/provenance/v0.2', 'https://spdx.dev/Document']);
     expect(kinds).toEqual([expected, expected]);
     expect(await readdir(folder)).toContain('oci-layout');
   });
