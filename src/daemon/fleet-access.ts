@@ -11,6 +11,7 @@ import type { ApiBudget, KeyMemory, ServiceStatus } from '../orchestrator/ports/
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import type { LogSearch } from '../orchestrator/ports/log-search.ts';
+import { makeServiceHealth, type ServiceHealth } from './service-health.ts';
 import { clientSettings } from './service-settings.ts';
 
 export interface FleetAccessParts {
@@ -33,7 +34,9 @@ export interface FleetAccess {
   readonly fleet: FleetService;
   readonly logSearch: LogSearch;
   /** What the daemons of this key, or else our last request, found; true before the first one. */
-  readiness(): { readonly ok: boolean; readonly reason: string };
+  readiness(): ReturnType<ServiceHealth['readiness']>;
+  /** Whether the last answer was a fault, or the service is down. */
+  isDoubted(): boolean;
   /** Takes the daemons' common word for log, metrics and readiness. */
   setServiceStatus(status: ServiceStatus): void;
   close(): Promise<void>;
@@ -42,8 +45,7 @@ export interface FleetAccess {
 /** Builds the client of the configured service, and reports its traffic to metrics and log. */
 export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
   const { service, budget, clock, keyMemory, metrics, sink } = parts;
-  let last: { readonly ok: boolean; readonly reason: string } = { ok: true, reason: 'not asked yet' };
-  let downReason: string | undefined;
+  const health = makeServiceHealth();
   const client = makeServiceClient({
     ...clientSettings(service),
     budget,
@@ -52,8 +54,7 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
     observer: {
       onRequest: ({ operation, status, durationMs, budgetWaitMs, budgetClass }) => {
         const isAnswer = typeof status === 'number';
-        const isWell = isAnswer && status < 500 && status !== 401 && status !== 403;
-        last = isWell ? { ok: true, reason: 'answers' } : { ok: false, reason: `last answer: ${status}` };
+        health.answered(status);
         metrics?.apiAnswered({ operation, status: isAnswer ? status : null, durationMs });
         metrics?.budgetTaken({ class: budgetClass, waitedMs: budgetWaitMs });
       },
@@ -81,15 +82,13 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
   return {
     fleet,
     logSearch: makeLogSearch({ client, clock, sleep: sleepForReal }),
-    readiness: () => (downReason === undefined ? last : { ok: false, reason: downReason }),
+    readiness: health.readiness,
+    isDoubted: health.isDoubted,
     setServiceStatus: (status) => {
+      health.setDown(status.isUp ? undefined : status.reason);
       if (status.isUp) {
-        downReason = undefined;
-        // Our own last request may be from before.
-        last = { ok: true, reason: 'answers' };
         sink?.note({ event: 'service.up', reason: 'the service answers again' });
       } else {
-        downReason = `down: one request at a time tries it. ${status.reason}`;
         sink?.note({ event: 'service.down', reason: status.reason });
       }
     },

@@ -18,7 +18,9 @@ import type { QueueNames } from '../queue/queue-names.ts';
 import { type RunningScanSchedule, type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { startStepWorker } from '../queue/step-worker.ts';
 import { makeRedisLeaderLease } from '../redis/coordination/leader-lease.ts';
+import type { FleetAccess } from './fleet-access.ts';
 import type { RedisConnections } from './redis-connections.ts';
+import { keepAsking } from './service-health.ts';
 
 export interface LoopsParts
   extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>,
@@ -27,7 +29,10 @@ export interface LoopsParts
     DeliverParts {
   readonly queue: BullStepQueue;
   readonly noticeQueue: BullNoticeQueue;
+  readonly access: Pick<FleetAccess, 'isDoubted'>;
   readonly isLeading: () => boolean;
+  /** Wakes the loops of this daemon alone. */
+  readonly wakeSelf: () => void;
   /** undefined: no reports are kept. */
   readonly reports: ReportKeeper | undefined;
   readonly redis: RedisConnections;
@@ -82,6 +87,7 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
     commands: redis.worker.commands,
     keyPrefix,
     onLapsed: () => sink.note({ event: 'leader.lost' }),
+    onTaken: parts.wakeSelf,
     faults: redis.faults,
   });
   const leading = lead(
@@ -101,6 +107,7 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
   };
   notifyReceivers();
   const reporting = parts.reports?.keep(parts, stopping);
+  const asking = keepAsking(parts, stopping);
   const polling = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
   return {
     tickAll: async (at) => schedule?.tickAll(at),
@@ -113,7 +120,7 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
         schedule?.close(),
         worker.close(closeGraceMs),
         notifying?.close(),
-        ...[leading, polling, beating, reporting],
+        ...[leading, polling, asking, beating, reporting],
       ]);
     },
   };

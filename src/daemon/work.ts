@@ -63,7 +63,13 @@ export function makeWork(ground: Ground, engine: Engine): Work {
     // fails, the loops must start all the same; the next beat repeats it.
     await shared.configs.beat().then(followBrakes).catch(warn);
     loops = startLoops(
-      { ...loopsParts(ground, engine), nextWakeUp: signal.next, followConfigs: followBrakes, scanNow },
+      {
+        ...loopsParts(ground, engine),
+        nextWakeUp: signal.next,
+        wakeSelf: signal.wake,
+        followConfigs: followBrakes,
+        scanNow,
+      },
       stopping.signal,
     );
     await loops.tickAll(new Date(clock.now()));

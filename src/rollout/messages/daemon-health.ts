@@ -3,6 +3,12 @@ import { makeWords } from './sentences.ts';
 
 /** How a part of a daemon's work is, for `/readyz`. */
 export type Health =
+  | { readonly kind: 'serviceUnasked' }
+  | { readonly kind: 'serviceWell' }
+  /** `inRow`: answers without a good one in between. */
+  | { readonly kind: 'serviceFault'; readonly status: number | string; readonly inRow: number }
+  /** What the daemons of this key say. */
+  | { readonly kind: 'serviceSaidDown'; readonly why: string }
   /** `ours`: what this daemon's last request found. `until`: null, one request tries for all daemons. */
   | {
       readonly kind: 'serviceAwaited';
@@ -43,6 +49,11 @@ export type Health =
     };
 
 export const healthWords: (health: Health) => string = makeWords<Health['kind'], Health>({
+  serviceUnasked: () => 'not asked yet',
+  serviceWell: () => 'answers',
+  serviceFault: ({ status, inRow }) =>
+    inRow > 1 ? `last ${inRow} answers were faults: ${status}` : `last answer: ${status}`,
+  serviceSaidDown: ({ why }) => `down: one request at a time tries it. ${why}`,
   serviceAwaited: ({ ours, until, reason }) =>
     `${ours}; ${until === null ? 'one request tries for all' : `all wait until ${isoSecond(until)}`}: ${reason}`,
   serviceDown: ({ since, until, cause }) => {
