@@ -49,7 +49,8 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       turnBeganAt = parts.clock.now();
     }
     if (fence === undefined) {
-      await parts.sleep(checkEveryMs / 2, signal);
+      // A wake-up is also the lease that was taken just now.
+      await withEitherSignal([woken, signal], (either) => parts.sleep(checkEveryMs / 2, either));
       continue;
     }
     const now = parts.clock.now();

@@ -2,7 +2,7 @@
 --
 -- Keys: lease, the owner; epoch, the last fence.
 -- Arguments: owner; leaseMs, how long the lease lasts.
--- Answers: the fence of the owner, or nil while another owner leads.
+-- Answers: the fence of the owner; while another owner leads, minus the milliseconds that its lease lasts.
 --
 -- The epoch counts up when the lease changes hands, and only then: it is the fence of the owner, also when this is sent
 -- twice. It is at least the second of Redis's clock. Policies on other nodes of a Cluster remember the highest fence
@@ -14,7 +14,9 @@ if current == owner then
   return tonumber(redis.call('GET', epochKey) or '0')
 end
 if current then
-  return false
+  local left = redis.call('PTTL', leaseKey)
+  -- A key without an end is not ours to wait for.
+  return -(left > 0 and left or leaseMs)
 end
 redis.call('SET', leaseKey, owner, 'PX', leaseMs)
 local nextEpoch = tonumber(redis.call('GET', epochKey) or '0') + 1

@@ -15,6 +15,8 @@ export interface LeaderLeaseParts {
   readonly monotonicNow?: () => number;
   /** Reported when what we held ran out without a renewal: Redis is away, and whoever leads may hang in a pass until it is back. */
   readonly onLapsed?: () => void;
+  /** Reported when the lease is ours after it was not: whoever waits for it may go on. */
+  readonly onTaken?: () => void;
   /** Reported of what no waiting for Redis repairs. */
   readonly faults?: RedisFaults;
 }
@@ -24,13 +26,16 @@ const faultName = 'the leader lease';
 // A leader that is killed is followed within this time and one renewal (DESIGN P11: in seconds).
 const defaultLeaseMs: DurationMs = 3_000;
 
+// Redis ends a key within a millisecond of its time, and timers are as exact.
+const endMarginMs: DurationMs = 5;
+
 // Half a second of three: what a pass may still write after it asked. The fence refuses what comes later still.
 const safetyShare = 1 / 6;
 
 /**
  * The leader lease in Redis. The first `hold` begins to try for it; from then on it is renewed, or tried for, each
- * third of its length. It counts from before the renewal was sent, by a clock that never jumps, so a slow answer or a
- * stopped process makes it end early, never late.
+ * third of its length, and when that of another daemon runs out. It counts from before the renewal was sent, by a clock
+ * that never jumps, so a slow answer or a stopped process makes it end early, never late.
  */
 export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   const { commands, keyPrefix, leaseMs = defaultLeaseMs } = parts;
@@ -42,6 +47,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   const held = makeHeldLease({ leaseMs, monotonicNow, onLapsed: parts.onLapsed });
   let beating: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let atEnd: NodeJS.Timeout | undefined;
   let released = false;
   let restsUntil = Number.NEGATIVE_INFINITY;
 
@@ -50,14 +56,22 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
     if (sentAt < restsUntil) return;
     try {
       const args = { owner, leaseMs: Math.round(leaseMs) };
-      const fence = await runScript(commands, acquireLeaseScript, { keys, args });
+      const answer = await runScript(commands, acquireLeaseScript, { keys, args });
       faults.over(faultName);
       if (released) await giveUp();
-      else if (monotonicNow() >= restsUntil) held.renew(fence, sentAt);
+      else if (answer < 0) waitForEnd(-answer);
+      else if (monotonicNow() >= restsUntil && held.renew(answer, sentAt)) parts.onTaken?.();
     } catch (error) {
       // The connection reports an outage. What we hold runs out by itself.
       faults.met(faultName, error);
     }
+  }
+
+  /** Another daemon leads. Where it was killed, its lease runs out before our next beat. */
+  function waitForEnd(leftMs: DurationMs): void {
+    held.lose();
+    clearTimeout(atEnd);
+    if (leftMs < beatMs) atEnd = setTimeout(() => void beatOnce(), leftMs + endMarginMs).unref();
   }
 
   function beatOnce(): Promise<void> {
@@ -92,6 +106,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       released = true;
       held.drop();
       clearInterval(timer);
+      clearTimeout(atEnd);
       // An attempt that is under way gives up by itself when it lands; when Redis is away, the lease runs out.
       const met = (error: unknown) => faults.met(faultName, error);
       await within(leaseMs, giveUp().then(noop, met));
@@ -126,10 +141,16 @@ function makeHeldLease(parts: {
   return {
     fence,
     isHeld: () => held !== undefined,
-    /** @param taken null: another daemon leads */
-    renew: (taken: Fence | null, sentAt: number): void => {
-      held = taken === null ? undefined : { fence: taken, until: sentAt + leaseMs };
-      if (held !== undefined) watchExpiry();
+    /** @returns whether it was not held before */
+    renew: (taken: Fence, sentAt: number): boolean => {
+      const isNew = held?.fence !== taken;
+      held = { fence: taken, until: sentAt + leaseMs };
+      watchExpiry();
+      return isNew;
+    },
+    /** Another daemon leads: what we held runs out, and says so then. */
+    lose: (): void => {
+      held = undefined;
     },
     drop: (): void => {
       held = undefined;

@@ -8,7 +8,7 @@ export const acquireLeaseScript = defineScript({
   file: new URL('./acquire-lease.lua', import.meta.url),
   keys: ['lease', 'epoch'],
   args: { owner: 'text', leaseMs: 'number' },
-  result: z.number().nullable(),
+  result: z.number(),
 });
 
 export const releaseLeaseScript = defineScript({

@@ -15,7 +15,7 @@ afterEach(async () => {
 
 function aLease(
   keyPrefix: string,
-  parts: { leaseMs?: number; monotonicNow?: () => number; faults?: RedisFaults } = {},
+  parts: { leaseMs?: number; monotonicNow?: () => number; faults?: RedisFaults; onTaken?: () => void } = {},
 ): LeaderLease {
   const lease = makeRedisLeaderLease({ commands: redis.connect().commands, keyPrefix, ...parts });
   leases.push(lease);
@@ -67,6 +67,17 @@ describe('the leader lease', () => {
     expect(await first.hold()).toBeUndefined();
     now += 1_000;
     await until('it to be held again', () => first.hold());
+  });
+
+  it('of a daemon that was killed is taken when it runs out, long before the next beat', async () => {
+    const { commands, keyPrefix } = redis.place();
+    await commands.set(`${keyPrefix}:{leader}:lease`, 'killed', 'PX', 300);
+    const taken: string[] = [];
+    const lease = aLease(keyPrefix, { leaseMs, onTaken: () => taken.push('taken') });
+    expect(await lease.hold()).toBeUndefined();
+    await until('the lease to be taken', () => taken.length > 0);
+    expect(await lease.hold()).toBeGreaterThan(0);
+    expect(taken).toHaveLength(1);
   });
 
   it('has one holder, and another one after its release, with a higher fence', async () => {

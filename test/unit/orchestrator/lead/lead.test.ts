@@ -48,6 +48,37 @@ async function leadFor({ passes, tick = (now) => now + secondMs, isWaitedFor }: 
   return { delivered, gaveWayAt };
 }
 
+describe('a daemon that follows', () => {
+  it('leads at a wake-up, such as of a lease that it has just taken, and not at its next check', async () => {
+    const [stop, woken] = [new AbortController(), new AbortController()];
+    const events: string[] = [];
+    const parts = {
+      ...quietParts,
+      store: { activeRolloutIds: async () => [] },
+      lease: {
+        hold: async () => (woken.signal.aborted ? 1 : undefined),
+        release: async () => undefined,
+      },
+      clock: { now: () => beganAt },
+      backgroundTasks: { run: async () => undefined },
+      sink: { ...quietParts.sink, note: ({ event }: { readonly event: string }) => void events.push(event) },
+      // Never ends by itself.
+      sleep: (_forMs: number, signal: AbortSignal) => {
+        const ended = new Promise<void>((resolve) => {
+          if (signal.aborted) resolve();
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+        if (events.length > 0) stop.abort();
+        else woken.abort();
+        return ended;
+      },
+      nextWakeUp: () => (events.length > 0 ? new AbortController().signal : woken.signal),
+    };
+    await lead(parts as unknown as LeadParts, stop.signal);
+    expect(events).toEqual(['leader.acquired']);
+  });
+});
+
 describe('the leader', () => {
   it('delivers what is overdue at once, and every two seconds', async () => {
     const { delivered } = await leadFor({ passes: 5 });
