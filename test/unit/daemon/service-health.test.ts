@@ -4,7 +4,7 @@ import { quietParts } from '../../support/quiet-parts.ts';
 
 type Said = number | string | { readonly down: string | undefined };
 
-function after(...said: readonly Said[]) {
+function healthAfter(...said: readonly Said[]) {
   const health = makeServiceHealth();
   for (const each of said) {
     if (typeof each === 'object') health.setDown(each.down);
@@ -33,15 +33,15 @@ describe('the health of the service', () => {
       false,
     ],
   ])('is, %s, as the answers show', (_when, said, ok, isDoubted) => {
-    expect(after(...said)).toMatchObject({ ok, isDoubted });
+    expect(healthAfter(...said)).toMatchObject({ ok, isDoubted });
   });
 
   it('names the last answer, and how many were faults', () => {
-    expect(after().reason).toBe('not asked yet');
-    expect(after(200).reason).toBe('answers');
-    expect(after(200, 502).reason).toBe('last answer: 502');
-    expect(after(200, 502, 503, 'timeout').reason).toBe('last 3 answers were faults: timeout');
-    expect(after({ down: 'answered 503' }).reason).toContain('answered 503');
+    expect(healthAfter().reason).toBe('not asked yet');
+    expect(healthAfter(200).reason).toBe('answers');
+    expect(healthAfter(200, 502).reason).toBe('last answer: 502');
+    expect(healthAfter(200, 502, 503, 'timeout').reason).toBe('last 3 answers were faults: timeout');
+    expect(healthAfter({ down: 'answered 503' }).reason).toContain('answered 503');
   });
 });
 
