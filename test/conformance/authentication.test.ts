@@ -15,10 +15,6 @@ function signIn(api: Api, headers: Readonly<Record<string, string | null>> = {})
   return api.get('/collectors?limit=1', { withoutSession: true, headers });
 }
 
-it('§5.1 the access ID and access key as Basic credentials are accepted', async () => {
-  expect((await signIn(target().api)).status).toBe(200);
-});
-
 it.each([
   ['no credentials', anonymous],
   ['a wrong access key', wrongKey],

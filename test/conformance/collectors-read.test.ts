@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { expectRefusal, read } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
-import { findCollector, getCollector, idsOf, listCollectors, openResource } from './support/resources.ts';
+import { findCollector, getCollector, idsOf, listCollectors } from './support/resources.ts';
 import { useControlledServices, useTarget } from './support/target.ts';
 import { type CollectorShape, OneCollector } from './support/wire-shapes.ts';
 
@@ -93,14 +93,6 @@ itInProcess(
     }
   },
 );
-
-it('§4.1 GET /collectors/[id]: shows what was created, with an ETag', async () => {
-  const { api, own } = target();
-  const { id, name } = await own.create({ description: 'to be read' });
-  const { stated, etag } = await openResource(api, `/collectors/${id}`);
-  expect(stated).toMatchObject({ id, name, description: 'to be read' });
-  expect(etag).not.toBe('');
-});
 
 it.each([
   ['GET /collectors/name/[name]: shows the collector that GET by id shows', 'plain', (name: string) => name],

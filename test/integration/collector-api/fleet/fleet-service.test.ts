@@ -561,37 +561,23 @@ describe('the fleet service', () => {
       expect(budget.standings).toEqual([]);
     });
 
-    it('reads a page again that fails in passing', async () => {
-      let failures = 3;
+    it.each([
+      ['is read again when it fails in passing', 3, { ok: true }, [1_000, 2_000, 4_000]],
+      // After a bounded number of tries.
+      ['that keeps failing fails the whole reading', 99, { ok: false }, [1_000, 2_000, 4_000, 8_000]],
+    ])('a second page %s', async (_what, times, expected, rests) => {
+      let failures = times;
       const { fleet, slept } = await aCollectorApi(
         (request, response) => {
-          if (request.query.get('offset') !== '0' && failures > 0) {
-            failures -= 1;
-            return failures === 1 ? void response.destroy() : sendText(response, 502, '<html>');
-          }
-          return sendJson(response, 200, pageOf(fleetRows, request), { 'set-cookie': 's=1' });
+          if (request.query.get('offset') === '0' || failures === 0)
+            return sendJson(response, 200, pageOf(fleetRows, request), { 'set-cookie': 's=1' });
+          failures -= 1;
+          return failures === 1 ? void response.destroy() : sendText(response, 502, '<html>');
         },
         { pageSize: 10 },
       );
-      const answer = await fleet.readFleet('19.500-1');
-      expect(answer.ok && answer.value.collectors).toHaveLength(25);
-      expect(slept).toEqual([1_000, 2_000, 4_000]);
-    });
-
-    it('fails as a whole when a second page keeps failing, after a bounded number of tries', async () => {
-      const { fleet, server, slept } = await aCollectorApi(
-        (request, response) =>
-          request.query.get('offset') === '0'
-            ? sendJson(response, 200, pageOf(fleetRows, request), { 'set-cookie': 's=1' })
-            : sendText(response, 502, '<html>'),
-        { pageSize: 10 },
-      );
-      expect(await fleet.readFleet('19.500-1')).toMatchObject({
-        ok: false,
-        failure: { kind: 'unavailable' },
-      });
-      expect(server.requests).toHaveLength(6);
-      expect(slept).toEqual([1_000, 2_000, 4_000, 8_000]);
+      expect(await fleet.readFleet('19.500-1')).toMatchObject(expected);
+      expect(slept).toEqual(rests);
     });
 
     it('does not try again what no repetition heals', async () => {

@@ -2,11 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HostedCollectorDraft } from '../../../../src/collector-api/management/collector-client.ts';
 import { makeManagementClient } from '../../../../src/collector-api/management/management-client.ts';
-import {
-  isConflict,
-  isRefusedWith,
-  type KnownCode,
-} from '../../../../src/collector-api/wire/client-refusals.ts';
+import { isRefusedWith, type KnownCode } from '../../../../src/collector-api/wire/client-refusals.ts';
 import {
   collectorErrorCodes,
   createUpgradeCodes,
@@ -249,14 +245,6 @@ describe('management client', () => {
       expect(bodyOf(server.requests[3])).toMatchObject({
         collector: { fields: { team: 'ops', tier: 'a' } },
       });
-    });
-
-    it('gives up at the second conflict', async () => {
-      const read = json(200, { collector: web }, { etag: '"1"' });
-      const { management, server } = await aManagement(inTurn(read, conflict, read, conflict));
-      const answer = await management.collectors.change(7, setCategory);
-      expect(!answer.ok && isConflict(answer.failure)).toBe(true);
-      expect(server.requests).toHaveLength(4);
     });
 
     it('does not write without an ETag', async () => {

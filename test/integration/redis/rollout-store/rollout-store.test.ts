@@ -514,8 +514,7 @@ describe('the keys of a rollout that is over', () => {
     return Promise.all(keys.map((key) => connection.commands.pttl(key)));
   };
 
-  it('expire together, those that come later among them', async () => {
-    expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
+  it('expire, those among them that come later', async () => {
     const before = (await keysOfPrefix()).length;
     const retried = changeTo(await load(1), { state: 'retrying', dueAt: startedAt, reason: because('') });
     expect(await store.saveUpgrade(retried, null)).toBe('saved');
