@@ -198,7 +198,8 @@ async function run(
     const id = await scan(daemon);
     const status = await untilAtRest(daemon, id);
     const { createdAt } = await statusOf(daemon, id);
-    const tookMs = ((status.endedAt ?? Date.now()) - createdAt) * speed;
+    const [held] = (await daemon.operations.readEvents(id, 1, { type: 'rollout.held' })) ?? [];
+    const tookMs = ((status.endedAt ?? held?.at ?? Date.now()) - createdAt) * speed;
 
     const scene: Scene = {
       ...{ targetBuild, beganAt: createdAt, requestsPerSecond, breathMs: 1_000 },

@@ -4,6 +4,7 @@ import {
   clockWords,
   endWords,
   figureRows,
+  notPlayedWords,
   type Shown,
   variantColumns,
   variantRows,
@@ -30,6 +31,7 @@ export function renderRehearsal(shown: Shown): string {
       `${policy} → ${targetBuild}   ${rehearsal.planned} collectors   ${rehearsal.seeds} seeds   begins ${begins}`,
     ),
     ...line('assumed', assumedWords(shown)),
+    ...line('not played', notPlayedWords),
     waves,
     ...rehearsal.ends.flatMap((end) => line('end', endWords(end, shown))),
     ...rehearsal.heldStrata

@@ -11,7 +11,8 @@ import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { freezePlan } from '../../rollout/planning/freeze-plan.ts';
+import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
+import { type FrozenRollout, freezePlan } from '../../rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../rollout/planning/plan.ts';
 import { makeMemoryFleetRegister } from '../store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../store/memory-rollout-store.ts';
@@ -19,6 +20,8 @@ import type { FateOf } from '../world/fates.ts';
 import { seededChance } from '../world/seeded-chance.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 import { makeVirtualService, type VirtualService } from '../world/virtual-service.ts';
+import { makeJobs } from './jobs.ts';
+import { makeQuietPolls } from './quiet-polls.ts';
 
 /** One rollout to play. */
 export interface Stage {
@@ -46,7 +49,10 @@ export interface Played {
   readonly rollout: Rollout;
   readonly store: RolloutStore;
   readonly service: VirtualService;
-  readonly restedAt: EpochMs;
+  /** Of its state; where it was rolled back, of that. */
+  readonly cause: RolloutReason;
+  /** When it ended, or stopped until a person acts: what still ran then was watched to its end. */
+  readonly stoppedAt: EpochMs;
   readonly planned: number;
 }
 
@@ -57,72 +63,108 @@ const candidatesPerLane = 1;
 // Ten times as many as a rollout takes: one that never comes to rest must fail, not hang.
 const roundsMax = 3_000_000;
 
+// As long as a daemon rests after a background task that brought nothing.
+const taskRestMs: DurationMs = 5_000;
+
 /**
- * Plays one rollout on a virtual clock: the real engine (reconcile, decide, runStep, evolve) on the store's model and a
- * model of the service. A rollback is not played: the rollout rests before it.
+ * Plays one rollout on a virtual clock, with its rollback where the policy asks for one: the real engine (reconcile,
+ * decide, runStep, evolve) on the store's model and a model of the service.
  */
 export async function playRollout(stage: Stage): Promise<Played> {
-  const { seed, policy, snapshot, targetBuild, budget, beganAt } = stage;
+  const { seed, policy, budget, beganAt } = stage;
   let now: EpochMs = beganAt;
   let isWoken = true;
+  let againAt: EpochMs = never;
   const clock = { now: () => now };
   const jobs = makeJobs(clock.now);
   const service = makeVirtualService({ ...stage, clock, slots: policy.concurrency });
+  const memory = makeMemoryRolloutStore(clock.now, false);
+  const store = withShortPages(memory);
   const parts = {
-    ...quietParts(stage),
-    store: withShortPages(makeMemoryRolloutStore(clock.now)),
+    ...quietParts(stage, () => (againAt = now + taskRestMs)),
+    store,
     clock,
     wakeUps: { wake: () => (isWoken = true) },
     sleep: async (forMs: DurationMs) => {
       now += forMs;
     },
     fleet: service.fleet,
-    queue: { deliver: jobs.deliver, bringForward: jobs.deliver },
+    queue: jobs.queue,
   };
-  const { store } = parts;
-  const id = `${policy.name}-${new Date(beganAt).toISOString().slice(0, 10).replaceAll('-', '')}-${seed}`;
-  const plan = makePlan(policy, targetBuild, snapshot, id);
-  const origin = { id, policy, startedBy: 'rehearsal', createdAt: now, fleet: snapshot };
-  const frozen = freezePlan(plan, origin);
+  const pollQuietly = makeQuietPolls(parts, { store: memory, service, policy });
+  const frozen = freeze(stage);
+  const { id } = frozen.rollout;
   await store.freeze({ ...frozen, events: [] });
+  /** The rollout, and its rollback. @returns when to do that again */
+  const reconcileAll = async (): Promise<EpochMs> => {
+    let wakeAt = never;
+    againAt = never;
+    for (const each of await store.activeRolloutIds([policy.name]))
+      wakeAt = Math.min(wakeAt, (await reconcile(parts, each, 1, never)) ?? never);
+    return Math.min(wakeAt, againAt);
+  };
 
   let rollout: Rollout = frozen.rollout;
   let wakeAt: EpochMs = now;
   let reconciledAt: EpochMs = Number.NEGATIVE_INFINITY;
-  let approveAt: EpochMs = Number.POSITIVE_INFINITY;
+  let approveAt: EpochMs = never;
+  let changedAt: EpochMs = now;
+  let rollbackCause: RolloutReason | undefined;
   for (let round = 0; rollout.endedAt === null; round += 1) {
     if (round > roundsMax) throw new Error(`seed ${seed}: no rest after ${roundsMax} rounds`);
-    const reconcileAt = Math.min(
-      approveAt,
-      isWoken ? Math.min(wakeAt, reconciledAt + stage.breathMs) : wakeAt,
-    );
-    const [collectorId, dueAt] = jobs.first();
-    const jobAt = budget.freeFrom(Math.max(dueAt, now));
-    if (reconcileAt <= now || reconcileAt <= jobAt) {
-      if (reconcileAt === Number.POSITIVE_INFINITY) break;
+    const wokenAt = isWoken ? reconciledAt + stage.breathMs : never;
+    const reconcileAt = Math.min(approveAt, wakeAt, wokenAt);
+    const first = jobs.first();
+    const jobAt = first === undefined ? never : budget.freeFrom(Math.max(first.at, now));
+    if (first === undefined || reconcileAt <= now || reconcileAt <= jobAt) {
+      if (reconcileAt === never) break;
       now = Math.max(now, reconcileAt);
       isWoken = false;
       reconciledAt = now;
       if (approveAt <= now)
         await changeRollout(parts, id, 'operator', (view) => approvalOf(view.rollout, now));
-      wakeAt = (await reconcile(parts, id, 1, Number.POSITIVE_INFINITY)) ?? Number.POSITIVE_INFINITY;
+      wakeAt = await reconcileAll();
+      const { state } = rollout;
       rollout = (await store.loadRollout(id)) ?? rollout;
+      if (rollout.state !== state || rollout.state === 'running') changedAt = now;
+      if (rollout.state === 'rollingBack') rollbackCause ??= rollout.reason;
       const isWaiting = approvalOf(rollout, now) !== undefined;
-      if (!isWaiting) approveAt = Number.POSITIVE_INFINITY;
-      else if (approveAt <= now || approveAt === Number.POSITIVE_INFINITY) approveAt = stage.approvedAt(now);
+      if (!isWaiting) approveAt = never;
+      else if (approveAt <= now || approveAt === never) approveAt = stage.approvedAt(now);
       continue;
     }
     now = jobAt;
-    const outcome = await runStep(parts, { rolloutId: id, collectorId }, never);
-    jobs.settle(collectorId, outcome.job === 'end' ? undefined : Math.max(outcome.at, now));
+    jobs.take();
+    const job = first.thing;
+    const quietAt = pollQuietly(job, now);
+    if (quietAt !== undefined) {
+      jobs.settle(job, quietAt);
+      continue;
+    }
+    const outcome = await runStep(parts, job, unaborted);
+    jobs.settle(job, outcome.job === 'end' ? undefined : Math.max(outcome.at, now));
   }
-  return { rollout, store, service, restedAt: now, planned: frozen.upgrades.length };
+  const cause = rollbackCause ?? rollout.reason;
+  const stoppedAt = rollout.endedAt ?? changedAt;
+  return { rollout, cause, store, service, stoppedAt, planned: frozen.upgrades.length };
 }
 
-const never = new AbortController().signal;
+const never: EpochMs = Number.POSITIVE_INFINITY;
 
-/** The parts that are the same at every instant. */
-function quietParts({ policy, seed, gates, sharedAttributes = makeSharedAttributes() }: Stage) {
+const unaborted = new AbortController().signal;
+
+/** The plan of the day's rollout with the number of the seed. */
+function freeze({ seed, policy, snapshot, targetBuild, beganAt }: Stage): FrozenRollout {
+  const id = `${policy.name}-${new Date(beganAt).toISOString().slice(0, 10).replaceAll('-', '')}-${seed}`;
+  const plan = makePlan(policy, targetBuild, snapshot, id);
+  return freezePlan(plan, { id, policy, startedBy: 'rehearsal', createdAt: beganAt, fleet: snapshot });
+}
+
+/** The parts that are the same at every instant. @param again a background task brought nothing */
+function quietParts(
+  { policy, seed, gates, sharedAttributes = makeSharedAttributes() }: Stage,
+  again: () => void,
+) {
   return {
     sharedAttributes,
     register: makeMemoryFleetRegister(),
@@ -134,8 +176,8 @@ function quietParts({ policy, seed, gates, sharedAttributes = makeSharedAttribut
     // No page is read: nobody watches.
     observations: makeObservations(),
     backgroundTasks: {
-      run: async (key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
-        if (!key.endsWith('/rollback')) await work(never);
+      run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
+        if ((await work(unaborted)) === 'again') again();
       },
     },
   };
@@ -154,26 +196,6 @@ function approvalOf({ state, waves }: Rollout, at: EpochMs): RolloutFact | undef
   if (state === 'awaitingApproval') return { kind: 'approved', at, reason };
   const wave = waves.findIndex((each) => each.state === 'awaitingApproval' && each.approvedAt === null);
   return state === 'running' && wave >= 0 ? { kind: 'waveApproved', at, wave, reason } : undefined;
-}
-
-/** When each collector's next step is due. */
-function makeJobs(now: () => EpochMs) {
-  const jobs = new Map<number, EpochMs>();
-  return {
-    deliver: async (_rolloutId: string, ids: readonly number[]): Promise<void> => {
-      for (const id of ids) if (!jobs.has(id)) jobs.set(id, now());
-    },
-    /** The first one; at Infinity where there is none. */
-    first: (): readonly [collectorId: number, dueAt: EpochMs] => {
-      let first: readonly [number, EpochMs] = [0, Number.POSITIVE_INFINITY];
-      for (const job of jobs) if (job[1] < first[1]) first = job;
-      return first;
-    },
-    settle: (collectorId: number, dueAt: EpochMs | undefined): void => {
-      if (dueAt === undefined) jobs.delete(collectorId);
-      else jobs.set(collectorId, dueAt);
-    },
-  };
 }
 
 function withShortPages(store: RolloutStore): RolloutStore {

@@ -32,6 +32,8 @@ export interface SeedResult {
   /** Other planned collectors that were upgraded, and that failed for good. */
   readonly othersDone: number;
   readonly othersFailed: number;
+  /** Upgraded collectors that a rollback took back to the build they had before. */
+  readonly takenBack: number;
   readonly requests: number;
   readonly waves: readonly PlayedWave[];
   readonly heldStrata: readonly string[];
@@ -55,13 +57,13 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     gates: { ask: async ({ gate }) => answerOf(gate, whatIf.gates[gate.name] ?? 'pass') },
     approvedAt: (from) => approvedAt(whatIf.approval, from),
   });
-  const { rollout, service, restedAt } = played;
+  const { rollout, cause, service, stoppedAt } = played;
   return {
     seed,
     state: rollout.state,
-    reasonKind: rollout.reason.kind,
-    reason: rolloutReasonWords(rollout.reason),
-    tookMs: restedAt - beganAt,
+    reasonKind: cause.kind,
+    reason: rolloutReasonWords(cause),
+    tookMs: stoppedAt - beganAt,
     requests: budget.requests,
     harmed: [...service.creates.keys()].filter((id) => broken.has(id)).length,
     ...(await countMembers(played, broken)),
@@ -75,10 +77,11 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
 async function countMembers(
   { store, rollout, planned }: Played,
   broken: ReadonlySet<number>,
-): Promise<Pick<SeedResult, 'planned' | 'broken' | 'othersDone' | 'othersFailed'>> {
+): Promise<Pick<SeedResult, 'planned' | 'broken' | 'othersDone' | 'othersFailed' | 'takenBack'>> {
   const members = await store.listMemberIds(rollout.id);
   const everyone = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
   const succeeded = await store.listUpgrades(rollout.id, { ...everyone, state: 'succeeded' });
+  const takenBack = await store.listUpgrades(rollout.id, { ...everyone, state: 'rolledBack' });
   const failed = await store.listMissed(rollout.id, { kind: 'failed', limit: everyone.limit });
   const isOther = ({ identity }: { readonly identity: { readonly collectorId: number } }) =>
     !broken.has(identity.collectorId);
@@ -87,6 +90,7 @@ async function countMembers(
     broken: members.filter((id) => broken.has(id)).length,
     othersDone: succeeded.filter(isOther).length,
     othersFailed: failed.filter(isOther).length,
+    takenBack: takenBack.length,
   };
 }
 

@@ -25,7 +25,16 @@ const operators = ['>=', '<=', '>', '<'] as const;
 type Operator = (typeof operators)[number];
 
 /** `end` and `took` are one figure: as an instant, or as a duration. */
-const metrics = ['harmed', 'othersDone', 'othersFailed', 'requests', 'end', 'took', 'held'] as const;
+const metrics = [
+  'harmed',
+  'othersDone',
+  'othersFailed',
+  'takenBack',
+  'requests',
+  'end',
+  'took',
+  'held',
+] as const;
 type Metric = (typeof metrics)[number];
 
 /** A condition that is none, in words for the person who wrote it. */
@@ -104,6 +113,7 @@ function actualOf({ metric, figure }: Limit, rehearsal: Rehearsal): number {
     harmed: rehearsal.harmed,
     othersDone: rehearsal.othersDone,
     othersFailed: rehearsal.othersFailed,
+    takenBack: rehearsal.takenBack,
     requests: rehearsal.requests,
     took: rehearsal.tookMs,
     end: rehearsal.tookMs,

@@ -6,6 +6,7 @@ import {
   clockWords,
   endWords,
   figureRows,
+  notPlayedWords,
   type Shown,
   variantColumns,
   variantRows,
@@ -22,6 +23,7 @@ export function rehearsalDocument(shown: Shown): ReportDocument {
     ['collectors', `${rehearsal.planned} planned`],
     ['seeds', String(rehearsal.seeds)],
     ['assumed', assumedWords(shown)],
+    ['not played', notPlayedWords],
     ...figureRows(shown),
   ];
   return {

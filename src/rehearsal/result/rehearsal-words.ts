@@ -61,6 +61,9 @@ export function assumedWords({ whatIf }: Shown): string {
   return `an upgrade takes ${formatDuration(durations.medianMs)} (p95 ${formatDuration(durations.p95Ms)}); ${percent(failures.once)} fail once, ${percent(failures.always)} always`;
 }
 
+/** What the daemon does and a rehearsal leaves out. */
+export const notPlayedWords = 'late joiners, collectors that leave, other policies';
+
 export function figureRows(shown: Shown): ReadonlyArray<readonly [string, string]> {
   const { rehearsal } = shown;
   const percent = (value: number) => `${value}%`;
@@ -68,6 +71,7 @@ export function figureRows(shown: Shown): ReadonlyArray<readonly [string, string
     ['harmed', `${rangeWords(rehearsal.harmed)} of ${rehearsal.broken.median} that the build breaks`],
     ['others done', rangeWords(rehearsal.othersDone, percent)],
     ['others failed', rangeWords(rehearsal.othersFailed)],
+    ...(rehearsal.takenBack.worst === 0 ? [] : [['taken back', rangeWords(rehearsal.takenBack)] as const]),
     ['took', rangeWords(rehearsal.tookMs, formatDuration)],
     ['end', rangeWords(rehearsal.tookMs, (ms) => clockWords(rehearsal.beganAt + ms, shown))],
     ['requests', rangeWords(rehearsal.requests)],

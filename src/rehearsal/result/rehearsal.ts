@@ -14,7 +14,9 @@ export interface Rehearsal {
   readonly othersDone: Range;
   /** Of the others, those that failed for good. */
   readonly othersFailed: Range;
-  /** Until the rollout ended, or rested until a person acts. */
+  /** Upgraded collectors that a rollback took back. */
+  readonly takenBack: Range;
+  /** Until the rollout ended, or stopped until a person acts. */
   readonly tookMs: Range;
   readonly requests: Range;
   /** The most frequent first. */
@@ -68,6 +70,7 @@ export function summarize(results: readonly SeedResult[], beganAt: EpochMs): Reh
     harmed: rangeOf(({ harmed }) => harmed),
     othersDone: range(shares, 'higher'),
     othersFailed: rangeOf(({ othersFailed }) => othersFailed),
+    takenBack: rangeOf(({ takenBack }) => takenBack),
     tookMs: rangeOf(({ tookMs }) => tookMs),
     requests: rangeOf(({ requests }) => requests),
     ends: countEnds(results),

@@ -22,6 +22,9 @@ interface Kept {
 }
 
 export interface MemoryRolloutStore extends RolloutStore {
+  peek(rolloutId: string, collectorId: number): Upgrade | undefined;
+  /** Stores a step within a state, for which no event and no brake is needed. */
+  swap(before: Upgrade, after: Upgrade): void;
   /** Loses every rollout, as a store that was emptied; the numbers of rollouts are those that daemons bring back. */
   forget(): void;
   /** @returns brings back what is there now, whatever is written until then */
@@ -32,9 +35,13 @@ export interface MemoryRolloutStore extends RolloutStore {
  * A model of the store: the same answers as the one in Redis, in memory, for virtual time. What is counted is kept up
  * with each change, so that thousands of nights a minute can be played.
  * @param now its own clock, as Redis has one
+ * @param keepsEvents false: nobody reads them, and thousands of rollouts are played
  */
 // oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
-export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRolloutStore {
+export function makeMemoryRolloutStore(
+  now: () => EpochMs = Date.now,
+  keepsEvents = true,
+): MemoryRolloutStore {
   const kept = new Map<string, Kept>();
   const active = new Map<string, string>();
   const numbers = new Map<string, number>();
@@ -57,6 +64,9 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     if (state !== 'starting') intents.delete(collectorId);
     else if (isNew || !intents.has(collectorId)) intents.set(collectorId, now());
   };
+  const keepEvents = (of: Kept, events: readonly RolloutEvent[]) => {
+    if (keepsEvents) of.events.push(...events);
+  };
   const settle = (of: Kept, { rollout, upgrades, groups, attributes, events }: FrozenPlan) => {
     of.rollout = rollout;
     of.groups = groups;
@@ -69,7 +79,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       noteIntent(of, upgrade, true);
       if ('endedAt' in upgrade.progress) of.tally.replace(upgrade, upgrade, upgrade.progress.endedAt);
     }
-    of.events.push(...events);
+    keepEvents(of, events);
   };
 
   /** The same rules in the same order as in Redis, but for commands sent twice: nothing is lost here. */
@@ -101,7 +111,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     of.upgrades.set(after.identity.collectorId, after);
     noteIntent(of, after, call.mode === 'intent');
     of.tally.replace(before, after, changedAtOf(change));
-    of.events.push(...events);
+    keepEvents(of, events);
     const isWorse = weightOf(after) > weightOf(before);
     const above = call.tripAbove ?? Number.POSITIVE_INFINITY;
     if (isWorse && !of.brake && of.tally.waveWeight(after.identity.wave) > above) {
@@ -122,6 +132,12 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       kept.clear();
       active.clear();
       fences.clear();
+    },
+    peek: (rolloutId, collectorId) => kept.get(rolloutId)?.upgrades.get(collectorId),
+    swap: (before, after) => {
+      const of = kept.get(after.identity.rolloutId);
+      of?.upgrades.set(after.identity.collectorId, after);
+      of?.tally.replace(before, after, undefined);
     },
     keep: () => {
       const was = [...kept].map(([id, of]) => ({
@@ -237,7 +253,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       of.rollout = rollout;
       of.groups = groups;
       of.attributes = joinTables([of.attributes, attributes].filter((table) => table !== undefined));
-      of.events.push(...events);
+      keepEvents(of, events);
       return 'saved';
     },
     rejoin: async (rolloutId, changes, rolloutRev) => {
@@ -298,7 +314,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       const isReopened = of.rollout.endedAt !== null && rollout.endedAt === null;
       if (isReopened && current !== undefined && current !== rollout.id) return 'stale';
       of.rollout = rollout;
-      of.events.push(...events);
+      keepEvents(of, events);
       if (brake !== 'keep') of.brake = brake === 'set';
       if (isReopened) active.set(keyOf(rollout), rollout.id);
       if (rollout.endedAt !== null && current === rollout.id) active.delete(keyOf(rollout));

@@ -51,23 +51,26 @@ interface MutableWave {
   lastChangeAt: number | null;
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
 // oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeMemoryTally(): MemoryTally {
   const waves: MutableWave[] = [];
-  const strata = new Map<string, Mutable<StratumSummary>>();
+  /** Of each stratum, its waves. An entry is replaced, never changed: views show it. */
+  const strata: Array<Array<StratumSummary | undefined> | undefined> = [];
   const domains = new Map<number, number>();
   const buckets = new Map<number, Map<number, number>>();
-  /** By wave, then lane; each in plan order. */
-  const pendingLanes: Array<Map<number, Upgrade[]>> = [];
+  /** By lane, then wave; each in plan order. */
+  const pendingLanes: Array<Array<Upgrade[] | undefined> | undefined> = [];
   const timed = new Map<number, Upgrade>();
-  const durations = new Map<number, DurationSummary>();
+  /** Replaced, never changed: views show it. */
+  let durations: ReadonlyMap<number, DurationSummary> = new Map();
+  /** Strata that learned since it was made. */
+  const learnedIn = new Set<number>();
   const learned = { count: 0, sumMs: 0 };
   let slotsTaken = 0;
   // What most views show again, as long as nothing was written between two.
   let shownWaves: readonly WaveSummary[] | undefined;
   let shownFigures: Figures | undefined;
+  let shownLanes: { frontier: number; perLane: number; queues: Array<LaneQueue | undefined> } | undefined;
 
   const waveOf = (wave: number) => {
     waves[wave] ??= { counts: emptyCounts(), weight: 0, lost: 0, onBuild: 0, lastChangeAt: null };
@@ -87,37 +90,59 @@ export function makeMemoryTally(): MemoryTally {
     wave.weight = nearZero(wave.weight + weight);
     if (isLost(upgrade)) wave.lost += sign;
     if (isOnBuild(upgrade)) wave.onBuild += sign;
-    const place = `${upgrade.identity.stratum}:${upgrade.identity.wave}`;
-    const stratum = strata.get(place) ?? emptyStratum(upgrade);
-    strata.set(place, stratum);
-    stratum.weight = nearZero(stratum.weight + weight);
-    const figure = figureOf(state);
-    if (figure !== undefined) stratum[figure] += sign;
+    countStratum(upgrade, sign, weight);
     if (holdsSlot(state)) {
       slotsTaken += sign;
       for (const domain of its) domains.set(domain, (domains.get(domain) ?? 0) + sign);
     }
   };
 
+  const countStratum = ({ identity, progress }: Upgrade, sign: 1 | -1, weight: number) => {
+    strata[identity.stratum] ??= [];
+    const ofStratum = strata[identity.stratum] ?? [];
+    const { stratum, wave } = identity;
+    const before = ofStratum[wave] ?? {
+      stratum,
+      wave,
+      waiting: 0,
+      active: 0,
+      succeeded: 0,
+      failed: 0,
+      weight: 0,
+    };
+    const summary = { ...before, weight: nearZero(before.weight + weight) };
+    const figure = figureOf(progress.state);
+    if (figure !== undefined) summary[figure] += sign;
+    ofStratum[wave] = summary;
+  };
+
+  /** The pending ones of its lane and wave, about to change. */
+  const pendingBeside = ({ identity: { lane, wave } }: Upgrade): Upgrade[] => {
+    pendingLanes[lane] ??= [];
+    const waves = pendingLanes[lane] ?? [];
+    waves[wave] ??= [];
+    if (shownLanes !== undefined) shownLanes.queues[lane] = undefined;
+    return waves[wave];
+  };
+
   const place = (upgrade: Upgrade) => {
     if (dueAtOf(upgrade) !== undefined) timed.set(upgrade.identity.collectorId, upgrade);
-    if (upgrade.progress.state !== 'pending') return;
-    pendingLanes[upgrade.identity.wave] ??= new Map();
-    const lanes = pendingLanes[upgrade.identity.wave];
-    const lane = lanes?.get(upgrade.identity.lane) ?? [];
-    lanes?.set(upgrade.identity.lane, lane);
+    const { state } = upgrade.progress;
+    if (state !== 'pending' && state !== 'retrying') return;
+    const members = pendingBeside(upgrade);
+    if (state === 'retrying') return;
     // Plans come in order, so this is nearly always the end.
-    const at = lane.findLastIndex(({ identity: { order } }) => order < upgrade.identity.order) + 1;
-    lane.splice(at, 0, upgrade);
+    const at = members.findLastIndex(({ identity: { order } }) => order < upgrade.identity.order) + 1;
+    members.splice(at, 0, upgrade);
   };
   const displace = (upgrade: Upgrade) => {
     timed.delete(upgrade.identity.collectorId);
     if (upgrade.progress.state !== 'pending') return;
-    const lane = pendingLanes[upgrade.identity.wave]?.get(upgrade.identity.lane) ?? [];
-    const at = lane.findIndex(
+    const members = pendingBeside(upgrade);
+    const at = members.findIndex(
       ({ identity: { collectorId } }) => collectorId === upgrade.identity.collectorId,
     );
-    if (at >= 0) lane.splice(at, 1);
+    if (at >= 0) members.splice(at, 1);
   };
 
   const learn = (before: Upgrade, after: Upgrade) => {
@@ -128,8 +153,29 @@ export function makeMemoryTally(): MemoryTally {
     const ofStratum = buckets.get(after.identity.stratum) ?? new Map<number, number>();
     const bucket = durationBucketOf(tookMs);
     buckets.set(after.identity.stratum, ofStratum.set(bucket, (ofStratum.get(bucket) ?? 0) + 1));
-    const summary = summarizeDurations(ofStratum);
-    if (summary !== undefined) durations.set(after.identity.stratum, summary);
+    learnedIn.add(after.identity.stratum);
+  };
+
+  /** Every lane with what is pending in it, in waves up to the frontier. */
+  const pendingQueues = (of: {
+    readonly frontier: number;
+    readonly perLane: number;
+  }): readonly LaneQueue[] => {
+    if (shownLanes?.frontier !== of.frontier || shownLanes.perLane !== of.perLane)
+      shownLanes = { ...of, queues: [] };
+    const { queues } = shownLanes;
+    return Array.from({ length: pendingLanes.length }, (_, lane) => {
+      const known = queues[lane];
+      if (known !== undefined) return known;
+      const first = (pendingLanes[lane] ?? [])
+        .slice(0, of.frontier + 1)
+        .flatMap((members) => members?.slice(0, of.perLane) ?? [])
+        .slice(0, of.perLane);
+      const pending = first.map(({ identity: { collectorId, order } }) => ({ collectorId, order }));
+      const queue = { lane, retries: [], pending };
+      queues[lane] = queue;
+      return queue;
+    });
   };
 
   const retries = () =>
@@ -138,18 +184,39 @@ export function makeMemoryTally(): MemoryTally {
       .map((upgrade) => ({ upgrade, dueAt: dueAtOf(upgrade) ?? 0 }))
       .sort((a, b) => a.dueAt - b.dueAt || byName(a.upgrade, b.upgrade));
 
+  const summarizedDurations = () => {
+    if (learnedIn.size === 0) return durations;
+    const summaries = new Map(durations);
+    for (const stratum of learnedIn) {
+      const summary = summarizeDurations(buckets.get(stratum) ?? new Map());
+      if (summary !== undefined) summaries.set(stratum, summary);
+    }
+    learnedIn.clear();
+    durations = summaries;
+    return durations;
+  };
+
+  const shownStrata = () => {
+    const shown: StratumSummary[] = [];
+    for (const ofStratum of strata)
+      for (const each of ofStratum ?? [])
+        if (
+          each !== undefined &&
+          (each.weight !== 0 || each.waiting + each.active + each.succeeded + each.failed > 0)
+        )
+          shown.push(each);
+    return shown;
+  };
+
   const countedFigures = (): Figures => ({
-    strata: [...strata.values()]
-      .filter((s) => s.waiting + s.active + s.succeeded + s.failed > 0 || s.weight !== 0)
-      .sort((a, b) => a.stratum - b.stratum || a.wave - b.wave)
-      .map((summary) => ({ ...summary })),
+    strata: shownStrata(),
     slotsTaken,
     domainsTaken: new Map([...domains].filter(([, taken]) => taken !== 0)),
     learned: {
       count: learned.count,
       meanMs: learned.count === 0 ? 0 : learned.sumMs / learned.count,
     },
-    durations: new Map(durations),
+    durations: summarizedDurations(),
   });
 
   return {
@@ -163,18 +230,17 @@ export function makeMemoryTally(): MemoryTally {
       place(upgrade);
     },
     replace: (before, after, changedAt) => {
-      count(before, -1);
-      count(after, 1);
+      if (!isCountedAlike(before, after)) {
+        count(before, -1);
+        count(after, 1);
+      }
       displace(before);
       place(after);
       learn(before, after);
       const wave = waveOf(after.identity.wave);
       if (changedAt !== undefined) wave.lastChangeAt = Math.max(wave.lastChangeAt ?? 0, changedAt);
     },
-    pending: () =>
-      pendingLanes.flatMap((lanes) =>
-        [...lanes].sort(([a], [b]) => a - b).flatMap(([, upgrades]) => upgrades),
-      ),
+    pending: () => waves.flatMap((_, wave) => pendingLanes.flatMap((ofLane) => ofLane?.[wave] ?? [])),
     waves: (size) => {
       if (shownWaves?.length === size) return shownWaves;
       shownWaves = Array.from({ length: size }, (_, wave) => {
@@ -188,28 +254,22 @@ export function makeMemoryTally(): MemoryTally {
       return shownFigures;
     },
     queues: ({ now, frontier, perLane }) => {
-      const queues = new Map<number, { retries: Candidate[]; pending: Candidate[] }>();
-      const add = (
-        kind: keyof Omit<LaneQueue, 'lane'>,
-        { identity: { collectorId, lane } }: Upgrade,
-        order: number,
-      ) => {
-        const queue = queues.get(lane) ?? { retries: [], pending: [] };
-        if (queue[kind].length >= perLane) return;
-        queue[kind].push({ collectorId, order });
-        queues.set(lane, queue);
-      };
-      for (const lanes of pendingLanes.slice(0, frontier + 1)) {
-        for (const upgrades of lanes?.values() ?? []) {
-          for (const upgrade of upgrades.slice(0, perLane)) add('pending', upgrade, upgrade.identity.order);
-        }
-      }
       const retrying = retries();
-      for (const { upgrade, dueAt } of retrying) if (dueAt <= now) add('retries', upgrade, dueAt);
-      return {
-        candidates: [...queues].sort(([a], [b]) => a - b).map(([lane, queue]) => ({ lane, ...queue })),
-        nextRetryAt: retrying.find(({ dueAt }) => dueAt > now)?.dueAt ?? null,
-      };
+      const due = new Map<number, Candidate[]>();
+      for (const { upgrade, dueAt } of retrying) {
+        if (dueAt > now) break;
+        const { lane, collectorId } = upgrade.identity;
+        const ofLane = due.get(lane) ?? [];
+        if (ofLane.length < perLane) ofLane.push({ collectorId, order: dueAt });
+        due.set(lane, ofLane);
+      }
+      const candidates: LaneQueue[] = [];
+      for (const [lane, queue] of pendingQueues({ frontier, perLane }).entries()) {
+        const retriesDue = due.get(lane);
+        if (retriesDue !== undefined) candidates.push({ ...queue, retries: retriesDue });
+        else if (queue.pending.length > 0) candidates.push(queue);
+      }
+      return { candidates, nextRetryAt: retrying.find(({ dueAt }) => dueAt > now)?.dueAt ?? null };
     },
     overdue: (before) =>
       [...timed.values()]
@@ -231,8 +291,10 @@ function figureOf(state: UpgradeState): 'waiting' | 'active' | 'succeeded' | 'fa
   return isEnd(state) || state === 'deferred' ? undefined : 'active';
 }
 
-function emptyStratum({ identity: { stratum, wave } }: Upgrade): Mutable<StratumSummary> {
-  return { stratum, wave, waiting: 0, active: 0, succeeded: 0, failed: 0, weight: 0 };
+/** A step within a state, which no figure shows. */
+function isCountedAlike(before: Upgrade, after: Upgrade): boolean {
+  const { state } = before.progress;
+  return state === after.progress.state && !isEnd(state) && before.identity === after.identity;
 }
 
 function nearZero(weight: number): number {

@@ -32,6 +32,12 @@ const longestMs: DurationMs = 29 * 60_000;
 /** No rule knows it, so that it is tried again. */
 export const unknownMessage = 'upgrade process exited with code 17';
 
+const succeeded: FateEnd = { kind: 'succeeded' };
+const failed: FateEnd = { kind: 'failed', message: unknownMessage };
+
+/** A task that fails may do so at any step, but for the first ones: those only prepare it. */
+const failsAfterShare = (chance: number): number => 0.3 + 0.7 * chance;
+
 /** @param brokenEnd how the build ends for a collector that it breaks; undefined: it does not break it */
 export function makeFates(
   seed: number,
@@ -45,11 +51,10 @@ export function makeFates(
     const nature = seededChance(mixed(seed, collectorId, 0))();
     const chance = seededChance(mixed(seed, collectorId, attempt));
     const durationMs = Math.min(longestMs, medianMs * Math.exp(sigma * normal(chance)));
-    const broken = brokenEnd(collectorId, chance);
-    if (broken !== undefined) return { durationMs, ends: broken };
     const { always, once } = failures;
     const fails = nature < always || (nature < always + once && attempt === 1);
-    return { durationMs, ends: fails ? { kind: 'failed', message: unknownMessage } : { kind: 'succeeded' } };
+    const ends = brokenEnd(collectorId, chance) ?? (fails ? failed : succeeded);
+    return { durationMs: ends.kind === 'failed' ? durationMs * failsAfterShare(chance()) : durationMs, ends };
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
-import type { Answer, FleetService } from '../../orchestrator/ports/fleet-service.ts';
+import type { Answer, FleetService, TaskSighting } from '../../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { collectorsPerPage } from '../../rollout/upgrade/reading-period.ts';
@@ -9,14 +9,17 @@ import type { VirtualBudget } from './virtual-budget.ts';
 /** The service on a virtual clock, and its own account of what was asked of it. */
 export interface VirtualService {
   readonly fleet: FleetService;
-  /** Tasks created for each collector. */
+  /** Polls a task that still runs; undefined, and nothing is asked, where it is over, or the service does not answer. */
+  pollRunning(taskId: string): TaskSighting | undefined;
+  /** Tasks to the target build that were created for each collector. */
   readonly creates: ReadonlyMap<number, number>;
   /** Promises that were broken, each once: P1 and P2. */
   readonly brokenPromises: ReadonlySet<string>;
 }
 
 interface Task {
-  readonly collectorId: number;
+  readonly buildBefore: string;
+  readonly toBuild: string;
   readonly createdAt: EpochMs;
   readonly endsAt: EpochMs;
   readonly fate: Fate;
@@ -51,6 +54,10 @@ export function makeVirtualService(given: {
   const collectors = new Map(snapshot.collectors.map((collector) => [collector.id, collector]));
   const tasks: Task[] = [];
   const lastTasks = new Map<number, Task>();
+  // What collectors run is still on offer.
+  const builds = [...new Set([...snapshot.collectors.map(({ build }) => build), targetBuild])].map(
+    (version) => ({ version, latest: version === targetBuild }),
+  );
   const creates = new Map<number, number>();
   const brokenPromises = new Set<string>();
   let running: EpochMs[] = [];
@@ -59,11 +66,12 @@ export function makeVirtualService(given: {
   const observe = (collector: FleetCollector, now: EpochMs) => {
     const task = lastTasks.get(collector.id);
     const ended = task !== undefined && task.endsAt <= now ? task : undefined;
+    if (!collector.alive) return collector;
     const upUntil = Math.min(now, downFrom(ended));
     const lastSeenAlive = Math.floor(upUntil / heartbeatMs) * heartbeatMs;
-    const isUpgraded = ended !== undefined && ended.fate.ends.kind !== 'failed';
+    const isChanged = ended !== undefined && ended.fate.ends.kind !== 'failed';
     return {
-      build: isUpgraded ? targetBuild : collector.build,
+      build: isChanged ? ended.toBuild : (task?.buildBefore ?? collector.build),
       alive: now - lastSeenAlive < deadAfterMs,
       lastSeenAlive,
     };
@@ -82,7 +90,14 @@ export function makeVirtualService(given: {
     return ok({ readAt: now, serviceAt: now, collectors: seen });
   };
 
-  const create = (collectorId: number): Answer<{ readonly taskId: string }> => {
+  /** The break is of the target build: any other is a build that the collector ran before. */
+  const drawFate = (collectorId: number, toBuild: string): Fate => {
+    if (toBuild !== targetBuild) return { ...fateOf(collectorId, 1), ends: { kind: 'succeeded' } };
+    const attempt = (creates.get(collectorId) ?? 0) + 1;
+    creates.set(collectorId, attempt);
+    return fateOf(collectorId, attempt);
+  };
+  const create = (collectorId: number, toBuild: string): Answer<{ readonly taskId: string }> => {
     const refused = refuse(1);
     if (refused !== undefined) return refused;
     const now = clock.now();
@@ -91,13 +106,11 @@ export function makeVirtualService(given: {
     const { build, alive } = observe(collector, now);
     running = running.filter((endsAt) => endsAt > now);
     if (isBusy(collectorId, now)) brokenPromises.add(`a second task beside an open one: ${collectorId}`);
-    if (build === targetBuild) brokenPromises.add(`a task for the build it runs: ${collectorId}`);
+    if (build === toBuild) brokenPromises.add(`a task for the build it runs: ${collectorId}`);
     if (running.length >= slots) brokenPromises.add(`more than ${slots} tasks at once`);
     if (!alive) return failed({ kind: 'refused', code: 'collector.not.alive', detail: '' });
-    const attempt = (creates.get(collectorId) ?? 0) + 1;
-    creates.set(collectorId, attempt);
-    const fate = fateOf(collectorId, attempt);
-    const task = { collectorId, createdAt: now, endsAt: now + fate.durationMs, fate };
+    const fate = drawFate(collectorId, toBuild);
+    const task = { buildBefore: build, toBuild, createdAt: now, endsAt: now + fate.durationMs, fate };
     tasks.push(task);
     lastTasks.set(collectorId, task);
     running.push(task.endsAt);
@@ -105,23 +118,20 @@ export function makeVirtualService(given: {
   };
 
   const fleet: FleetService = {
-    listBuilds: async () => refuse(1) ?? ok([{ version: targetBuild, latest: true }]),
+    listBuilds: async () => refuse(1) ?? ok(builds),
     readInventory,
     readFleet: async () => refuse(pages + 1) ?? ok(snapshot),
     readUpgradable: async () => refuse(1) ?? ok(1),
     findCollector: async () => failed({ kind: 'notFound', detail: 'not asked for here' }),
-    reserveCreate: async ({ collectorId }) => ok({ giveUp: () => {}, send: async () => create(collectorId) }),
+    reserveCreate: async ({ collectorId, toBuild }) =>
+      ok({ giveUp: () => {}, send: async () => create(collectorId, toBuild) }),
     pollTask: async (taskId) => {
       const refused = refuse(1);
       if (refused !== undefined) return refused;
       const now = clock.now();
       const task = tasks[Number(taskId) - 1];
       if (task === undefined) return failed({ kind: 'notFound', detail: 'no such task' });
-      if (task.endsAt > now)
-        return ok({ status: now - task.createdAt < receivedForMs ? 1 : 6, message: '', serviceAt: now });
-      const { ends } = task.fate;
-      if (ends.kind === 'failed') return ok({ status: 3, message: ends.message, serviceAt: now });
-      return ok({ status: 2, message: '', serviceAt: now });
+      return ok(sightingOf(task, now));
     },
     pollCollector: async ({ collectorId, upgradableTo }) => {
       const refused = refuse(upgradableTo === null ? 1 : 2);
@@ -130,11 +140,31 @@ export function makeVirtualService(given: {
       const collector = collectors.get(collectorId);
       if (collector === undefined) return failed({ kind: 'notFound', detail: 'no such collector' });
       const seen = observe(collector, now);
-      const isUpgradable = seen.alive && !isBusy(collectorId, now) && seen.build !== targetBuild;
-      return ok({ ...seen, serviceAt: now, upgradable: upgradableTo === null ? null : isUpgradable });
+      const isUpgradable = seen.alive && !isBusy(collectorId, now) && seen.build !== upgradableTo;
+      const { build, alive, lastSeenAlive = null } = seen;
+      return ok({
+        build,
+        alive,
+        lastSeenAlive,
+        serviceAt: now,
+        upgradable: upgradableTo === null ? null : isUpgradable,
+      });
     },
   };
-  return { fleet, creates, brokenPromises };
+  const pollRunning = (taskId: string) => {
+    const now = clock.now();
+    const task = tasks[Number(taskId) - 1];
+    if (task === undefined || task.endsAt <= now || budget.isDown(now)) return undefined;
+    budget.spend(1, now);
+    return sightingOf(task, now);
+  };
+  return { fleet, pollRunning, creates, brokenPromises };
+}
+
+function sightingOf({ createdAt, endsAt, fate: { ends } }: Task, now: EpochMs): TaskSighting {
+  if (endsAt > now) return { status: now - createdAt < receivedForMs ? 1 : 6, message: '', serviceAt: now };
+  if (ends.kind === 'failed') return { status: 3, message: ends.message, serviceAt: now };
+  return { status: 2, message: '', serviceAt: now };
 }
 
 function downFrom(ended: Task | undefined): EpochMs {

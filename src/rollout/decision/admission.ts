@@ -1,5 +1,11 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { assessCalendar, calendarOf, needsCollectorZone } from '../calendar/calendar.ts';
+import {
+  assessCalendar,
+  type CalendarRules,
+  calendarOf,
+  needsCollectorZone,
+  type Opening,
+} from '../calendar/calendar.ts';
 import type { Lane } from '../model/plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
 import type { Blocker, LaneBlocker } from './blocker.ts';
@@ -84,19 +90,36 @@ const isWindowWait: Readonly<Record<LaneBlocker['kind'], boolean>> = {
 
 /** Why collectors of this lane must wait, if they must. Evaluated in order: what an operator must repair comes first. */
 export function judgeLane(view: RolloutView, laneIndex: number, now: EpochMs): LaneVerdict {
-  const lane = view.groups.lanes[laneIndex];
-  if (lane === undefined) return { kind: 'free', startBy: null };
-  const held = view.rollout.heldStrata.find(({ stratum }) => stratum === lane.stratum);
-  if (held !== undefined) {
-    const { label, reason } = held;
-    return blocked({ kind: 'stratumHeld', label, reason });
-  }
-  const window = judgeWindow(view, lane, now);
-  if (window.kind === 'blocked') return window;
-  const full = lane.domains.find((domain) => roomIn(view, domain) <= 0);
-  if (full === undefined) return window;
-  const { label, cap } = view.groups.domains[full] ?? { label: '', cap: 0 };
-  return blocked({ kind: 'cap', label, cap });
+  return makeLaneJudge(view, now)(laneIndex);
+}
+
+/** Judges lanes of one view: thousands of them share a few time zones, for which the calendar is asked once. */
+function makeLaneJudge(view: RolloutView, now: EpochMs): (laneIndex: number) => LaneVerdict {
+  const calendar = calendarOf(view.rollout);
+  const held = new Map(view.rollout.heldStrata.map((each) => [each.stratum, each]));
+  const openings = new Map<string, ZoneOpening>();
+  const openingIn = (timeZone: string): ZoneOpening => {
+    const known = openings.get(timeZone);
+    if (known !== undefined) return known;
+    const opening = openingOf(calendar, timeZone, now);
+    openings.set(timeZone, opening);
+    return opening;
+  };
+  return (laneIndex) => {
+    const lane = view.groups.lanes[laneIndex];
+    if (lane === undefined) return { kind: 'free', startBy: null };
+    const hold = held.get(lane.stratum);
+    if (hold !== undefined) {
+      const { label, reason } = hold;
+      return blocked({ kind: 'stratumHeld', label, reason });
+    }
+    const window = judgeWindow(view, lane, openingIn(lane.timeZone), now);
+    if (window.kind === 'blocked') return window;
+    const full = lane.domains.find((domain) => roomIn(view, domain) <= 0);
+    if (full === undefined) return window;
+    const { label, cap } = view.groups.domains[full] ?? { label: '', cap: 0 };
+    return blocked({ kind: 'cap', label, cap });
+  };
 }
 
 /**
@@ -110,18 +133,37 @@ export function expectedMs(view: RolloutView, stratum: number): DurationMs {
   return Math.min(learned.p95Ms, deadlineMs + verifyWithinMs);
 }
 
-function judgeWindow(view: RolloutView, lane: Lane, now: EpochMs): LaneVerdict {
-  const calendar = calendarOf(view.rollout);
-  const { timeZone } = lane;
-  const opening = assessCalendar(calendar, timeZone, now);
-  if (opening.closedBy !== null) return blocked({ ...opening.closedBy, timeZone }, opening.until);
-  if (opening.until === null) return { kind: 'free', startBy: null };
-  const expectMs = expectedMs(view, lane.stratum);
-  const startBy = opening.until - expectMs;
-  if (now <= startBy) return { kind: 'free', startBy };
-  const opensAt = assessCalendar(calendar, timeZone, opening.until).until;
-  return blocked({ kind: 'windowTooShort', timeZone, expectMs }, opensAt);
+/** How the calendar of a zone stands, and when it opens again after it has closed. */
+interface ZoneOpening extends Opening {
+  readonly opensAgainAt: () => EpochMs | null;
 }
+
+function openingOf(calendar: CalendarRules, timeZone: string, now: EpochMs): ZoneOpening {
+  const opening = assessCalendar(calendar, timeZone, now);
+  let again: EpochMs | null | undefined;
+  const opensAgainAt = () => {
+    if (again === undefined)
+      again = opening.until === null ? null : assessCalendar(calendar, timeZone, opening.until).until;
+    return again;
+  };
+  return { ...opening, opensAgainAt };
+}
+
+function judgeWindow(
+  view: RolloutView,
+  { timeZone, stratum }: Lane,
+  { closedBy, until, opensAgainAt }: ZoneOpening,
+  now: EpochMs,
+): LaneVerdict {
+  if (closedBy !== null) return blocked({ ...closedBy, timeZone }, until);
+  if (until === null) return alwaysFree;
+  const expectMs = expectedMs(view, stratum);
+  const startBy = until - expectMs;
+  if (now <= startBy) return { kind: 'free', startBy };
+  return blocked({ kind: 'windowTooShort', timeZone, expectMs }, opensAgainAt());
+}
+
+const alwaysFree: LaneVerdict = { kind: 'free', startBy: null };
 
 function blocked(by: LaneBlocker, until: EpochMs | null = null): LaneVerdict {
   return { kind: 'blocked', blocker: { ...by, until } };
@@ -134,41 +176,32 @@ function roomIn(view: RolloutView, domain: number): number {
 type JudgedLane = { readonly queue: LaneQueue; readonly verdict: LaneVerdict };
 
 function judgeLanes(view: RolloutView, now: EpochMs): readonly JudgedLane[] {
-  const windows = new Map<string, LaneVerdict>();
-  return view.candidates.map((queue) => {
-    const lane = view.groups.lanes[queue.lane];
-    if (lane === undefined || lane.domains.length > 0)
-      return { queue, verdict: judgeLane(view, queue.lane, now) };
-    // Lanes without domains differ by stratum and zone alone; thousands of lanes share a few zones.
-    const key = `${lane.stratum}/${lane.timeZone}`;
-    const verdict = windows.get(key) ?? judgeLane(view, queue.lane, now);
-    windows.set(key, verdict);
-    return { queue, verdict };
-  });
+  const judge = makeLaneJudge(view, now);
+  return view.candidates.map((queue) => ({ queue, verdict: judge(queue.lane) }));
 }
 
 function pick(view: RolloutView, lanes: readonly JudgedLane[], free: number): readonly Pick[] {
-  const wanted = (of: (queue: LaneQueue) => readonly Candidate[]) =>
-    lanes
-      .flatMap(({ queue, verdict }) =>
-        verdict.kind === 'free'
-          ? of(queue).map((candidate) => ({ ...candidate, lane: queue.lane, startBy: verdict.startBy }))
-          : [],
-      )
-      .sort((a, b) => a.order - b.order);
   const room = new Map<number, number>();
   const picks: Pick[] = [];
-  for (const { collectorId, lane, startBy } of [
-    ...wanted(({ retries }) => retries),
-    ...wanted(({ pending }) => pending),
-  ]) {
+  for (const { candidate, lane, startBy } of [...inOrder(lanes, 'retries'), ...inOrder(lanes, 'pending')]) {
     if (picks.length >= free) break;
     const domains = view.groups.lanes[lane]?.domains ?? [];
     if (domains.some((domain) => (room.get(domain) ?? roomIn(view, domain)) <= 0)) continue;
     for (const domain of domains) room.set(domain, (room.get(domain) ?? roomIn(view, domain)) - 1);
-    picks.push({ collectorId, startBy });
+    picks.push({ collectorId: candidate.collectorId, startBy });
   }
   return picks;
+}
+
+/** Candidates of the lanes that are free, first come first. */
+function inOrder(lanes: readonly JudgedLane[], kind: 'retries' | 'pending') {
+  const candidates: Array<{ candidate: Candidate; lane: number; startBy: EpochMs | null }> = [];
+  for (const { queue, verdict } of lanes) {
+    if (verdict.kind !== 'free') continue;
+    for (const candidate of queue[kind])
+      candidates.push({ candidate, lane: queue.lane, startBy: verdict.startBy });
+  }
+  return candidates.sort((a, b) => a.candidate.order - b.candidate.order);
 }
 
 /** Each blocker once, the earliest end first. */

@@ -7,8 +7,14 @@ const attemptsKept = 10;
 
 /** The record after a change, with its attempts brought up to date. */
 export function noteAttempts(before: Upgrade, after: Upgrade, at: EpochMs): Upgrade {
+  if (isSameTask(before, after)) return after;
   const tasks = attemptsAfter(before, after, at).slice(-attemptsKept);
   return tasks.length === 0 ? after : { ...after, tally: { ...after.tally, tasks } };
+}
+
+/** A poll that showed nothing new: most of all changes. */
+function isSameTask({ progress: before }: Upgrade, { progress: after }: Upgrade): boolean {
+  return before.state === 'upgrading' && after.state === 'upgrading' && before.taskId === after.taskId;
 }
 
 function attemptsAfter(before: Upgrade, after: Upgrade, at: EpochMs): readonly Attempt[] {

@@ -44,15 +44,22 @@ export function to(
   progress: UpgradeProgress,
   changes: Partial<UpgradeTally> = {},
 ): Upgrade {
-  const { unansweredSince: _answered, deferredMs, turnChanges, ...kept } = { ...upgrade.tally, ...changes };
-  const isBefore = isNotStarted(progress.state) || progress.state === 'starting';
-  const hasTurn = progress.state === 'queued' || progress.state === 'starting';
-  const tally = {
+  const tally = tallyIn(progress.state, { ...upgrade.tally, ...changes });
+  return { identity: upgrade.identity, tally, progress, rev: upgrade.rev + 1 };
+}
+
+/** What is counted in this state: some of it ends with the state it belongs to. */
+function tallyIn(state: UpgradeProgress['state'], tally: UpgradeTally): UpgradeTally {
+  // Nearly always there is nothing to leave out.
+  if (!('unansweredSince' in tally || 'deferredMs' in tally || 'turnChanges' in tally)) return tally;
+  const { unansweredSince: _answered, deferredMs, turnChanges, ...kept } = tally;
+  const isBefore = isNotStarted(state) || state === 'starting';
+  const hasTurn = state === 'queued' || state === 'starting';
+  return {
     ...kept,
     ...(isBefore && deferredMs !== undefined ? { deferredMs } : {}),
     ...(hasTurn && turnChanges !== undefined ? { turnChanges } : {}),
   };
-  return { identity: upgrade.identity, tally, progress, rev: upgrade.rev + 1 };
 }
 
 /** It was admitted: a slot is its own. */

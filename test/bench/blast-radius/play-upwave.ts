@@ -38,7 +38,7 @@ export async function playUpwave(
   fleet: Fleet,
   fateOf: FateOf,
 ): Promise<UpwavePlay> {
-  const { rollout, store, service, restedAt } = await playRollout({
+  const { rollout, store, service, stoppedAt } = await playRollout({
     ...{ ...of, policy, fateOf, beganAt, targetBuild },
     snapshot: fleet.snapshot,
     budget: makeVirtualBudget(Number.POSITIVE_INFINITY, []),
@@ -53,7 +53,7 @@ export async function playUpwave(
     harmed: [...service.creates.keys()].filter((each) => fleet.broken.has(each)).length,
     othersDone:
       succeeded.filter(({ identity: { collectorId } }) => !fleet.broken.has(collectorId)).length / others,
-    makespanMs: restedAt - beganAt,
+    makespanMs: stoppedAt - beganAt,
     state,
     reason: rolloutReasonWords(reason),
     isThrough: waves.every((wave) => wave.state === 'passed'),

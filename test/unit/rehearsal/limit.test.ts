@@ -9,7 +9,8 @@ const hour = 3_600_000;
 function aResult(changes: Partial<SeedResult>): SeedResult {
   return {
     ...{ seed: 1, state: 'succeeded', reasonKind: 'allEnded', reason: '', tookMs: hour, planned: 100 },
-    ...{ broken: 0, harmed: 0, othersDone: 100, othersFailed: 0, requests: 500, waves: [], heldStrata: [] },
+    ...{ broken: 0, harmed: 0, othersDone: 100, othersFailed: 0, takenBack: 0, requests: 500 },
+    ...{ waves: [], heldStrata: [] },
     ...changes,
   };
 }

@@ -143,8 +143,34 @@ describe('a rehearsed rollout', () => {
     expect(tookMs).toBeLessThan(3 * hour);
   });
 
-  it('rests before a rollback, which is not played', async () => {
-    const result = await play({ breaks: [{ ...onWindows, how: 'fails' }] }, { onBreach: 'rollback' });
-    expect(result.state).toBe('rollingBack');
+  it('takes back what was upgraded where a breach asks for a rollback', async () => {
+    const policy = { waves: [rest], onBreach: 'rollback', spreadBy: [] } as const;
+    const result = await play({ breaks: [{ ...onWindows, how: 'fails' }] }, policy);
+    expect(result).toMatchObject({ state: 'rolledBack', reasonKind: 'failures', othersDone: 0 });
+    expect(result.takenBack).toBeGreaterThan(0);
+    const lost = await play({ breaks: [{ ...onWindows, how: 'neverReturns' }] }, policy);
+    expect(lost).toMatchObject({ state: 'rolledBack', reasonKind: 'failures' });
+    // A collector that is gone waits in vain for its turn to go back.
+    expect(lost.tookMs).toBeGreaterThan(12 * hour);
+  });
+
+  it('goes on with a rollback that an outage keeps from being planned', async () => {
+    const policy = { waves: [rest], onBreach: 'rollback', spreadBy: [] } as const;
+    const breaks = [{ ...onWindows, how: 'fails' }] as const;
+    const { tookMs } = await play({ breaks }, policy);
+    const outage = { from: startedAt + 5 * minute, to: startedAt + 5 * hour, requestsPerSecond: 0 };
+    const late = await play({ breaks, disturbances: [outage] }, policy);
+    expect(late.state).toBe('rolledBack');
+    expect(late.tookMs).toBeGreaterThan(tookMs + 3 * hour);
+  });
+
+  it('took until it was held, and watches what still ran to its end', async () => {
+    const strict = { ...rest, maxFailures: { kind: 'count', count: 0 } } as const;
+    const policy = { waves: [strict], concurrency: 40 };
+    const breaks = [{ ...onWindows, share: 0.2, how: 'fails' }] as const;
+    const durations = { medianMs: 5 * minute, p95Ms: 25 * minute };
+    const { state, tookMs, othersDone, broken } = await play({ breaks, durations }, policy);
+    expect([state, othersDone]).toEqual(['held', 40 - broken]);
+    expect(tookMs).toBeLessThan(20 * minute);
   });
 });

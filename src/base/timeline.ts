@@ -1,0 +1,70 @@
+/** Things that are due at instants: the first one comes first, and of one instant the one that was put there first. */
+export interface Timeline<Thing> {
+  readonly size: number;
+  /** The first thing, and when it is due; undefined: there is none. */
+  first(): { readonly at: number; readonly thing: Thing } | undefined;
+  put(at: number, thing: Thing): void;
+  dropFirst(): void;
+}
+
+interface Timed<Thing> {
+  readonly at: number;
+  readonly turn: number;
+  readonly thing: Thing;
+}
+
+/** A binary heap. */
+export function makeTimeline<Thing>(): Timeline<Thing> {
+  const heap: Array<Timed<Thing>> = [];
+  let turn = 0;
+  return {
+    get size() {
+      return heap.length;
+    },
+    first: () => heap[0],
+    put: (at, thing) => {
+      turn += 1;
+      raise(heap, { at, turn, thing });
+    },
+    dropFirst: () => {
+      const last = heap.pop();
+      if (last !== undefined && heap.length > 0) sink(heap, last);
+    },
+  };
+}
+
+function isSooner(a: Timed<unknown>, b: Timed<unknown>): boolean {
+  return a.at < b.at || (a.at === b.at && a.turn < b.turn);
+}
+
+/** Puts it at the end, and lets it rise to its place. */
+function raise<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
+  let index = heap.length;
+  heap.push(timed);
+  while (index > 0) {
+    const above = (index - 1) >> 1;
+    const parent = heap[above];
+    if (parent === undefined || !isSooner(timed, parent)) break;
+    heap[index] = parent;
+    index = above;
+  }
+  heap[index] = timed;
+}
+
+/** Puts it in the place of the first one, and lets it sink to its own. */
+function sink<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
+  let index = 0;
+  for (;;) {
+    const left = 2 * index + 1;
+    const right = left + 1;
+    const leftOne = heap[left];
+    if (leftOne === undefined) break;
+    const rightOne = heap[right];
+    const isRight = rightOne !== undefined && isSooner(rightOne, leftOne);
+    const child = isRight ? rightOne : leftOne;
+    if (!isSooner(child, timed)) break;
+    heap[index] = child;
+    index = isRight ? right : left;
+  }
+  heap[index] = timed;
+}

@@ -1,0 +1,42 @@
+import type { EpochMs } from '../../base/time.ts';
+import { makeTimeline } from '../../base/timeline.ts';
+import type { StepQueue } from '../../orchestrator/ports/leader.ts';
+
+/** The step job of one upgrade. */
+export interface Job {
+  readonly rolloutId: string;
+  readonly collectorId: number;
+}
+
+/** When each upgrade's next step is due. */
+export interface Jobs {
+  readonly queue: StepQueue;
+  /** The first one, which stays; undefined: there is none. */
+  first(): { readonly at: EpochMs; readonly thing: Job } | undefined;
+  /** Takes the first one. */
+  take(): void;
+  /** What was taken comes back then; undefined: never. */
+  settle(job: Job, at: EpochMs | undefined): void;
+}
+
+export function makeJobs(now: () => EpochMs): Jobs {
+  const timeline = makeTimeline<Job>();
+  const delivered = new Set<string>();
+  const keyOf = ({ rolloutId, collectorId }: Job) => `${rolloutId}/${collectorId}`;
+  const deliver = async (rolloutId: string, ids: readonly number[]): Promise<void> => {
+    for (const collectorId of ids) {
+      const job = { rolloutId, collectorId };
+      if (!delivered.has(keyOf(job))) timeline.put(now(), job);
+      delivered.add(keyOf(job));
+    }
+  };
+  return {
+    queue: { deliver, bringForward: deliver },
+    first: timeline.first,
+    take: timeline.dropFirst,
+    settle: (job, at) => {
+      if (at === undefined) delivered.delete(keyOf(job));
+      else timeline.put(at, job);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { dueAtOf } from '../../rollout/model/upgrade.ts';
+import { evolve, nextStep } from '../../rollout/upgrade/evolve.ts';
+import type { MemoryRolloutStore } from '../store/memory-rollout-store.ts';
+import type { VirtualService } from '../world/virtual-service.ts';
+
+/**
+ * Polls a task that still runs, which changes nothing but when it is polled next. More than half of all steps are such
+ * polls. They go through the same rules as `runStep`, without its store and its events.
+ * @returns when the next poll is due; undefined, and nothing is done, where the step is another one
+ */
+export function makeQuietPolls(
+  parts: { readonly answerWithinMs: number; readonly random: () => number },
+  {
+    store,
+    service,
+    policy,
+  }: {
+    readonly store: Pick<MemoryRolloutStore, 'peek' | 'swap'>;
+    readonly service: Pick<VirtualService, 'pollRunning'>;
+    readonly policy: Policy;
+  },
+): (of: { readonly rolloutId: string; readonly collectorId: number }, now: EpochMs) => EpochMs | undefined {
+  return ({ rolloutId, collectorId }, now) => {
+    const before = store.peek(rolloutId, collectorId);
+    if (before?.progress.state !== 'upgrading' || now >= before.progress.deadlineAt) return undefined;
+    const step = nextStep(before, now);
+    const seen = step.do === 'pollTask' ? service.pollRunning(step.taskId) : undefined;
+    if (seen === undefined) return undefined;
+    const fact = { kind: 'taskSeen', at: now, ...seen } as const;
+    const { answerWithinMs, random } = parts;
+    const after = evolve(before, fact, { policy, answerWithinMs, jitter: random() * 2 - 1 });
+    store.swap(before, after);
+    return dueAtOf(after);
+  };
+}
