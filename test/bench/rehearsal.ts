@@ -26,7 +26,7 @@ import type { Part } from './part.ts';
 import { table } from './report.ts';
 
 /** The service's clock runs so many times as fast: a daemon's milliseconds stay below a second of it. */
-const speed = 20;
+const speed = 10;
 const minute: DurationMs = 60_000;
 const fleetSize = 60;
 const seeds = 60;

@@ -1,10 +1,9 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { assumedWords, notPlayedWords } from '../../rehearsal/result/assumed-words.ts';
 import {
-  assumedWords,
   clockWords,
   endWords,
   figureRows,
-  notPlayedWords,
   type Shown,
   variantColumns,
   variantRows,
@@ -33,7 +32,7 @@ export function renderRehearsal(shown: Shown): string {
     ...line('assumed', assumedWords(shown)),
     ...line('not played', notPlayedWords),
     waves,
-    ...rehearsal.ends.flatMap((end) => line('end', endWords(end, shown))),
+    ...rehearsal.ends.flatMap((end) => line('outcome', endWords(end, shown))),
     ...rehearsal.heldStrata
       .slice(0, heldMax)
       .flatMap(({ label, seeds }) =>

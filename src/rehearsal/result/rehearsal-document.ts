@@ -1,12 +1,11 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { Plot, Shape } from '../../rollout/report/plots.ts';
 import type { Block, ReportDocument } from '../../rollout/report/report-document.ts';
+import { assumedWords, notPlayedWords } from './assumed-words.ts';
 import {
-  assumedWords,
   clockWords,
   endWords,
   figureRows,
-  notPlayedWords,
   type Shown,
   variantColumns,
   variantRows,
@@ -32,6 +31,7 @@ export function rehearsalDocument(shown: Shown): ReportDocument {
       { kind: 'table', columns: ['', ''], rows: facts },
       heading('Waves'),
       { kind: 'plot', plot: wavesPlot(shown) },
+      { kind: 'text', text: 'Dark: the median. Light: from the 5th to the 95th percentile of the seeds.' },
       {
         kind: 'table',
         columns: ['wave', 'collectors', 'opened', 'passed'],
@@ -87,7 +87,7 @@ function wavesPlot(shown: Shown): Plot {
   const height = waves.length * rowHeight + 22;
   const at = { kind: 'text', y: height - 6 } as const;
   return {
-    title: 'Waves over time: median dark, from the 5th to the 95th percentile light',
+    title: 'Waves over time',
     width,
     height,
     shapes: [

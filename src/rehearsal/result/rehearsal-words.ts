@@ -54,21 +54,11 @@ export function endWords({ state, reason, seeds }: RehearsedEnd, shown: Shown): 
   return `${name} in ${percentWords(seeds, shown)} of the seeds: ${reason}`;
 }
 
-/** What the rehearsal took for granted. */
-export function assumedWords({ whatIf }: Shown): string {
-  const { durations, failures } = whatIf;
-  const percent = (share: number) => `${Math.round(share * 1_000) / 10}%`;
-  return `an upgrade takes ${formatDuration(durations.medianMs)} (p95 ${formatDuration(durations.p95Ms)}); ${percent(failures.once)} fail once, ${percent(failures.always)} always`;
-}
-
-/** What the daemon does and a rehearsal leaves out. */
-export const notPlayedWords = 'late joiners, collectors that leave, other policies';
-
 export function figureRows(shown: Shown): ReadonlyArray<readonly [string, string]> {
   const { rehearsal } = shown;
   const percent = (value: number) => `${value}%`;
   return [
-    ['harmed', `${rangeWords(rehearsal.harmed)} of ${rehearsal.broken.median} that the build breaks`],
+    ['harmed', harmedWords(rehearsal)],
     ['others done', rangeWords(rehearsal.othersDone, percent)],
     ['others failed', rangeWords(rehearsal.othersFailed)],
     ...(rehearsal.takenBack.worst === 0 ? [] : [['taken back', rangeWords(rehearsal.takenBack)] as const]),
@@ -78,10 +68,21 @@ export function figureRows(shown: Shown): ReadonlyArray<readonly [string, string
   ];
 }
 
+function harmedWords({ harmed, broken }: Rehearsal): string {
+  if (broken.worst === 0) return 'none, since the build is assumed to break no collector';
+  return `${rangeWords(harmed)} of ${broken.median} that the build breaks`;
+}
+
 export const variantColumns = ['policy', 'harmed', 'p95', 'others done', 'took'] as const;
 
-export function variantRows({ variants }: Shown): ReadonlyArray<readonly string[]> {
-  return variants.map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => [
+/** The policy as it is, then the others by how few collectors they harm. */
+export function variantRows({ variants: [asItIs, ...others] }: Shown): ReadonlyArray<readonly string[]> {
+  if (asItIs === undefined) return [];
+  const byHarm = others.toSorted(
+    ({ rehearsal: a }, { rehearsal: b }) =>
+      a.harmed.median - b.harmed.median || a.harmed.p95 - b.harmed.p95 || a.tookMs.median - b.tookMs.median,
+  );
+  return [asItIs, ...byHarm].map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => [
     name,
     String(harmed.median),
     String(harmed.p95),

@@ -1,0 +1,60 @@
+import { formatDuration } from '../../base/time.ts';
+import type { Selector } from '../../rollout/model/policy.ts';
+import type { Disturbance } from '../world/virtual-budget.ts';
+import type { Approval, Break, WhatIf } from '../world/what-if.ts';
+import { clockWords, type Shown } from './rehearsal-words.ts';
+
+/** What the daemon does and a rehearsal leaves out. */
+export const notPlayedWords = 'late joiners, collectors that leave, other policies';
+
+/** What the rehearsal took for granted: of upgrades, of the build, of the service, of gates and people. */
+export function assumedWords(shown: Shown): string {
+  const { whatIf } = shown;
+  const gates = Object.entries(whatIf.gates).filter(([, word]) => word !== 'pass');
+  return [
+    courseWords(whatIf),
+    ...whatIf.breaks.map(breakWords),
+    ...whatIf.disturbances.map((each) => disturbanceWords(each, shown)),
+    ...gates.map(([name, word]) => `gate ${name}: ${word}`),
+    ...(whatIf.approval.kind === 'atOnce' ? [] : [approvalWords(whatIf.approval)]),
+  ].join('; ');
+}
+
+function courseWords({ durations, failures }: WhatIf): string {
+  const { medianMs, p95Ms } = durations;
+  return `an upgrade takes ${formatDuration(medianMs)} (p95 ${formatDuration(p95Ms)}); ${percent(failures.once)} fail once, ${percent(failures.always)} always`;
+}
+
+function breakWords({ match, share, how, afterMs }: Break): string {
+  const whom = match === undefined ? 'the collectors' : matchWords(match);
+  const what = {
+    fails: 'fail',
+    neverReturns: 'never return',
+    dies: `die ${formatDuration(afterMs)} after the upgrade`,
+  }[how];
+  return `${share >= 1 ? 'all' : percent(share)} of ${whom} ${what}`;
+}
+
+/** `osName=Windows*, fields.rack=r7` */
+function matchWords({ fields = {}, ...keys }: Selector): string {
+  const all = [
+    ...Object.entries(keys),
+    ...Object.entries(fields).map(([name, values]) => [`fields.${name}`, values] as const),
+  ];
+  return all.map(([key, values]) => `${key}=${[values].flat().join('|')}`).join(', ');
+}
+
+function disturbanceWords({ from, to, requestsPerSecond }: Disturbance, shown: Shown): string {
+  const what = requestsPerSecond === 0 ? 'no answer' : `${requestsPerSecond} requests/s`;
+  return `${what} from ${clockWords(from, shown)} to ${clockWords(to, shown)}`;
+}
+
+function approvalWords(approval: Exclude<Approval, { kind: 'atOnce' }>): string {
+  if (approval.kind === 'never') return 'nobody approves';
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
+  return `approval at ${twoDigits(Math.floor(approval.minute / 60))}:${twoDigits(approval.minute % 60)}`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1_000) / 10}%`;
+}

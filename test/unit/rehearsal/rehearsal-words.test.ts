@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
+import { assumedWords } from '../../../src/rehearsal/result/assumed-words.ts';
+import { summarize } from '../../../src/rehearsal/result/rehearsal.ts';
+import { figureRows, type Shown, variantRows } from '../../../src/rehearsal/result/rehearsal-words.ts';
+import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
+
+const beganAt = Date.parse('2026-03-02T21:00:00Z');
+const minute = 60_000;
+const hour = 60 * minute;
+
+const calm: WhatIf = {
+  breaks: [],
+  durations: { medianMs: 5 * minute, p95Ms: 20 * minute },
+  failures: { once: 0.03, always: 0.005 },
+  disturbances: [],
+  gates: {},
+  approval: { kind: 'atOnce' },
+};
+
+function rehearsed(changes: Partial<SeedResult> = {}) {
+  const result: SeedResult = {
+    ...{ seed: 1, state: 'succeeded', reasonKind: 'allEnded', reason: '', tookMs: hour, planned: 100 },
+    ...{ broken: 0, harmed: 0, othersDone: 100, othersFailed: 0, takenBack: 0, requests: 500 },
+    ...{ waves: [], heldStrata: [] },
+    ...changes,
+  };
+  return summarize([result], beganAt);
+}
+
+function aShown(changes: Partial<Shown>): Shown {
+  const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm };
+  return { ...of, rehearsal: rehearsed(), variants: [], ...changes };
+}
+
+describe('the words of a rehearsal', () => {
+  it('name all that was assumed of the build, the service, gates and people', () => {
+    const whatIf: WhatIf = {
+      ...calm,
+      breaks: [
+        { match: { osName: ['Windows*'] }, share: 0.4, how: 'neverReturns', afterMs: 0 },
+        { match: { fields: { rack: ['r7', 'r8'] } }, share: 1, how: 'dies', afterMs: 4 * hour },
+        { share: 0.005, how: 'fails', afterMs: 0 },
+      ],
+      disturbances: [
+        { from: beganAt + 2 * hour, to: beganAt + 4 * hour, requestsPerSecond: 0 },
+        { from: beganAt + 5 * hour, to: beganAt + 6 * hour, requestsPerSecond: 0.5 },
+      ],
+      gates: { 'go-live': 'hold', metrics: 'pass' },
+      approval: { kind: 'at', minute: 8 * 60 + 5, timeZone: 'UTC' },
+    };
+    expect(assumedWords(aShown({ whatIf })).split('; ')).toEqual([
+      'an upgrade takes 5m (p95 20m)',
+      '3% fail once, 0.5% always',
+      '40% of osName=Windows* never return',
+      'all of fields.rack=r7|r8 die 4h after the upgrade',
+      '0.5% of the collectors fail',
+      'no answer from 23:00 to +1d 01:00',
+      '0.5 requests/s from +1d 02:00 to +1d 03:00',
+      'gate go-live: hold',
+      'approval at 08:05',
+    ]);
+    expect(assumedWords(aShown({ whatIf: { ...calm, approval: { kind: 'never' } } }))).toMatch(
+      /; nobody approves$/,
+    );
+  });
+
+  it('say what a rollback took back, where there was one', () => {
+    const rows = (shown: Shown) => Object.fromEntries(figureRows(shown));
+    expect(rows(aShown({}))).toMatchObject({
+      harmed: 'none, since the build is assumed to break no collector',
+    });
+    expect(rows(aShown({}))).not.toHaveProperty('taken back');
+    const rehearsal = rehearsed({ state: 'rolledBack', broken: 10, harmed: 2, takenBack: 7 });
+    expect(rows(aShown({ rehearsal }))).toMatchObject({
+      harmed: 'median 2, p95 2, worst 2 of 10 that the build breaks',
+      'taken back': 'median 7, p95 7, worst 7',
+    });
+  });
+
+  it('show the policy as it is, then the variants that harm the fewest', () => {
+    const variants = [
+      { name: 'as it is', rehearsal: rehearsed({ harmed: 5 }) },
+      { name: 'slow', rehearsal: rehearsed({ harmed: 2, tookMs: 3 * hour }) },
+      { name: 'worse', rehearsal: rehearsed({ harmed: 9 }) },
+      { name: 'quick', rehearsal: rehearsed({ harmed: 2 }) },
+    ];
+    expect(variantRows(aShown({ variants })).map(([name]) => name)).toEqual([
+      'as it is',
+      'quick',
+      'slow',
+      'worse',
+    ]);
+  });
+});
