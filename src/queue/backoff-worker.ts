@@ -8,14 +8,12 @@ const restMs = { first: 1_000, growth: 1.5, max: 2_000 } as const;
 // Refusals further apart than this have nothing to do with each other.
 const forgetAfterMs: DurationMs = 5_000;
 
-const checkEveryMs: DurationMs = 250;
+// As soon as the shortest rest ends; each check wakes a daemon that may be idle.
+const checkEveryMs: DurationMs = 1_000;
 
 // After a connection that closed under a fetch BullMQ waits 15 s until the next one, and 5 s after a poll for stalled
 // jobs that failed: a Cluster that is made whole meanwhile would find nobody at work.
 const connectionRestMs: DurationMs = 1_000;
-
-// A worker whose wait for a job was refused waits as long as it can the next time; BullMQ's own bound is 10 s.
-const waitForJobMaxSeconds = 1;
 
 /**
  * A BullMQ worker that fetches nothing for a while after an error of Redis itself. Jobs that run go on, and keep their
@@ -34,8 +32,9 @@ export class CalmWorker<Data> extends Worker<Data> {
     this.#looking = setInterval(() => this.#look(), checkEveryMs).unref();
   }
 
+  /** A worker whose wait for a job was refused waits as long as it can the next time; BullMQ's own bound is 10 s. */
   override get maximumBlockTimeout(): number {
-    return waitForJobMaxSeconds;
+    return this.opts.drainDelay ?? super.maximumBlockTimeout;
   }
 
   protected override checkConnectionError<Result>(ask: () => Promise<Result>): Promise<Result | undefined> {

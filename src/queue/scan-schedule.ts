@@ -136,7 +136,8 @@ function startTickWorker(
     prefix: names.prefix,
     concurrency: 2,
     lockDuration: lockDurationMs,
-    drainDelay: 1,
+    // A tick wakes its worker. One whose wake-up was lost with a daemon may be this late.
+    drainDelay: 5,
     maxStalledCount: 100,
   });
   worker.on('error', onError);

@@ -65,12 +65,12 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     const isFirst = deliveredAt === 0;
     const isDeliveryDue = Math.abs(now - deliveredAt) >= deliverEveryMs;
     if (isDeliveryDue) deliveredAt = now;
-    await parts.backgroundTasks.run('watch', (stopping) => watch(parts, () => leading, stopping));
     await parts.backgroundTasks.run('pack', (stopping) => packHistory(parts, () => leading, stopping));
     const wakeAt = await reconcileAll(
       parts,
       fence,
       isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY,
+      () => parts.backgroundTasks.run('watch', (stopping) => watch(parts, () => leading, stopping)),
       signal,
     );
     const waitMs = Math.min(checkEveryMs, Math.max(breathMs, wakeAt - parts.clock.now()));
@@ -106,11 +106,14 @@ async function reconcileAll(
   parts: LeadParts,
   fence: Fence,
   overdue: DurationMs,
+  beginWatch: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<number> {
   let wakeAt = Number.POSITIVE_INFINITY;
   try {
-    for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+    const active = await parts.store.activeRolloutIds(parts.policies);
+    if (active.length > 0) await beginWatch();
+    for (const rolloutId of active) {
       const wake = await reconcileOne(parts, rolloutId, fence, overdue, signal);
       wakeAt = Math.min(wakeAt, wake ?? Number.POSITIVE_INFINITY);
     }
