@@ -9,7 +9,7 @@ import {
   type Settlement,
 } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { VerbJudgement } from '../../rollout/verbs/verbs.ts';
-import { stopRollout } from '../records/change-rollout.ts';
+import { changeRollout, stopRollout } from '../records/change-rollout.ts';
 import { recordFacts } from '../records/change-upgrade.ts';
 import { describeRepairedUpgrade } from '../records/describe-change.ts';
 import { listAllUpgrades, loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
@@ -43,6 +43,12 @@ export async function repair(
     replace,
   );
   for (const { event } of repaired) parts.sink.report(event);
+  if (repaired.length > 0)
+    await changeRollout(parts, rolloutId, by, ({ rollout }) =>
+      !isRolloutEnd(rollout.state) && rollout.heldStrata.some(({ attributes }) => attributes !== undefined)
+        ? { kind: 'upgradesRepaired', at }
+        : undefined,
+    );
   parts.wakeUps.wake();
   if (isOwnMeant || repaired.length > 0) return 'repaired';
   return { kind: 'refused', refusal: { kind: 'nothingCorrupt', collectorId: collectorId ?? null } };

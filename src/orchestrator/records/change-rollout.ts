@@ -125,6 +125,7 @@ const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>>
   strataHeld: 'keep',
   groupHeld: 'set',
   groupMoved: 'keep',
+  upgradesRepaired: 'keep',
   stratumReleased: 'keep',
   held: 'keep',
   holdEnded: 'lift',

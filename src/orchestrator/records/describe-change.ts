@@ -212,6 +212,7 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
     case 'finished':
       return { event: `rollout.${after.state}` };
     case 'soakPolled':
+    case 'upgradesRepaired':
     case 'acknowledgedLowered':
     case 'leftBehindForeseen':
     case 'rollbackNamed':

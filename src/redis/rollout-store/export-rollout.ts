@@ -1,9 +1,11 @@
+import type { AttributeTable } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { rolloutKeys } from '../schema/rollout-keys.ts';
+import { decodeAttributes } from '../schema/stored-attributes.ts';
 import { decodeEvent, decodeGroups, decodeRollout } from '../schema/stored-rollout.ts';
 import { decodeUpgrade } from '../schema/stored-upgrade.ts';
 import { BrokenRecordError, recordVersion } from '../schema/unreadable-records.ts';
@@ -13,6 +15,12 @@ import { readRecords } from './packed-records.ts';
 export type RecordLine =
   | { readonly kind: 'rollout'; readonly rollout: Rollout }
   | { readonly kind: 'groups'; readonly groups: PlanGroups }
+  /** What a collector was like when it was planned, or joined. */
+  | {
+      readonly kind: 'attributes';
+      readonly collectorId: number;
+      readonly attributes: Readonly<Record<string, string>>;
+    }
   | { readonly kind: 'upgrade'; readonly upgrade: Upgrade }
   | { readonly kind: 'event'; readonly event: RolloutEvent }
   /** In the place of any of them: what it is, and its text. */
@@ -22,8 +30,8 @@ export type RecordLine =
 const pageSize = 1_000;
 
 /**
- * Everything that is kept of a rollout: itself with its policy and its waves, the groups of its plan, each collector in
- * plan order, and its events, oldest first. Nothing when there is no such rollout. While it is still running, each
+ * Everything that is kept of a rollout: itself with its policy and its waves, the groups of its plan, what its
+ * collectors were like, each of them in plan order, and its events, oldest first. Nothing when there is no such rollout. While it is still running, each
  * line is as it was when it was read.
  */
 export async function* exportRollout(
@@ -42,6 +50,7 @@ export async function* exportRollout(
   yield readLine(json ?? '', (text) => ({ kind: 'rollout', rollout: decodeIt(text) }));
   if (groups !== null)
     yield readLine(groups, (text) => ({ kind: 'groups', groups: decodeGroups(text, rolloutId) }));
+  for (const text of await commands.hvals(keys.attributes)) yield* readAttributes(text, rolloutId);
   const planned = await commands.zcard(keys.order);
   for (let offset = 0; offset < planned; offset += pageSize) {
     const ids = await commands.zrange(keys.order, String(offset), String(offset + pageSize - 1));
@@ -65,6 +74,28 @@ export async function* exportRollout(
     if (end === undefined || end[0] === last[0]) return;
     from = `(${end[0]}`;
   }
+}
+
+async function* readAttributes(text: string, rolloutId: string): AsyncGenerator<RecordLine> {
+  const decode = await decodeAttributes(text, rolloutId);
+  try {
+    const table = decode();
+    for (const [row, collectorId] of table?.ids.entries() ?? [])
+      yield { kind: 'attributes', collectorId, attributes: attributesIn(table, row) };
+  } catch (error) {
+    if (!(error instanceof BrokenRecordError)) throw error;
+    yield { kind: 'unreadable', what: error.what, text };
+  }
+}
+
+function attributesIn(table: AttributeTable | undefined, row: number): Readonly<Record<string, string>> {
+  const columns = table?.columns ?? [];
+  return Object.fromEntries(
+    columns.flatMap(({ key, values, cells }) => {
+      const value = values[cells[row] ?? -1];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
 }
 
 function readLine(text: string, decode: (text: string) => RecordLine): RecordLine {

@@ -34,6 +34,8 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | { readonly kind: 'groupHeld'; readonly held: HeldStratum }
   /** They all are in it. `view`: as it is then. */
   | { readonly kind: 'groupMoved'; readonly label: string; readonly view: RolloutView }
+  /** Records took the place of corrupt ones, which may not say that their collectors belong to a held group. */
+  | { readonly kind: 'upgradesRepaired' }
   /** `view`: what it had failed until then is acknowledged. */
   | {
       readonly kind: 'stratumReleased';
@@ -148,6 +150,8 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, heldStrata: [...rollout.heldStrata, fact.held] };
     case 'groupMoved':
       return { ...next, heldStrata: afterMove(rollout, fact) };
+    case 'upgradesRepaired':
+      return { ...next, heldStrata: rollout.heldStrata.map(movedAgain) };
     case 'stratumReleased': {
       const heldStrata = rollout.heldStrata.filter(({ label }) => label !== fact.label).map(movedAgain);
       const view = { ...fact.view, rollout: { ...rollout, heldStrata } };
@@ -237,7 +241,7 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
   };
 }
 
-/** A collector of the group that is released may also belong to another one that is held. */
+/** A collector of a group that is released, or of a repaired record, may belong to another one that is held. */
 function movedAgain(held: HeldStratum): HeldStratum {
   return held.attributes === undefined ? held : { ...held, unmoved: true };
 }

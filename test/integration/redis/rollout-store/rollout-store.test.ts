@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { runAtOnce } from '../../../../src/base/steps.ts';
 import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { listAllUpgrades } from '../../../../src/orchestrator/records/read-records.ts';
+import { exportRollout } from '../../../../src/redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
@@ -367,6 +368,15 @@ describe('what collectors are like', () => {
     expect(await store.join({ ...joining, attributes: rack(9, 'r8') }, 1, null)).toBe('saved');
     const table = await store.loadAttributes(rolloutId);
     expect(table).toEqual(joinTables([rack(1, 'r7 "ä"'), rack(9, 'r8')]));
+    const exported = new Map<number, unknown>();
+    for await (const line of exportRollout({ commands: connection.commands, keyPrefix }, rolloutId))
+      if (line.kind === 'attributes') exported.set(line.collectorId, line.attributes['fields.rack']);
+    expect(exported).toEqual(
+      new Map([
+        [1, 'r7 "ä"'],
+        [9, 'r8'],
+      ]),
+    );
   });
 
   it('is another one for another plan, and unknown of a plan of an earlier version', async () => {

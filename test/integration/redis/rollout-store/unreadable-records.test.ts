@@ -459,12 +459,14 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     const { commands, keyPrefix, keys } = await aBrokenRollout();
     await commands.hset(keys.records, '3', '{');
     await commands.set(keys.groups, 'x');
+    await commands.hset(keys.attributes, 'plan', 'y');
     await commands.xadd(keys.events, '1-1', 'event', '{');
     const lines: RecordLine[] = [];
     for await (const line of exportRollout({ commands, keyPrefix }, id)) lines.push(line);
     expect(lines.filter(({ kind }) => kind === 'unreadable')).toEqual([
       { kind: 'unreadable', what: `rollout ${id}`, text: '{"id":"produ' },
       { kind: 'unreadable', what: `the groups of rollout ${id}`, text: 'x' },
+      { kind: 'unreadable', what: `the attributes of rollout ${id}`, text: 'y' },
       { kind: 'unreadable', what: `the record of collector 3 of rollout ${id}`, text: '{' },
       { kind: 'unreadable', what: `event 1-1 of rollout ${id}`, text: '{' },
     ]);

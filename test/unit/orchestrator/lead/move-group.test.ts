@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import { hold, release } from '../../../../src/orchestrator/operations/holds.ts';
+import { repair } from '../../../../src/orchestrator/operations/repair.ts';
 import { makeSharedAttributes } from '../../../../src/orchestrator/records/shared-attributes.ts';
 import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
@@ -135,6 +136,31 @@ describe('collectors that are held for what they share', () => {
         reason: { kind: 'outlier', failed: 11, tried: 11, elsewhere: { failed: 0, tried: 48 } },
       },
     ]);
+  });
+
+  it('stay held when a corrupt record of one of them is repaired, which knows no stratum', async () => {
+    const { parts, store, lead } = await begin();
+    await hold(parts as never, { subject, ...by });
+    await lead();
+    const repairing: MemoryRolloutStore = {
+      ...store,
+      repair: async ({ settlement }, replace) => {
+        const groups = await store.loadGroups(id);
+        const before = await store.loadUpgrade(id, 1);
+        if (groups === undefined || before === undefined) return [];
+        const { wave, order } = before.identity;
+        const corrupt = { collectorId: 1, wave, order, lane: null, mayRun: false, text: '' };
+        const repaired = replace(corrupt, groups, settlement);
+        const after = { ...repaired.upgrade, rev: before.rev + 1 };
+        await store.saveUpgrade({ before, after, events: [], tripAbove: null } as never, null);
+        return [{ ...repaired, upgrade: after }];
+      },
+    };
+    const asked = { rolloutId: id, collectorId: 1, settlement: 'withdraw', ...by } as const;
+    expect(await repair({ ...parts, store: repairing } as never, asked)).toBe('repaired');
+    expect((await store.loadUpgrade(id, 1))?.identity.stratum).toBe(0);
+    await lead();
+    expect((await store.loadUpgrade(id, 1))?.identity.stratum).toBe(2);
   });
 
   it('take a lane of the plan with them, so that caps and windows go on to count', async () => {
