@@ -51,6 +51,7 @@ const highest = {
   silenced: 0.5,
   searchFails: 0.6,
   badCluster: 1,
+  collectorRenamed: 6,
 } as const;
 export type FaultKind = keyof typeof highest;
 export const faultKinds = Object.keys(highest) as readonly FaultKind[];

@@ -1,8 +1,17 @@
+import type { DurationMs } from '../../base/time.ts';
 import { assess } from '../../rollout/decision/assess.ts';
 import { afterAnswer, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
-import { askDataFlow, judgeDataFlow } from '../../rollout/decision/data-flow.ts';
+import {
+  askDataFlow,
+  type CurrentNames,
+  type DataFlowVerdict,
+  judgeDataFlow,
+} from '../../rollout/decision/data-flow.ts';
 import type { DataFlowRule } from '../../rollout/model/policy.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
 import type { GateProbe, GateQuestion } from '../ports/gate-probe.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
@@ -10,6 +19,7 @@ import { listSoaking } from '../records/read-records.ts';
 
 export interface AskGateParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly gates: GateProbe;
+  readonly fleet: FleetService;
 }
 
 /** Asks a gate of a wave that soaks, and notes how it stands then. */
@@ -50,20 +60,51 @@ async function measureDataFlow(
   signal: AbortSignal,
 ): Promise<GateAnswer> {
   const upgrades = await listSoaking(parts.store, view, wave);
-  const flow = askDataFlow(gate, upgrades, parts.clock.now());
-  if ('detail' in flow) return { kind: 'error', detail: flow.detail };
-  const counted = await parts.gates.ask({ gate, summary, flow }, signal);
-  if (counted.kind !== 'counts' || signal.aborted) return counted;
-  const { answer, silent } = judgeDataFlow(upgrades, counted);
+  const count = async (
+    names?: CurrentNames,
+  ): Promise<DataFlowVerdict & { readonly windowMs: DurationMs }> => {
+    const flow = askDataFlow(gate, upgrades, parts.clock.now(), names);
+    if ('detail' in flow) return { answer: { kind: 'error', detail: flow.detail }, silent: [], windowMs: 0 };
+    const windowMs = flow.after.to - flow.after.from;
+    const counted = await parts.gates.ask({ gate, summary, flow }, signal);
+    if (counted.kind !== 'counts') return { answer: counted, silent: [], windowMs };
+    return { ...judgeDataFlow(upgrades, counted, names), windowMs };
+  };
+  let { answer, silent, windowMs } = await count();
+  if (silent.length > 0 || (answer.kind === 'value' && answer.value < gate.atLeast)) {
+    const names = await readNames(parts, upgrades, signal);
+    if (typeof names === 'string') return { kind: 'error', detail: names };
+    if (upgrades.some(({ identity }) => names.get(identity.collectorId) !== identity.collectorName))
+      ({ answer, silent, windowMs } = await count(names));
+  }
+  if (signal.aborted) return answer;
   if (gate.dryRun) return answer;
   const at = parts.clock.now();
-  const windowMs = flow.after.to - flow.after.from;
   const findings = silent.map(({ upgrade, before }): UpgradeFinding => {
     const reason = { kind: 'wentSilent', before, windowMs } as const;
     return { upgrade, fact: { kind: 'regressed', at, lost: true, reason } };
   });
   await recordFacts(parts, view.rollout, findings, {});
   return answer;
+}
+
+/**
+ * Messages are counted by names, and one that was renamed only seems to deliver less (P14).
+ * @returns why the names are unknown, in words
+ */
+async function readNames(
+  { fleet }: AskGateParts,
+  upgrades: readonly Upgrade[],
+  signal: AbortSignal,
+): Promise<CurrentNames | string> {
+  const inventory = await fleet.readInventory(null, signal);
+  if (!inventory.ok)
+    return `the collectors' present names are unknown: ${describeFailure(inventory.failure)}`;
+  const names = new Map(inventory.value.collectors.map(({ id, name }) => [id, name]));
+  const missing = upgrades.find(({ identity }) => !names.has(identity.collectorId));
+  return missing === undefined
+    ? names
+    : `the inventory lacks ${missing.identity.collectorName}, whose present name is unknown`;
 }
 
 function summaryOf(view: RolloutView, index: number): GateQuestion['summary'] | undefined {

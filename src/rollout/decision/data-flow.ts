@@ -22,6 +22,11 @@ export interface DataFlowVerdict {
   readonly silent: ReadonlyArray<{ readonly upgrade: Upgrade; readonly before: number }>;
 }
 
+/** By collector, the name that it has now: messages since a renaming come under that one. */
+export type CurrentNames = ReadonlyMap<number, string>;
+
+const asPlanned: CurrentNames = new Map();
+
 // A message can be searched for some seconds after the service received it.
 const indexedAfterMs: DurationMs = 60_000;
 
@@ -40,6 +45,7 @@ export function askDataFlow(
   rule: DataFlowRule,
   upgrades: readonly Upgrade[],
   now: EpochMs,
+  current: CurrentNames = asPlanned,
 ): DataFlowQuestion | { readonly detail: string } {
   if (upgrades.length === 0) return { detail: 'no collector of the wave was upgraded' };
   const to = now - indexedAfterMs;
@@ -51,7 +57,7 @@ export function askDataFlow(
   const times = Math.max(1, Math.ceil((to - begunAt) / rule.comparedToMs));
   const backMs = times * rule.comparedToMs;
   return {
-    names: upgrades.map(({ identity }) => identity.collectorName),
+    names: upgrades.flatMap((upgrade) => namesOf(upgrade, current)),
     after,
     before: { from: after.from - backMs, to: after.to - backMs },
   };
@@ -64,12 +70,15 @@ export function askDataFlow(
 export function judgeDataFlow(
   upgrades: readonly Upgrade[],
   { before, after }: { readonly before: MessageCounts; readonly after: MessageCounts },
+  current: CurrentNames = asPlanned,
 ): DataFlowVerdict {
+  const sumOf = (upgrade: Upgrade, counts: MessageCounts) =>
+    sum(namesOf(upgrade, current).map((name) => counts.get(name) ?? 0));
   const delivered = upgrades.flatMap((upgrade) => {
-    const count = before.get(upgrade.identity.collectorName) ?? 0;
+    const count = sumOf(upgrade, before);
     return count < messagesMin ? [] : [{ upgrade, before: count }];
   });
-  const nowOf = (upgrade: Upgrade) => after.get(upgrade.identity.collectorName) ?? 0;
+  const nowOf = (upgrade: Upgrade) => sumOf(upgrade, after);
   const silent = delivered.filter(({ upgrade }) => nowOf(upgrade) === 0);
   const detail = `${delivered.length} of ${upgrades.length} delivered before, ${silent.length} of them nothing now`;
   if (delivered.length === 0)
@@ -77,10 +86,18 @@ export function judgeDataFlow(
       answer: { kind: 'error', detail: 'its collectors delivered too little before to compare' },
       silent,
     };
-  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
   const value =
     sum(delivered.map(({ upgrade }) => nowOf(upgrade))) / sum(delivered.map((each) => each.before));
   return { answer: { kind: 'value', value, detail }, silent };
+}
+
+/** Its name in the plan, and the one that it has got since. */
+function namesOf({ identity: { collectorId, collectorName } }: Upgrade, current: CurrentNames) {
+  return [...new Set([collectorName, current.get(collectorId) ?? collectorName])];
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 function upgradedAt({ progress }: Upgrade): EpochMs {

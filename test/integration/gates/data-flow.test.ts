@@ -7,7 +7,16 @@ import { askGate } from '../../../src/orchestrator/lead/ask-gate.ts';
 import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import type { GateRule } from '../../../src/rollout/model/policy.ts';
 import { aDataFlowGate, aStatus } from '../../support/builders/gate-builders.ts';
-import { anUpgrade, aPolicy, aRollout, aSummary, aView, aWave, aWaveRule } from '../../support/builders.ts';
+import {
+  aCollector,
+  anUpgrade,
+  aPolicy,
+  aRollout,
+  aSummary,
+  aView,
+  aWave,
+  aWaveRule,
+} from '../../support/builders.ts';
 import { aHouse, over } from '../../support/house.ts';
 import { openReferenceService } from '../../support/reference-client.ts';
 
@@ -47,7 +56,16 @@ async function aSoakedCanary(gate: GateRule, silent: number, scenario: ScenarioI
     policy: aPolicy({ waves: [aWaveRule({ gates: [gate] })] }),
     waves: [aWave({ size: wave.length, state: 'soaking', soakEndsAt: clock.now(), gates: [aStatus()] })],
   });
-  const { parts, store, now } = await aHouse({ rollout, upgrades });
+  const collectors = wave.map(({ facts: { id, name } }) => aCollector({ id, name }));
+  const { parts, store, now } = await aHouse({
+    ...{ rollout, upgrades },
+    fleet: {
+      readInventory: async () => ({
+        ok: true,
+        value: { readAt: clock.now(), serviceAt: clock.now(), collectors },
+      }),
+    },
+  });
   const sleep = async (durationMs: number) => clock.advance(durationMs);
   const gates = makeGateProbe({ clock, search: makeLogSearch({ client, clock, sleep }) });
   const view = aView({ rollout, waves: [aSummary({ succeeded: wave.length })] });

@@ -55,6 +55,19 @@ export function planMishaps(night: Night): void {
     }
     return undefined;
   };
+  /** One that is upgraded, and whose wave may be measured. */
+  const someSucceeded = (): CollectorModel | undefined => {
+    for (const { rollout, upgrades } of night.seen.all.values()) {
+      const done = [...upgrades.values()].filter(({ progress: { state } }) => state === 'succeeded');
+      const collector = service.collectors.get(chances.some(done)?.identity.collectorId ?? 0);
+      if (rollout.endedAt === null && collector !== undefined) return collector;
+    }
+    return undefined;
+  };
+  times('collectorRenamed', () => {
+    const collector = someSucceeded() ?? anyone();
+    if (collector !== undefined) service.rename(collector);
+  });
   times('someoneElse', () => {
     const collector = (chances.hit(0.5) ? someMember() : undefined) ?? anyone();
     if (collector === undefined) return;

@@ -7,7 +7,7 @@ import { type Chances, makeChances } from '../chances.ts';
 import type { FaultKind, Setup } from '../setup.ts';
 import { countMessages } from './delivery-model.ts';
 import type { ProcessModel } from './process-model.ts';
-import type { ServiceModel } from './service-model.ts';
+import type { CollectorModel, ServiceModel } from './service-model.ts';
 
 /** What a gate with a search of its own asks; how many errors there are depends on the day. */
 export const errorQuery = 'error | count';
@@ -43,14 +43,23 @@ export function makeSearchModel(parts: SearchModelParts): LogSearch & { readonly
       }
       if (query === errorQuery)
         return { kind: 'records', records: [{ [countColumn]: isBad() ? manyErrors : fewErrors }] };
-      const records = [...service.collectors.values()].flatMap(({ about: { name }, delivery }) => {
-        const count = countMessages(delivery, { from, to });
-        const isAsked = query.startsWith('* ') || query.includes(`"${name}"`);
-        return isAsked && count > 0 ? [{ [collectorColumn]: name, [countColumn]: String(count) }] : [];
-      });
+      const records = [...service.collectors.values()].flatMap((collector) =>
+        namesOf(collector).flatMap(({ name, since, until }) => {
+          const range = { from: Math.max(from, since), to: Math.min(to, until) };
+          const count = range.from < range.to ? countMessages(collector.delivery, range) : 0;
+          const isAsked = query.startsWith('* ') || query.includes(`"${name}"`);
+          return isAsked && count > 0 ? [{ [collectorColumn]: name, [countColumn]: String(count) }] : [];
+        }),
+      );
       return { kind: 'records', records };
     },
   };
+}
+
+/** A message has the name that its collector had when it came. */
+function namesOf({ about: { name }, formerNames }: CollectorModel) {
+  const ends = [...formerNames, { name, until: Number.POSITIVE_INFINITY }];
+  return ends.map((each, index) => ({ ...each, since: ends[index - 1]?.until ?? Number.NEGATIVE_INFINITY }));
 }
 
 const gathersForMs = 5 * 60_000;

@@ -34,7 +34,9 @@ export interface TaskModel {
 
 /** A collector as it is, whatever anybody knows of it. */
 export interface CollectorModel {
-  readonly about: FleetCollector;
+  about: FleetCollector;
+  /** Names that it had, each until it got the next. */
+  formerNames: ReadonlyArray<{ readonly name: string; readonly until: number }>;
   /** What the service shows of it. */
   build: string;
   buildSince: number;
@@ -82,6 +84,7 @@ export interface ServiceModel {
   /** A person installs it on the host itself: there is no task of it. */
   installByHand(collector: CollectorModel, build: string): void;
   appear(): CollectorModel;
+  rename(collector: CollectorModel): void;
 }
 
 const messages = [
@@ -146,6 +149,7 @@ export function makeServiceModel(
     const now = scheduler.now();
     const collector: CollectorModel = {
       about,
+      formerNames: [],
       build,
       buildSince: now,
       isBuildSomeoneElses: false,
@@ -293,6 +297,11 @@ export function makeServiceModel(
       if (collector.downSince === null) collector.upSince = Math.max(collector.upSince, scheduler.now() - 1);
     },
     appear,
+    rename: (collector) => {
+      const { about, formerNames } = collector;
+      collector.formerNames = [...formerNames, { name: about.name, until: scheduler.now() }];
+      collector.about = { ...about, name: `${about.name}-renamed` };
+    },
   };
 }
 

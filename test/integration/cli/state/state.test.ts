@@ -40,7 +40,9 @@ describe.concurrent('`upwave export`', () => {
     expect(written<Upgrade>('upgrade')).toEqual(upgrades);
     expect(upgrades.length).toBe(status.planned);
     expect(written<RolloutEvent>('event')).toEqual(events.toReversed());
-    expect(lines.length).toBe(2 + upgrades.length + events.length);
+    const described = lines.filter((line) => line['kind'] === 'attributes');
+    expect(described.map((line) => line['collectorId'])).toHaveLength(upgrades.length);
+    expect(lines.length).toBe(2 + 2 * upgrades.length + events.length);
     for (const secret of Object.values(nightCredentials)) expect(out).not.toContain(secret);
 
     const file = join(desk.path, 'record.jsonl');
