@@ -108,9 +108,10 @@ export function isLeftAlone(
     return false;
   const { collectors } = serviceOf(rollout.id);
   const members = [...upgrades.values()].filter(({ progress: { state } }) => state !== 'withdrawn');
-  const there = members.filter(
-    ({ identity: { collectorId } }) => collectors.get(collectorId)?.deletedAt === null,
-  );
+  const there = members.filter(({ identity: { collectorId } }) => {
+    const collector = collectors.get(collectorId);
+    return collector?.deletedAt === null && collector.formerNames.length === 0;
+  });
   return there.length < comparedMin || there.length < members.length;
 }
 
