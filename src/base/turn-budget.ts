@@ -12,17 +12,18 @@ export interface TurnBudget {
 /** A tenth of what `/healthz` may take. All that share a budget have this much of a turn together. */
 const turnMs: DurationMs = 8;
 
-export function makeTurnBudget(now: () => DurationMs = () => performance.now()): TurnBudget {
+/** @param clock the one that everything around goes by: a virtual one ends no turn while it does not advance */
+export function makeTurnBudget(clock: { now(): DurationMs } = performance): TurnBudget {
   let beganAt: DurationMs | undefined;
   return {
     isSpent: () => {
       if (beganAt === undefined) {
-        beganAt = now();
+        beganAt = clock.now();
         setImmediate(() => {
           beganAt = undefined;
         });
       }
-      return now() - beganAt >= turnMs;
+      return clock.now() - beganAt >= turnMs;
     },
     next: () => new Promise((resolve) => setImmediate(resolve)),
   };
@@ -43,10 +44,7 @@ export async function mapInSlices<T, U>(
 }
 
 /** Runs pure work to its end, in slices. */
-export async function runInSlices<Result>(
-  steps: Steps<Result>,
-  turn: TurnBudget = makeTurnBudget(),
-): Promise<Result> {
+export async function runInSlices<Result>(steps: Steps<Result>, turn: TurnBudget): Promise<Result> {
   for (;;) {
     while (turn.isSpent()) await turn.next();
     const { done, value } = steps.next();

@@ -76,10 +76,11 @@ async function readAccount(
   },
 ): Promise<readonly PolicyPlan[]> {
   const { onMoved, onPauseWait } = makeServiceReporter(output);
+  const clock = { now: () => Date.now() };
   const access = makeFleetAccess({
     service: config.service,
     budget: makeLocalApiBudget(ourRequestsPerSecond(config.service), onPauseWait),
-    clock: { now: () => Date.now() },
+    clock,
     onMoved,
     readWindow: openReadWindow(output),
     onIncomplete: (reason) => output.err.write(`note: ${reason}\n`),
@@ -89,7 +90,7 @@ async function readAccount(
     const plans: PolicyPlan[] = [];
     for (const policy of policies) {
       const { seed, memory, fleetOf } = { ...firstBasis(policy), ...basisOf(policy) };
-      const reading = await readPlan(withFleet(fleet, fleetOf), policy, seed, memory, stop);
+      const reading = await readPlan({ fleet: withFleet(fleet, fleetOf), clock }, policy, seed, memory, stop);
       if (!reading.ok) {
         const reason = toPrintable(describeFailure(reading.failure));
         if (reading.failure.kind === 'misconfigured') {

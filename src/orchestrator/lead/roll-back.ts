@@ -1,5 +1,5 @@
 import { isSameBuild } from '../../base/build-version.ts';
-import { runInSlices } from '../../base/turn-budget.ts';
+import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import { total } from '../../rollout/decision/assess.ts';
 import { rollbackPlannedWords } from '../../rollout/messages/events.ts';
 import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
@@ -79,7 +79,10 @@ export async function beginRollback(
     accountMarks: rollout.accountMarks,
     generation: rollout.config?.generation,
   };
-  const frozen = await runInSlices(freezeRollback(original, { takenBack, left }, collectors, origin));
+  const frozen = await runInSlices(
+    freezeRollback(original, { takenBack, left }, collectors, origin),
+    makeTurnBudget(parts.clock),
+  );
   const event = {
     at: clock.now(),
     event: 'rollout.planned',

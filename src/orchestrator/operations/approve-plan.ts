@@ -1,6 +1,6 @@
 import { namesShown } from '../../base/names.ts';
 import type { DurationMs } from '../../base/time.ts';
-import { runInSlices } from '../../base/turn-budget.ts';
+import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import { driftWords } from '../../rollout/messages/plans.ts';
 import type { PlanDrift } from '../../rollout/model/plan-drift.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
@@ -44,7 +44,7 @@ export async function refuseApproval(
     history: await earlierRollouts(parts, rollout),
     at: now,
   });
-  const reading = await readPlan(parts.fleet, policy, rollout.id, memory, signal);
+  const reading = await readPlan(parts, policy, rollout.id, memory, signal);
   if (!reading.ok) return { kind: 'fleetUnread', reason: describeFailure(reading.failure) };
   if (reading.value.kind === 'noTarget') return { kind: 'noTarget', why: reading.value.why };
   const { plan, fleet } = reading.value;
@@ -54,7 +54,7 @@ export async function refuseApproval(
   const drift = await compare(parts, rollout, plan);
   const { createdAt, startedBy, id, accountMarks } = rollout;
   const origin = { id, policy, startedBy, createdAt, fleet, accountMarks };
-  const frozen = await runInSlices(freezeInSteps(plan, origin));
+  const frozen = await runInSlices(freezeInSteps(plan, origin), makeTurnBudget(parts.clock));
   const renewed = {
     ...frozen.rollout,
     drift,

@@ -1,5 +1,5 @@
 import { eachInSteps } from '../../base/steps.ts';
-import { runInSlices } from '../../base/turn-budget.ts';
+import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import { joinedWords } from '../../rollout/messages/events.ts';
 import type { Unread } from '../../rollout/messages/scans.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
@@ -50,7 +50,10 @@ export async function addLateJoiners(
   // A daemon with a newer config may have come meanwhile: who joins is its word.
   if ((await parts.configs?.check(policy.name))?.kind === 'outdated') return undefined;
   const known = await loadKnown(parts, id, fleet.value);
-  const joined = await runInSlices(planJoiners(rollout, groups, policy, fleet.value, known.ids, options));
+  const joined = await runInSlices(
+    planJoiners(rollout, groups, policy, fleet.value, known.ids, options),
+    makeTurnBudget(parts.clock),
+  );
   if (joined !== null && !(await join(parts, policy, rollout.rev, joined))) return undefined;
   await bringBack(parts, policy, {
     rollout: joined?.rollout ?? rollout,
@@ -128,7 +131,7 @@ async function bringBack(
     const reason = { kind: 'rejoined', before: upgrade.progress.reason } as const;
     changes.push(changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason }));
   });
-  await runInSlices(judging);
+  await runInSlices(judging, makeTurnBudget(parts.clock));
   let { rev } = rollout;
   for (let from = 0; from < changes.length; from += changesPerWrite) {
     const some = changes.slice(from, from + changesPerWrite);

@@ -1,5 +1,5 @@
-import type { EpochMs } from '../../base/time.ts';
-import { runInSlices } from '../../base/turn-budget.ts';
+import type { Clock, EpochMs } from '../../base/time.ts';
+import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { NoTarget } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -33,7 +33,7 @@ export const noMemory: PlanMemory = {
 
 /** Reads the service and makes the plan of a policy; writes nothing to it. */
 export async function readPlan(
-  fleet: FleetService,
+  { fleet, clock }: { readonly fleet: FleetService; readonly clock: Clock },
   policy: Policy,
   seed: string,
   memory: PlanMemory,
@@ -47,7 +47,10 @@ export async function readPlan(
   const snapshot = await fleet.readFleet(target.build, signal);
   if (!snapshot.ok) return snapshot;
   const options = await memory.recallCollectors(target.build, snapshot.value);
-  const plan = await runInSlices(planInSteps(policy, target.build, snapshot.value, seed, options));
+  const plan = await runInSlices(
+    planInSteps(policy, target.build, snapshot.value, seed, options),
+    makeTurnBudget(clock),
+  );
   return { ok: true, value: { kind: 'planned', plan, fleet: snapshot.value } };
 }
 

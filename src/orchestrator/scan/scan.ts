@@ -1,4 +1,4 @@
-import { runInSlices } from '../../base/turn-budget.ts';
+import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import { plannedWords } from '../../rollout/messages/events.ts';
 import { type NothingToDo, type ScanResult, scanWords, type Unread } from '../../rollout/messages/scans.ts';
 import { countSteady } from '../../rollout/model/assess-inventory.ts';
@@ -179,7 +179,7 @@ async function prepare(
     return { kind: 'busy', rolloutId: active, ...(unread === undefined ? {} : { unread }) };
   }
   const id = await nextRolloutId(parts.store, policy.name, at);
-  const reading = await readPlan(parts.fleet, policy, id, memory, signal);
+  const reading = await readPlan(parts, policy, id, memory, signal);
   if (!reading.ok) return { kind: 'failed', why: reading.failure };
   if (reading.value.kind === 'noTarget') return nothing(reading.value);
   const { fleet } = reading.value;
@@ -224,7 +224,7 @@ async function begin(
     accountMarks: await parts.accounts?.mark().then((mark) => [mark]),
     generation: parts.configs?.word(policy.name)?.generation,
   });
-  const frozen = await runInSlices(freezing);
+  const frozen = await runInSlices(freezing, makeTurnBudget(parts.clock));
   const event = {
     at: frozen.rollout.createdAt,
     event: 'rollout.planned',

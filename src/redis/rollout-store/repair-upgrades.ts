@@ -1,5 +1,5 @@
 import type { Steps } from '../../base/steps.ts';
-import { runInSlices } from '../../base/turn-budget.ts';
+import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import type { RepairedUpgrade, RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { noGroups } from '../../rollout/model/plan-groups.ts';
 import { isEnd, type Upgrade, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
@@ -76,7 +76,7 @@ export async function repairUpgrades(
         index: indexOf(upgrade),
         event: JSON.stringify(event),
       })),
-      ...(await runInSlices(changesBy(snapshot, added))),
+      ...(await runInSlices(changesBy(snapshot, added), makeTurnBudget())),
     },
   });
   if (!isDone) return [];

@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import { runInSlices } from '../../base/turn-budget.ts';
+import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import type { FrozenPlan, SaveResult } from '../../orchestrator/ports/rollout-store.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RedisCommands } from '../connection/connection.ts';
@@ -92,7 +92,7 @@ async function planArgs({ rollout, upgrades, groups, attributes, events }: Froze
     fields: plannedFields(rollout, groups, mark),
     groups: JSON.stringify(groups),
     attributes: await encodeAttributes(attributes),
-    counts: encodeCounts(await runInSlices(countPlan(upgrades))),
+    counts: encodeCounts(await runInSlices(countPlan(upgrades), makeTurnBudget())),
     planned: upgrades.length,
     events: encodeEvents(events),
   };

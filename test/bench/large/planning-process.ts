@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../../src/base/time.ts';
-import { runInSlices } from '../../../src/base/turn-budget.ts';
+import { makeTurnBudget, runInSlices } from '../../../src/base/turn-budget.ts';
 import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
 import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
@@ -51,9 +51,9 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
 
   const turns = watchTurns();
   const planFrom = performance.now();
-  const plan = await runInSlices(planInSteps(policy, '19.536-4', fleet, id));
+  const plan = await runInSlices(planInSteps(policy, '19.536-4', fleet, id), makeTurnBudget());
   const origin = { id, policy, startedBy: 'bench', createdAt: fleet.readAt, fleet };
-  const frozenPlan = await runInSlices(freezeInSteps(plan, origin));
+  const frozenPlan = await runInSlices(freezeInSteps(plan, origin), makeTurnBudget());
   const planMs = performance.now() - planFrom;
   const longestTurn = turns.end();
   const { maxRSS } = process.resourceUsage();

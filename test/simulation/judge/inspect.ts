@@ -1,5 +1,6 @@
 import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
-import { holdsSlot, upgradeStates } from '../../../src/rollout/model/upgrade.ts';
+import { decide } from '../../../src/rollout/decision/decide.ts';
+import { holdsSlot, isEnd, upgradeStates } from '../../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../../src/rollout/status/explain.ts';
 import { describeRollout } from '../../../src/rollout/status/status.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
@@ -11,7 +12,10 @@ import { wordsOf } from './verdicts.ts';
 // Each view is shown with a few of its collectors.
 const explainedMax = 4;
 
-/** Looks at a rollout as an operator does: the counters add up (P9), each hold has words, and nothing throws. */
+/**
+ * Looks at a rollout as an operator does: the counters add up (P9), each hold has words, nothing waits without a cause (P16),
+ * and nothing throws.
+ */
 export async function inspect(night: Night, of: SeenRollout): Promise<void> {
   const { verdicts, scheduler } = night;
   const { id } = of.rollout;
@@ -35,6 +39,13 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
     view.slotsTaken === slots,
     `${id}: ${view.slotsTaken} slots are counted, ${slots} are taken`,
   );
+  const { actions, blockers, wakeAt } = decide(view, now);
+  const waits = actions.length === 0 && blockers.length === 0 && wakeAt === null;
+  const isOnItsWay = [...of.upgrades.values()].some(
+    ({ progress: { state } }) => state !== 'pending' && state !== 'retrying' && !isEnd(state),
+  );
+  const isOver = view.rollout.endedAt !== null;
+  verdicts.check('P16', isOver || isOnItsWay || !waits, `${id} waits for nothing that it names`);
   try {
     const status = describeRollout(view, now, anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }));
     for (const { reason } of status.blockers)

@@ -8,7 +8,7 @@ import {
   type Steps,
   sortInSteps,
 } from '../../../src/base/steps.ts';
-import { runInSlices } from '../../../src/base/turn-budget.ts';
+import { makeTurnBudget, runInSlices } from '../../../src/base/turn-budget.ts';
 
 const thousands = Array.from({ length: 2_345 }, (_, index) => ({ index, key: (index * 7_919) % 101 }));
 
@@ -56,5 +56,17 @@ describe('work in steps', () => {
     }
     expect(await runInSlices(work(), budget)).toBe('done');
     expect(turns).toBe(3);
+  });
+
+  it('goes on without a pause while a virtual clock does not advance, so that a simulated night is the same each time', async () => {
+    let turned = false;
+    setImmediate(() => {
+      turned = true;
+    });
+    await runInSlices(
+      mapInSteps(thousands, ({ key }) => key),
+      makeTurnBudget({ now: () => 0 }),
+    );
+    expect(turned).toBe(false);
   });
 });
