@@ -130,8 +130,14 @@ describe('members of a held stratum', () => {
   it('are neither waited for nor counted, in any wave, so that the waves of the others pass', () => {
     expect(setAsideIn(aside, 0)).toEqual({ waiting: 0, failed: 1, weight: 1, acknowledged: 0 });
     expect(setAsideIn(aside, 1)).toEqual({ waiting: 3, failed: 0, weight: 0, acknowledged: 0 });
-    const two = view({ canary: [], rest: [{ waiting: 3 }, { waiting: 2, failed: 1 }] });
-    expect(setAsideIn(two, 1, new Set([0, 1]))).toMatchObject({ waiting: 5, failed: 1 });
+    const two = view({
+      canary: [],
+      rest: [
+        { waiting: 3, failed: 1 },
+        { waiting: 2, failed: 1 },
+      ],
+    });
+    expect(setAsideIn(two, 1, new Set([0, 1]))).toMatchObject({ waiting: 5, failed: 2 });
     expect(assess(aside).assessed.map(({ assessment }) => assessment)).toMatchObject([
       { failures: 0, tripped: false, settled: true },
       { failures: 0, setAside: 3, settled: true, evidence: 'shown' },

@@ -28,47 +28,26 @@ const judge = (of: ReturnType<typeof view>, verb: RolloutVerb) => judgeVerb(of, 
 type Kind = VerbJudgement['kind'];
 
 describe('the verbs of an operator', () => {
-  /** What each does in each state; what is not named is refused. */
-  const table: Readonly<Record<RolloutVerb, Partial<Record<RolloutState, Kind>>>> = {
-    pause: { running: 'change', paused: 'unchanged' },
-    resume: { paused: 'change', held: 'change', running: 'unchanged' },
-    approve: { awaitingApproval: 'change' },
-    skipSoak: {
-      running: 'change',
-      paused: 'change',
-      held: 'change',
-      awaitingApproval: 'change',
-    },
-    abort: {
-      awaitingApproval: 'change',
-      running: 'change',
-      held: 'change',
-      paused: 'change',
-      aborted: 'unchanged',
-    },
-    rollback: {
-      running: 'change',
-      held: 'change',
-      paused: 'change',
-      succeeded: 'change',
-      finishedWithFailures: 'change',
-      aborted: 'change',
-      superseded: 'change',
-      rollingBack: 'unchanged',
-      rolledBack: 'unchanged',
-    },
-    retry: {
-      finishedWithFailures: 'change',
-      running: 'retry',
-      held: 'retry',
-      paused: 'retry',
-    },
+  const live = ['awaitingApproval', 'running', 'held', 'paused'] as const;
+  const stoppable = ['running', 'held', 'paused'] as const;
+  const ends = ['succeeded', 'finishedWithFailures', 'aborted', 'superseded'] as const;
+
+  /** In which states each brings which judgement; in all others it is refused. */
+  const table: Readonly<Record<RolloutVerb, Partial<Record<Kind, readonly RolloutState[]>>>> = {
+    pause: { change: ['running'], unchanged: ['paused'] },
+    resume: { change: ['paused', 'held'], unchanged: ['running'] },
+    approve: { change: ['awaitingApproval'] },
+    skipSoak: { change: live },
+    abort: { change: live, unchanged: ['aborted'] },
+    rollback: { change: [...stoppable, ...ends], unchanged: ['rollingBack', 'rolledBack'] },
+    retry: { change: ['finishedWithFailures'], retry: stoppable },
   };
+  const judgementOf = (verb: RolloutVerb, state: RolloutState) =>
+    Object.entries(table[verb]).find(([, states]) => states.includes(state))?.[0] ?? 'refused';
 
   describe.each(rolloutVerbs)('%s', (verb) => {
     it.each(rolloutStates)('of a rollout that is %s', (state) => {
-      const judgement = judge(view(state, [soaking]), verb);
-      expect(judgement.kind).toBe(table[verb][state] ?? 'refused');
+      expect(judge(view(state, [soaking]), verb).kind).toBe(judgementOf(verb, state));
     });
 
     it('is not refused as over by a rollout that is not over', () => {
