@@ -45,22 +45,6 @@ describe('an account (field-facts.md, Upgrades)', () => {
 });
 
 describe('a task that succeeds (collector-api.md §3)', () => {
-  it('goes from 0 over 1 and 6 to 2, and the collector shows the build after its restart', () => {
-    const { clock, world, view, create, runTo } = aWorld();
-    const { script, id } = create();
-    const status = () => taskStatusAt(script, clock.now());
-    expect(status()).toBe(0);
-    runTo(script.pendingAt);
-    expect(status()).toBe(1);
-    runTo(script.progressingAt);
-    expect(status()).toBe(6);
-    runTo(script.endsAt);
-    expect(status()).toBe(2);
-    expect(world.task(id)?.script.message).toBe('');
-    clock.advance(minuteMs);
-    expect(view()).toMatchObject({ collectorVersion: '19.536-4', alive: true });
-  });
-
   it('falls silent around its restart and then sends a heartbeat each 15 s again', () => {
     const { clock, view, create, runTo } = aWorld();
     const { script } = create();
@@ -246,14 +230,5 @@ describe('what disturbs the world', () => {
     expect(view().alive).toBe(true);
     clock.advance(60 * minuteMs);
     expect(world.collectors()).toHaveLength(51);
-  });
-
-  it('an ephemeral collector is gone after 12 hours of inactivity (§3)', () => {
-    const { clock, world } = aWorld({ fleet: { size: 5, shares: { ...calmShares, ephemeral: 1 } } });
-    for (const { facts } of world.collectors()) world.kill(facts.id);
-    clock.advance(12 * 60 * minuteMs - 15_000);
-    expect(world.collectors()).toHaveLength(5);
-    clock.advance(15_000);
-    expect(world.collectors()).toHaveLength(0);
   });
 });
