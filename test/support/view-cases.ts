@@ -138,48 +138,19 @@ export function resumed(view: RolloutView, at: number): RolloutView {
   return afterFact(view, { kind: 'resumed', at, reason: because(''), view });
 }
 
-/** The view after what the reconciler stores for this action; undefined where it stores nothing of the rollout. */
+/** The view after what the reconciler stores for an action that stops, goes on or lowers; undefined for any other. */
 export function afterAction(view: RolloutView, action: Action, at: number): RolloutView | undefined {
-  const fact = factOf(action, view, at);
-  if (fact === undefined) return undefined;
-  const braked = action.do === 'setBrake' || (action.do !== 'liftBrake' && view.braked);
-  return { ...afterFact(view, fact), braked };
-}
-
-function factOf(action: Action, view: RolloutView, at: number): RolloutFact | undefined {
   switch (action.do) {
-    case 'awaitApproval':
-      return { kind: 'waveAwaitsApproval', at, wave: action.wave };
-    case 'openWave':
-      return { kind: 'waveOpened', at, wave: action.wave };
-    case 'beginSoak':
-      return { kind: 'soakBegun', at, wave: action.wave, endsAt: action.endsAt };
-    case 'passWave':
-      return { kind: 'wavePassed', at, wave: action.wave };
     case 'hold': {
       const { do: _do, cause, ...heldFor } = action;
-      return { kind: 'held', at, reason: cause, ...heldFor };
+      return afterFact(view, { kind: 'held', at, reason: cause, ...heldFor });
     }
     case 'endHold':
-      return { kind: 'holdEnded', at, reason: action.reason };
+      return afterFact(view, { kind: 'holdEnded', at, reason: action.reason });
     case 'breach':
-      return { kind: 'held', at, reason: action.cause };
-    case 'isolate':
-      return {
-        kind: 'strataHeld',
-        at,
-        strata: action.strata.map((each) => aHeldStratum(each.stratum, each)),
-      };
+      return afterFact(view, { kind: 'held', at, reason: action.cause });
     case 'lowerAcknowledged':
-      return { kind: 'acknowledgedLowered', at, view };
-    case 'setBrake':
-      return { kind: 'brakeSet', at };
-    case 'liftBrake':
-      return { kind: 'brakeLifted', at };
-    case 'finish':
-      return { kind: 'finished', at, state: action.state };
-    case 'close':
-      return { kind: 'closed', at };
+      return afterFact(view, { kind: 'acknowledgedLowered', at, view });
     default:
       return undefined;
   }

@@ -3,8 +3,7 @@ import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { freezePlan } from '../../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../../src/rollout/planning/plan.ts';
 import { nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
-import type { CollectorObservation, InventoryRow } from '../../../../src/rollout/upgrade/facts.ts';
-import { showsEligible } from '../../../../src/rollout/upgrade/heartbeats.ts';
+import type { CollectorObservation } from '../../../../src/rollout/upgrade/facts.ts';
 import {
   aFleet,
   anUpgrade,
@@ -64,22 +63,6 @@ describe('a create right after its plan (P1)', () => {
     expect(nextStep(admit(unreported, t), t)).toEqual(create);
     const at = t + heartbeatMs;
     expect(nextStep(poll(admit(pending, t), at, 0, { lastSeenAlive: null }), at)).toEqual(create);
-  });
-});
-
-describe('a row of the inventory in place of the poll before a create (P1)', () => {
-  const seen = { build: '19.441-2', alive: true, lastSeenAlive: offeredAt + 1, serviceAt: offeredAt + 2 };
-  const silentAfterMs = 45_000;
-
-  it.each<[string, Partial<InventoryRow>, boolean]>([
-    ['alive, on another build, and heard from since the offer', {}, true],
-    ['dead', { alive: false }, false],
-    ['on the build', { build: targetBuild }, false],
-    ['without a heartbeat', { lastSeenAlive: null }, false],
-    ['heard from no later than the offer', { lastSeenAlive: offeredAt }, false],
-    ['silent since', { serviceAt: offeredAt + silentAfterMs }, false],
-  ])('is good enough only for a collector that is fit for it: %s', (_what, changes, isEligible) => {
-    expect(showsEligible(pending, { ...seen, ...changes }, offeredAt)).toBe(isEligible);
   });
 });
 
