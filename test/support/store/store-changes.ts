@@ -2,9 +2,15 @@ import type { UpgradeChange } from '../../../src/orchestrator/ports/rollout-stor
 import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
 import type { Rollout, WaveState } from '../../../src/rollout/model/rollout.ts';
-import type { Upgrade, UpgradeProgress, UpgradeState } from '../../../src/rollout/model/upgrade.ts';
+import {
+  isFailed,
+  type Upgrade,
+  type UpgradeProgress,
+  type UpgradeState,
+} from '../../../src/rollout/model/upgrade.ts';
 import {
   anUpgrade,
+  anUpgradingOne,
   aRollout,
   aWave,
   because,
@@ -12,6 +18,14 @@ import {
   startedAt,
   type UpgradeFigures,
 } from '../builders.ts';
+import {
+  aDeferredOne,
+  anEndedOne,
+  aQueuedOne,
+  aRetryingOne,
+  aStartingOne,
+  aVerifyingOne,
+} from '../upgrade-cases.ts';
 
 const rolloutId = 'production-20260302-1';
 
@@ -36,24 +50,8 @@ export function range(count: number): readonly number[] {
 
 /** The next record of a collector, with the event that tells of it a minute after the start. */
 export function changeTo(before: Upgrade, progress: UpgradeProgress, at = startedAt + 60_000): UpgradeChange {
-  const {
-    identity: { collectorId, collectorName, wave, order, lane, stratum, domains },
-    tally: { attempts, firstStartedAt },
-  } = before;
-  const after = anUpgrade(progress, {
-    rolloutId: before.identity.rolloutId,
-    collectorId,
-    collectorName,
-    wave,
-    order,
-    lane,
-    stratum,
-    domains,
-    attempts,
-    firstStartedAt,
-    rev: before.rev + 1,
-  });
-  return { before, after, events: [anEvent(`upgrade.${after.progress.state}`, at)] };
+  const after = { ...before, progress, rev: before.rev + 1 };
+  return { before, after, events: [anEvent(`upgrade.${progress.state}`, at)] };
 }
 
 export function admitted(before: Upgrade): UpgradeChange {
@@ -78,47 +76,31 @@ export function ended(
   });
 }
 
-/** Progress of any state; all its instants are the one given. */
+/** Progress of any state; all its instants are the one given, or have long passed. */
 export function anyProgress(state: UpgradeState, instant: number): UpgradeProgress {
+  const due = { dueAt: instant, startedAt: 0 };
   switch (state) {
     case 'pending':
       return { state };
     case 'queued':
-      return { state, dueAt: instant, freshAt: 0, startBy: null };
+      return aQueuedOne({ dueAt: instant, freshAt: 0 }).progress;
     case 'starting':
-      return { state, dueAt: instant, sentAt: instant, startBy: null };
+      return aStartingOne({ dueAt: instant, sentAt: instant }).progress;
     case 'upgrading':
-      return { state, taskId: '7', startedAt: 0, polledAt: 0, deadlineAt: 9, dueAt: instant, ending: null };
+      return anUpgradingOne({ ...due, polledAt: 0, deadlineAt: 9 }).progress;
     case 'verifying':
-      return {
-        state,
-        taskId: null,
-        startedAt: 0,
-        verifyBy: 9,
-        dueAt: instant,
-        endedServiceAt: null,
-        baselineHeartbeatAt: null,
-        late: false,
-      };
+      return aVerifyingOne({ ...due, verifyBy: 9, endedServiceAt: null }).progress;
     case 'retrying':
-      return { state, dueAt: instant, reason: because('again') };
+      return aRetryingOne(instant, 'again').progress;
     case 'deferred':
-      return { state, condition: 'notAlive', since: 0, dueAt: instant, reason: because('asleep') };
-    case 'withdrawn': {
-      const onBuild = instant % 2 === 1 ? ({ onBuild: true } as const) : {};
-      return { state, endedAt: instant, reason: because(''), weight: 0, lost: false, ...onBuild };
-    }
+      return aDeferredOne({ since: 0, dueAt: instant, reason: because('asleep') }).progress;
+    case 'withdrawn':
+      return anEndedOne(state, { endedAt: instant, ...(instant % 2 === 1 && { onBuild: true }) }).progress;
     case 'unconfirmed':
-      return { state, endedAt: instant, reason: because(''), weight: 3, lost: true };
+      return anEndedOne(state, { endedAt: instant, weight: 3, lost: true }).progress;
     default:
-      return {
-        state,
-        endedAt: instant,
-        reason: because(''),
-        // A fraction, so that sums of them have to come back to nothing.
-        weight: state === 'failed' || state === 'timedOut' ? 0.1 : 0,
-        lost: false,
-      };
+      // A fraction, so that sums of them have to come back to nothing.
+      return anEndedOne(state, { endedAt: instant, weight: isFailed(state) ? 0.1 : 0 }).progress;
   }
 }
 
