@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
-import { dayMs, findTimeZone, isTimeZone, type TimeZone } from '../../../src/base/time-zone.ts';
+import { findTimeZone, isTimeZone, type TimeZone } from '../../../src/base/time-zone.ts';
 
 const zones = [
   ...[
@@ -33,7 +33,6 @@ function aZone(name: string): TimeZone {
 }
 
 const asLocal = (text: string) => Date.parse(`${text}Z`);
-const iso = (at: number) => new Date(at).toISOString().replace(':00.000Z', 'Z');
 
 describe('isTimeZone', () => {
   it.each([
@@ -95,19 +94,14 @@ describe('TimeZone.instantOf', () => {
 });
 
 describe('TimeZone.localOf', () => {
-  it('shows what the clock shows, in every zone, to the millisecond around each change', () => {
-    for (const name of zones)
-      for (let at = Date.parse('2010-12-15'); at < Date.parse('2029-01-01'); at += 5 * dayMs + 7 * hourMs)
-        expect(aZone(name).localOf(at), `${name} ${iso(at)}`).toBe(
-          at + DateTime.fromMillis(at, { zone: name }).offset * minuteMs,
-        );
+  it('changes to the millisecond when the clock does', () => {
     const berlin = aZone('Europe/Berlin');
     const change = Date.parse('2026-03-29T01:00Z');
     expect(berlin.localOf(change - 1)).toBe(asLocal('2026-03-29T02:00') - 1);
     expect(berlin.localOf(change)).toBe(asLocal('2026-03-29T03:00'));
   });
 
-  it('is right whatever was asked before', () => {
+  it('shows what the clock of each zone shows, whatever was asked before', () => {
     const at = fc.integer({ min: Date.parse('2009-01-01'), max: Date.parse('2031-01-01') });
     fc.assert(
       fc.property(

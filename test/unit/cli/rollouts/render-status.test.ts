@@ -380,30 +380,19 @@ failed  `);
 });
 
 it('a status lets nothing from outside move the terminal', () => {
-  const lines = shown({
-    id: clearScreen,
-    policy: clearScreen,
-    fromBuilds: [clearScreen],
-    targetBuild: clearScreen,
-    startedBy: clearScreen,
-    planHash: clearScreen,
-    reason: clearScreen,
-    state: 'awaitingApproval',
-    drift: { from: clearScreen, joined: 0, left: 0, words: clearScreen },
-    rollbackId: clearScreen,
-    rollbackOf: clearScreen,
-    leftOut: [{ kind: 'text', reason: clearScreen, count: 1 }],
-    buildHold: { build: clearScreen, by: clearScreen, reason: clearScreen, at: startedAt },
-    blockers: [{ kind: 'turn', reason: clearScreen, until: null }],
-    window: { isOpen: false, until: null, reason: clearScreen, timeZone: 'UTC', ownZones: false },
-    strata: {
-      ...strataIn(clearScreen),
-      held: [aHeldStratum({ label: clearScreen, kind: 'asked', reason: clearScreen, by: clearScreen })],
-    },
-    waves: [
-      aWaveStatus({ name: clearScreen }),
-      aWaveStatus({ name: clearScreen, state: 'waiting', waits: clearScreen }),
-    ],
+  const status = aRolloutStatus({
+    ...{ state: 'awaitingApproval', drift, buildHold, blockers: [planApproval], window: closed },
+    ...{ rollbackId: 'r-2', rollbackOf: 'r-1', leftOut: [{ kind: 'text', reason: 'old', count: 1 }] },
+    strata: { ...strataIn('AIX'), held: [aHeldStratum({ kind: 'asked' })] },
+    waves: [aWaveStatus(), aWaveStatus({ state: 'waiting', waits: 'gate of canary' })],
   });
+  const texts =
+    /"(id|policy|rollback\w+|\w*[bB]uilds?|startedBy|by|planHash|reason|from|words|label|labels|name|waits)":("[^"]*"|\["[^"]*"\])/g;
+  const hostile = JSON.stringify(status).replaceAll(texts, (_all, key: string, value: string) => {
+    const text = JSON.stringify(clearScreen);
+    return `"${key}":${value.startsWith('[') ? `[${text}]` : text}`;
+  });
+  const lines = linesOf(JSON.parse(hostile), 1_000);
+  expect(lines.length).toBeGreaterThan(10);
   expect(lines.join()).not.toContain('\u001b');
 });

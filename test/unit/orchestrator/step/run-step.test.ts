@@ -5,7 +5,7 @@ import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
-import { reserving } from '../../../support/builders/service-builders.ts';
+import { aFleetService, reserving } from '../../../support/builders/service-builders.ts';
 import {
   aCollector,
   anUpgrade,
@@ -28,16 +28,7 @@ const { id: rolloutId } = aRollout();
 const unasked = async (): Promise<never> => {
   throw new Error('nobody asks this here');
 };
-const nothing: FleetService = {
-  listBuilds: unasked,
-  readFleet: unasked,
-  readInventory: unasked,
-  readUpgradable: unasked,
-  findCollector: unasked,
-  reserveCreate: unasked,
-  pollTask: unasked,
-  pollCollector: unasked,
-};
+const nothing = Object.fromEntries(Object.keys(aFleetService()).map((name) => [name, unasked]));
 
 /** One upgrade of one rollout. */
 async function aJob(
