@@ -381,7 +381,13 @@ failed  `);
 
 it('a status lets nothing from outside move the terminal', () => {
   const status = aRolloutStatus({
-    ...{ state: 'awaitingApproval', drift, buildHold, blockers: [planApproval], window: closed },
+    ...{
+      state: 'awaitingApproval',
+      drift,
+      buildHold,
+      blockers: [{ ...planApproval, kind: 'turn' }],
+      window: closed,
+    },
     ...{ rollbackId: 'r-2', rollbackOf: 'r-1', leftOut: [{ kind: 'text', reason: 'old', count: 1 }] },
     strata: { ...strataIn('AIX'), held: [aHeldStratum({ kind: 'asked' })] },
     waves: [aWaveStatus(), aWaveStatus({ state: 'waiting', waits: 'gate of canary' })],
