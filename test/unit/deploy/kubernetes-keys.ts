@@ -59,8 +59,9 @@ const objects: Readonly<Record<string, Keys>> = {
 
 /** Keys of an object that are not known there: slips of spelling or place, which the API lets pass as it judges values alone. */
 export function unknownKeys(object: Readonly<Record<string, unknown>>): string[] {
-  const known = objects[`${object['apiVersion']} ${object['kind']}`];
-  if (known === undefined) return [`${object['apiVersion']} ${object['kind']}`];
+  const kind = [object['apiVersion'], object['kind']].join(' ');
+  const known = objects[kind];
+  if (known === undefined) return [kind];
   return unknownIn(object, { ...known, ...keys('apiVersion kind'), metadata: keys('name labels') });
 }
 
