@@ -92,7 +92,9 @@ function drawHidden(
       ? values.map(({ attributes, members }) => ({ attributes, size: members.size }))
       : sized.flatMap((one, index) =>
           sized.slice(index + 1).flatMap((other) => {
-            if (one.attributes[0]?.key === other.attributes[0]?.key) return [];
+            const keys = [one, other].map(({ attributes: [first] }) => first?.key ?? '');
+            // A pair that is a stratum of the policy is held as that.
+            if (keys[0] === keys[1] || keys.every((key) => spread.has(key))) return [];
             let size = 0;
             for (const id of one.members) if (other.members.has(id)) size += 1;
             const isNested = size * pairSpare > Math.min(one.members.size, other.members.size);

@@ -1,11 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { runAtOnce } from '../../../src/base/steps.ts';
 import { makeLogSearch } from '../../../src/collector-api/fleet/log-search.ts';
 import { makeServiceClient } from '../../../src/collector-api/wire/service-client.ts';
+import { loadConfig } from '../../../src/config/load/load-config.ts';
 import { makeLocalApiBudget } from '../../../src/daemon/api-budgets.ts';
 import { makeGateProbe } from '../../../src/gates/make-gate-probe.ts';
 import { askGate } from '../../../src/orchestrator/lead/ask-gate.ts';
 import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
+import { tabulateAttributes } from '../../../src/rollout/model/attributes.ts';
 import type { GateRule } from '../../../src/rollout/model/policy.ts';
+import { findSharedAttribute } from '../../../src/rollout/status/shared-attribute.ts';
 import { aDataFlowGate, aStatus } from '../../support/builders/gate-builders.ts';
 import {
   aCollector,
@@ -109,6 +116,30 @@ describe('the data flow of a wave', () => {
   it('is no answer where the account has no search jobs, in plain words (P14)', async () => {
     const { gate } = await aSoakedCanary(aDataFlowGate(), 0, { accounts: { main: { enterprise: false } } });
     expect(gate).toMatchObject({ verdict: 'error', detail: expect.stringContaining('Enterprise account') });
+  });
+});
+
+describe('the example config/data-flow.yaml', () => {
+  it('finds collectors that its scenario silences, and names what they share', async () => {
+    const folder = new URL('../../../config/', import.meta.url);
+    const environment = { UPWAVE_ACCESS_ID: 'a', UPWAVE_ACCESS_KEY: 'b' };
+    const config = loadConfig(fileURLToPath(new URL('data-flow.yaml', folder)), environment);
+    const gate = config.rollouts[0]?.waves[0]?.gates[0];
+    if (gate?.kind !== 'dataFlow') throw new Error('the example has no such gate');
+    const scenario = parse(
+      readFileSync(new URL('scenarios/silent-build.yaml', folder), 'utf8'),
+    ) as ScenarioInput;
+    const limits = { requestsPerSecond: null, concurrentRequests: null };
+    const { wave, lost } = await aSoakedCanary(gate, 0, { ...scenario, limits });
+    const failed = new Set(lost.map(({ identity }) => identity.collectorId));
+    const succeeded = new Set(wave.flatMap(({ facts: { id } }) => (failed.has(id) ? [] : [id])));
+    const collectors = wave.map(({ facts: { id, category } }) =>
+      aCollector({ id, category: category ?? '' }),
+    );
+    const table = runAtOnce(tabulateAttributes(collectors));
+    expect(findSharedAttribute(table, { failed, succeeded })?.attributes).toEqual([
+      { key: 'category', value: 'prod/db/postgres' },
+    ]);
   });
 });
 
