@@ -8,7 +8,7 @@ import { type WatchParts, watch } from '../watch/watch-fleet.ts';
 import { packHistory } from './pack-history.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 
-export interface LeadParts extends ReconcileParts, WatchParts {
+export interface LeadParts extends Omit<ReconcileParts, 'requestsPerSecond'>, WatchParts {
   readonly lease: LeaderLease;
   /** Whether another daemon that lives should lead for a while; never, where left out. */
   readonly isWaitedFor?: () => Promise<boolean>;

@@ -3,6 +3,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { decide } from '../../rollout/decision/decide.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { limitQueued } from '../../rollout/decision/queue-room.ts';
 import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
@@ -29,6 +30,8 @@ export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakPo
   readonly queue: StepQueue;
   readonly backgroundTasks: BackgroundTasks;
   readonly observations: Observations;
+  /** All daemons on the access key together; no limit, where left out. */
+  readonly requestsPerSecond?: number;
   /** Since when records come from the Redis that is there now; always, where left out. */
   readonly trustedSince?: () => EpochMs;
 }
@@ -71,7 +74,10 @@ export async function reconcile(
     const seen = await loadRolloutView(parts, rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
     if (seen === undefined) return null;
     const view = seen.rollout.policy.isolateAttributes ? await withSharedAttribute(parts, seen) : seen;
-    const decision = decide(view, now);
+    const decided = decide(view, now);
+    const { requestsPerSecond } = parts;
+    const decision =
+      requestsPerSecond === undefined ? decided : limitQueued(decided, view, requestsPerSecond);
     const did = await actAll({ parts, view, fence }, decision.actions);
     if (did === 'stale') return now;
     if (did === 'unchanged') return decision.wakeAt;
