@@ -94,12 +94,13 @@ async function loadRecords(
   collectorId: number,
 ): Promise<readonly KeptRecord[]> {
   const kept = await store.pageRollouts([policy], { limit: pastMax });
-  const records: KeptRecord[] = [];
-  for (const rollout of kept?.rollouts ?? []) {
-    const { upgrades } = await store.loadUpgrades(rollout.id, [collectorId]);
-    records.push({ rollout, upgrade: upgrades[0] });
-  }
-  return records;
+  // Side by side: one round trip for all of them.
+  return Promise.all(
+    (kept?.rollouts ?? []).map(async (rollout) => {
+      const { upgrades } = await store.loadUpgrades(rollout.id, [collectorId]);
+      return { rollout, upgrade: upgrades[0] };
+    }),
+  );
 }
 
 function pastUpgrade({ rollout, upgrade }: KeptRecord): readonly PastUpgrade[] {

@@ -19,6 +19,8 @@ export function makeViewRead(store: StoreContext): Pick<RolloutStore, 'loadView'
   const knownGroups = makeGroupsCache();
   /** A corrupt candidate would take the turn of those behind it, again and again. */
   const withoutCorrupt = async (view: StoredView): Promise<StoredView> => {
+    // The usual case: hundreds of candidates need not be looked up.
+    if (broken.isEmpty()) return view;
     const { id } = view.rollout;
     const canBeRead = ({ collectorId }: Candidate) => !broken.isKnown(upgradeName(id, collectorId));
     const corruptUpgrades = await listCorrupt(commands, readable(id));

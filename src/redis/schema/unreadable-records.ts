@@ -14,6 +14,8 @@ export interface BrokenRecords {
   read<T>(read: () => T): T | undefined;
   /** True for a while after this could not be read: there is no use in asking for it again before. */
   isKnown(what: string): boolean;
+  /** True while nothing is known to be unreadable. */
+  isEmpty(): boolean;
   /** Upgrades of a rollout that could not be read. */
   upgradesOf(rolloutId: string): readonly number[];
   /** Rollouts that a newer upwave has written, as this daemon met them a moment ago: why each is left alone. */
@@ -60,6 +62,7 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
       }
     },
     isKnown: (what) => performance.now() - (met.get(what)?.lastAt ?? Number.NEGATIVE_INFINITY) < knownForMs,
+    isEmpty: () => met.size === 0,
     upgradesOf: (rolloutId) =>
       [...met.values()].flatMap(({ error: { upgrade } }) =>
         upgrade?.rolloutId === rolloutId ? [upgrade.collectorId] : [],
