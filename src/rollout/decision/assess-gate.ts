@@ -201,7 +201,8 @@ function judgeCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgeme
   const isMet = verdict === 'met';
   const expect = expectationOf(gate);
   const forMs = gate.kind === 'prometheus' ? gate.forMs : 0;
-  const answered = { kind: 'answered', isMet, value, expect, forMs } as const;
+  const figures = gate.kind === 'dataFlow' && errorsInRow === 0 ? { detail } : {};
+  const answered = { kind: 'answered', isMet, value, expect, forMs, ...figures } as const;
   // An instant that is missing can't prove anything: it counts as never.
   if (errorsInRow > 0 || askedAt === null || since === null) {
     const silence = { times: errorsInRow, detail };

@@ -36,10 +36,12 @@ function answeredWords(finding: Extract<GateFinding, { kind: 'answered' }>): str
   return forMs > 0 ? `${answer}, for ${formatDuration(lastsMs)}` : answer;
 }
 
-function answerWords({ isMet, value, expect }: Extract<GateFinding, { kind: 'answered' }>): string {
+function answerWords(finding: Extract<GateFinding, { kind: 'answered' }>): string {
+  const { isMet, value, expect, detail } = finding;
   if (expect === null) return 'answers pass';
   const shown = value === null ? 'no value' : writeGateValue(expect, value);
-  return `${shown}${isMet ? '' : ', expected'} ${writeExpectation(expect)}`;
+  const figures = detail === undefined ? '' : ` (${detail})`;
+  return `${shown}${isMet ? '' : ', expected'} ${writeExpectation(expect)}${figures}`;
 }
 
 function silenceWords({ times, detail }: GateSilence): string {

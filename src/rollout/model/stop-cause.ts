@@ -64,6 +64,8 @@ export type GateFinding =
       readonly value: number | null;
       /** null: a webhook. */
       readonly expect: Expectation | null;
+      /** What the value is made of, in words; absent: it stands for itself. */
+      readonly detail?: string;
       readonly silence: GateSilence | null;
       /** How long it has been so, of how long it has to be. */
       readonly lastsMs: DurationMs;

@@ -12,7 +12,7 @@ import {
 import { gateWords, writeGateValue } from '../../../../src/rollout/messages/gates.ts';
 import type { GateAnswers } from '../../../../src/rollout/model/gate-answers.ts';
 import type { Expectation, GateRule } from '../../../../src/rollout/model/policy.ts';
-import { aPrometheusGate, aWebhookGate } from '../../../support/builders/gate-builders.ts';
+import { aDataFlowGate, aPrometheusGate, aWebhookGate } from '../../../support/builders/gate-builders.ts';
 
 const minute = 60_000;
 const start = Date.parse('2026-03-02T21:00:00Z');
@@ -168,6 +168,21 @@ describe('a gate', () => {
     expect(slightly).toMatchObject({ verdict: 'pass', askAt: start + minute });
     const now = start - freshFor - 1;
     expect(assessGate(asked, standing, now)).toMatchObject({ verdict: 'waiting', askAt: now });
+  });
+
+  it('of the data flow says what its value is made of, but not in the words of an error', () => {
+    const flow = aDataFlowGate();
+    const counted = {
+      kind: 'value',
+      value: 0.95,
+      detail: '9 of 10 delivered before, 1 of them nothing now',
+    } as const;
+    expect(inWords(assessGate(flow, afterAnswers(flow, [counted]), start)).words).toBe(
+      'dataFlow 0.95 >= 0.7 (9 of 10 delivered before, 1 of them nothing now)',
+    );
+    expect(inWords(assessGate(flow, afterAnswers(flow, [counted, refused]), start + minute)).words).toBe(
+      'dataFlow 0.95 >= 0.7, then gave no answer once: connection refused',
+    );
   });
 
   it('keeps the last value and the last words', () => {
