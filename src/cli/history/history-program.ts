@@ -40,7 +40,7 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .argument(...rolloutArgument)
     .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
     .option('--since <time>', 'how long ago (2h), or an instant (2026-11-22T21:00Z)', instantOrAge)
-    .option('--type <event>', 'an event, or a part of its name: wave.passed, upgrade, held')
+    .option('--type <event>', 'an event, or how a part of its name begins: wave.passed, upgrade, abort')
     .option('--collector <name>', "a collector's id, or a part of its name")
     .option('--by <who>', 'daemon, schedule, or an operator')
     .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)

@@ -18,6 +18,9 @@ export interface InitOptions {
   readonly check: boolean;
 }
 
+// More sign-ins than this in a minute are throttled by the service.
+const askedMax = 3;
+
 interface Answers {
   readonly baseUrl: string;
   readonly accessId: string;
@@ -36,18 +39,17 @@ export async function initCommand(
     if (existsSync(path))
       throw new CommandFailure(exitCodes.usageOrConfig, `${path} is there already; it is not overwritten`);
   }
-  const isAsked = !options.yes && input.isTTY;
-  const answers = await readAnswers(options, isAsked ? askOn(input, output.err) : undefined);
-  output.hide?.([answers.accessKey]);
-  await writeNew(keyFile, `${answers.accessKey}\n`, 0o600);
-  try {
-    await writeNew(file, firstConfig({ ...answers, keyFile: basename(keyFile) }), 0o644);
-    if (options.check) await tryKey(file, output);
-  } catch (error) {
-    // Neither was there before.
-    await rm(file, { force: true });
-    await rm(keyFile, { force: true });
-    throw error;
+  const ask = !options.yes && input.isTTY ? askOn(input, output.err) : undefined;
+  let before: Answers | undefined;
+  for (let asked = 1; ; asked += 1) {
+    const answers = await readAnswers(options, ask, before);
+    output.hide?.([answers.accessKey]);
+    const refusal = await writeBoth({ file, keyFile }, answers, options.check ? output : undefined);
+    if (refusal === undefined) break;
+    if (ask === undefined || asked >= askedMax) throw refusal;
+    // A key that cannot be seen is typed wrong soon. The other answers are kept.
+    output.err.write(`upwave: ${refusal.message}\n\nOnce more; Ctrl-C ends it.\n`);
+    before = answers;
   }
   const at = file === 'upwave.yaml' ? '' : ` --config ${file}`;
   output.out.write(
@@ -56,12 +58,47 @@ export async function initCommand(
   return exitCodes.done;
 }
 
-/** @throws CommandFailure where something is missing and nobody can be asked */
-async function readAnswers(options: InitOptions, ask: Ask | undefined): Promise<Answers> {
+/** Writes both files, and tries the key where it has an output. @returns why the key does not work; nothing is written then */
+async function writeBoth(
+  { file, keyFile }: { readonly file: string; readonly keyFile: string },
+  answers: Answers,
+  output: ConsoleOutput | undefined,
+): Promise<CommandFailure | undefined> {
+  await writeNew(keyFile, `${answers.accessKey}\n`, 0o600);
+  let refusal: CommandFailure | undefined;
+  try {
+    await writeNew(file, firstConfig({ ...answers, keyFile: basename(keyFile) }), 0o644);
+    refusal = output === undefined ? undefined : await tryKey(file, output);
+    if (refusal === undefined) return undefined;
+  } catch (error) {
+    await removeBoth(file, keyFile);
+    throw error;
+  }
+  await removeBoth(file, keyFile);
+  return refusal;
+}
+
+/** Neither was there before. */
+async function removeBoth(...paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path, { force: true });
+}
+
+/** @param before kept by an empty answer @throws CommandFailure where something is missing and nobody can be asked */
+async function readAnswers(
+  options: InitOptions,
+  ask: Ask | undefined,
+  before: Answers | undefined,
+): Promise<Answers> {
+  const askPlain = async (question: string, example: string, kept: string | undefined) => {
+    const hint = kept === undefined ? example : ` (Enter keeps ${kept})`;
+    const answer = await ask?.plain(`${question}${hint}: `);
+    return answer === '' ? kept : answer;
+  };
+  const { baseUrl: url, accessId: id } = options;
   const baseUrl = checkedUrl(
-    options.baseUrl ?? (await ask?.plain('Base URL of the API (https://api.example.com/api): ')) ?? '',
+    url ?? (await askPlain('Base URL of the API', ' (https://api.example.com/api)', before?.baseUrl)) ?? '',
   );
-  const accessId = options.accessId ?? (await ask?.plain('Access id: ')) ?? '';
+  const accessId = id ?? (await askPlain('Access id', '', before?.accessId)) ?? '';
   const accessKey = process.env['UPWAVE_ACCESS_KEY'] ?? (await ask?.secret('Access key (not shown): ')) ?? '';
   const missing = [
     ...(accessId === '' ? ['the access id (--access-id)'] : []),
@@ -84,16 +121,19 @@ function checkedUrl(text: string): string {
   throw new CommandFailure(exitCodes.usageOrConfig, words);
 }
 
-/** Asks for the builds, as a plan would. @throws CommandFailure where the key does not work */
-async function tryKey(config: string, output: ConsoleOutput): Promise<void> {
-  const builds = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
-    orFail(await management.upgrades.listTargets(stop)),
-  ).catch((error: unknown) => {
+/** Asks for the builds, as a plan would. @returns why the key does not work */
+async function tryKey(config: string, output: ConsoleOutput): Promise<CommandFailure | undefined> {
+  try {
+    const builds = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
+      orFail(await management.upgrades.listTargets(stop)),
+    );
+    output.err.write(`the key works; builds on offer: ${builds.length}\n`);
+    return undefined;
+  } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
     const message = `${error.message}\n  Nothing is written; --no-check writes it without a try`;
-    throw new CommandFailure(error.exitCode, message, { cause: error });
-  });
-  output.err.write(`the key works; builds on offer: ${builds.length}\n`);
+    return new CommandFailure(error.exitCode, message, { cause: error });
+  }
 }
 
 async function writeNew(path: string, text: string, mode: number): Promise<void> {

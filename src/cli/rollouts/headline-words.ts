@@ -26,6 +26,7 @@ export function headlineWords(status: RolloutStatus): string {
 function needWords(status: RolloutStatus): string {
   switch (status.headline.kind) {
     case 'needsApproval': {
+      if (status.state === 'awaitingApproval' && status.buildHold !== null) return 'its build is held';
       const asked = askedNow(status, 'approve');
       return asked !== undefined && 'wave' in asked
         ? `approve wave ${toPrintable(asked.wave)}`

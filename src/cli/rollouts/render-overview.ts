@@ -38,7 +38,9 @@ export function policyRows(
 function urgency(status: RolloutStatus | undefined): number {
   if (status === undefined) return 4;
   // One that is rolled back says less than its rollback.
-  if (status.headline.needsPerson) return status.rollbackId === null ? 0 : 0.5;
+  const { needsPerson, kind } = status.headline;
+  // What is held may be broken; what waits for approval is not.
+  if (needsPerson) return kind === 'needsApproval' ? 0.7 : status.rollbackId === null ? 0 : 0.5;
   if (status.endedAt === null) return status.rollbackId === null ? 1 : 1.5;
   return headlineColor(status) === 'red' ? 2 : 3;
 }

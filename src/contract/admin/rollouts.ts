@@ -141,7 +141,7 @@ export const listRolloutEvents = defineOperation({
     since: integerText({ min: 0 }).optional().meta({ description: 'Only events at or after this instant.' }),
     type: filterText(
       filterLengthMax,
-      'The name of an event, or a part of it: `wave.passed`, `upgrade`, `held`.',
+      'The name of an event, or how one of its parts begins: `wave.passed`, `upgrade`, `abort`.',
     ),
     collector: filterText(filterLengthMax, "A collector's id, or a part of its name."),
     by: filterText(filterLengthMax, 'Who asked for it: `daemon`, `schedule`, or an operator.'),

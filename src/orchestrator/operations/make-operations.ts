@@ -107,6 +107,11 @@ function refused(refusal: Refusal): Refused {
 // As many as a rollout keeps.
 const eventsReadMax = 10_000;
 
+/** `wave.passed` as a whole, or how one of its parts begins: `abort` finds `rollout.aborted`. */
+function isOfType(event: string, type: string): boolean {
+  return event === type || event.split('.').some((word) => word.startsWith(type));
+}
+
 /** Separates events that match a filter from the others. */
 export function makeEventMatcher({
   since,
@@ -117,7 +122,7 @@ export function makeEventMatcher({
   const name = collector?.toLowerCase();
   return (event) =>
     (since === undefined || event.at >= since) &&
-    (type === undefined || event.event === type || event.event.split('.').includes(type)) &&
+    (type === undefined || isOfType(event.event, type)) &&
     (by === undefined || event.by === by) &&
     (name === undefined ||
       String(event.collectorId) === name ||

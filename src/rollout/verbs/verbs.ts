@@ -2,7 +2,13 @@ import type { EpochMs } from '../../base/time.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../base/vocabulary.ts';
 import { total } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/evolve-rollout.ts';
-import { holdNumber, isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
+import {
+  type BuildHold,
+  holdNumber,
+  isRolloutEnd,
+  type Rollout,
+  type RolloutView,
+} from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { isFailed, mayHaveBuild } from '../model/upgrade.ts';
 import type { Awaited, Refusal, ShownRollback } from './refusal.ts';
@@ -103,13 +109,13 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     const hold = holdNumber(rollout);
     if (hold === null) return refuse({ kind: 'notStopped', state });
     if (hold !== asked) return refuse({ kind: 'otherHold', state, hold, asked, reason });
-    if (buildHold !== null)
-      return refuse({ kind: 'buildHeld', build: buildHold.build, reason: buildHold.reason });
+    if (buildHold !== null) return refuseHeld(buildHold);
     return change({ kind: 'resumed', ...said, view });
   },
 
-  approve: ({ rollout }, asked, said) => {
+  approve: ({ rollout, buildHold }, asked, said) => {
     if (isRolloutEnd(rollout.state) || rollout.state === 'rollingBack') return refuseState(rollout);
+    if (rollout.state === 'awaitingApproval' && buildHold !== null) return refuseHeld(buildHold);
     return 'wave' in asked
       ? judgeApproveWave(rollout, asked.wave, said)
       : judgeApprovePlan(rollout, asked.planHash, said);
@@ -165,6 +171,10 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     return failed === 0 ? unchanged : { kind: 'retry' };
   },
 };
+
+function refuseHeld({ build, reason }: BuildHold): VerbJudgement {
+  return refuse({ kind: 'buildHeld', build, reason });
+}
 
 function judgeApprovePlan(rollout: Rollout, asked: string, said: Said): VerbJudgement {
   const { state, planHash, policy } = rollout;

@@ -17,10 +17,12 @@ function rankOf(rollout: Rollout | undefined): number {
 
 /** What the rollout needs, or does, in one sentence. */
 export function needWords(rollout: Rollout): string {
-  const { headline, reason, planHash } = rollout;
+  const { headline, reason, planHash, buildHold } = rollout;
   switch (headline.kind) {
     case 'needsApproval': {
       const wave = rollout.waves.find(({ state }) => state === 'awaitingApproval');
+      if (rollout.state === 'awaitingApproval' && buildHold !== null)
+        return `Build ${buildHold.build} is held. Release it and approve the plan, or abort.`;
       if (rollout.state === 'awaitingApproval') return `Check plan ${planHash}, then approve it.`;
       return `Approve wave ${wave?.name ?? ''}: ${wave?.size ?? 0} collectors wait for it.`;
     }

@@ -20,6 +20,8 @@ export function OverTime({
     { name: 'in flight', tone: 'busy', counts: points.map(({ inFlight }) => inFlight) },
   ];
   const highest = Math.max(...points.map(({ succeeded, failed, inFlight }) => succeeded + failed + inFlight));
+  // Nothing has started: an empty plot says nothing.
+  if (highest === 0) return null;
   // A wave of a hundred would not be seen beside a fleet of ten thousand.
   const top = highest * 3 > rollout.planned ? rollout.planned : Math.ceil(highest * 1.15);
   return (

@@ -47,6 +47,25 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
     expect(statSync(key).mode & 0o777).toBe(0o600);
   });
 
+  it('asks again where the service refuses the key, and keeps the other answers', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { baseUrl, init, answer, written } = await atTerminal({ onTestFinished });
+    await answer('Base URL', `${baseUrl}\r`);
+    await answer('Access id: ', 'anid\r');
+    await answer('Access key (not shown): ', 'mistyped-key\r');
+    await answer(`Base URL of the API (Enter keeps ${baseUrl}): `, '\r');
+    await answer('Access id (Enter keeps anid): ', '\r');
+    await until('the key to be asked for again', () => init.out().split('Access key').length === 3);
+    init.type('akey\r');
+    const { code, out } = await init.ended;
+    expect(out).toContain('does not accept the access key');
+    expect(out).not.toContain('mistyped-key');
+    expect(code).toBe(0);
+    expect(written.map((path) => existsSync(path))).toEqual([true, true]);
+  });
+
   it('writes nothing after Ctrl-C at the key, and says so', async ({ expect, onTestFinished }) => {
     const { baseUrl, init, answer, written } = await atTerminal({ onTestFinished });
     await answer('Base URL', `${baseUrl}\r`);

@@ -38,6 +38,12 @@ describe('the overview of the policies', () => {
     expect(lines.filter(({ length }) => length > 80)).toEqual([]);
   });
 
+  it('has a rollout that is held before one that waits for approval, as the page has', () => {
+    const [held, approval] = [of('web', { state: 'held' }), of('lab', { state: 'awaitingApproval' })];
+    const rows = policyRows([approval, held], { policies: [] });
+    expect(rows.map(({ policy }) => policy)).toEqual(['web', 'lab']);
+  });
+
   it('shows the rollback of a rollout that is rolled back, and a held one before a newer one that runs', () => {
     const rollback = of('web', { id: 'web-20260302-2', kind: 'rollback', rollbackOf: 'web-20260302-1' });
     const rolledBack = of('web', { state: 'rollingBack', rollbackId: 'web-20260302-2' });

@@ -80,6 +80,16 @@ describe('the verbs of an operator', () => {
   });
 });
 
+describe('approve', () => {
+  it('is refused while the build is held: the plan that it lets start would stop at once', () => {
+    const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at };
+    expect(judge(view('awaitingApproval', [{}], { buildHold }), 'approve')).toEqual({
+      kind: 'refused',
+      refusal: { kind: 'buildHeld', build: '19.536-4', reason: 'breaks logs' },
+    });
+  });
+});
+
 describe('resume', () => {
   it('is refused while the build is held, and says what to do first', () => {
     const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at };
