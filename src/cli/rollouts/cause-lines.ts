@@ -74,16 +74,20 @@ interface GroupStyle {
 }
 
 function groupLines(
-  { of, total, causes }: CauseGroup,
+  { of, total, causes, others: { unread } }: CauseGroup,
   { isFirst, hasStrata, linesMax }: GroupStyle,
   fit: Fit,
 ): readonly string[] {
   const shown = causes.slice(0, isFirst ? causesShownMax : 1);
-  const rest = total - shown.reduce((sum, { count }) => sum + count, 0);
-  const texts = shown.map((cause) => causeWords(cause, hasStrata));
+  const rest = total - unread - shown.reduce((sum, { count }) => sum + count, 0);
+  const atLeast = unread > 0 ? 'at least ' : '';
+  const texts = shown.map((cause) => causeWords(cause, hasStrata).map((text) => `${atLeast}${text}`));
   // How many a later group has in all stands in the line of the rollout.
-  if (rest > 0 && (isFirst || shown.length === 0))
-    texts.push([shown.length === 0 ? `${rest}, not read` : `${rest} for other reasons`]);
+  const others = [
+    ...(rest > 0 ? [`${rest} for other reasons`] : []),
+    ...(unread > 0 ? [`${unread} not read`] : []),
+  ];
+  if (others.length > 0 && (isFirst || shown.length === 0)) texts.push([others.join(', ')]);
   return texts.flatMap((choices, index) => {
     const partOf = (text: string) =>
       ({ text: toPrintable(text), color: of === 'failed' ? 'red' : 'dim' }) as const;

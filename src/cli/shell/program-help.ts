@@ -6,7 +6,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   run: ['upwave run --config /etc/upwave/upwave.yaml', 'upwave run --once --redis embedded'],
   demo: ['upwave demo', 'upwave demo --keep'],
   init: ['upwave init', 'UPWAVE_ACCESS_KEY=... upwave init --yes --access-id su123 --base-url <url>'],
-  service: ['upwave service --access-id demo --access-key demo-key --fleet 1000 --speed 100'],
+  service: ['upwave service --access-id demo --access-key demo-key --speed 100'],
   status: ['upwave status', 'upwave status production', 'upwave status --watch'],
   upgrades: [
     'upwave upgrades production --state failed',

@@ -37,6 +37,7 @@ export function needWords(rollout: Rollout): string {
     case 'waitsForService':
       return `Waits for the service. ${sentence(rollout.api?.outage?.reason ?? '')} It continues by itself.`;
     default:
+      if (rollout.state === 'aborted') return sentence(`aborted ${reason}`);
       if (rollout.endedAt !== null) return sentence(reason);
       return ongoingWords(rollout);
   }

@@ -62,6 +62,7 @@ export function followRoute(): void {
     if (JSON.stringify(before) === JSON.stringify(route.value)) return;
     scrollTo(0, 0);
     // The keyboard and a screen reader go on where the new view begins.
-    document.querySelector<HTMLElement>('main')?.focus();
+    // The head stays in sight: it says whether what is shown is what is.
+    document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
   });
 }

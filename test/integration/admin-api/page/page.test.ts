@@ -340,6 +340,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await api?.close();
     await page.getByText('The daemon does not answer. This is the state of').waitFor();
     expect(await page.locator('main.stale').count()).toBe(1);
+    // Also for who reads further down.
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    const noteTop = await page.evaluate<number>(
+      'document.querySelector(".away").getBoundingClientRect().top',
+    );
+    expect(noteTop).toBeGreaterThanOrEqual(0);
     await page.getByRole('button', { name: 'pause' }).waitFor();
     operations.rolloutStandsAt({
       ...status,

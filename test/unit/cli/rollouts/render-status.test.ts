@@ -220,6 +220,15 @@ do      upwave pause production   | abort | rollback`);
     expect(under('failed', lines)).toEqual(['2 timed out: no end within 35m   web-1 and 1 more']);
   });
 
+  it('says of causes that were counted in part of a group alone that there may be more', () => {
+    const others = { count: 77, causes: 0, unread: 77 };
+    const causes = [aCause({ kind: 'withdrawn', text: 'the rollout was aborted', count: 200, names: [] })];
+    const lines = shown({ causes: [{ of: 'withdrawn', total: 277, causes, others }] }).join('\n');
+    expect(lines).toContain('at least 200 withdrawn: the rollout was aborted');
+    expect(lines).toContain('77 not read');
+    expect(lines).not.toContain('other reasons');
+  });
+
   it('offers no verb once the daemon is gone, as at the end of the demo', () => {
     const status = aRolloutStatus({ state: 'finishedWithFailures', verbs: ['retry', 'rollback'] });
     const doLines = (canBeAsked: boolean) =>

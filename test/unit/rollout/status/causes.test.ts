@@ -103,11 +103,11 @@ describe('the lines of the causes', () => {
     ];
     const few = 'abcdefghi'.split('').map((letter) => failed(letter, 2));
     expect(linesOf({ failed: [...many, ...few] }, { failed: 34 })).toEqual([
-      'failed  18 service did not start (2 strata, most Windows Server 2019 / amd64)',
-      '        svr-1 and 17 more',
-      '        1 a (AIX / amd64)   svr-19',
-      '        1 b (AIX / amd64)   svr-20',
-      '        14 for other reasons',
+      'failed  at least 18 service did not start (2 strata, most Windows Server 2019 /',
+      '        amd64) svr-1 and 17 more',
+      '        at least 1 a (AIX / amd64)   svr-19',
+      '        at least 1 b (AIX / amd64)   svr-20',
+      '        7 for other reasons, 7 not read',
       '        list them: upwave upgrades night-1 --state failed',
       '        for one cause: add --reason "service did not start"',
     ]);
