@@ -9,23 +9,29 @@ import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
 import { type Logger, makeLogger } from '../../observability/logger.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
 import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
 import { stopSignal, untilFired } from '../shell/stop-signal.ts';
 import { readVersion } from '../shell/version.ts';
 import { embeddedDataDir, withRedis } from '../shell/with-redis.ts';
 import { closeInTime } from './close-in-time.ts';
+import { readableLog } from './readable-log.ts';
 
 /** `upwave run`: the daemon. It scans at start and on schedule, until it is asked to stop. */
-export async function runCommand(options: {
-  readonly config: string;
-  readonly redis?: string;
-}): Promise<ExitCode> {
+export async function runCommand(
+  options: { readonly config: string; readonly redis?: string },
+  output: ConsoleOutput,
+): Promise<ExitCode> {
   const stop = stopSignal();
   const file = followFile(options.config);
   const config = openConfig(options.config);
   const chosen = chooseRedis(config, options.redis);
-  const logger = makeLogger({ level: config.log.level, secrets: secretsOf(config, chosen) });
+  const logger = makeLogger({
+    level: config.log.level,
+    secrets: secretsOf(config, chosen),
+    destination: output.isLive ? readableLog(output) : 'stdout',
+  });
   const version = readVersion();
   logger.write('info', { event: 'daemon.starting', version });
   for (const reason of findRisks(config)) logger.write('warn', { event: 'config.risk', reason });

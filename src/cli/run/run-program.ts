@@ -30,7 +30,7 @@ interface RunOptions extends GlobalOptions {
 async function runOrRunOnce(options: RunOptions, output: ConsoleOutput): Promise<ExitCode> {
   if (options.once) return (await import('./run-once.ts')).runOnceCommand(options, output);
   refuseForDaemon(options);
-  return (await import('./run-command.ts')).runCommand(options);
+  return (await import('./run-command.ts')).runCommand(options, output);
 }
 
 /** Left out of account in silence, they would seem to be in force. */

@@ -1,6 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { CollectorPage } from '../../contract/admin/rollouts.ts';
+import { stateWords } from '../../rollout/messages/sentences.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { PolicyRow } from '../rollouts/render-overview.ts';
 
@@ -137,7 +138,9 @@ function command(state: ScreenState, text: string): Pressed {
     case 'p': {
       if (status === undefined) return { state };
       if (!status.verbs.includes('pause'))
-        return { state: { ...state, message: `${status.id} cannot be paused now` } };
+        return {
+          state: { ...state, message: `${status.id} cannot be paused: it is ${stateWords(status.state)}` },
+        };
       return {
         state: { ...state, openId: status.id, typing: { what: 'pause', text: '' }, message: undefined },
       };

@@ -86,9 +86,13 @@ describe('the live screen', () => {
     const pause = press(two, { type: 'plunch, q' }, 'enter');
     expect(pause.wishes).toMatchObject([{ kind: 'pause', reason: 'lunch, q', status: { policy: 'web' } }]);
     expect(press(two, { type: 'plunch' }, 'back').wishes).toEqual([]);
-    const held = withNews(emptyScreen, { rows: [row('web', { verbs: [] })], notes: [], seenAt: startedAt });
+    const held = withNews(emptyScreen, {
+      rows: [row('web', { verbs: [], state: 'held' })],
+      notes: [],
+      seenAt: startedAt,
+    });
     expect(press(held, { type: 'p' }, 'enter').wishes).toEqual([]);
-    expect(press(held, { type: 'p' }).state.message).toBe('web-1 cannot be paused now');
+    expect(press(held, { type: 'p' }).state.message).toBe('web-1 cannot be paused: it is held');
   });
 
   it('quits by q, and by nothing that is typed into a reason', () => {
