@@ -1,5 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
+import { waveStageWords } from '../../rollout/messages/sentences.ts';
 import { holdsSlot, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
 import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
@@ -36,7 +37,7 @@ function waveParts(
   const failed = failedOf(wave);
   const failedWords = `${String(failed).padStart(failedWidth)} failed`;
   return [
-    `${state.padEnd(stageWidth)}${String(counts.succeeded).padStart(okWidth)} ok`,
+    `${waveStageWords(state, status.endedAt).padEnd(stageWidth)}${String(counts.succeeded).padStart(okWidth)} ok`,
     failed > 0 ? { text: failedWords, color: 'red' } : failedWords,
     budgetPart(status, wave),
     ...endParts(wave, now),
@@ -49,7 +50,7 @@ function waveParts(
 function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] {
   const { size, waits, counts } = wave;
   // Nothing opens it any more, and who was withdrawn is not done.
-  if (status.endedAt !== null) return ['not opened', ...otherParts(wave)];
+  if (status.endedAt !== null) return [waveStageWords(wave.state, status.endedAt), ...otherParts(wave)];
   const done = size - counts.pending;
   const numbers = `${done}/${size}`;
   const isAsked = wave.state === 'awaitingApproval' && waits !== null && awaitsApproval(status);

@@ -19,7 +19,7 @@ const Line = z.object({
   error: z.object({ message: z.string() }).optional(),
 });
 
-// The longest names of everyday events; longer ones stand out.
+// The names of everyday events fit; a longer one moves its own line alone.
 const eventWidth = 20;
 
 const colors = { error: 'red', warn: 'yellow' } as const;

@@ -1,3 +1,6 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { WaveState } from '../model/rollout.ts';
+
 /** A sentence for each kind of the data. */
 export type Sentences<Data extends { readonly kind: string }> = {
   readonly [Kind in Data['kind']]: (data: Extract<Data, { kind: Kind }>) => string;
@@ -21,4 +24,10 @@ export function makeWords<Kind extends string, Data extends { readonly kind: Kin
 /** The name of a state for a person: `finishedWithFailures` becomes `finished with failures`. */
 export function stateWords(state: string): string {
   return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** How far a wave is, for a person. Where its rollout is over, nothing in it opens, soaks or waits any more. */
+export function waveStageWords(state: WaveState, endedAt: EpochMs | null): string {
+  if (endedAt === null || state === 'passed') return stateWords(state);
+  return state === 'waiting' || state === 'awaitingApproval' ? 'not opened' : 'ended';
 }

@@ -1,5 +1,5 @@
 import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
-import { stateWords } from '../messages/sentences.ts';
+import { stateWords, waveStageWords } from '../messages/sentences.ts';
 import { sharedAttributeWords } from '../messages/shared-attribute.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
@@ -86,7 +86,7 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
     const group = figures.waves.get(index);
     return [
       wave.name,
-      stateWords(wave.state),
+      waveStageWords(wave.state, status.endedAt),
       instant(wave.openedAt),
       instant(wave.passedAt),
       `${wave.counts.succeeded}/${wave.size}`,

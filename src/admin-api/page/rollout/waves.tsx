@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { waveStageWords } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout, Wave } from '../parts/call.ts';
 import { Bar } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
@@ -37,10 +38,12 @@ interface WaveRowProps {
 
 function WaveRow({ wave, rollout, trends }: WaveRowProps): JSX.Element {
   const { name, counts, size, failures, failuresAllowed, lost, acknowledged, gates } = wave;
+  const isOver = rollout.endedAt !== null;
   return (
     <li>
       <h3>
-        <a href={linkTo.collectors(rollout.id, { wave: name })}>{name}</a> <Badge name={wave.state} />
+        <a href={linkTo.collectors(rollout.id, { wave: name })}>{name}</a>{' '}
+        <Badge name={isOver ? waveStageWords(wave.state, rollout.endedAt) : wave.state} />
       </h3>
       <div>
         <Bar counts={counts} size={size} label={`wave ${name}: `} />
@@ -59,7 +62,7 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps): JSX.Element {
             </span>
           ) : null}
         </p>
-        <WaveNote wave={wave} zone={rollout.window?.timeZone} />
+        <WaveNote wave={wave} isOver={isOver} zone={rollout.window?.timeZone} />
         {gates.length === 0 ? null : (
           <ul class="gates" aria-label={`Gates of ${name}`}>
             {gates.map((gate) => (
@@ -82,9 +85,11 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps): JSX.Element {
 
 function WaveNote({
   wave,
+  isOver,
   zone,
 }: {
   readonly wave: Wave;
+  readonly isOver: boolean;
   readonly zone: string | undefined;
 }): JSX.Element | null {
   const { state, soakEndsAt, passedAt, waits, setAside, joined } = wave;
@@ -101,7 +106,7 @@ function WaveNote({
       <>
         passed <Time at={passedAt} zone={zone} />
       </>
-    ) : waits === null ? null : (
+    ) : waits === null || isOver ? null : (
       <>waits: {waits}</>
     );
   if (main === null && more === '') return null;

@@ -291,6 +291,11 @@ describe('a wave in the status of a rollout', () => {
     expect(`${line} ${more} `).toContain(budget);
   });
 
+  it('has ended when its rollout was aborted before it passed', () => {
+    const ended = { endedAt: startedAt, state: 'aborted' } as const;
+    expect(lineOf({ size: 100, counts: done, state: 'open' }, ended)).toMatch(/^ended +90 ok/);
+  });
+
   it('has not opened when its rollout ended before, whatever was withdrawn', () => {
     const counts = countsOf({ withdrawn: 8 });
     const line = lineOf({ size: 8, counts, state: 'waiting', waits: 'gate of canary' }, over);
