@@ -113,7 +113,13 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
 
 function gateRow({ name: wave }: WaveStatus, gate: WaveStatus['gates'][number]): readonly string[] {
   const verdict = `${gate.verdict}${gate.dryRun ? ' (dry run)' : ''}`;
-  return [wave, gate.name, verdict, gate.value === null ? '' : String(gate.value), gate.words];
+  return [
+    wave,
+    gate.name,
+    verdict,
+    gate.value === null ? '' : String(Number(gate.value.toPrecision(6))),
+    gate.words,
+  ];
 }
 
 function failures({ status }: ReportInput): readonly Block[] {
