@@ -208,7 +208,6 @@ export function makeFakeOperations(data: {
   readonly held?: HeldThings;
   readonly policies?: PolicyStatuses;
   readonly audit?: readonly AuditEntry[];
-  /** What a hold or a release of this subject answers; others are unknown. */
   /** What a start would begin; no policy is known, where left out. */
   readonly preview?: StartPreviewResult;
   /** Upgrades with corrupt records; none, where left out. */
@@ -217,6 +216,7 @@ export function makeFakeOperations(data: {
   readonly reload?: ReloadResult;
   /** What a reload would come to; nothing has changed, where left out. */
   readonly reloadPreview?: ReloadPreviewResult;
+  /** What a hold or a release of this subject answers; others are unknown. */
   readonly holdResults?: Readonly<Record<string, HoldResult>>;
   /** By id or name; others are unknown. */
   readonly explanations?: Readonly<Record<string, ExplainResult>>;
@@ -349,29 +349,11 @@ export function makeFakeOperations(data: {
     reload: (request) =>
       answer((): ReloadResult => {
         reloads.push(request);
-        return (
-          data.reload ?? {
-            kind: 'unchanged',
-            policies: [],
-            settings: [],
-            needsRestart: [],
-            rollouts: [],
-            warnings: [],
-          }
-        );
+        return data.reload ?? { kind: 'unchanged', ...nothingChanged };
       }),
     previewReload: () =>
       answer(
-        (): ReloadPreviewResult =>
-          data.reloadPreview ?? {
-            kind: 'shown',
-            policies: [],
-            settings: [],
-            needsRestart: [],
-            rollouts: [],
-            warnings: [],
-            configs: [],
-          },
+        (): ReloadPreviewResult => data.reloadPreview ?? { kind: 'shown', ...nothingChanged, configs: [] },
       ),
     previewStart: (policy) => answer(() => data.preview ?? unknownPolicy(policy)),
     start: (request) =>
@@ -391,6 +373,8 @@ export function makeFakeOperations(data: {
       ),
   };
 }
+
+const nothingChanged = { policies: [], settings: [], needsRestart: [], rollouts: [], warnings: [] };
 
 function unknownPolicy(policy: string) {
   return { kind: 'unknownPolicy', reason: `no policy is called ${policy}` } as const;
