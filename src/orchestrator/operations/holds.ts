@@ -1,29 +1,16 @@
-import { parseBuildVersion } from '../../base/build-version.ts';
-import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
 import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
-import {
-  type Attribute,
-  formatAttributes,
-  membersWith,
-  parseAttributes,
-} from '../../rollout/model/attributes.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
-import type { Rollout, RolloutView, UnreadableRecord } from '../../rollout/model/rollout.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
-import { isOffered } from '../../rollout/planning/target.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import type { HoldEntry } from '../ports/fleet-register.ts';
 import { changeRollout, stopRollout, waitForLeavingCreates } from '../records/change-rollout.ts';
 import { recordFact } from '../records/change-upgrade.ts';
-import { askForCollector, findPlannedCollector, namesNear } from './find-collector.ts';
+import { findSubjects, noteOfBuild } from './held-subjects.ts';
 import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
-
-type Found =
-  | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[]; readonly note?: HoldNote }
-  | Extract<HoldResult, { kind: 'unknown' | 'unavailable' }>;
 
 /** Holds a build over all policies, a collector over all rollouts, or a stratum or a group in the rollouts that have it. */
 export async function hold(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
@@ -53,122 +40,6 @@ export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
       strata.push({ ...of, label, reason: stratumWhyWords(reason), by, at });
   }
   return { builds, collectors, strata };
-}
-
-/** What an operator's request names: a build by its form, a stratum by its label, anything else a collector. */
-async function findSubjects(parts: OperationsParts, text: string, did: 'hold' | 'release'): Promise<Found> {
-  if (/-/.test(text) && parseBuildVersion(text) !== undefined)
-    return { kind: 'found', subjects: [{ kind: 'build', build: text.trim() }] };
-  const rollouts = await parts.store.currentRollouts(parts.policies);
-  const active = rollouts.filter(({ endedAt }) => endedAt === null);
-  const strata: HeldSubject[] = [];
-  const known: string[] = [];
-  for (const rollout of did === 'hold' ? active : rollouts) {
-    // A held one may have lost its last member. In a rollout that has ended, only held ones matter.
-    const planned = rollout.endedAt === null ? await parts.store.loadGroups(rollout.id) : undefined;
-    const labels = [...(planned?.strata ?? []), ...rollout.heldStrata];
-    known.push(...labels.map(({ label }) => label));
-    const found = findStratum(labels, text);
-    if (found.kind === 'found' && rollout.unreadable !== undefined)
-      return unreadableRollout(found.label, rollout.id, rollout.unreadable);
-    if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId: rollout.id });
-  }
-  if (strata.length > 0) {
-    const isOver = strata.every(
-      (each) => each.kind === 'stratum' && !active.some(({ id }) => id === each.rolloutId),
-    );
-    return { kind: 'found', subjects: strata, ...(isOver ? { note: { kind: 'rolloutEnded' } } : {}) };
-  }
-  const attributes = parseAttributes(text);
-  if (did === 'hold' && attributes !== undefined) return findGroup(parts, active, attributes);
-  const empty = did === 'hold' ? emptyStratum(active, text) : [];
-  return findCollector(parts, text, { known, empty });
-}
-
-/** The stratum that a label of the right form names in rollouts where nobody belongs to it yet. */
-function emptyStratum(rollouts: readonly Rollout[], text: string): readonly HeldSubject[] {
-  const values = text.split('/').map((part) => part.trim());
-  if (values.length < 2 || values.includes('')) return [];
-  return rollouts.flatMap(({ id, policy, unreadable }) =>
-    policy.spreadBy.length === values.length && unreadable === undefined
-      ? [{ kind: 'stratum', label: values.join(' / '), rolloutId: id }]
-      : [],
-  );
-}
-
-/** Collectors that share something, in each running rollout that has some of them. */
-async function findGroup(
-  { store }: OperationsParts,
-  rollouts: readonly Rollout[],
-  attributes: readonly Attribute[],
-): Promise<Found> {
-  const label = formatAttributes(attributes);
-  const subjects: HeldSubject[] = [];
-  for (const { id, unreadable } of rollouts) {
-    const table = unreadable === undefined ? await store.loadAttributes(id) : undefined;
-    if (table !== undefined && membersWith(table, attributes).length > 0)
-      subjects.push({ kind: 'stratum', label, rolloutId: id, attributes });
-  }
-  if (subjects.length > 0) return { kind: 'found', subjects };
-  return { kind: 'unknown', why: { kind: 'sharedByNone', label } };
-}
-
-/** Nothing of it starts, and what is said of it could not be kept. */
-function unreadableRollout(label: string, rolloutId: string, record: UnreadableRecord): Found {
-  return { kind: 'unknown', why: { kind: 'unreadableRollout', label, rolloutId, record } };
-}
-
-/** In our own records first: a service that is down must not be in the way of who holds something back. */
-async function findCollector(
-  parts: OperationsParts,
-  text: string,
-  strata: { readonly known: readonly string[]; readonly empty: readonly HeldSubject[] },
-): Promise<Found> {
-  const found = (collectorId: number, name: string): Found => ({
-    kind: 'found',
-    subjects: [{ kind: 'collector', collectorId, name }],
-  });
-  const planned = await findPlannedCollector(parts, text);
-  if (planned !== undefined) return found(planned.identity.collectorId, planned.identity.collectorName);
-  const id = parseCollectorId(text);
-  const { collectors } = await parts.register.holds();
-  const held = collectors.find(({ collectorId, name }) => collectorId === id || name === text.trim());
-  if (held !== undefined) return found(held.collectorId, held.name ?? String(held.collectorId));
-  const byId = id === undefined ? undefined : found(id, String(id));
-  const asked = await askForCollector(parts, text);
-  if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
-  // One that the service does not know, or can't be asked for now, can still be named by its id.
-  if (byId?.kind === 'found')
-    return asked.kind === 'none' ? { ...byId, note: { kind: 'collectorUnknown' } } : byId;
-  const nearest = nearestTexts(text, strata.known, nearestMax);
-  if (strata.empty.length > 0)
-    return { kind: 'found', subjects: strata.empty, note: { kind: 'stratumEmpty', nearest } };
-  if (asked.kind === 'unavailable') return asked;
-  const all = [...nearest, ...(await namesNear(parts, text))].slice(0, nearestMax);
-  return { kind: 'unknown', why: { kind: 'unknown', subject: text, nearest: all } };
-}
-
-// A hint is one line.
-const nearestMax = 3;
-
-/** Whether a build that was held is one that nobody offers: a slip, most likely. */
-async function noteOfBuild(
-  { register }: OperationsParts,
-  [subject]: readonly HeldSubject[],
-): Promise<HoldNote | undefined> {
-  if (subject?.kind !== 'build') return undefined;
-  const { build } = subject;
-  const offered = await register.lastOffered();
-  if (
-    offered === undefined ||
-    isOffered(
-      build,
-      offered.builds.map((version) => ({ version })),
-    )
-  )
-    return undefined;
-  const nearest = nearestTexts(build, offered.builds, nearestMax);
-  return { kind: 'buildNotOffered', seenAt: offered.at, nearest };
 }
 
 function withNote(result: HoldResult, note: HoldNote | undefined): HoldResult {
