@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { WaveRule } from '../../../../src/rollout/model/policy.ts';
 import { coverage } from '../../../../src/rollout/planning/coverage.ts';
 import { makePlan, type Plan } from '../../../../src/rollout/planning/plan.ts';
-import { shareSeats } from '../../../../src/rollout/planning/take-seats.ts';
+import { type SeatClaim, shareSeats } from '../../../../src/rollout/planning/take-seats.ts';
 import { aFleet, aPolicy, aWaveRule, oldBuild, targetBuild } from '../../../support/builders.ts';
 import { fleetOf, idsByWave, someKin } from '../../../support/planned-fleet.ts';
 
@@ -48,30 +48,21 @@ describe('the strata of a plan', () => {
 });
 
 describe('the seats of a wave', () => {
-  it('are all given, to as many strata as possible, and within one of the exact share', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.record({ left: fc.nat(40), covered: fc.boolean() }), { maxLength: 12 }),
-        fc.nat(200),
-        (claims, seats) => {
-          const given = shareSeats(seats, claims);
-          const left = claims.reduce((sum, each) => sum + each.left, 0);
-          const free = Math.min(seats, left);
-          expect(given.reduce((sum, each) => sum + each, 0)).toBe(free);
-          const open = claims.filter((each) => each.left > 0);
-          expect(given.filter((each) => each > 0).length).toBe(Math.min(free, open.length));
-          const uncovered = given.filter((each, index) => each > 0 && claims[index]?.covered === false);
-          expect(uncovered.length).toBe(Math.min(free, open.filter((each) => !each.covered).length));
-          const rest = free - Math.min(free, open.length);
-          for (const [index, claim] of claims.entries()) {
-            const share = (given[index] ?? 0) - Math.min(1, given[index] ?? 0);
-            expect(given[index]).toBeLessThanOrEqual(claim.left);
-            if (rest === 0 || claim.left === 0) continue;
-            expect(Math.abs(share - (rest * (claim.left - 1)) / (left - open.length))).toBeLessThan(1);
-          }
-        },
-      ),
-    );
+  /** What is left of a stratum that no earlier wave covers, and of one that an earlier wave covers. */
+  const open = (left: number): SeatClaim => ({ left, covered: false });
+  const covered = (left: number): SeatClaim => ({ left, covered: true });
+
+  it.each<readonly [string, number, readonly SeatClaim[], readonly number[]]>([
+    ['go first to the largest strata', 2, [open(6), open(3), open(1)], [1, 1, 0]],
+    ['go first to strata that no wave covers', 2, [covered(6), open(3), covered(3), open(1)], [0, 1, 0, 1]],
+    ['go then one to each of the others', 3, [covered(6), open(3), covered(3)], [1, 1, 1]],
+    ['are shared in proportion to what remains', 8, [open(8), covered(2), open(2)], [5, 2, 1]],
+    ['fall to the largest remainder', 4, [open(5), open(4)], [2, 2]],
+    ['fall to the larger stratum between equal remainders', 5, [open(3), open(3)], [3, 2]],
+    ['are never more than are left', 20, [open(2), covered(0), open(1)], [2, 0, 1]],
+    ['may just suffice for everyone', 2, [covered(1), covered(1)], [1, 1]],
+  ])('%s', (_what, seats, claims, given) => {
+    expect(shareSeats(seats, claims)).toEqual(given);
   });
 });
 
