@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { makeApplyVerb } from '../../../../src/orchestrator/operations/apply-verb.ts';
 import { showRollback } from '../../../../src/orchestrator/operations/preview-rollback.ts';
-import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
-import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
-import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { isAsShown, previewRollback } from '../../../../src/rollout/status/preview-rollback.ts';
 import type { ShownRollback } from '../../../../src/rollout/verbs/refusal.ts';
-import { aFleetService } from '../../../support/builders/service-builders.ts';
-import { aRollout, aView, aWaveRule, oldBuild, someGroups, startedAt } from '../../../support/builders.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
+import { aRollout, aView, aWaveRule, oldBuild, startedAt } from '../../../support/builders.ts';
+import { aHouse, offering } from '../../../support/house.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 import { aViewOf } from '../../../support/view-cases.ts';
 
@@ -76,35 +72,15 @@ describe('a rollback that is confirmed', () => {
 describe('the rollback verb (P15)', () => {
   const id = 'production-20260302-1';
 
-  const setUp = async (rollout: Partial<Rollout> = {}) => {
-    const store = makeMemoryRolloutStore(() => startedAt);
-    const upgrades = upgraded(9);
-    await store.freeze({
-      rollout: aRollout({ id, state: 'paused', ...rollout }),
-      upgrades,
-      groups: someGroups(),
-      events: [],
-    });
-    const offers = [{ version: oldBuild, latest: true }];
-    const register = makeMemoryFleetRegister();
-    const parts = {
-      ...quietParts,
-      store,
-      register,
-      fleet: aFleetService({ listBuilds: async () => ({ ok: true, value: offers }) }),
-    };
+  const setUp = async () => {
+    const rollout = aRollout({ id, state: 'paused' });
+    const fleet = { listBuilds: offering(oldBuild) };
+    const { parts, register, now } = await aHouse({ rollout, upgrades: upgraded(9), fleet });
+    const asked = { rolloutId: id, verb: 'rollback', by: 'ann', reason: '' } as const;
     return {
-      register,
+      ...{ register, now },
       preview: () => showRollback(parts, id),
-      ask: (shown?: ShownRollback) =>
-        makeApplyVerb(parts)({
-          rolloutId: id,
-          verb: 'rollback',
-          by: 'ann',
-          reason: '',
-          ...(shown && { shown }),
-        }),
-      load: () => store.loadRollout(id),
+      ask: (shown?: ShownRollback) => makeApplyVerb(parts)({ ...asked, ...(shown && { shown }) }),
     };
   };
 
@@ -128,19 +104,19 @@ describe('the rollback verb (P15)', () => {
   });
 
   it('is refused with the numbers of now where it names none, or others', async () => {
-    const { ask, load } = await setUp();
+    const { ask, now } = await setUp();
     for (const shown of [undefined, { collectors: 2, leftBehind: 3 }, { collectors: 6, leftBehind: 0 }])
       expect(await ask(shown)).toMatchObject({
         kind: 'refused',
         refusal: { kind: 'rollbackUnconfirmed', shown: shown ?? null, now: { collectors: 6, leftBehind: 3 } },
       });
-    expect((await load())?.state).toBe('paused');
+    expect((await now()).state).toBe('paused');
   });
 
   it('begins where it names those that were shown, and repeated changes nothing', async () => {
-    const { ask, load } = await setUp();
+    const { ask, now } = await setUp();
     expect(await ask({ collectors: 6, leftBehind: 3 })).toMatchObject({ kind: 'change' });
-    expect(await load()).toMatchObject({ state: 'rollingBack', leftBehind: [{ count: 3 }] });
+    expect(await now()).toMatchObject({ state: 'rollingBack', leftBehind: [{ count: 3 }] });
     expect(await ask()).toEqual({ kind: 'unchanged' });
   });
 });
