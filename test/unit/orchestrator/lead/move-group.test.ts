@@ -5,16 +5,11 @@ import { repair } from '../../../../src/orchestrator/operations/repair.ts';
 import { makeSharedAttributes } from '../../../../src/orchestrator/records/shared-attributes.ts';
 import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
-import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
-import {
-  type MemoryRolloutStore,
-  makeMemoryRolloutStore,
-} from '../../../../src/rehearsal/store/memory-rollout-store.ts';
+import type { MemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { aFleetService } from '../../../support/builders/service-builders.ts';
-import { aFleet, aPolicy, startedAt } from '../../../support/builders.ts';
+import { aFleet, aPolicy } from '../../../support/builders.ts';
+import { aHouse, answering } from '../../../support/house.ts';
 import { frozenFor } from '../../../support/planned-fleet.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
 import { ended } from '../../../support/store/store-changes.ts';
 
 const id = 'production-20260302-1';
@@ -28,25 +23,24 @@ const fleet = (size: number) =>
 
 /** A rollout of sixty in five racks, all of them admissible at once. */
 async function begin(isolateAttributes = false) {
-  const store = makeMemoryRolloutStore(() => startedAt);
   const policy = aPolicy({ spreadBy: ['osName'], concurrency: 100, isolateAttributes });
   const never = new AbortController().signal;
+  const { parts: quiet, store } = await aHouse({
+    rollout: null,
+    fleet: { readFleet: answering(fleet(65)) },
+  });
+  await store.freeze({ ...frozenFor(policy, fleet(60), id), events: [] });
   const parts = {
-    ...quietParts,
-    store,
-    register: makeMemoryFleetRegister(),
-    sharedAttributes: makeSharedAttributes(),
-    fleet: aFleetService({ readFleet: async () => ({ ok: true, value: fleet(65) }) }),
-    gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
-    queue: { deliver: async () => undefined, bringForward: async () => undefined },
+    ...quiet,
     rollouts: [policy],
+    sharedAttributes: makeSharedAttributes(),
+    gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
     backgroundTasks: {
       run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
         await work(never);
       },
     },
   };
-  await store.freeze({ ...frozenFor(policy, fleet(60), id), events: [] });
   const lead = async (changed: Partial<MemoryRolloutStore> = {}) => {
     const given = { ...parts, store: { ...store, ...changed } };
     // What a background task saves wakes the leader.
@@ -65,21 +59,21 @@ const rackOne = Array.from({ length: 12 }, (_, index) => 5 * index + 1);
 describe('collectors that are held for what they share', () => {
   it('do not start, in any stratum, and the others do; once released they start', async () => {
     const { parts, store, lead, pending } = await begin();
-    expect(await hold(parts as never, { subject, ...by })).toMatchObject({ kind: 'done' });
+    expect(await hold(parts, { subject, ...by })).toMatchObject({ kind: 'done' });
     await lead();
     expect((await pending()).toSorted((a, b) => a - b)).toEqual(rackOne);
     const held = (await store.loadRollout(id))?.heldStrata;
     expect(held).toMatchObject([{ label: subject, stratum: 2, by: 'ann' }]);
     expect(held?.[0]).not.toHaveProperty('unmoved');
     expect((await store.loadGroups(id))?.strata.map(({ sizes }) => sizes[0])).toEqual([24, 24, 12]);
-    await release(parts as never, { subject, ...by });
+    await release(parts, { subject, ...by });
     await lead();
     expect(await pending()).toEqual([]);
   });
 
   it('keep everything from starting while nobody can tell who they are (P14)', async () => {
     const { parts, lead, pending } = await begin();
-    await hold(parts as never, { subject, ...by });
+    await hold(parts, { subject, ...by });
     await lead({ loadAttributes: async () => undefined });
     expect(await pending()).toHaveLength(60);
     await lead();
@@ -88,7 +82,7 @@ describe('collectors that are held for what they share', () => {
 
   it('are moved although a record changes meanwhile', async () => {
     const { parts, store, lead, pending } = await begin();
-    await hold(parts as never, { subject, ...by });
+    await hold(parts, { subject, ...by });
     let writes = 0;
     await lead({
       saveUpgrades: (rolloutId, changes, guard) => {
@@ -102,18 +96,18 @@ describe('collectors that are held for what they share', () => {
 
   it('are held too when they join later', async () => {
     const { parts, policy, store, lead, pending } = await begin();
-    await hold(parts as never, { subject, ...by });
+    await hold(parts, { subject, ...by });
     await lead();
     const rollout = await store.loadRollout(id);
     if (rollout === undefined) throw new Error('no rollout');
-    await addLateJoiners(parts as never, policy, rollout, noMemory);
+    await addLateJoiners(parts, policy, rollout, noMemory);
     await lead();
     expect((await pending()).toSorted((a, b) => a - b)).toEqual([...rackOne, 61]);
   });
 
   it('are named in vain where nobody of a running rollout has it', async () => {
     const { parts } = await begin();
-    expect(await hold(parts as never, { subject: 'fields.rack=r9', ...by })).toEqual({
+    expect(await hold(parts, { subject: 'fields.rack=r9', ...by })).toEqual({
       kind: 'unknown',
       why: { kind: 'sharedByNone', label: 'fields.rack=r9' },
     });
@@ -140,7 +134,7 @@ describe('collectors that are held for what they share', () => {
 
   it('stay held when a corrupt record of one of them is repaired, which knows no stratum', async () => {
     const { parts, store, lead } = await begin();
-    await hold(parts as never, { subject, ...by });
+    await hold(parts, { subject, ...by });
     await lead();
     const repairing: MemoryRolloutStore = {
       ...store,
@@ -157,7 +151,7 @@ describe('collectors that are held for what they share', () => {
       },
     };
     const asked = { rolloutId: id, collectorId: 1, settlement: 'withdraw', ...by } as const;
-    expect(await repair({ ...parts, store: repairing } as never, asked)).toBe('repaired');
+    expect(await repair({ ...parts, store: repairing }, asked)).toBe('repaired');
     expect((await store.loadUpgrade(id, 1))?.identity.stratum).toBe(0);
     await lead();
     expect((await store.loadUpgrade(id, 1))?.identity.stratum).toBe(2);
@@ -165,7 +159,7 @@ describe('collectors that are held for what they share', () => {
 
   it('take a lane of the plan with them, so that caps and windows go on to count', async () => {
     const { parts, store, lead } = await begin();
-    await hold(parts as never, { subject, ...by });
+    await hold(parts, { subject, ...by });
     await lead();
     const groups = await store.loadGroups(id);
     const { upgrades } = await store.loadUpgrades(id, rackOne);
