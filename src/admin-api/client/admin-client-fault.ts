@@ -5,8 +5,10 @@ import type { HttpFault } from '../../http/fault.ts';
 export type AdminClientFaultKind =
   /** Nobody answers there, or somebody else does. */
   | 'unreachable'
-  /** The token is missing or wrong, or this machine may not ask. */
+  /** The token is missing or wrong. */
   | 'unauthorized'
+  /** The token's role, this machine, or this many wrong tokens may not ask. */
+  | 'forbidden'
   /** The verb is not legal in this state; the message says why. */
   | 'refused'
   /** There is no such rollout. */
@@ -29,11 +31,11 @@ export class AdminClientFault extends Error {
 
 const kindOfStatus: Readonly<Record<number, AdminClientFaultKind>> = {
   401: 'unauthorized',
-  403: 'unauthorized',
+  403: 'forbidden',
   404: 'notFound',
   409: 'refused',
   // Too many wrong tokens from here.
-  429: 'unauthorized',
+  429: 'forbidden',
   503: 'unavailable',
 };
 

@@ -52,9 +52,13 @@ export async function initCommand(
     before = answers;
   }
   const at = file === 'upwave.yaml' ? '' : ` --config ${file}`;
-  output.out.write(
-    `wrote ${file}, and the key into ${keyFile} (readable by you alone)\nnext: upwave plan${at}   shows what would happen; nothing is changed\n      upwave run${at}    starts the daemon; its plan waits for your approval\n`,
-  );
+  const next = [
+    `wrote ${file}, and the key into ${keyFile} (readable by you alone)`,
+    `next: upwave plan${at}   shows what would happen; nothing is changed`,
+    `      upwave run${at}    starts the daemon with the Redis of the config; its plan waits for your approval`,
+    `      upwave run${at} --redis embedded   the same for a first try, with a Redis of its own`,
+  ];
+  output.out.write(`${next.join('\n')}\n`);
   return exitCodes.done;
 }
 

@@ -1,5 +1,5 @@
 import { type AdminClient, makeAdminClient } from '../../admin-api/client/admin-client.ts';
-import { AdminClientFault } from '../../admin-api/client/admin-client-fault.ts';
+import { AdminClientFault, type AdminClientFaultKind } from '../../admin-api/client/admin-client-fault.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { writeAddress } from '../../base/url-authority.ts';
 import { CommandFailure } from './command.ts';
@@ -27,14 +27,19 @@ export async function withDaemon<T>(
     return await ask(client);
   } catch (error) {
     if (error instanceof AdminClientFault) {
-      const hint = error.kind === 'unreachable' ? '; is `upwave run` running there?' : '';
-      throw new CommandFailure(exitCodeOf(error), `${toPrintable(error.message)}${hint}`, { cause: error });
+      const message = `${toPrintable(error.message)}${hints[error.kind] ?? ''}`;
+      throw new CommandFailure(exitCodeOf(error), message, { cause: error });
     }
     throw error;
   } finally {
     await client.close();
   }
 }
+
+const hints: Partial<Record<AdminClientFaultKind, string>> = {
+  unreachable: '; is `upwave run` running there?',
+  unauthorized: '; set UPWAVE_TOKEN to a token of the daemon',
+};
 
 function placeOf(target: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
   const url = urlOf(target);

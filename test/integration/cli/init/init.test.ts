@@ -36,6 +36,8 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
     const { code, out } = await init.ended;
     expect(out).toMatch(/the key works; builds on offer: \d+/);
     expect(out).toContain('next: upwave plan ');
+    // A daemon without a Redis would wait for one for ever.
+    expect(out).toContain('upwave run --redis embedded');
     expect(out).not.toContain('akey');
     // Cursor movements of readline would stand as text between question and answer.
     expect(out).not.toContain('\\u00');

@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withDaemon } from '../../../../src/cli/shell/daemon-target.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import { aFolder } from '../../../support/a-folder.ts';
 import { withSection } from '../../../support/config-fixtures.ts';
+import { makeFakeOperations } from '../../../support/fake-operations.ts';
+import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
 /** A config of a daemon that would listen there, and does not. */
 function configOfDaemonAt(host: string): string {
@@ -30,6 +32,16 @@ describe('a command that asks the daemon', () => {
       exitCode: exitCodes.unreachable,
       message: expect.stringContaining(place),
     });
+  });
+
+  it('says where the token is taken from, where the daemon needs one', async () => {
+    const api = await startFakeAdminApi(makeFakeOperations({ rollouts: [] }), {
+      token: 'a-token-of-this-test',
+    });
+    onTestFinished(api.close);
+    vi.stubEnv('UPWAVE_TOKEN', '');
+    const asked = withDaemon({ config: 'none', url: api.url }, (client) => client.listRollouts());
+    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('set UPWAVE_TOKEN') });
   });
 
   it('finds it by UPWAVE_URL, and then reads no config; by --url before that', async () => {
