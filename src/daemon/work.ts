@@ -134,7 +134,7 @@ function endWork(
 }
 
 function loopsParts(ground: Ground, { shared, ...engine }: Engine) {
-  const { config, clock, sink, redis, keyPrefix, requestsPerSecond, followsSchedule } = ground;
+  const { config, clock, sink, redis, keyPrefix, followsSchedule } = ground;
   const { live, policies, broken } = ground;
   const { accounts, configs } = shared;
   const { outbox, readApiBudgetStatus } = ground.loopPorts;
@@ -143,7 +143,6 @@ function loopsParts(ground: Ground, { shared, ...engine }: Engine) {
     ...shared,
     redis,
     keyPrefix,
-    requestsPerSecond,
     followsSchedule,
     schedules: live.schedules(),
     outbox,

@@ -14,6 +14,7 @@ const nights = [
   { from: 102, count: 2 },
   { from: 305, count: 1 },
   { from: 856, count: 1 },
+  { from: 9, count: 1 },
 ];
 
 // A night that finds it, among the cheapest: the test need not search again.
@@ -32,7 +33,7 @@ const firstSeeds: Readonly<Record<PlantedBug, number>> = {
   targetMoved: 1,
   toldNotSeen: 1,
   rowEndsUpgrade: 1,
-  lostUpgradeNotWaitedFor: 1838,
+  lostUpgradeNotWaitedFor: 4045,
   storeTrustedBlindly: 124,
   deferredGivenUp: 26,
   evidenceHoldStays: 355,
@@ -46,7 +47,7 @@ const firstSeeds: Readonly<Record<PlantedBug, number>> = {
   notFoundBelieved: 25,
   rollbackNotPolled: 105,
   olderBrakesReturn: 5,
-  turnKept: 9,
+  turnKept: 139,
   anyApprovalTaken: 7,
   rollbackAtOnce: 19,
   silenceUnnoticed: 14,

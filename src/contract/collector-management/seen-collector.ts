@@ -41,8 +41,8 @@ const one = { status: 200, body: One } as const;
 export const seeCollector = { ...getCollector, answer: one };
 export const seeCollectorByName = { ...getCollectorByName, answer: one };
 export const seeCollectors = readAsList(listCollectors, 'collectors', SeenCollector);
-export const seeUpgradableCollectors = readAsList(
-  listUpgradableCollectors,
-  'collectors',
-  z.object({ id: shape.id }),
-);
+
+/** What the upgradable list is read for, many times an hour. */
+const { id, collectorType, alive, lastSeenAlive, collectorVersion } = SeenCollector.shape;
+const ListedCollector = z.object({ id, collectorType, alive, lastSeenAlive, collectorVersion });
+export const seeUpgradableCollectors = readAsList(listUpgradableCollectors, 'collectors', ListedCollector);

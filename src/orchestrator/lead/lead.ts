@@ -112,11 +112,12 @@ async function reconcileAll(
   let wakeAt = Number.POSITIVE_INFINITY;
   try {
     const active = await parts.store.activeRolloutIds(parts.policies);
-    if (active.length > 0) await beginWatch();
     for (const rolloutId of active) {
       const wake = await reconcileOne(parts, rolloutId, fence, overdue, signal);
       wakeAt = Math.min(wakeAt, wake ?? Number.POSITIVE_INFINITY);
     }
+    // After the pass, so that what it has just admitted is watched at once.
+    if (active.length > 0) await beginWatch();
   } catch (error) {
     parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
   }

@@ -238,8 +238,12 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   const { rollout } = view;
   const at = nowOf(pass);
   const startBy = new Map(picks.map((pick) => [pick.collectorId, pick.startBy]));
-  const holds = await parts.register.holdsOf([...startBy.keys()]);
-  const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...startBy.keys()]);
+  const ids = [...startBy.keys()];
+  // Side by side: a slot waits for it.
+  const [holds, { upgrades }] = await Promise.all([
+    parts.register.holdsOf(ids),
+    parts.store.loadUpgrades(rollout.id, ids),
+  ]);
   const wasWithdrawn = await withdrawHeld(pass, holds, upgrades);
   if (wasWithdrawn) return 'changed';
   const trustedSince = parts.trustedSince?.() ?? 0;

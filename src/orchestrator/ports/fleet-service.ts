@@ -21,11 +21,16 @@ export interface TaskSighting {
   readonly serviceAt: EpochMs | null;
 }
 
-/** One page of the inventory, with the service's own clock at its answer, where the answer shows it. */
-export interface InventoryPage {
-  readonly collectors: readonly FleetCollector[];
+/** What each list shows of a collector. */
+export type ListedCollector = Pick<FleetCollector, 'id' | 'build' | 'alive' | 'lastSeenAlive'>;
+
+/** One page of a list, with the service's own clock at its answer, where the answer shows it. */
+export interface ListedPage<Row extends ListedCollector = ListedCollector> {
+  readonly collectors: readonly Row[];
   readonly serviceAt: EpochMs | null;
 }
+
+export type InventoryPage = ListedPage<FleetCollector>;
 
 /** An upgrade task to be created. */
 export interface CreateTask {
@@ -64,7 +69,7 @@ export interface FleetService {
    */
   readUpgradable(
     toBuild: string,
-    onPage: (collectorIds: readonly number[]) => Promise<void>,
+    onPage: (page: ListedPage) => Promise<void>,
     signal?: AbortSignal,
   ): Promise<Answer<number>>;
   /** One collector by its id, or by its exact name; undefined when there is none, or it is no installed one. */

@@ -24,11 +24,11 @@ export async function loadRolloutView(
   rolloutId: string,
   at: { readonly now: EpochMs; readonly overdueBefore: EpochMs; readonly pageSize: number },
 ): Promise<RolloutView | undefined> {
-  const stored = await store.loadView(rolloutId, at);
+  const [stored, heldBuilds] = await Promise.all([store.loadView(rolloutId, at), register.heldBuilds()]);
   if (stored === undefined) return undefined;
   const { kind, targetBuild, rollbackId, endedAt } = stored.rollout;
   // What was held while it was running does not matter once it is over; a rollback goes to builds that were fine.
-  const builds = endedAt === null && kind === 'upgrade' ? await register.heldBuilds() : [];
+  const builds = endedAt === null && kind === 'upgrade' ? heldBuilds : [];
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
   const view = {
     ...stored,

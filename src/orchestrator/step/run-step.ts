@@ -77,10 +77,13 @@ export async function runStep(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
-    const rollout = await parts.store.loadRollout(of.rolloutId);
+    // Side by side: a save names the revisions of both.
+    const [rollout, { upgrades, unreadable }] = await Promise.all([
+      parts.store.loadRollout(of.rolloutId),
+      parts.store.loadUpgrades(of.rolloutId, [of.collectorId]),
+    ]);
     if (rollout?.unreadable?.kind === 'newer')
       return { job: 'comeBack', at: parts.clock.now() + newerAgainMs };
-    const { upgrades, unreadable } = await parts.store.loadUpgrades(of.rolloutId, [of.collectorId]);
     if (unreadable.length > 0) return { job: 'comeBack', at: parts.clock.now() + unreadableAgainMs };
     const [upgrade] = upgrades;
     if (rollout === undefined || upgrade === undefined) return { job: 'end' };
@@ -191,12 +194,15 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
   const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
   if (held !== undefined)
     return putBack(run, upgrade, { kind: 'stratumHeld', label: held.label, reason: held.reason });
-  const hold = await findHold(parts, upgrade.identity.collectorId);
+  const { collectorId } = upgrade.identity;
+  const [hold, rival] = await Promise.all([
+    findHold(parts, collectorId),
+    findRival(parts, rollout, collectorId),
+  ]);
   if (hold !== undefined) {
     const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
     return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
   }
-  const rival = await findRival(parts, rollout, upgrade.identity.collectorId);
   return rival === undefined ? undefined : claimedBy(run, upgrade, rival);
 }
 

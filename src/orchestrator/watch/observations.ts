@@ -1,11 +1,11 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RowObservation } from '../../rollout/upgrade/facts.ts';
 import { freshForMs } from '../../rollout/upgrade/step.ts';
-import type { InventoryPage } from '../ports/fleet-service.ts';
+import type { ListedPage } from '../ports/fleet-service.ts';
 
 /** What pages of the inventory showed last of each collector: a collector that is admitted right after that needs no poll of its own. */
 export interface Observations {
-  note(page: InventoryPage, at: EpochMs): void;
+  note(page: ListedPage, at: EpochMs): void;
   /** Of the last minute; undefined when no page was read then, or it was on none. */
   find(collectorId: number, now: EpochMs): RowObservation | undefined;
 }

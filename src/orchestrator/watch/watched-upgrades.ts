@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
-import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { dueAtOf, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { isWatched } from '../../rollout/upgrade/evolve.ts';
 import { leavingMany, type WatchedRollout } from '../../rollout/upgrade/reading-period.ts';
 import type { Accounts } from '../ports/accounts.ts';
@@ -52,7 +52,7 @@ export async function listWatched(
       const others = byCollector.get(upgrade.identity.collectorId) ?? [];
       byCollector.set(upgrade.identity.collectorId, [...others, { rollout, upgrade }]);
     }
-    loads.push(loadOf(view, upgrades));
+    loads.push(loadOf(view, upgrades, now));
   }
   return { rollouts, byCollector, loads };
 }
@@ -60,6 +60,7 @@ export async function listWatched(
 function loadOf(
   { rollout, candidates, learned }: Pick<RolloutView, 'rollout' | 'candidates' | 'learned'>,
   upgrades: readonly Upgrade[],
+  now: EpochMs,
 ): WatchedRollout {
   const { expectMs, deadlineMs } = rollout.policy.upgrade;
   const running = new Map<string, number>();
@@ -69,8 +70,9 @@ function loadOf(
     const { state } = upgrade.progress;
     const { toBuild } = upgrade.identity;
     if (state === 'upgrading') running.set(toBuild, (running.get(toBuild) ?? 0) + 1);
-    else if (state === 'queued') queued += 1;
-    else verifying += 1;
+    else if (state !== 'queued') verifying += 1;
+    // One that is due takes the newest row when its turn in the rate comes.
+    else if ((dueAtOf(upgrade) ?? now) > now) queued += 1;
   }
   const leaving = upgrades.filter(({ progress: { state } }) => state === 'queued').length;
   const isAnyWaiting = candidates.some(({ retries, pending }) => retries.length + pending.length > 0);

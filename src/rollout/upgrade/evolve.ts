@@ -10,7 +10,7 @@ import { pending } from './pending.ts';
 import { queued } from './queued.ts';
 import { retrying } from './retrying.ts';
 import { starting } from './starting.ts';
-import type { OfferContext, OfferVerdict, RowContext, RowVerdict, StateRules } from './state-rules.ts';
+import type { RowContext, RowVerdict, StateRules, UnlistedContext, UnlistedVerdict } from './state-rules.ts';
 import type { Step } from './step.ts';
 import type { EvolveContext } from './transitions.ts';
 import { upgrading } from './upgrading.ts';
@@ -68,10 +68,17 @@ export function judgeRow(upgrade: Upgrade, row: InventoryRow, context: RowContex
   return rulesOf(upgrade).rows?.judge(upgrade, row, context) ?? 'none';
 }
 
-/** What it means for an upgrade that the service would start another one of its collector to the same build. */
-export function judgeOffer(upgrade: Upgrade, context: OfferContext): OfferVerdict {
+/** What it means for an upgrade that the service would start another one of its collector. @param row as the list shows it */
+export function judgeOffer(upgrade: Upgrade, row: InventoryRow, context: RowContext): RowVerdict {
   if (isPollUnderWay(upgrade, context.at)) return 'none';
-  return rulesOf(upgrade).rows?.judgeOffer?.(upgrade, context) ?? 'none';
+  const { rows } = rulesOf(upgrade);
+  return (rows?.judgeOffer ?? rows?.judge)?.(upgrade, row, context) ?? 'none';
+}
+
+/** What it means for an upgrade that the service would start no other one of its collector, to any build. */
+export function judgeUnlisted(upgrade: Upgrade, context: UnlistedContext): UnlistedVerdict {
+  if (isPollUnderWay(upgrade, context.at)) return 'none';
+  return rulesOf(upgrade).rows?.judgeUnlisted?.(upgrade, context) ?? 'none';
 }
 
 // A write now would only make that poll stale. One that failed is repeated soon.

@@ -34,8 +34,11 @@ export type UpgradeFact = { readonly at: EpochMs } & (
       readonly serviceAt: EpochMs | null;
     }
   | ({ readonly kind: 'collectorSeen' } & CollectorObservation)
-  /** A row of the inventory hints that its task may be over: it is polled now. The row itself ends nothing (P10). */
-  | { readonly kind: 'changeHinted' }
+  /**
+   * A row hints that its task may be over: it is polled now. The row itself ends nothing (P10). `unchangedAt`: when a list
+   * showed last that it went on.
+   */
+  | { readonly kind: 'changeHinted'; readonly unchangedAt?: EpochMs }
   /**
    * A row shows that nothing has changed, and the next one comes soon: a poll due before `until` waits until then. One that
    * is due already goes ahead, and none waits longer than its rare poll, its deadline or the end of its verification: so

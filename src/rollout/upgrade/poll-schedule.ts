@@ -7,7 +7,7 @@ const firstTaskPollShare = 0.5;
 const laterTaskPollShare = 0.15;
 
 // While pages show what changes, these polls are for what no page shows: a task that hangs.
-const firstRarePollShare = 4;
+const firstRarePollShare = 6;
 const rarePollGrowth = 2;
 
 // The service ends a task after 30 minutes (collector-api.md §3), and the default deadline is 35: a poll at 30 minutes
@@ -15,7 +15,7 @@ const rarePollGrowth = 2;
 const timeoutShare = 6 / 7 + 1 / 700;
 
 // A heartbeat comes every 15 s and an upgrade may take 10 minutes to show, so a thirtieth of that is a good first poll.
-const firstVerifyShare = 1 / 15;
+const firstVerifyShare = 1 / 12;
 const laterVerifyShare = 1 / 20;
 
 // The next heartbeat is there after 15 s (collector-api.md §8), and a little for its way. Where an upgrade takes less

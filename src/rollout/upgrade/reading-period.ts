@@ -26,15 +26,27 @@ export type Reading = {
   | { readonly of: 'inventory' }
   /** The collectors that the service would upgrade to this build: an upgrade that is on it again has ended. */
   | { readonly of: 'upgradable'; readonly toBuild: string }
+  /** The same for the control build: an upgrade that is not on it goes on. */
+  | { readonly of: 'control'; readonly toBuild: string }
 );
+
+/** What readings are planned by, beside the rollouts. */
+export interface ReadingLimits {
+  /** What the access key may send now, over all daemons. */
+  readonly requestsPerSecond: number;
+  /** How many pages the last reading of the inventory took: a service may give fewer collectors a page than it is asked for. */
+  readonly pagesRead?: number;
+  /** The build whose upgradable list is known to show every upgrade that is over; undefined: none is known. */
+  readonly controlBuild?: string | undefined;
+}
 
 /** A page of a list shows this many collectors for one request (collector-api.md §4.1). */
 export const collectorsPerPage = 1_000;
 
-// A request is worth a twentieth of an upgrade in one slot: 15 s where it takes 5 minutes. A list is read when the slots
+// A request is worth an eighteenth of an upgrade in one slot: 17 s where it takes 5 minutes. A list is read when the slots
 // of ends that it is expected to show have idled for as long: n slots end one upgrade in usual / n, so that a period of
-// usual × √(2 / 20 / n) makes pages and idle slots cost the same, which is the least of both together.
-const requestPriceShare = 1 / 20;
+// usual × √(2 / 18 / n) makes pages and idle slots cost the same, which is the least of both together.
+const requestPriceShare = 1 / 18;
 
 // More often than this shows no more: the poll that follows and the next create take about as long.
 const periodMinShare = 1 / 100;
@@ -42,15 +54,19 @@ const periodMinShare = 1 / 100;
 // Requests cost nothing while few upgrades run, so a slot never idles for longer than this for the sake of one.
 const periodMaxShare = 1 / 30;
 
-// Where no collector waits for a slot, an end counts for the failure limit alone, and the last ones end the wave.
-const restingPeriodShare = 1 / 15;
-const lastUpgrades = 10;
+// Where no collector waits for a slot, an end counts for the failure limit alone, and the last ones end the wave. A
+// collector that returns is polled 50 s after its task where no row shows it before.
+const restingPeriodShare = 1 / 10;
+const lastUpgrades = 5;
 
 // The upgradable list shows an end while the collector restarts, and every failure. The inventory shows the ends whose
 // restart was too short for that, and the collectors that are back.
 const inventoryStretch = 2;
 
-// A collector that returns is polled 40 s after its task where no row shows it before.
+// Where the control list is read, nothing waits for the inventory: it shows which collectors are gone.
+const inventoryBesideControlShare = 1;
+
+// The same poll of a collector that returns.
 const inventoryMaxShare = 1 / 10;
 
 // About a restart's silence: what remains is to see collectors return.
@@ -72,14 +88,10 @@ const runningPerPage = 4;
 /**
  * Which lists are read, and how often; none while single polls cost less. All rollouts share the readings: the one with
  * the shortest upgrades sets the pace.
- * @param requestsPerSecond what the access key may send, over all daemons
- * @param pagesRead how many pages the last reading of the inventory took: a service may give fewer collectors a page than
- *   it is asked for
  */
 export function planReadings(
   rollouts: readonly WatchedRollout[],
-  requestsPerSecond: number,
-  pagesRead = 0,
+  { requestsPerSecond, pagesRead = 0, controlBuild }: ReadingLimits,
 ): readonly Reading[] {
   const busy = rollouts.filter((rollout) => watchedOf(rollout) > 0);
   const pagesWanted = Math.ceil(Math.max(1, ...busy.map(({ fleetSize }) => fleetSize)) / collectorsPerPage);
@@ -87,33 +99,53 @@ export function planReadings(
   const pages = pagesRead > 2 * pagesWanted + 1 ? pagesRead : pagesWanted;
   const watched = sum(busy.map(watchedOf));
   if (pages > watched) return [];
-  const usualMs = Math.min(...busy.map((rollout) => rollout.usualMs));
-  const isSlotAwaited = busy.some((rollout) => rollout.isSlotAwaited);
+  const isControlRead = controlBuild !== undefined && !runningByBuild(busy).has(controlBuild);
+  const readings = isControlRead ? controlReadings(busy, pages, controlBuild) : listReadings(busy, pages);
+  const perMs = sum(readings.map(({ periodMs }) => pages / periodMs));
+  const slower = Math.max(1, perMs / ((requestsPerSecond * pageShareMax) / 1_000));
+  // Polls are put off by it, and instants are whole milliseconds, in records and in JSON.
+  return readings.map((reading) => ({ ...reading, periodMs: Math.ceil(reading.periodMs * slower) }));
+}
+
+/** One list shows all ends, all returns, and all collectors that may start. The inventory shows who is gone. */
+function controlReadings(
+  busy: readonly WatchedRollout[],
+  pages: number,
+  toBuild: string,
+): readonly Reading[] {
+  const usualMs = usualOf(busy);
+  const running = sum([...runningByBuild(busy).values()]);
+  const periodMs = Math.min(usualMs * listShare(busy, pages, running), awaitedRowsMs(busy, usualMs));
+  return [
+    { of: 'control', toBuild, periodMs },
+    { of: 'inventory', periodMs: usualMs * inventoryBesideControlShare },
+  ];
+}
+
+/** The upgradable list of each target shows an end while the collector restarts, and the inventory shows those that are back. */
+function listReadings(busy: readonly WatchedRollout[], pages: number): readonly Reading[] {
+  const usualMs = usualOf(busy);
   const readings: Reading[] = [];
   const runningTo = runningByBuild(busy);
   const running = sum([...runningTo.values()]);
   for (const [toBuild, count] of runningTo) {
     if (count < runningPerPage * pages && runningTo.size > 1) continue;
-    const share = isSlotAwaited ? awaitedShare(pages, count) : restingShare(running);
-    readings.push({ of: 'upgradable', toBuild, periodMs: usualMs * share });
+    readings.push({ of: 'upgradable', toBuild, periodMs: usualMs * listShare(busy, pages, count) });
   }
-  const isHeartbeatAwaited = busy.some(({ queued }) => queued > 0);
   const shortest = Math.min(...readings.map(({ periodMs }) => periodMs));
   const betweenMs = running > 0 ? inventoryStretch * shortest : usualMs * verifyPeriodShare;
-  const inventoryMs = Math.min(
-    betweenMs,
-    usualMs * inventoryMaxShare,
-    usualMs * (isHeartbeatAwaited ? periodMinShare : 1),
-    busy.some(({ leaving }) => leaving > 0) ? rowFreshMs : Number.POSITIVE_INFINITY,
-  );
+  const inventoryMs = Math.min(betweenMs, usualMs * inventoryMaxShare, awaitedRowsMs(busy, usualMs));
   readings.push({
     of: 'inventory',
     periodMs: Number.isFinite(inventoryMs) ? inventoryMs : usualMs * verifyPeriodShare,
   });
-  const perMs = sum(readings.map(({ periodMs }) => pages / periodMs));
-  const slower = Math.max(1, perMs / ((requestsPerSecond * pageShareMax) / 1_000));
-  // Polls are put off by it, and instants are whole milliseconds, in records and in JSON.
-  return readings.map((reading) => ({ ...reading, periodMs: Math.ceil(reading.periodMs * slower) }));
+  return readings;
+}
+
+/** How often creates need rows: those that wait for a newer heartbeat, and those that wait for their place. */
+function awaitedRowsMs(busy: readonly WatchedRollout[], usualMs: DurationMs): DurationMs {
+  if (busy.some(({ queued }) => queued > 0)) return Math.min(usualMs * periodMinShare, rowFreshMs);
+  return busy.some(({ leaving }) => leaving > 0) ? rowFreshMs : Number.POSITIVE_INFINITY;
 }
 
 /**
@@ -128,6 +160,17 @@ export function hintsMax(
   const leaving = sum(rollouts.map((rollout) => rollout.leaving));
   if (leaving < leavingMany) return Number.POSITIVE_INFINITY;
   return Math.max(1, Math.floor(requestsPerSecond * hintShareMax * (periodMs / 1_000)));
+}
+
+function listShare(busy: readonly WatchedRollout[], pages: number, running: number): number {
+  if (running === 0) return verifyPeriodShare;
+  return busy.some(({ isSlotAwaited }) => isSlotAwaited)
+    ? awaitedShare(pages, running)
+    : restingShare(sum([...runningByBuild(busy).values()]));
+}
+
+function usualOf(busy: readonly WatchedRollout[]): DurationMs {
+  return Math.min(...busy.map(({ usualMs }) => usualMs));
 }
 
 function awaitedShare(pages: number, running: number): number {

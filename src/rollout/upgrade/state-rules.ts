@@ -39,8 +39,10 @@ export interface RowRules<State extends UpgradeState> {
   /** Whether rows take the place of polls, so that the upgrade counts for how often pages are read. */
   readonly isWatched: (upgrade: UpgradeIn<State>) => boolean;
   readonly judge: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
-  /** Its collector is on the upgradable list of its build; absent where that says nothing. */
-  readonly judgeOffer?: (upgrade: UpgradeIn<State>, context: OfferContext) => OfferVerdict;
+  /** Its collector is on the upgradable list of its build, or of the control build; absent where that is a row like any other. */
+  readonly judgeOffer?: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
+  /** Its collector is not on the list of the control build; absent where that says nothing. */
+  readonly judgeUnlisted?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => UnlistedVerdict;
 }
 
 /**
@@ -49,15 +51,15 @@ export interface RowRules<State extends UpgradeState> {
  */
 export type RowVerdict = 'collectorSeen' | 'changeHinted' | 'unchanged' | 'none';
 
-export type OfferVerdict = Extract<RowVerdict, 'changeHinted' | 'none'>;
+export type UnlistedVerdict = Extract<RowVerdict, 'unchanged' | 'none'>;
 
-export interface OfferContext {
+export interface UnlistedContext {
   readonly at: EpochMs;
   /** From one reading of the list to the next. */
   readonly periodMs: DurationMs;
 }
 
-export interface RowContext extends OfferContext {
+export interface RowContext extends UnlistedContext {
   readonly policy: Policy;
   /** The upgradable list of its build is read, too: that shows the end of its task, and silence need not be polled. */
   readonly isOfferRead: boolean;

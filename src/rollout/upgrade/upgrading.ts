@@ -10,12 +10,12 @@ import { mayRestart, restartSeenAt } from './heartbeats.ts';
 import { nextRareTaskPollAt, nextTaskPollAt, putOff } from './poll-schedule.ts';
 import {
   ignore,
-  type OfferContext,
-  type OfferVerdict,
   type PollLimit,
   type RowContext,
   type RowVerdict,
   type StateRules,
+  type UnlistedContext,
+  type UnlistedVerdict,
 } from './state-rules.ts';
 import type { Step } from './step.ts';
 import {
@@ -32,13 +32,16 @@ import {
 
 type Upgrading = UpgradeIn<'upgrading'>;
 
-// A restart that lasts longer than this shows its end on no list, so that polls follow it, too.
-const restartMaxShare = 3 / 10;
+// A restart that lasts longer than this, by the service's clock, shows its end on no list, so that polls follow it, too.
+const restartMaxMs: DurationMs = 90_000;
 
 // A poll comes with almost every page while a restart lasts (a minute at most), then less and less often.
 const pollShareOfPeriod = 0.9;
 const pollShareOfSilence = 0.3;
 const silenceExpectMs: DurationMs = 5 * 60_000;
+
+// The next reading may come late, and the poll must not come before it.
+const unlistedPeriods = 3;
 
 // The build is there, so the end is near: three times as often as polls are without a page.
 const pollShareOfAge = 0.05;
@@ -65,6 +68,7 @@ export const upgrading: StateRules<'upgrading'> = {
     isWatched: ({ progress: { taskId, ending } }) => taskId !== null && ending === null,
     judge: judgeRow,
     judgeOffer,
+    judgeUnlisted,
   },
   on: {
     // The answer may come after another daemon has taken the create for lost: it still names our task.
@@ -74,10 +78,7 @@ export const upgrading: StateRules<'upgrading'> = {
     },
     taskSeen: afterTaskSeen,
     collectorSeen: afterCollectorSeen,
-    changeHinted: (upgrade, { at }) => {
-      const { ending, dueAt } = upgrade.progress;
-      return ending !== null || dueAt <= at ? upgrade : to(upgrade, { ...upgrade.progress, dueAt: at });
-    },
+    changeHinted: afterChangeHinted,
     unchanged: afterUnchanged,
     pollFailed: (upgrade, fact, context) =>
       fact.of === 'task' && classifyPollFailure(fact.failure) === 'gone'
@@ -181,7 +182,7 @@ function judgeRow(
   if (!isAtTarget && !isSilent) return 'unchanged';
   // By the service's clock; where that is not known, it may have been silent since the task began.
   const silentMs = lastSeenAlive === null || serviceAt === null ? at - startedAt : serviceAt - lastSeenAlive;
-  const isRestart = silentMs < policy.upgrade.expectMs * restartMaxShare;
+  const isRestart = silentMs < restartMaxMs;
   if (!isAtTarget && isOfferRead && isRestart) return 'unchanged';
   const silenceShare = pollShareOfSilence * (policy.upgrade.expectMs / silenceExpectMs);
   const spacingMs = isAtTarget ? (polledAt - startedAt) * pollShareOfAge : silentMs * silenceShare;
@@ -189,14 +190,33 @@ function judgeRow(
 }
 
 /**
- * The service would start another upgrade of it, so that its task is over: it restarts, or failed. The list shows less
+ * The service would start another upgrade of it, so that its task is over: it restarts, failed, or is back. The list shows less
  * than the task itself, and may be older than it seems: the task is polled. One that goes on is polled less and less often.
  */
-function judgeOffer({ progress }: Upgrading, { at, periodMs }: OfferContext): OfferVerdict {
-  const { startedAt, polledAt, taskId, ending } = progress;
-  if (taskId === null || ending !== null) return 'none';
+function judgeOffer(upgrade: Upgrading, row: InventoryRow, context: RowContext): RowVerdict {
+  const { startedAt, polledAt, taskId, ending } = upgrade.progress;
+  if (ending !== null) return 'none';
+  if (taskId === null) return judgeRow(upgrade, row, context);
+  const { at, periodMs } = context;
   const spacingMs = (polledAt - startedAt) * pollShareOfAge;
   return at - polledAt >= Math.max(periodMs * pollShareOfPeriod, spacingMs) ? 'changeHinted' : 'none';
+}
+
+/** The service would start no other upgrade of it: its task goes on. Written down only where a poll would come soon. */
+function judgeUnlisted({ progress }: Upgrading, { at, periodMs }: UnlistedContext): UnlistedVerdict {
+  const { taskId, ending, dueAt } = progress;
+  if (taskId === null || ending !== null) return 'none';
+  return dueAt - at < unlistedPeriods * periodMs ? 'unchanged' : 'none';
+}
+
+function afterChangeHinted(
+  upgrade: Upgrading,
+  { at, unchangedAt: shownAt = 0 }: FactOf<'changeHinted'>,
+): Upgrade {
+  const { ending, dueAt, startedAt, unchangedAt = 0 } = upgrade.progress;
+  if (ending !== null || dueAt <= at) return upgrade;
+  const isNews = shownAt > Math.max(startedAt, unchangedAt);
+  return to(upgrade, { ...upgrade.progress, dueAt: at, ...(isNews && { unchangedAt: shownAt }) });
 }
 
 function afterUnchanged(

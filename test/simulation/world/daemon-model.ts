@@ -158,7 +158,6 @@ export function makeDaemonModel(
     observations,
     trustedSince,
     queue: leadParts.queue,
-    requestsPerSecond,
   };
   const stepParts = { ...partsOf('step'), trustedSince };
   const partsOfSteps = new Map<string, StepParts>();

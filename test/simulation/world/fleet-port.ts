@@ -123,14 +123,14 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     },
     readUpgradable: async (build, onPage) => {
       for (let from = 0, pages = 1; ; from += rowsPerPage, pages += 1) {
-        const answer = await read(() => {
+        const answer = await read(({ serviceAt }) => {
           if (!isOffered(build)) return refused('collector.version.invalid');
           const upgradable = listed().filter((collector) => service.isUpgradable(collector, build));
-          return ok(upgradable.slice(from, from + rowsPerPage).map(({ about }) => about.id));
+          return ok({ collectors: upgradable.slice(from, from + rowsPerPage).map(shown), serviceAt });
         });
         if (!answer.ok) return answer;
         await onPage(answer.value);
-        if (answer.value.length < rowsPerPage) return ok(pages);
+        if (answer.value.collectors.length < rowsPerPage) return ok(pages);
       }
     },
     findCollector: (idOrName) =>

@@ -452,7 +452,9 @@ describe('the fleet service', () => {
       );
       const read = async () => {
         const shown: string[] = [];
-        const answer = await fleet.readUpgradable('19.500-1', async (ids) => void shown.push(ids.join(' ')));
+        const answer = await fleet.readUpgradable('19.500-1', async ({ collectors }) => {
+          shown.push(collectors.map(({ id }) => id).join(' '));
+        });
         return [shown.filter((page) => page !== ''), answer];
       };
       const pages = [fleetRows.slice(0, 10), fleetRows.slice(10, 14)].map((rows) =>
@@ -462,6 +464,39 @@ describe('the fleet service', () => {
       expect(await read()).toEqual([pages, { ok: true, value: 2 }]);
       expect(server.requests.every(({ query }) => query.get('toVersion') === '19.500-1')).toBe(true);
       expect(new Set(budget.taken)).toEqual(new Set(['verify']));
+    });
+
+    it('reads all of the upgradable list of a service that gives fewer rows than a page asks for', async () => {
+      const { fleet } = await aCollectorApi(
+        (request, response) => {
+          const { collectors } = pageOf(fleetRows, request);
+          sendJson(response, 200, { collectors: collectors.slice(0, 4) });
+        },
+        { pageSize: 10 },
+      );
+      for (const _reading of ['the first', 'the second']) {
+        const shown: number[] = [];
+        await fleet.readUpgradable('19.500-1', async ({ collectors }) => {
+          shown.push(...collectors.map(({ id }) => id));
+        });
+        expect(shown).toEqual(fleetRows.map(({ id }) => id));
+      }
+    });
+
+    it('asks what follows a short page of an upgradable list that grows only now and then', async () => {
+      const rows: { readonly id: number; readonly name: string }[] = [];
+      const { fleet, server } = await aCollectorApi(
+        (request, response) => sendJson(response, 200, pageOf(rows, request)),
+        { pageSize: 40 },
+      );
+      const asked: number[] = [];
+      for (let reading = 0; reading < 32; reading += 1) {
+        rows.push({ id: reading + 1, name: `c${reading}` });
+        const before = server.requests.length;
+        await fleet.readUpgradable('19.500-1', async () => {});
+        if (server.requests.length - before > 1) asked.push(reading);
+      }
+      expect(asked).toEqual([0, 30]);
     });
 
     it('leaves hosted collectors out, and fills what a collector does not show', async () => {

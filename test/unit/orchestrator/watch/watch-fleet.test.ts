@@ -6,6 +6,7 @@ import type { FleetCollector } from '../../../../src/rollout/model/collector.ts'
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import {
   aCollector,
+  anApiBudgetStatus,
   anUpgrade,
   anUpgradingOne,
   aRollout,
@@ -23,8 +24,11 @@ const t = startedAt + 4 * minutes;
 
 interface Watching {
   readonly shows?: (id: number, at: number) => Partial<FleetCollector>;
-  /** Which collectors the upgradable list has. */
+  /** Which collectors the upgradable list of the target has, and that of the control build. */
   readonly offers?: (at: number) => readonly number[];
+  readonly listed?: (at: number) => readonly number[];
+  /** Collectors of others that run the target. */
+  readonly returned?: readonly number[];
   /** How many readings of the inventory fail before one works. */
   readonly failures?: number;
   readonly upgrades?: (id: number) => Upgrade | undefined;
@@ -34,11 +38,13 @@ interface Watching {
 async function aWatch({
   shows = () => ({}),
   offers = () => [],
+  listed = () => [],
+  returned = [],
   failures = 0,
   upgrades = () => undefined,
 }: Watching = {}) {
   const readings: number[] = [];
-  const listReadings: number[] = [];
+  const listReadings: { readonly toBuild: string; readonly at: number }[] = [];
   const broughtForward: number[] = [];
   const rests: number[] = [];
   const during = { page: async () => {} };
@@ -58,7 +64,8 @@ async function aWatch({
   const readInventory: FleetService['readInventory'] = async (onPage) => {
     readings.push(clock.at);
     if (readings.length <= failures) return { ok: false, failure: away };
-    const pages = [[1, 2].map(rowOf), [3, 4].map(rowOf)];
+    const others = returned.map((id) => ({ ...rowOf(id), build: targetBuild }));
+    const pages = [[1, 2].map(rowOf), [...[3, 4].map(rowOf), ...others]];
     for (const collectors of pages) {
       await during.page();
       await onPage?.({ collectors, serviceAt: clock.at });
@@ -66,8 +73,11 @@ async function aWatch({
     return { ok: true, value: { readAt: clock.at, serviceAt: clock.at, collectors: pages.flat() } };
   };
   const readUpgradable: FleetService['readUpgradable'] = async (toBuild, onPage) => {
-    listReadings.push(clock.at);
-    if (toBuild === targetBuild) await onPage(offers(clock.at));
+    listReadings.push({ toBuild, at: clock.at });
+    const ids = toBuild === targetBuild ? offers(clock.at) : listed(clock.at);
+    const buildOf = (id: number) => (returned.includes(id) ? { build: targetBuild } : {});
+    const collectors = ids.map((id) => ({ ...rowOf(id), ...buildOf(id) }));
+    await onPage({ collectors, serviceAt: clock.at });
     return { ok: true, value: 1 };
   };
   const own = {
@@ -78,7 +88,7 @@ async function aWatch({
       bringForward: async (_rolloutId: string, ids: readonly number[]) => void broughtForward.push(...ids),
     },
     observations: makeObservations(),
-    requestsPerSecond: 4,
+    readApiBudgetStatus: async () => anApiBudgetStatus({ requestsPerSecondNow: 4 }),
     sleep: async (forMs: number) => {
       rests.push(forMs);
       clock.at += forMs;
@@ -149,17 +159,16 @@ describe('watching by pages of the inventory', () => {
       upgrades: () => anUpgradingOne({ dueAt: t + 90 * seconds }),
     });
     await run(2);
-    expect(listReadings[0]).toBe(t + 10 * seconds);
+    expect(listReadings[0]).toEqual({ toBuild: targetBuild, at: t + 10 * seconds });
     expect(broughtForward).toEqual([2]);
     expect((await upgrade(2)).progress).toMatchObject({ state: 'upgrading', dueAt: t + 10 * seconds });
     expect((await upgrade(1)).progress).toMatchObject({ dueAt: t + 90 * seconds });
   });
 
-  it('reads nothing while nothing is watched, and rests before it is asked again', async () => {
+  it('reads nothing while nothing is watched, and ends at once', async () => {
     const { run, readings, rests } = await aWatch({ upgrades: () => anUpgrade({ state: 'pending' }) });
     expect(await run(9)).toBe('done');
-    expect(readings).toEqual([]);
-    expect(rests).toEqual([500]);
+    expect([readings, rests]).toEqual([[], []]);
   });
 
   it('reads nothing when another leads, or the daemon stops', async () => {
@@ -178,5 +187,54 @@ describe('watching by pages of the inventory', () => {
     const gaps = readings.slice(1).map((at, index) => (at - (readings[index] ?? 0)) / seconds);
     expect(gaps).toEqual([40, 80, 160, 320, 320, 320, 20, 20]);
     expect(notes).toMatchObject([{ event: 'poll.failed', reason: expect.stringContaining('HTTP 503') }]);
+  });
+});
+
+describe('watching by the control list', () => {
+  const others = [11, 12, 13, 14, 15];
+  const controlBuild = '19.400-1';
+  const aControlWatch = async (watching: Watching) => {
+    const made = await aWatch({
+      ...watching,
+      returned: others,
+      upgrades: () => anUpgradingOne({ dueAt: t + 25 * seconds }),
+    });
+    await made.register.firstSeen([oldBuild, targetBuild, controlBuild], t);
+    return made;
+  };
+
+  it('reads it instead of the others as soon as it has shown collectors that are back, and leaves polls to it', async () => {
+    const { run, listReadings, upgrade, broughtForward } = await aControlWatch({
+      listed: (at) => (at < t + 20 * seconds ? others : [...others, 2]),
+    });
+    await run(2);
+    expect(listReadings.slice(0, 4).map(({ toBuild, at }) => [toBuild, (at - t) / seconds])).toEqual([
+      [controlBuild, 0],
+      [controlBuild, 10],
+      [controlBuild, 20],
+      [controlBuild, 30],
+    ]);
+    expect(broughtForward[0]).toBe(2);
+    // When it was last known to run, for the delay that metrics show.
+    expect((await upgrade(2)).progress).toMatchObject({
+      ...{ state: 'upgrading', dueAt: t + 20 * seconds },
+      unchangedAt: t + 10 * seconds,
+    });
+    const { progress } = await upgrade(1);
+    expect(progress.state === 'upgrading' && progress.dueAt).toBeGreaterThan(t + 5 * minutes);
+  });
+
+  it('reads the list of the target where the service lists nobody who would go back', async () => {
+    const { run, listReadings, readings } = await aControlWatch({ listed: () => [] });
+    await run(2);
+    expect(listReadings.map(({ toBuild }) => toBuild)).toEqual([controlBuild, targetBuild, targetBuild]);
+    expect(readings).toEqual([t, t + 20 * seconds]);
+  });
+
+  it('polls by the clock what came from the control build, since one that fails would not be listed', async () => {
+    const { run, upgrade, register } = await aControlWatch({ listed: () => others });
+    await register.firstSeen([oldBuild, targetBuild], t);
+    await run(2);
+    expect((await upgrade(1)).progress).toMatchObject({ dueAt: t + 40 * seconds });
   });
 });

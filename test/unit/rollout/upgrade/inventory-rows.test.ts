@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { isWatched, judgeOffer, judgeRow } from '../../../../src/rollout/upgrade/evolve.ts';
+import { isWatched, judgeOffer, judgeRow, judgeUnlisted } from '../../../../src/rollout/upgrade/evolve.ts';
 import { nextRareTaskPollAt, nextTaskPollAt } from '../../../../src/rollout/upgrade/poll-schedule.ts';
 import type { RowVerdict } from '../../../../src/rollout/upgrade/state-rules.ts';
 import {
@@ -58,6 +58,11 @@ describe('a row of a collector whose task goes on', () => {
     expect(isHinted(89 * seconds)).toBe('unchanged');
     expect(isHinted(90 * seconds)).toBe('changeHinted');
     expect(judgeRow(running, aRow(at, { build: targetBuild }), context)).toBe('changeHinted');
+    // A restart takes as long by the service's clock where that runs 20 times as fast as ours.
+    const hurried = aPolicy({ upgrade: { ...policy.upgrade, expectMs: expectMs / 20 } });
+    expect(judgeRow(running, aRow(at, silent(60 * seconds)), { ...context, policy: hurried })).toBe(
+      'unchanged',
+    );
   });
 
   it('hints in half the time where an upgrade takes half as long', () => {
@@ -89,7 +94,10 @@ describe('a row of a collector whose task goes on', () => {
 
 describe('an upgrade whose collector the service would upgrade again', () => {
   const at = t + 4 * minutes;
-  const offered = (upgrade: Upgrade, of = at) => judgeOffer(upgrade, { at: of, periodMs: 10 * seconds });
+  const offered = (upgrade: Upgrade, of = at, row: Partial<Row> = {}) =>
+    judgeOffer(upgrade, aRow(of, row), {
+      ...{ at: of, periodMs: 10 * seconds, policy, trustedSince: 0, isOfferRead: true },
+    });
 
   it('is polled at once: its task is over', () => {
     expect(offered(anUpgradingOne({ dueAt: at + 1 }))).toBe('changeHinted');
@@ -111,10 +119,24 @@ describe('an upgrade whose collector the service would upgrade again', () => {
     ['its poll is being repeated', anUpgradingOne({ dueAt: at + 1 }, { failedPolls: 1 })],
     ['its end is known', anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } })],
     ['its task is not known', anUpgradingOne({ dueAt: at + 1, taskId: null })],
-    ['it has to come back', aVerifyingOne({ dueAt: at + 1 })],
     ['it has not started', anUpgrade({ state: 'pending' })],
   ])('is left alone when %s', (_why, upgrade) => {
     expect(offered(upgrade)).toBe('none');
+  });
+
+  it('is judged by the row in every other state', () => {
+    const back = { build: targetBuild, lastSeenAlive: at };
+    expect(offered(aVerifyingOne({ dueAt: at + 1 }), at, back)).toBe('collectorSeen');
+    expect(offered(anUpgradingOne({ dueAt: at + 1, taskId: null }), at, back)).toBe('collectorSeen');
+  });
+
+  it('is polled later while the control list leaves it out, which is written down right before a poll', () => {
+    const unlisted = (upgrade: Upgrade) => judgeUnlisted(upgrade, { at, periodMs: 10 * seconds });
+    expect(unlisted(anUpgradingOne({ dueAt: at + 29 * seconds }))).toBe('unchanged');
+    expect(unlisted(anUpgradingOne({ dueAt: at + 30 * seconds }))).toBe('none');
+    expect(unlisted(anUpgradingOne({ dueAt: at }))).toBe('none');
+    expect(unlisted(anUpgradingOne({ dueAt: at + 1, taskId: null }))).toBe('none');
+    expect(unlisted(aVerifyingOne({ dueAt: at + 1 }))).toBe('none');
   });
 });
 

@@ -4,10 +4,11 @@ import {
   planReadings,
   type WatchedRollout,
 } from '../../../../src/rollout/upgrade/reading-period.ts';
-import { targetBuild } from '../../../support/builders.ts';
+import { oldBuild, targetBuild } from '../../../support/builders.ts';
 
 const seconds = 1_000;
 const minutes = 60 * seconds;
+const perSecond = { requestsPerSecond: 4 };
 
 /** Of a rollout with a fleet of one page, where an upgrade takes five minutes and others wait for its slot. */
 function aRolloutWith({
@@ -28,7 +29,7 @@ function aRolloutWith({
 
 /** Seconds between two readings of each list. */
 function periods(rollouts: readonly WatchedRollout[], requestsPerSecond = 4, pagesRead = 0) {
-  const readings = planReadings(rollouts, requestsPerSecond, pagesRead);
+  const readings = planReadings(rollouts, { requestsPerSecond, pagesRead });
   const of = (list: 'upgradable' | 'inventory') => {
     const found = readings.find((reading) => reading.of === list);
     return found === undefined ? null : found.periodMs / seconds;
@@ -39,8 +40,8 @@ function periods(rollouts: readonly WatchedRollout[], requestsPerSecond = 4, pag
 describe('which lists are read, and how often', () => {
   it.each<[string, number, number | null]>([
     ['10 s at most, however few run', 10, 10],
-    ['so often that pages cost as much as slots that idle', 100, 9.487],
-    ['in proportion to the root of what runs', 400, 4.744],
+    ['so often that pages cost as much as slots that idle', 180, 7.454],
+    ['in proportion to the root of what runs', 400, 5],
     ['3 s at least, however many run', 5_000, 3],
     ['never when nothing runs', 0, null],
   ])('reads the upgradable list each %s, where others wait for slots', (_how, running, expected) => {
@@ -55,8 +56,8 @@ describe('which lists are read, and how often', () => {
   });
 
   it('reads it rarely while nobody waits for a slot, and often for the last upgrades of a wave', () => {
-    expect(periods([aRolloutWith({ running: 11, isSlotAwaited: false })]).upgradable).toBe(20);
-    expect(periods([aRolloutWith({ running: 10, isSlotAwaited: false })]).upgradable).toBe(10);
+    expect(periods([aRolloutWith({ running: 6, isSlotAwaited: false })]).upgradable).toBe(30);
+    expect(periods([aRolloutWith({ running: 5, isSlotAwaited: false })]).upgradable).toBe(10);
   });
 
   it('reads the inventory half as often, and for collectors that return each 20 s', () => {
@@ -83,12 +84,29 @@ describe('which lists are read, and how often', () => {
     expect(periods([aRolloutWith({ queued: 1, running: 10 })]).inventory).toBe(3);
   });
 
+  it('reads one list where that of the control build shows all ends, and the inventory now and then', () => {
+    const read = (changes: Parameters<typeof aRolloutWith>[0], controlBuild: string) =>
+      planReadings([aRolloutWith(changes)], { ...perSecond, controlBuild }).map(({ of, periodMs }) => [
+        of,
+        periodMs / seconds,
+      ]);
+    expect(read({ running: 400, verifying: 9 }, oldBuild)).toEqual([
+      ['control', 5],
+      ['inventory', 300],
+    ]);
+    expect(read({ verifying: 9 }, oldBuild)[0]).toEqual(['control', 20]);
+    // It shows heartbeats and candidates, too.
+    expect(read({ running: 9, queued: 1 }, oldBuild)[0]).toEqual(['control', 3]);
+    // Nobody who goes there is on it when back.
+    expect(read({ running: 400 }, targetBuild)[0]).toEqual(['upgradable', 5]);
+  });
+
   it('reads nothing where single polls cost less', () => {
-    expect(planReadings([aRolloutWith({ running: 9, fleetSize: 10_000 })], 4)).toEqual([]);
-    expect(planReadings([aRolloutWith({ running: 10, fleetSize: 10_000 })], 4)).not.toEqual([]);
-    expect(planReadings([aRolloutWith()], 4)).toEqual([]);
+    expect(planReadings([aRolloutWith({ running: 9, fleetSize: 10_000 })], perSecond)).toEqual([]);
+    expect(planReadings([aRolloutWith({ running: 10, fleetSize: 10_000 })], perSecond)).not.toEqual([]);
+    expect(planReadings([aRolloutWith()], perSecond)).toEqual([]);
     // Of a service that gives few collectors a page.
-    expect(planReadings([aRolloutWith({ running: 40 })], 4, 53)).toEqual([]);
+    expect(planReadings([aRolloutWith({ running: 40 })], { ...perSecond, pagesRead: 53 })).toEqual([]);
   });
 
   it('takes no more than a quarter of the requests, however large the fleet is', () => {
@@ -109,7 +127,7 @@ describe('which lists are read, and how often', () => {
       ['19.1-1', 3],
       ['19.2-1', 4],
     ]);
-    const readings = planReadings([{ ...aRolloutWith(), running }], 4);
+    const readings = planReadings([{ ...aRolloutWith(), running }], perSecond);
     expect(readings.map((reading) => (reading.of === 'upgradable' ? reading.toBuild : reading.of))).toEqual([
       '19.2-1',
       'inventory',

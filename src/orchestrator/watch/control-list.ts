@@ -1,0 +1,55 @@
+import { isSameBuild } from '../../base/build-version.ts';
+import { chooseControlBuild, isControlListWhole, returnedMin } from '../../rollout/upgrade/control-build.ts';
+import type { FleetRegister } from '../ports/fleet-register.ts';
+import type { ListedCollector } from '../ports/fleet-service.ts';
+import type { Watched } from './watched-upgrades.ts';
+
+/** What the watch has learned of the upgradable list of the control build: whether it shows every upgrade that is over. */
+export interface ControlList {
+  /** Chooses the build, and again when a rollout goes there. Asks the service nothing. */
+  choose(watched: Watched): Promise<void>;
+  /** The build whose list shows them; undefined: none that is known. */
+  whole(): string | undefined;
+  /** The build whose list can be tried now, since enough collectors are back. */
+  untried(): string | undefined;
+  /** @param returned how many collectors a whole reading of the inventory showed on a target */
+  noteInventory(returned: number): void;
+  /** @param returned the same of a reading of the list; undefined: the service refuses the build */
+  noteListed(returned: number | undefined): void;
+}
+
+export function makeControlList(register: Pick<FleetRegister, 'lastOffered'>): ControlList {
+  let build: string | undefined;
+  let inInventory = 0;
+  let isWhole: boolean | undefined;
+  return {
+    choose: async ({ byCollector }) => {
+      const upgrades = [...byCollector.values()].flat().map(({ upgrade }) => upgrade.identity);
+      const isTarget = (chosen: string) => upgrades.some(({ toBuild }) => isSameBuild(toBuild, chosen));
+      if (build !== undefined && !isTarget(build)) return;
+      const offered = await register.lastOffered();
+      build = chooseControlBuild(offered?.builds ?? [], upgrades);
+      isWhole = undefined;
+    },
+    whole: () => (isWhole === true ? build : undefined),
+    untried: () => (isWhole === undefined && inInventory >= returnedMin ? build : undefined),
+    noteInventory: (returned) => {
+      inInventory = returned;
+    },
+    noteListed: (returned) => {
+      isWhole =
+        returned === undefined ? false : (isControlListWhole({ inInventory, listed: returned }) ?? isWhole);
+    },
+  };
+}
+
+/** How many of these run the target of a rollout and are in no upgrade of ours. */
+export function countReturned(
+  collectors: readonly ListedCollector[],
+  { rollouts, byCollector }: Pick<Watched, 'rollouts' | 'byCollector'>,
+): number {
+  return collectors.filter(
+    ({ id, alive, build }) =>
+      alive && !byCollector.has(id) && rollouts.some(({ targetBuild }) => isSameBuild(build, targetBuild)),
+  ).length;
+}

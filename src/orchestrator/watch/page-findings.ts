@@ -1,0 +1,153 @@
+import { assertNever } from '../../base/assert.ts';
+import { isSameBuild } from '../../base/build-version.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { judgeOffer, judgeRow, judgeUnlisted } from '../../rollout/upgrade/evolve.ts';
+import type { InventoryRow, UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import type { Reading } from '../../rollout/upgrade/reading-period.ts';
+import type { RowVerdict } from '../../rollout/upgrade/state-rules.ts';
+import type { ListedCollector, ListedPage } from '../ports/fleet-service.ts';
+import type { StepQueue } from '../ports/leader.ts';
+import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
+import type { Observations } from './observations.ts';
+import type { Watched, WatchedUpgrade } from './watched-upgrades.ts';
+
+export interface PageParts extends ChangeUpgradeParts, ChangeRolloutParts {
+  readonly queue: StepQueue;
+  readonly observations: Observations;
+  /** Since when records come from the Redis that is there now; always, where left out. */
+  readonly trustedSince?: () => EpochMs;
+}
+
+/** What all pages of one reading are judged by. */
+export interface ReadingContext {
+  readonly watched: Watched;
+  readonly reading: Reading;
+  /** When the reading before began, where it would have shown an end, too; else null. */
+  readonly readBeforeAt: EpochMs | null;
+  /** Whether a row may make one more poll due. */
+  readonly mayHint: () => boolean;
+  /** Whether the end of a task that goes to this build is shown by a list. */
+  readonly isOfferRead: (toBuild: string) => boolean;
+}
+
+// Single polls come back after this many periods without a page.
+const unchangedPeriods = 2;
+
+// Where the control list leaves an upgrade out, which is written down only when a poll would come soon: a third of the
+// usual duration.
+const unlistedShare = 1 / 3;
+
+/** Records what one page shows of the upgrades that were running before it was asked for. */
+export async function recordPage(
+  parts: PageParts,
+  context: ReadingContext,
+  { collectors, serviceAt }: ListedPage,
+): Promise<void> {
+  const { byCollector } = context.watched;
+  const at = parts.clock.now();
+  const findings = new Findings();
+  // An upgradable list may have less than the inventory in a row, and must not hide what that showed.
+  const isWhole = (row: ListedCollector) =>
+    context.reading.of === 'inventory' || row.lastSeenAlive !== undefined;
+  parts.observations.note({ collectors: collectors.filter(isWhole), serviceAt }, at);
+  for (const { id, build, alive, lastSeenAlive } of collectors) {
+    const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
+    for (const of of byCollector.get(id) ?? []) {
+      const fact = factOf(context, judge(parts, context, of, row, at), row, at);
+      if (fact !== undefined) findings.add(of.rollout, { upgrade: of.upgrade, fact });
+    }
+  }
+  await findings.write(parts);
+}
+
+/** Records what a whole reading of the control list shows of upgrades that are not on it. @param listed collectors on it */
+export async function recordUnlisted(
+  parts: PageParts,
+  { watched, reading }: Pick<ReadingContext, 'watched' | 'reading'>,
+  listed: ReadonlySet<number>,
+): Promise<void> {
+  const at = parts.clock.now();
+  const { periodMs } = reading;
+  const findings = new Findings();
+  for (const [id, upgrades] of watched.byCollector) {
+    if (listed.has(id)) continue;
+    for (const { rollout, upgrade } of upgrades) {
+      // One that failed and stays on the control build is not listed either.
+      const isLeftOut = reading.of !== 'control' || isSameBuild(upgrade.identity.fromBuild, reading.toBuild);
+      if (isLeftOut || judgeUnlisted(upgrade, { at, periodMs }) === 'none') continue;
+      const forMs = Math.ceil(rollout.policy.upgrade.expectMs * unlistedShare);
+      const until = at + Math.max(unchangedPeriods * periodMs, forMs);
+      findings.add(rollout, { upgrade, fact: { kind: 'unchanged', at, until } });
+    }
+  }
+  await findings.write(parts);
+}
+
+function judge(
+  parts: PageParts,
+  { reading, mayHint, isOfferRead }: ReadingContext,
+  { rollout, upgrade }: WatchedUpgrade,
+  row: InventoryRow,
+  at: EpochMs,
+): RowVerdict {
+  const { toBuild } = upgrade.identity;
+  if (reading.of === 'upgradable' && !isSameBuild(toBuild, reading.toBuild)) return 'none';
+  // That its collector is on the list says enough of a task; all else needs the row.
+  if (reading.of !== 'inventory' && row.lastSeenAlive === null && upgrade.progress.state !== 'upgrading')
+    return 'none';
+  const trustedSince = parts.trustedSince?.() ?? 0;
+  const rowContext = {
+    ...{ at, trustedSince, periodMs: reading.periodMs },
+    ...{ policy: rollout.policy, isOfferRead: isOfferRead(toBuild) },
+  };
+  const verdict = (reading.of === 'inventory' ? judgeRow : judgeOffer)(upgrade, row, rowContext);
+  return verdict === 'changeHinted' && !mayHint() ? 'unchanged' : verdict;
+}
+
+function factOf(
+  { reading, readBeforeAt }: Pick<ReadingContext, 'reading' | 'readBeforeAt'>,
+  verdict: RowVerdict,
+  row: InventoryRow,
+  at: EpochMs,
+): UpgradeFact | undefined {
+  switch (verdict) {
+    case 'collectorSeen':
+      return { kind: 'collectorSeen', at, ...row, upgradable: null };
+    case 'changeHinted':
+      return { kind: 'changeHinted', at, ...(readBeforeAt !== null && { unchangedAt: readBeforeAt }) };
+    case 'unchanged':
+      return { kind: 'unchanged', at, until: at + unchangedPeriods * reading.periodMs };
+    case 'none':
+      return undefined;
+    default:
+      return assertNever(verdict);
+  }
+}
+
+/** What a page showed, by rollout. */
+class Findings {
+  readonly #of = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeFinding[] }>();
+
+  add(rollout: Rollout, finding: UpgradeFinding): void {
+    const of = this.#of.get(rollout.id) ?? { rollout, rows: [] };
+    of.rows.push(finding);
+    this.#of.set(rollout.id, of);
+  }
+
+  async write(parts: PageParts): Promise<void> {
+    for (const { rollout, rows } of this.#of.values()) await write(parts, rollout, rows);
+  }
+}
+
+async function write(parts: PageParts, rollout: Rollout, rows: readonly UpgradeFinding[]): Promise<void> {
+  const changed = await recordFacts(parts, rollout, rows, {});
+  const later = new Set(
+    rows.flatMap(({ upgrade, fact }) => (fact.kind === 'unchanged' ? [upgrade.identity.collectorId] : [])),
+  );
+  const sooner = changed.map(({ identity: { collectorId } }) => collectorId).filter((id) => !later.has(id));
+  // Their jobs wait for the instants that were due before. A crash before this line leaves the steps overdue, and the
+  // reconciler brings them forward.
+  if (sooner.length > 0) await parts.queue.bringForward(rollout.id, sooner);
+}
