@@ -7,6 +7,7 @@ import { limitQueued } from '../../rollout/decision/queue-room.ts';
 import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
+import type { BreachCause } from '../../rollout/model/stop-cause.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import type { CollectorHold } from '../ports/fleet-register.ts';
@@ -201,8 +202,10 @@ async function stop(pass: Pass, fact: RolloutFact): Promise<Did> {
 }
 
 /** Too many failures, or a missed gate: a bad build is refused everywhere before anything else is said of it. */
-async function breach(pass: Pass, { cause, holdsBuild }: Extract<Action, { do: 'breach' }>): Promise<Did> {
+async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Promise<Did> {
   const { parts, view } = pass;
+  const { holdsBuild } = action;
+  const cause = await withShared(pass, action.cause);
   const { id, policy, targetBuild } = view.rollout;
   const at = nowOf(pass);
   if (holdsBuild && view.buildHold === null) {
@@ -224,6 +227,15 @@ async function breach(pass: Pass, { cause, holdsBuild }: Extract<Action, { do: '
     default:
       return assertNever(policy.onBreach);
   }
+}
+
+/** The cause with what the failures have in common, where that is known. */
+async function withShared({ parts, view }: Pass, cause: BreachCause): Promise<BreachCause> {
+  if (cause.kind !== 'failures') return cause;
+  const { sharedAttribute } = await withSharedAttribute(parts, view);
+  return sharedAttribute === undefined || sharedAttribute === null
+    ? cause
+    : { ...cause, shared: sharedAttribute };
 }
 
 async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<Did> {

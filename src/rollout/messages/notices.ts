@@ -19,12 +19,14 @@ export function noticeWords(notice: Notice): NoticeText {
   const subject = figures?.kind === 'rollback' ? `rollback of ${policy}` : policy;
   const { title, cause } =
     notice.phase === 'over' ? { title: overWords(notice.news), cause: '' } : wordsOf(notice);
+  const shared = figures?.shared === undefined ? '' : sharedAttributeWords(figures.shared);
   return {
     title: `${subject}: ${title}`,
     cause,
     numbers: figures === null ? '' : numbersWords(figures),
     causes: [
-      ...(figures?.shared === undefined ? [] : [sharedAttributeWords(figures.shared)]),
+      // The reason of a hold may have said it.
+      ...(shared === '' || cause.includes(shared) ? [] : [shared]),
       ...(figures?.causes.map(({ text, count }) => `${count} failed: ${text}`) ?? []),
     ],
     commands,

@@ -5,6 +5,7 @@ import type { FailureFigures, HoldCause, StopCause, WaveFailures } from '../mode
 import { gateWords } from './gates.ts';
 import type { Sentences } from './sentences.ts';
 import { stateWords } from './sentences.ts';
+import { sharedAttributeWords } from './shared-attribute.ts';
 
 /** Why a rollout stops by itself: the reason of its hold, abort or rollback, with what a person can do. */
 export const stopSentences: Sentences<StopCause> = {
@@ -18,7 +19,8 @@ export const stopSentences: Sentences<StopCause> = {
   gateUnknown: ({ wave, gate }) => `wave ${wave}: nothing is kept of gate ${gate}`,
   onlyHeldStrata: ({ upgrades, labels }) =>
     `all else is done: ${upgrades} collectors of held strata wait (${labels.join('; ')}); release them, or resume to end without them`,
-  failures: ({ failures }) => waveFailuresWords(failures),
+  failures: ({ failures, shared }) =>
+    `${waveFailuresWords(failures)}${shared === undefined ? '' : `; ${sharedAttributeWords(shared)}`}`,
   gateMissed: ({ wave, gate }) => `wave ${wave}: ${gateWords(gate)}`,
 };
 

@@ -1,6 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { Implausible } from './assess-inventory.ts';
 import type { Expectation } from './policy.ts';
+import type { SharedAttribute } from './shared-attribute.ts';
 import type { UpgradeState } from './upgrade.ts';
 
 /** Why a rollout is held by itself, or breached; `messages/stop-causes.ts` makes the sentence. */
@@ -29,7 +30,8 @@ export type HoldCause =
 
 /** A limit is exceeded: what follows is the policy's `onBreach`. */
 export type BreachCause =
-  | { readonly kind: 'failures'; readonly failures: WaveFailures }
+  /** `shared`: what the failures have in common; absent: nothing, or that is unknown. */
+  | { readonly kind: 'failures'; readonly failures: WaveFailures; readonly shared?: SharedAttribute }
   | { readonly kind: 'gateMissed'; readonly wave: string; readonly gate: JudgedGate };
 
 /** A wave's weighted failures against its limit. */

@@ -6,6 +6,7 @@ import { makeSharedAttributes } from '../../../../src/orchestrator/records/share
 import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.ts';
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
 import type { MemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
+import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-reasons.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aFleet, aPolicy } from '../../../support/builders.ts';
 import { aHouse, answering } from '../../../support/house.ts';
@@ -130,6 +131,21 @@ describe('collectors that are held for what they share', () => {
         reason: { kind: 'outlier', failed: 11, tried: 11, elsewhere: { failed: 0, tried: 48 } },
       },
     ]);
+  });
+
+  it('are named in the reason when they are not held alone, and the rollout is', async () => {
+    const { store, lead, all } = await begin();
+    await lead();
+    for (const each of await all()) {
+      const isBad = each.identity.collectorId % 5 === 1;
+      await store.saveUpgrade(ended(each, isBad ? 'failed' : 'succeeded', isBad ? 1 : 0), null);
+    }
+    await lead();
+    const rollout = await store.loadRollout(id);
+    expect(rollout?.state).toBe('held');
+    expect(rollout && rolloutReasonWords(rollout.reason)).toContain(
+      'all 12 failures have fields.rack=r1 (12 of 12 there, 0 of 48 elsewhere)',
+    );
   });
 
   it('stay held when a corrupt record of one of them is repaired, which knows no stratum', async () => {
