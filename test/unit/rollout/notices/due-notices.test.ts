@@ -167,6 +167,13 @@ describe('what is announced of a rollout', () => {
       ],
       commands: ['upwave resume production --hold 7', 'upwave abort production'],
     });
+    const words = 'all 3 failures have osName=Windows* (3 of 3 there, 0 of 40 elsewhere)';
+    const reason = `wave canary: failures 3, allowed 2; ${words}`;
+    const once = firstNotices({ ...held, reason, causes, sharedAttribute }).at(-1);
+    expect(once && noticeWords(once)).toMatchObject({
+      cause: reason,
+      causes: ['3 failed: permission denied'],
+    });
   });
 });
 
