@@ -3,7 +3,8 @@ import { accountConfigOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/source/config-error.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
-import type { Scene } from '../../rehearsal/play/play-seed.ts';
+import type { Scene, SeedResult } from '../../rehearsal/play/play-seed.ts';
+import { isSettled } from '../../rehearsal/result/is-settled.ts';
 import { heldPercent, isMet, type Limit, LimitError, parseLimit } from '../../rehearsal/result/limit.ts';
 import { summarize } from '../../rehearsal/result/rehearsal.ts';
 import { rehearsalDocument } from '../../rehearsal/result/rehearsal-document.ts';
@@ -23,7 +24,7 @@ import { writeLinesToFile } from '../shell/write-lines.ts';
 import { learnCourse } from './learn-course.ts';
 import { readFleet } from './read-fleet.ts';
 import { renderRehearsal } from './render-rehearsal.ts';
-import { makeSeedPool } from './seed-pool.ts';
+import { makeSeedPool, type SeedPool } from './seed-pool.ts';
 import { type Occasion, readWhatIf, usualWhatIf } from './what-if-file.ts';
 
 export interface RehearseOptions extends DaemonTarget {
@@ -67,7 +68,11 @@ export async function rehearseCommand(
   const breathMs = breathFor(planned);
   const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, breathMs };
   const played = await play(scene, policy, planned, options);
-  const shown: Shown = { policy: policy.name, timeZone: policy.timeZone, targetBuild, whatIf, ...played };
+  const { name, timeZone } = policy;
+  const shown: Shown = {
+    ...{ policy: name, timeZone, targetBuild, whatIf, seedsAsked: options.seeds },
+    ...played,
+  };
   if (options.html !== undefined) await writeHtml(options.html, shown);
   const met = limits.filter((limit) => isMet(limit, shown.rehearsal, policy.timeZone));
   if (options.json) printJson(output, jsonOf(shown, met));
@@ -86,7 +91,7 @@ async function play(
   const seeds = Array.from({ length: count }, (_, index) => index + 1);
   const few = seeds.slice(0, Math.max(1, Math.floor(count / variantSeedsShare)));
   try {
-    const results = await pool.play(policy, seeds);
+    const results = await playUntilSettled(pool, policy, seeds);
     const rehearsal = summarize(results, scene.beganAt);
     if (!isVaried || rehearsal.harmed.worst === 0) return { rehearsal, variants: [] };
     // All over the same seeds, the policy as it is first.
@@ -99,6 +104,21 @@ async function play(
   } finally {
     pool.close();
   }
+}
+
+/** So many seeds at once, that all processes have work to the end. */
+const seedsPerLook = 50;
+
+/** Plays all seeds, or as many as it takes until more would show nothing new. */
+async function playUntilSettled(
+  pool: SeedPool,
+  policy: Policy,
+  seeds: readonly number[],
+): Promise<readonly SeedResult[]> {
+  const results: SeedResult[] = [];
+  for (let from = 0; from < seeds.length && !isSettled(results); from += seedsPerLook)
+    results.push(...(await pool.play(policy, seeds.slice(from, from + seedsPerLook))));
+  return results;
 }
 
 /** A variant is compared by its median, for which a quarter of the seeds will do. */
@@ -153,9 +173,9 @@ async function writeHtml(path: string, shown: Shown): Promise<void> {
 }
 
 function jsonOf({ rehearsal, variants, ...of }: Shown, met: readonly Limit[]) {
-  const { policy, targetBuild, whatIf } = of;
+  const { policy, targetBuild, whatIf, seedsAsked } = of;
   return {
-    ...{ policy, targetBuild, whatIf },
+    ...{ policy, targetBuild, whatIf, seedsAsked },
     ...rehearsal,
     heldPercent: heldPercent(rehearsal),
     variants: variants.map(({ name, rehearsal: { harmed, othersDone, tookMs } }) => ({

@@ -5,6 +5,7 @@ import {
   endWords,
   figureRows,
   type Shown,
+  seedsWords,
   variantColumns,
   variantRows,
   waveRow,
@@ -26,9 +27,8 @@ export function renderRehearsal(shown: Shown): string {
     rehearsal.waves.map((wave) => waveRow(wave, shown)),
   );
   return [
-    toPrintable(
-      `${policy} → ${targetBuild}   ${rehearsal.planned} collectors   ${rehearsal.seeds} seeds   begins ${begins}`,
-    ),
+    toPrintable(`${policy} → ${targetBuild}   ${rehearsal.planned} collectors   begins ${begins}`),
+    ...line('played', seedsWords(shown)),
     ...line('assumed', assumedWords(shown)),
     ...line('not played', notPlayedWords),
     waves,

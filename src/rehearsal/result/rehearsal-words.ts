@@ -2,6 +2,7 @@ import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.t
 import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import type { WhatIf } from '../world/what-if.ts';
+import { settledWithin } from './is-settled.ts';
 import type { Range, Rehearsal, RehearsedEnd, RehearsedWave, WaveInstants } from './rehearsal.ts';
 
 /** A rehearsed policy next to the one that was asked for. */
@@ -16,6 +17,8 @@ export interface Shown {
   readonly timeZone: string;
   readonly targetBuild: string;
   readonly whatIf: WhatIf;
+  /** Fewer are played where more would show nothing new. */
+  readonly seedsAsked: number;
   readonly rehearsal: Rehearsal;
   /** The policy as it is first, all over the same seeds; empty where no collector was harmed. */
   readonly variants: readonly RehearsedVariant[];
@@ -24,6 +27,13 @@ export interface Shown {
 /** `median 12, p95 30, worst 41`. */
 function rangeWords({ median, p95, worst }: Range, write = String as (value: number) => string): string {
   return `median ${write(median)}, p95 ${write(p95)}, worst ${write(worst)}`;
+}
+
+/** `200 seeds`, or why fewer than asked for were played. */
+export function seedsWords({ seedsAsked, rehearsal: { seeds } }: Shown): string {
+  if (seeds === seedsAsked) return `${seeds} ${seeds === 1 ? 'seed' : 'seeds'}`;
+  const percent = settledWithin * 100;
+  return `${seeds} of ${seedsAsked} seeds: all end for one reason, and medians and percentiles are known to ${percent}%`;
 }
 
 /** `02:15`, or `+1d 02:15` on a later day than the beginning, by the policy's clock. */

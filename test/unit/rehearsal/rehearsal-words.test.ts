@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
 import { assumedWords } from '../../../src/rehearsal/result/assumed-words.ts';
 import { summarize } from '../../../src/rehearsal/result/rehearsal.ts';
-import { figureRows, type Shown, variantRows } from '../../../src/rehearsal/result/rehearsal-words.ts';
+import {
+  figureRows,
+  type Shown,
+  seedsWords,
+  variantRows,
+} from '../../../src/rehearsal/result/rehearsal-words.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 
 const beganAt = Date.parse('2026-03-02T21:00:00Z');
@@ -29,7 +34,7 @@ function rehearsed(changes: Partial<SeedResult> = {}) {
 }
 
 function aShown(changes: Partial<Shown>): Shown {
-  const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm };
+  const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm, seedsAsked: 1 };
   return { ...of, rehearsal: rehearsed(), variants: [], ...changes };
 }
 
@@ -62,6 +67,13 @@ describe('the words of a rehearsal', () => {
     ]);
     expect(assumedWords(aShown({ whatIf: { ...calm, approval: { kind: 'never' } } }))).toMatch(
       /; nobody approves$/,
+    );
+  });
+
+  it('say that fewer seeds than asked for were played, and why', () => {
+    expect(seedsWords(aShown({}))).toBe('1 seed');
+    expect(seedsWords(aShown({ seedsAsked: 200 }))).toBe(
+      '1 of 200 seeds: all end for one reason, and medians and percentiles are known to 2%',
     );
   });
 
