@@ -107,7 +107,7 @@ async function play(
 }
 
 /** So many seeds at once, that all processes have work to the end. */
-const seedsPerLook = 50;
+const seedsPerBatch = 50;
 
 /** Plays all seeds, or as many as it takes until more would show nothing new. */
 async function playUntilSettled(
@@ -116,8 +116,8 @@ async function playUntilSettled(
   seeds: readonly number[],
 ): Promise<readonly SeedResult[]> {
   const results: SeedResult[] = [];
-  for (let from = 0; from < seeds.length && !isSettled(results); from += seedsPerLook)
-    results.push(...(await pool.play(policy, seeds.slice(from, from + seedsPerLook))));
+  for (let from = 0; from < seeds.length && !isSettled(results); from += seedsPerBatch)
+    results.push(...(await pool.play(policy, seeds.slice(from, from + seedsPerBatch))));
   return results;
 }
 

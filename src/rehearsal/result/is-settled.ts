@@ -1,7 +1,7 @@
 import type { SeedResult } from '../play/play-seed.ts';
 
 /** Below this nobody can say what the 95th percentile is worth. */
-export const settledSeedsMin = 100;
+const settledSeedsMin = 100;
 
 /** How far, up or down, more seeds may still move a median or 95th percentile: 2 % of it. */
 export const settledWithin = 0.02;
