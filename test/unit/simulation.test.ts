@@ -36,7 +36,7 @@ const firstSeeds: Readonly<Record<PlantedBug, number>> = {
   lostUpgradeNotWaitedFor: 4045,
   storeTrustedBlindly: 124,
   deferredGivenUp: 26,
-  evidenceHoldStays: 355,
+  evidenceHoldStays: 2082,
   accountIgnored: 36,
   refusalBelieved: 80,
   olderConfigScans: 36,
