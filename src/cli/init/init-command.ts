@@ -52,11 +52,17 @@ export async function initCommand(
     before = answers;
   }
   const at = file === 'upwave.yaml' ? '' : ` --config ${file}`;
+  const commands = [
+    [`upwave plan${at}`, 'shows what would happen; changes nothing'],
+    [`upwave run${at}`, 'the daemon; its plan waits for your approval'],
+    [`upwave run${at} --redis embedded`, 'the same, with a Redis of its own to try it'],
+  ] as const;
+  const width = Math.max(...commands.map(([command]) => command.length));
   const next = [
     `wrote ${file}, and the key into ${keyFile} (readable by you alone)`,
-    `next: upwave plan${at}   shows what would happen; nothing is changed`,
-    `      upwave run${at}    starts the daemon with the Redis of the config; its plan waits for your approval`,
-    `      upwave run${at} --redis embedded   the same for a first try, with a Redis of its own`,
+    ...commands.map(
+      ([command, words], index) => `${index === 0 ? 'next:' : '     '} ${command.padEnd(width)}   ${words}`,
+    ),
   ];
   output.out.write(`${next.join('\n')}\n`);
   return exitCodes.done;
