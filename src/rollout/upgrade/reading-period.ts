@@ -43,10 +43,10 @@ export interface ReadingLimits {
 /** A page of a list shows this many collectors for one request (collector-api.md §4.1). */
 export const collectorsPerPage = 1_000;
 
-// A request is worth an eighteenth of an upgrade in one slot: 17 s where it takes 5 minutes. A list is read when the slots
+// A request is worth a sixteenth of an upgrade in one slot: 19 s where it takes 5 minutes. A list is read when the slots
 // of ends that it is expected to show have idled for as long: n slots end one upgrade in usual / n, so that a period of
-// usual × √(2 / 18 / n) makes pages and idle slots cost the same, which is the least of both together.
-const requestPriceShare = 1 / 18;
+// usual × √(2 / 16 / n) makes pages and idle slots cost the same, which is the least of both together.
+const requestPriceShare = 1 / 16;
 
 // More often than this shows no more: the poll that follows and the next create take about as long.
 const periodMinShare = 1 / 100;

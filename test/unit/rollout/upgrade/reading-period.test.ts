@@ -40,8 +40,8 @@ function periods(rollouts: readonly WatchedRollout[], requestsPerSecond = 4, pag
 describe('which lists are read, and how often', () => {
   it.each<[string, number, number | null]>([
     ['10 s at most, however few run', 10, 10],
-    ['so often that pages cost as much as slots that idle', 180, 7.454],
-    ['in proportion to the root of what runs', 400, 5],
+    ['so often that pages cost as much as slots that idle', 200, 7.5],
+    ['in proportion to the root of what runs', 450, 5],
     ['3 s at least, however many run', 5_000, 3],
     ['never when nothing runs', 0, null],
   ])('reads the upgradable list each %s, where others wait for slots', (_how, running, expected) => {
@@ -90,7 +90,7 @@ describe('which lists are read, and how often', () => {
         of,
         periodMs / seconds,
       ]);
-    expect(read({ running: 400, verifying: 9 }, oldBuild)).toEqual([
+    expect(read({ running: 450, verifying: 9 }, oldBuild)).toEqual([
       ['control', 5],
       ['inventory', 300],
     ]);
@@ -98,7 +98,7 @@ describe('which lists are read, and how often', () => {
     // It shows heartbeats and candidates, too.
     expect(read({ running: 9, queued: 1 }, oldBuild)[0]).toEqual(['control', 3]);
     // Nobody who goes there is on it when back.
-    expect(read({ running: 400 }, targetBuild)[0]).toEqual(['upgradable', 5]);
+    expect(read({ running: 450 }, targetBuild)[0]).toEqual(['upgradable', 5]);
   });
 
   it('reads nothing where single polls cost less', () => {
