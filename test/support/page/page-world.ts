@@ -1,10 +1,11 @@
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
-import type { Upgrade, UpgradeProgress } from '../../../src/rollout/model/upgrade.ts';
+import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
 import type { RolloutCourse } from '../../../src/rollout/status/course.ts';
 import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
 import { anUpgrade, because } from '../builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../fake-operations.ts';
 import { aCause, aGateStatus } from '../status-parts.ts';
+import { anEndedOne } from '../upgrade-cases.ts';
 
 const minute = 60_000;
 const now = Date.now();
@@ -209,10 +210,6 @@ export const worldEvents = [
   }),
 ];
 
-const failedAt = (endedAt: number, reason: string): UpgradeProgress => ({
-  ...{ state: 'failed', endedAt, reason: because(reason), weight: 1, lost: false, failureClass: 'permanent' },
-});
-
 export const worldGroups: PlanGroups = {
   strata: strata.map((label) => ({ label, sizes: [1] })),
   lanes: [],
@@ -221,25 +218,15 @@ export const worldGroups: PlanGroups = {
 
 /** A plan of so many collectors: every hundredth failed. */
 export function manyUpgrades(count: number): readonly Upgrade[] {
-  return Array.from({ length: count }, (_, index) =>
-    anUpgrade(
-      index % 100 === 1
-        ? failedAt(now - index, 'permission denied: cannot write /opt/collector')
-        : index % 100 < 15
-          ? {
-              state: 'succeeded',
-              endedAt: now - index,
-              reason: because('on the build and alive'),
-              weight: 0,
-              lost: false,
-            }
-          : { state: 'pending' },
-      {
-        ...{ collectorId: index + 1, collectorName: `web-${index + 1}.example.com`, order: index },
-        wave: index < 70 ? 0 : 2,
-        stratum: index % 3,
-        domains: index === 7 ? [0] : [],
-      },
-    ),
-  );
+  return Array.from({ length: count }, (_, index) => {
+    const place = {
+      ...{ collectorId: index + 1, collectorName: `web-${index + 1}.example.com`, order: index },
+      ...{ wave: index < 70 ? 0 : 2, stratum: index % 3, domains: index === 7 ? [0] : [] },
+    };
+    const end = (words: string) => ({ endedAt: now - index, reason: because(words) });
+    if (index % 100 === 1)
+      return anEndedOne('failed', end('permission denied: cannot write /opt/collector'), place);
+    if (index % 100 < 15) return anEndedOne('succeeded', end('on the build and alive'), place);
+    return anUpgrade({ state: 'pending' }, place);
+  });
 }

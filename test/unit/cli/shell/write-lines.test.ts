@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmod, lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, lstat, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CommandFailure } from '../../../../src/cli/shell/command.ts';
 import { writeLines, writeLinesToFile } from '../../../../src/cli/shell/write-lines.ts';
+import { aFolder } from '../../../support/a-folder.ts';
 
 const mkfifo = 'mkfifo';
 const hasMkfifo = spawnSync(mkfifo, ['--version']).status === 0;
@@ -35,15 +35,10 @@ describe('lines for whoever reads', () => {
 });
 
 describe('lines in a file', () => {
-  const aFolder = async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'upwave-lines-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    return folder;
-  };
   const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8);
 
   it('are private, and no link or file that was laid in their way is written to (P12)', async () => {
-    const folder = await aFolder();
+    const folder = aFolder();
     const [out, victim] = [join(folder, 'out'), join(folder, 'victim')];
     await writeFile(victim, 'precious', { mode: 0o644 });
     await symlink(victim, `${out}.part`);
@@ -55,7 +50,7 @@ describe('lines in a file', () => {
   });
 
   it('are private also after a run that was cut off, or over a file that everybody may read', async () => {
-    const folder = await aFolder();
+    const folder = aFolder();
     const out = join(folder, 'out');
     for (const name of [out, `${out}.part`]) {
       await writeFile(name, 'left over');
@@ -68,7 +63,7 @@ describe('lines in a file', () => {
   it.skipIf(!hasMkfifo)(
     'go into a pipe or a device that is there, which stays what it is (skipped without mkfifo)',
     async () => {
-      const folder = await aFolder();
+      const folder = aFolder();
       const pipe = join(folder, 'pipe');
       execFileSync(mkfifo, [pipe]);
       const [text] = await Promise.all([readFile(pipe, 'utf8'), writeLinesToFile(pipe, lines(2))]);
@@ -79,7 +74,7 @@ describe('lines in a file', () => {
   );
 
   it('leave nothing behind when they can not be read to their end', async () => {
-    const folder = await aFolder();
+    const folder = aFolder();
     async function* broken(): AsyncGenerator<string> {
       yield 'line';
       throw new Error('no more');
