@@ -224,6 +224,8 @@ export function makeCreateJudge(parts: {
     },
     createsLeft: () => createsLeft,
     forgotten: () => {
+      // Where clocks differ, a poll of before the loss may seem to be one of after it.
+      if (skewMs > 0) for (const doubt of inDoubt.values()) doubt.looked = true;
       for (const { running } of Object.values(services))
         for (const task of running()) if (!isKnown(task)) unknownTasks.add(task);
     },
