@@ -33,36 +33,22 @@ export function makeScheduler(startsAt: number): Scheduler {
     // Clocks count whole milliseconds.
     at: (instant, happen) => timeline.put(Math.max(now, Math.round(instant)), happen),
     run: (until, isOver) =>
-      inStoppedTime(
-        () =>
-          new Promise((resolve, reject) => {
-            const turnOver = () => {
-              try {
-                const end = step(until, isOver);
-                if (end === undefined) afterAllPromises();
-                else resolve(end);
-              } catch (error) {
-                reject(error);
-              }
-            };
-            // What is asked for from within a promise's turn comes when every promise that can go on has done so.
-            const askForTurn = () => process.nextTick(turnOver);
-            const afterAllPromises = () => void settled.then(askForTurn);
-            afterAllPromises();
-          }),
-      ),
+      new Promise((resolve, reject) => {
+        const turnOver = () => {
+          try {
+            const end = step(until, isOver);
+            if (end === undefined) afterAllPromises();
+            else resolve(end);
+          } catch (error) {
+            reject(error);
+          }
+        };
+        // What is asked for from within a promise's turn comes when every promise that can go on has done so.
+        const askForTurn = () => process.nextTick(turnOver);
+        const afterAllPromises = () => void settled.then(askForTurn);
+        afterAllPromises();
+      }),
   };
-}
-
-/** No slice of work is ever spent (`turn-budget.ts`): one that goes on in another turn of the event loop is seen by nobody here. */
-async function inStoppedTime<T>(play: () => Promise<T>): Promise<T> {
-  const now = performance.now.bind(performance);
-  performance.now = () => 0;
-  try {
-    return await play();
-  } finally {
-    performance.now = now;
-  }
 }
 
 const settled = Promise.resolve();
