@@ -1,7 +1,7 @@
 import { validate as isCronExpression } from 'node-cron';
 import { z } from 'zod';
 import { formatDuration } from '../../base/time.ts';
-import type { Policy } from '../../rollout/model/policy.ts';
+import { isolations, type Policy } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
 import { FreezesSchema, TimeZoneSchema, WindowsSchema } from './calendar-schemas.ts';
 import { CapsSchema, SpreadBySchema } from './collector-key-schemas.ts';
@@ -154,16 +154,16 @@ export const PolicySchema = z
       .describe('How many upgrades may run at once, over all daemons.'),
     maxInFlightPer: CapsSchema,
     spreadBy: SpreadBySchema,
+    isolate: z
+      .enum(isolations)
+      .default('strata')
+      .describe(
+        'What is held alone while the other collectors continue. strata: an outlier stratum. attributes: also collectors that share what explains the failures, such as `fields.rack=r7`; otherwise the command for it is shown. off: nothing, the whole rollout is held.',
+      ),
     isolateStrata: z
       .boolean()
-      .default(true)
-      .describe('Whether an outlier stratum is held alone. The other collectors continue.'),
-    isolateAttributes: z
-      .boolean()
-      .default(false)
-      .describe(
-        'Whether collectors that share what explains the failures are held alone, such as `fields.rack=r7`. Otherwise the command for it is shown.',
-      ),
+      .exactOptional()
+      .describe('The older form of `isolate`: true is strata, false is off.'),
     waves: WavesSchema,
     onBreach: z
       .enum(['hold', 'abort', 'rollback'])
@@ -187,10 +187,20 @@ export const PolicySchema = z
       .default([])
       .describe('What the messages of failed tasks mean. The first rule that matches wins.'),
   })
+  .refine(({ isolate, isolateStrata }) => isolateStrata === undefined || isolate === 'strata', {
+    path: ['isolateStrata'],
+    error: 'is the older form of isolate, which is given, too; leave it out',
+  })
   .check(wholeCheck(reportShortWindows))
   .check(wholeCheck(reportManyPatterns))
-  .transform((policy): Policy & { account?: string; accounts?: string[] } => {
+  .transform(({ isolate, ...policy }): Policy & { account?: string; accounts?: string[] } => {
     const inZone = <Rule extends object>(rule: Rule) => ({ timeZone: policy.timeZone, ...rule });
-    return { ...policy, windows: policy.windows.map(inZone), freezes: policy.freezes.map(inZone) };
+    return {
+      ...policy,
+      isolateStrata: policy.isolateStrata ?? isolate !== 'off',
+      isolateAttributes: isolate === 'attributes',
+      windows: policy.windows.map(inZone),
+      freezes: policy.freezes.map(inZone),
+    };
   })
   .describe('One policy: which collectors to upgrade, to which build, and how carefully.');

@@ -3,6 +3,7 @@ import { writeExpectation } from '../../rollout/messages/gates.ts';
 import {
   formatAmount,
   type GateRule,
+  isolationOf,
   isSearchGate,
   type Policy,
   type SearchGateRule,
@@ -14,11 +15,13 @@ import { maskedGate } from './masked-urls.ts';
 
 /** A policy in the form of the file, with nothing left out that has a default. */
 export function effectivePolicy(policy: Policy): object {
-  const { target, windows, maxInFlightPer, waves, upgrade, retry, defer, ...asWritten } = policy;
+  const { target, windows, maxInFlightPer, waves, upgrade, retry, defer, ...others } = policy;
+  const { isolateStrata: _strata, isolateAttributes: _attributes, ...asWritten } = others;
   const { minimumAgeMs, ...targetRule } = target;
   const { initialMs, maxMs, ...backoff } = retry.backoff;
   return {
     ...asWritten,
+    isolate: isolationOf(policy),
     target: { ...targetRule, minimumAge: writeDuration(minimumAgeMs) },
     windows: windows.map(effectiveWindow),
     maxInFlightPer: Object.fromEntries(maxInFlightPer.map(({ key, cap }) => [key, cap])),

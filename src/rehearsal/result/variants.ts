@@ -45,7 +45,7 @@ export function variantsOf(policy: Policy, collectors: readonly FleetCollector[]
           },
         ]
       : []),
-    { name: 'isolateAttributes: true', policy: { ...policy, isolateAttributes: true } },
+    { name: 'isolate: attributes', policy: { ...policy, isolateAttributes: true } },
     waves('soak: twice as long', (wave) => ({ ...wave, soakMs: wave.soakMs * 2 })),
     waves('soak: six times as long', (wave) => ({ ...wave, soakMs: wave.soakMs * 6 })),
     waves('size: half, but for canaries', (wave) =>

@@ -235,6 +235,16 @@ export function failuresAllowed(amount: Amount, waveSize: number): number {
   return amount.kind === 'count' ? amount.count : Math.floor(shareOf(waveSize, amount.percent));
 }
 
+/** What is held alone, as written in the config. Each includes those before it. */
+export const isolations = ['off', 'strata', 'attributes'] as const;
+
+export function isolationOf(
+  policy: Pick<Policy, 'isolateStrata' | 'isolateAttributes'>,
+): (typeof isolations)[number] {
+  if (policy.isolateAttributes) return 'attributes';
+  return policy.isolateStrata ? 'strata' : 'off';
+}
+
 /** As written in the config: `5`, `2%`, `1 per stratum`. */
 export function formatAmount(amount: WaveSize): string {
   switch (amount.kind) {

@@ -1,14 +1,15 @@
 import { formatDuration } from '../../base/time.ts';
-import type {
-  FreezeRule,
-  GateRule,
-  Policy,
-  PolicyDifference,
-  Selector,
-  WaveRule,
-  WindowRule,
+import {
+  type FreezeRule,
+  formatAmount,
+  type GateRule,
+  isolationOf,
+  type Policy,
+  type PolicyDifference,
+  type Selector,
+  type WaveRule,
+  type WindowRule,
 } from '../model/policy.ts';
-import { formatAmount } from '../model/policy.ts';
 
 /** What a policy says otherwise than before; `added` and `removed` for a whole policy. */
 export interface PolicyChange {
@@ -54,8 +55,7 @@ const brakeKeys: ReadonlySet<string> = new Set([
   'freezes',
   'timeZone',
   'concurrency',
-  'isolateStrata',
-  'isolateAttributes',
+  'isolate',
   'lostWeight',
   'defer.upTo',
 ]);
@@ -75,11 +75,14 @@ interface Text {
 }
 
 function textsOf(policy: Policy): ReadonlyMap<string, Text> {
-  const { select, target, waves, upgrade, retry, defer, maxInFlightPer, windows, freezes, ...rest } = policy;
+  const { select, target, waves, upgrade, retry, defer, maxInFlightPer, windows, freezes, ...others } =
+    policy;
+  const { isolateStrata: _strata, isolateAttributes: _attributes, ...rest } = others;
   const texts = new Map<string, Text>();
   const set = (key: string, shown: string, compared = shown) =>
     texts.set(key, { compared, shown: shown.length > shownMax ? `${shown.slice(0, shownMax)}…` : shown });
   for (const [key, value] of Object.entries(rest)) if (key !== 'name') set(key, plain(value));
+  set('isolate', isolationOf(policy));
   set('select.include', selectorText(select.include));
   set('select.exclude', select.exclude.map(selectorText).join(' or '));
   const { minimumAgeMs, ...targetRule } = target;

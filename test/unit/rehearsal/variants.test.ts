@@ -16,7 +16,7 @@ it('policies that differ in one thing spread by what differs in the fleet, and h
   expect(variants.map(({ name }) => name)).toEqual([
     'spreadBy: + fields.rack',
     'concurrency: a fifth',
-    'isolateAttributes: true',
+    'isolate: attributes',
     'soak: twice as long',
     'soak: six times as long',
     'size: half, but for canaries',

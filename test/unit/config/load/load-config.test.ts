@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/base/secret.ts';
 import { loadConfig } from '../../../../src/config/load/load-config.ts';
+import { effectivePolicy } from '../../../../src/config/show/effective-policy.ts';
 import { aFolder } from '../../../support/a-folder.ts';
 import {
   problemsIn,
@@ -70,7 +71,7 @@ describe('the example configs', () => {
       '',
       '',
     ]);
-    const keys = Object.keys(example('minimal.yaml').rollouts[0] ?? {});
+    const keys = example('minimal.yaml').rollouts.flatMap((policy) => Object.keys(effectivePolicy(policy)));
     const text = readFileSync(new URL('production.yaml', examples), 'utf8');
     expect(keys.filter((key) => !new RegExp(`^ {4}(- )?${key}:|^ {2}- ${key}:`, 'm').test(text))).toEqual([]);
   });
