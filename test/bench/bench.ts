@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { brokenIn, runBlastRadius } from './blast-radius/blast-radius.ts';
 import { renderBlastRadius } from './blast-radius/report-blast-radius.ts';
@@ -85,7 +85,6 @@ async function bench(): Promise<number> {
   const data = { machine, parts: Object.fromEntries(results.map((result) => [result.name, result.data])) };
   writeJson(data, values.json);
   if (values.out !== undefined) {
-    mkdirSync(values.out, { recursive: true });
     writeJson(data, join(values.out, `${reportName}.json`));
     writeFileSync(join(values.out, `${reportName}.md`), report);
     for (const { plots = [] } of results)
@@ -105,7 +104,10 @@ async function benchBlastRadius(values: {
 }
 
 function writeJson(result: object, file: string | undefined): void {
-  if (file !== undefined) writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  if (file === undefined) return;
+  // Hours of measuring are not lost for a folder that is not there.
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
 }
 
 function tell(text: string): void {
