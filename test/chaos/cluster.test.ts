@@ -121,7 +121,7 @@ describe.skipIf(isShort)('a Redis Cluster of three', () => {
     const result = await daemon.daemon.scanNow(nightPolicy, 'schedule');
     expect(result).toMatchObject({
       kind: 'nothing',
-      why: { kind: 'lost', detail: expect.stringContaining('was paused: by ann: wait') },
+      why: { kind: 'lost', lost: { id: rolloutId, state: 'paused', reason: { by: 'ann' } } },
     });
   });
 });

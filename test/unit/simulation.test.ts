@@ -34,6 +34,7 @@ const firstSeeds: Readonly<Record<PlantedBug, number>> = {
   toldNotSeen: 1,
   rowEndsUpgrade: 1,
   lostUpgradeNotWaitedFor: 4045,
+  anyRowOffers: 156,
   storeTrustedBlindly: 124,
   deferredGivenUp: 26,
   evidenceHoldStays: 2082,

@@ -2,6 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { seeUpgradableCollectors } from '../../contract/collector-management/seen-collector.ts';
 import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { dateStepMs } from '../../rollout/model/service-clock.ts';
 import { readWholeList } from '../wire/paging.ts';
 import { type FleetReadingParts, pagesOf } from './fleet-reading.ts';
 import { makeSharedReading } from './shared-reading.ts';
@@ -21,9 +22,6 @@ interface UpgradableReading {
   readonly onStart: () => void;
   readonly signal: AbortSignal | undefined;
 }
-
-// The header has whole seconds, and the answer may be from any instant of its second.
-const dateStepMs = 1_000;
 
 /** Reads the upgradable list of a build to its end. */
 export async function readUpgradable(

@@ -261,16 +261,11 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   const trustedSince = parts.trustedSince?.() ?? 0;
   const changes = upgrades
     .map((before) => {
-      // After data loss an upgrade may run that this record does not know. The upgradable list shows it, a row does not (P1).
-      const seen =
-        before.identity.eligibleAt < trustedSince
-          ? undefined
-          : parts.observations.find(before.identity.collectorId, at);
+      const { collectorId } = before.identity;
       const fact: UpgradeFact = {
-        kind: 'admitted',
-        at,
-        startBy: startBy.get(before.identity.collectorId) ?? null,
-        seen,
+        ...{ kind: 'admitted', at, trustedSince },
+        startBy: startBy.get(collectorId) ?? null,
+        seen: parts.observations.find(collectorId, at),
         ...(rollout.config === undefined ? {} : { changes: rollout.config.changes }),
       };
       return changeOf(parts, rollout, before, fact);

@@ -1,11 +1,13 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { RowObservation } from '../../rollout/upgrade/facts.ts';
+import { dateStepMs } from '../../rollout/model/service-clock.ts';
+import type { ListedOffer, RowObservation } from '../../rollout/upgrade/facts.ts';
 import { freshForMs } from '../../rollout/upgrade/step.ts';
 import type { ListedPage } from '../ports/fleet-service.ts';
 
-/** What pages of the inventory showed last of each collector: a collector that is admitted right after that needs no poll of its own. */
+/** What pages showed last of each collector: a collector that is admitted right after that needs no poll of its own. */
 export interface Observations {
-  note(page: ListedPage, at: EpochMs): void;
+  /** @param listedAt when the reading of an upgradable list began that the page is from; left out: it is from the inventory */
+  note(page: ListedPage, at: EpochMs, listedAt?: EpochMs): void;
   /** Of the last minute; undefined when no page was read then, or it was on none. */
   find(collectorId: number, now: EpochMs): RowObservation | undefined;
 }
@@ -15,31 +17,48 @@ const keptMs: DurationMs = freshForMs;
 // More rows than an account has collectors, ten times over; some 20 MB.
 const rowsMax = 100_000;
 
+interface Kept {
+  readonly row: RowObservation;
+  /** No heartbeat is known to be newer. */
+  readonly unheard: ListedOffer | undefined;
+}
+
 /** One row for each collector that was seen in the last minute. */
 export function makeObservations(): Observations & { size(): number } {
   // In the order in which they were seen, so that those to be dropped come first.
-  const rows = new Map<number, RowObservation>();
-  const isOld = (row: RowObservation, now: EpochMs) => Math.abs(now - row.at) > keptMs;
+  const kept = new Map<number, Kept>();
+  const isOld = ({ row }: Kept, now: EpochMs) => Math.abs(now - row.at) > keptMs;
   const forgetOld = (now: EpochMs) => {
-    for (const [id, row] of rows) {
-      if (rows.size <= rowsMax && !isOld(row, now)) break;
-      rows.delete(id);
+    for (const [id, each] of kept) {
+      if (kept.size <= rowsMax && !isOld(each, now)) break;
+      kept.delete(id);
     }
   };
   return {
-    note: ({ collectors, serviceAt }, at) => {
-      for (const { id, build, alive, lastSeenAlive } of collectors) {
-        rows.delete(id);
-        rows.set(id, { at, build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt });
+    note: ({ collectors, serviceAt }, at, listedAt) => {
+      const listed =
+        listedAt === undefined || serviceAt === null
+          ? undefined
+          : { at: listedAt, offeredAt: serviceAt + dateStepMs };
+      for (const { id, build, alive, lastSeenAlive = null } of collectors) {
+        const before = kept.get(id);
+        const unheard = before?.unheard;
+        const isHeard = unheard !== undefined && (lastSeenAlive ?? 0) > unheard.offeredAt;
+        const offered = isHeard ? unheard : before?.row.offered;
+        kept.delete(id);
+        kept.set(id, {
+          row: { at, build, alive, lastSeenAlive, serviceAt, offered },
+          unheard: isHeard ? listed : (unheard ?? listed),
+        });
       }
       forgetOld(at);
     },
     find: (collectorId, now) => {
       forgetOld(now);
-      const row = rows.get(collectorId);
+      const found = kept.get(collectorId);
       // A clock that was set back may have left one behind a newer one.
-      return row === undefined || isOld(row, now) ? undefined : row;
+      return found === undefined || isOld(found, now) ? undefined : found.row;
     },
-    size: () => rows.size,
+    size: () => kept.size,
   };
 }

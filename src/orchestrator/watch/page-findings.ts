@@ -24,6 +24,7 @@ export interface PageParts extends ChangeUpgradeParts, ChangeRolloutParts {
 export interface ReadingContext {
   readonly watched: Watched;
   readonly reading: Reading;
+  readonly beganAt: EpochMs;
   /** When the reading before began, where it would have shown an end, too; else null. */
   readonly readBeforeAt: EpochMs | null;
   /** Whether a row may make one more poll due. */
@@ -51,7 +52,8 @@ export async function recordPage(
   // An upgradable list may have less than the inventory in a row, and must not hide what that showed.
   const isWhole = (row: ListedCollector) =>
     context.reading.of === 'inventory' || row.lastSeenAlive !== undefined;
-  parts.observations.note({ collectors: collectors.filter(isWhole), serviceAt }, at);
+  const listedAt = context.reading.of === 'inventory' ? undefined : context.beganAt;
+  parts.observations.note({ collectors: collectors.filter(isWhole), serviceAt }, at, listedAt);
   for (const { id, build, alive, lastSeenAlive } of collectors) {
     const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
     for (const of of byCollector.get(id) ?? []) {

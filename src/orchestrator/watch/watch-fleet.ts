@@ -129,6 +129,7 @@ async function read(
   const context: ReadingContext = {
     watched,
     reading,
+    beganAt: parts.clock.now(),
     readBeforeAt: of.readBeforeAt,
     mayHint: () => {
       hintsLeft -= 1;

@@ -58,8 +58,8 @@ const fastRateMax = 2_000;
 // Two clocks drift apart by less than a second in this time.
 const followAfterMs: DurationMs = 60_000;
 
-// The header has whole seconds.
-const dateStepMs: DurationMs = 1_000;
+/** The header has whole seconds, and its answer may be from any instant of its second. */
+export const dateStepMs: DurationMs = 1_000;
 
 /** @returns the clock as it is known after this answer, and the answer's time; null where that proves nothing */
 export function readServiceTime(

@@ -12,8 +12,10 @@ export type UpgradeFact = { readonly at: EpochMs } & (
       readonly startBy: EpochMs | null;
       /** How often the rollout's brakes have changed: a turn counts until they change again. */
       readonly changes?: number;
-      /** What a page of the inventory showed of it a moment ago, where one was read. */
+      /** What a page showed of it a moment ago, where one was read. */
       readonly seen?: RowObservation | undefined;
+      /** Records from before may be undone ones; always trusted, where left out. */
+      readonly trustedSince?: EpochMs;
     }
   /** It could not start now (brake, hold): its slot goes back. */
   | { readonly kind: 'putBack'; readonly reason: UpgradeReason }
@@ -92,5 +94,15 @@ export interface InventoryRow {
   readonly serviceAt: EpochMs | null;
 }
 
-/** A collector's row of the inventory, and when it was read. */
-export type RowObservation = InventoryRow & { readonly at: EpochMs };
+/** A collector's row of a list, and when it was read. */
+export type RowObservation = InventoryRow & {
+  readonly at: EpochMs;
+  /** The last time that an upgradable list had it, before this heartbeat: then no upgrade of it was running. */
+  readonly offered?: ListedOffer | undefined;
+};
+
+/** An upgradable list had a collector: its reading began `at`, by our clock, and ended before `offeredAt`, by the service's. */
+export interface ListedOffer {
+  readonly at: EpochMs;
+  readonly offeredAt: EpochMs;
+}

@@ -5,7 +5,7 @@ import { type DaemonProcess, type LogLine, startDaemon } from './daemon-process.
 // The first id of a simulated fleet.
 const anyCollector = '100000001';
 
-const readings = 4;
+const readings = 5;
 const spacingMs = 500;
 
 /**
@@ -18,10 +18,14 @@ export async function startRollout(
 ): Promise<DaemonProcess> {
   const daemon = await startDaemon({ ...config, rollouts: [idlePolicy] }, onLine);
   const { api } = daemon;
-  for (let reading = 0; reading < readings; reading += 1) {
+  for (let read = 0; read < readings; ) {
     await sleepForReal(spacingMs);
     // It asks the service for one collector; right after its start the daemon has no connection to Redis yet.
-    await api.explain(anyCollector).catch(() => undefined);
+    const isRead = await api.explain(anyCollector).then(
+      () => true,
+      () => false,
+    );
+    if (isRead) read += 1;
   }
   daemon.writeConfig(config);
   // A policy that a reload adds is scanned at once.

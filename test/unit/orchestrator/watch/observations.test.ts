@@ -21,11 +21,11 @@ const recheck = { do: 'pollCollector', why: 'recheck', askUpgradable: false };
 const pending = anUpgrade({ state: 'pending' }, { eligibleAt: t, offeredAt });
 
 /** One that is admitted with such a row of the inventory. */
-function admittedWith(changes: Partial<RowObservation> | null, upgrade = pending): Upgrade {
+function admittedWith(changes: Partial<RowObservation> | null, upgrade = pending, trustedSince = 0): Upgrade {
   const at = now - 10_000;
   const row = { at, build: oldBuild, alive: true, lastSeenAlive: at - 5_000, serviceAt: at };
   const seen = changes === null ? undefined : { ...row, ...changes };
-  return evolve(upgrade, { kind: 'admitted', at: now, startBy: null, seen }, aContext());
+  return evolve(upgrade, { kind: 'admitted', at: now, startBy: null, seen, trustedSince }, aContext());
 }
 
 describe('one that is admitted right after a page of the inventory showed it', () => {
@@ -54,6 +54,54 @@ describe('one that is admitted right after a page of the inventory showed it', (
     const retrying = { state: 'retrying', dueAt: t, reason: because('download failed') } as const;
     for (const upgrade of [inDoubt, { ...pending, progress: retrying }])
       expect(nextStep(admittedWith({}, upgrade), now)).toEqual(recheck);
+  });
+});
+
+describe('one that was planned before a loss of data, of which an upgrade may run (P1)', () => {
+  const context = aContext();
+  const trustedSince = now - 20_000 - context.answerWithinMs;
+  const listed = { at: now - 20_000, offeredAt: now - 18_000 };
+  const stepOf = (changes: Partial<RowObservation>, since = trustedSince, upgrade = pending) =>
+    nextStep(admittedWith(changes, upgrade, since), now, since);
+  const pollWithList = { ...recheck, askUpgradable: true };
+
+  it('starts without a poll once an upgradable list had it before its last heartbeat', () => {
+    expect(stepOf({ offered: listed })).toEqual({ do: 'start' });
+    const unheard = { ...pending, identity: { ...pending.identity, eligibleAt: 0 } };
+    expect(stepOf({ offered: listed }, trustedSince, unheard)).toEqual({ do: 'start' });
+  });
+
+  it.each([
+    ['no list had it', { offered: undefined }, trustedSince],
+    ['the list was read before a create from then had arrived', { offered: listed }, trustedSince + 1],
+    ['the list is a minute older than the row', { offered: { ...listed, at: now - 70_001 } }, now - 200_000],
+    [
+      'its heartbeat is older than the list',
+      { offered: { ...listed, offeredAt: now - 15_000 } },
+      trustedSince,
+    ],
+  ])('is polled with the list when %s', (_why, changes, since) => {
+    expect(stepOf(changes, since)).toEqual(pollWithList);
+  });
+
+  it('is shown by pages: the last list that had it before a heartbeat', () => {
+    const observations = makeObservations();
+    const note = (at: number, heartbeatAt: number, listedAt?: number) =>
+      observations.note(
+        { collectors: [aCollector({ id: 7, lastSeenAlive: heartbeatAt })], serviceAt: at },
+        at,
+        listedAt,
+      );
+    const offered = () => observations.find(7, now)?.offered;
+    note(now - 40_000, now - 45_000, now - 40_100);
+    expect(offered()).toBeUndefined();
+    note(now - 35_000, now - 39_000, now - 35_100);
+    expect(offered(), 'heard within the second of its date').toBeUndefined();
+    note(now - 30_000, now - 31_000);
+    expect(offered()).toEqual({ at: now - 40_100, offeredAt: now - 39_000 });
+    note(now - 20_000, now - 21_000, now - 20_100);
+    note(now - 10_000, now - 11_000);
+    expect(offered()).toEqual({ at: now - 20_100, offeredAt: now - 19_000 });
   });
 });
 
