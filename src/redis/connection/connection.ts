@@ -88,7 +88,7 @@ export function makeRedisConnection(
   }
   client.on('error', watch.onError);
   client.on('close', () => {
-    if (!passing.isOwnClose()) watch.onClose();
+    if (!passing.takeOwnClose()) watch.onClose();
   });
   if ('sentinels' in config) {
     client.on('sentinelError', watch.onError);

@@ -6,8 +6,8 @@ export interface TransientErrors {
   reconnectOnError(error: Error): 2 | false;
   /** @returns how long to wait before the next attempt to connect */
   retryStrategy(attempt: number): DurationMs;
-  /** Whether a close that comes now is our own doing. */
-  isOwnClose(): boolean;
+  /** To be asked once at each close. @returns whether it is our own doing */
+  takeOwnClose(): boolean;
 }
 
 // A replica that was just promoted, a server that reads its file, a replica without its master.
@@ -19,9 +19,6 @@ const clusterIsDown = /^CLUSTERDOWN\b/;
 // Met again within this time, it is still the same fault.
 const forgetAfterMs: DurationMs = 10_000;
 
-// A close follows the error that asked for it at once.
-const ownCloseWithinMs: DurationMs = 1_000;
-
 /**
  * @param onTransient called for each: our commands wait, and nobody else would notice
  */
@@ -29,6 +26,7 @@ export function makeTransientErrors(onTransient: ((error: Error) => void) | unde
   let metAt = Number.NEGATIVE_INFINITY;
   let inARow = 0;
   let isCounted = true;
+  let isClosing = false;
   return {
     reconnectOnError: (error) => {
       if (clusterIsDown.test(error.message)) onTransient?.(error);
@@ -37,6 +35,7 @@ export function makeTransientErrors(onTransient: ((error: Error) => void) | unde
       if (now - metAt > forgetAfterMs) inARow = 0;
       metAt = now;
       isCounted = false;
+      isClosing = true;
       onTransient?.(error);
       return 2;
     },
@@ -51,6 +50,11 @@ export function makeTransientErrors(onTransient: ((error: Error) => void) | unde
       if (performance.now() - metAt > forgetAfterMs) inARow = 0;
       return Math.min(100 * Math.max(attempt, inARow), 2_000);
     },
-    isOwnClose: () => performance.now() - metAt < ownCloseWithinMs,
+    takeOwnClose: () => {
+      // On a busy machine it may come seconds after the error that asked for it; a cluster may not close at all for one.
+      const isOwn = isClosing && performance.now() - metAt <= forgetAfterMs;
+      isClosing = false;
+      return isOwn;
+    },
   };
 }
