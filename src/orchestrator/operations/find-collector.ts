@@ -12,7 +12,7 @@ import type { OperationsParts } from './operations-parts.ts';
 const pageSize = 1_000;
 
 type PlanParts = Pick<OperationsParts, 'policies'> & {
-  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadUpgrades' | 'listUpgrades'>;
+  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadUpgrades' | 'findNamed'>;
 };
 type NameParts = Pick<OperationsParts, 'policies'> & {
   readonly store: Pick<RolloutStore, 'currentRollouts' | 'listUpgrades'>;
@@ -23,14 +23,14 @@ type AskParts = Pick<OperationsParts, 'readApiBudgetStatus' | 'clock'> & {
 
 /**
  * Finds a collector in the running rollouts, by its id or exact name: a person who holds one back must
- * not have to wait for a service that is down. By name it costs a reading of the plans, 1 s for 100,000 collectors.
+ * not have to wait for a service that is down.
  */
 export async function findPlannedCollector(parts: PlanParts, idOrName: string): Promise<Upgrade | undefined> {
   const id = parseCollectorId(idOrName);
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
     const found =
       id === undefined
-        ? await findByName(parts, rolloutId, idOrName.trim())
+        ? (await parts.store.findNamed(rolloutId, idOrName.trim()))[0]
         : // One whose record is unreadable is asked for at the service instead.
           (await parts.store.loadUpgrades(rolloutId, [id])).upgrades[0];
     if (found !== undefined) return found;
@@ -38,16 +38,7 @@ export async function findPlannedCollector(parts: PlanParts, idOrName: string): 
   return undefined;
 }
 
-async function findByName(parts: PlanParts, rolloutId: string, name: string): Promise<Upgrade | undefined> {
-  for (let offset = 0; ; offset += pageSize) {
-    const page = await parts.store.listUpgrades(rolloutId, { offset, limit: pageSize });
-    const found = page.find(({ identity: { collectorName } }) => collectorName === name);
-    // A short page is not the last one: an unreadable record is left out.
-    if (found !== undefined || page.length === 0) return found;
-  }
-}
-
-/** Names of planned collectors that a person may have meant: a reading of the plans, as above. */
+/** Names of planned collectors that a person may have meant: a reading of the plans, 1 s for 100,000 collectors. */
 export async function namesNear(parts: NameParts, text: string): Promise<readonly string[]> {
   let near: string[] = [];
   for (const { id } of await parts.store.currentRollouts(parts.policies)) {

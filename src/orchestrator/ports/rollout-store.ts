@@ -162,6 +162,11 @@ export interface RolloutStore {
   loadUpgrade(rolloutId: string, collectorId: number): Promise<Upgrade | undefined>;
   /** The records of these collectors, however many, as far as they are in the rollout. */
   loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<LoadedUpgrades>;
+  /**
+   * The records of the collectors of this name in the plan, by id, through an index. Plans that an earlier version froze have
+   * none, and show nobody.
+   */
+  findNamed(rolloutId: string, name: string): Promise<readonly Upgrade[]>;
   /** Ids of all collectors of its plan, late joiners included, whatever became of them. */
   listMemberIds(rolloutId: string): Promise<readonly number[]>;
   /**

@@ -4,6 +4,7 @@ import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
+import { nameBucketOf } from '../schema/name-bucket.ts';
 import { assertPlaces, orderScoreOf } from '../schema/plan-place.ts';
 import { joinersKey, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 import { encodeAttributes } from '../schema/stored-attributes.ts';
@@ -55,6 +56,7 @@ export async function joinPlan(
 /** The text is read by `join-plan.lua` alone. */
 function encodeJoiner(upgrade: Upgrade, version: number) {
   const joiner = {
+    bucket: nameBucketOf(upgrade.identity.collectorName),
     record: encodeUpgrade(upgrade, version),
     order: String(orderScoreOf(upgrade)),
     index: indexOf(upgrade),

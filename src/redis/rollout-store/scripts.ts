@@ -16,6 +16,7 @@ const recordKeys = [
   'retries',
   'intents',
   'missed',
+  'names',
 ] as const;
 
 /** The same of a staged plan, but for the counters, which are not staged. */
@@ -27,6 +28,7 @@ const stagedKeys = [
   'stagedRetries',
   'stagedIntents',
   'stagedMissed',
+  'stagedNames',
 ] as const;
 
 export const viewScript = defineScript({

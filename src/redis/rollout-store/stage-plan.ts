@@ -2,6 +2,7 @@ import type { DurationMs } from '../../base/time.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
+import { nameBucketOf } from '../schema/name-bucket.ts';
 import { assertPlaces, orderScoreOf } from '../schema/plan-place.ts';
 import { type RecordKeys, stagingKeys } from '../schema/rollout-keys.ts';
 import type { WriteMark } from '../schema/stored-rollout.ts';
@@ -40,6 +41,7 @@ export async function stagePlan(
 function encodeStaged(upgrade: Upgrade, version: number) {
   return {
     id: String(upgrade.identity.collectorId),
+    bucket: nameBucketOf(upgrade.identity.collectorName),
     record: encodeUpgrade(upgrade, version),
     order: String(orderScoreOf(upgrade)),
     index: indexOf(upgrade),
@@ -56,5 +58,6 @@ export function asStaged(staging: RecordKeys) {
     stagedRetries: staging.retries,
     stagedIntents: staging.intents,
     stagedMissed: staging.missed,
+    stagedNames: staging.names,
   };
 }

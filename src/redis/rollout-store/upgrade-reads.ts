@@ -1,5 +1,6 @@
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { dueAtOf } from '../../rollout/model/upgrade.ts';
+import { nameBucketOf } from '../schema/name-bucket.ts';
 import { listOutcomes } from './list-outcomes.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
@@ -8,6 +9,7 @@ type UpgradeReads = Pick<
   RolloutStore,
   | 'loadUpgrade'
   | 'loadUpgrades'
+  | 'findNamed'
   | 'listMemberIds'
   | 'listOutcomes'
   | 'listUpgrades'
@@ -26,6 +28,13 @@ export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext
     },
 
     loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
+
+    findNamed: async (rolloutId, name) => {
+      const ids = await commands.hget(ofRollout(rolloutId).keys.names, nameBucketOf(name));
+      const filed = [...new Set(ids?.split(' ') ?? [])].map(Number).sort((a, b) => a - b);
+      const { upgrades } = await loadUpgrades(commands, readable(rolloutId), filed);
+      return upgrades.filter(({ identity: { collectorName } }) => collectorName === name);
+    },
 
     listMemberIds: async (rolloutId) =>
       (await commands.zrange(ofRollout(rolloutId).keys.order, '0', '-1')).map(Number),

@@ -49,6 +49,8 @@ export interface RecordKeys {
   readonly intents: string;
   /** Sorted set: failed collectors by the instant of their end, and withdrawn ones by its negative. */
   readonly missed: string;
+  /** Hash: ids of the collectors of the plan by the bucket of their names; see `name-bucket.ts`. */
+  readonly names: string;
 }
 
 export function policyKeys(keyPrefix: string, policy: string): PolicyKeys {
@@ -99,6 +101,7 @@ function recordKeys(base: string): RecordKeys {
     retries: `${base}:retries`,
     intents: `${base}:intents`,
     missed: `${base}:missed`,
+    names: `${base}:names`,
   };
 }
 

@@ -325,6 +325,10 @@ export function makeMemoryRolloutStore(
       upgrades: collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
       unreadable: [],
     }),
+    findNamed: async (id, name) =>
+      [...(kept.get(id)?.upgrades.values() ?? [])]
+        .filter(({ identity: { collectorName } }) => collectorName === name)
+        .sort((a, b) => a.identity.collectorId - b.identity.collectorId),
     listMemberIds: async (id) => [...(kept.get(id)?.upgrades.keys() ?? [])],
     listUpgrades: async (id, { offset, limit, state, wave }) => {
       const of = kept.get(id);

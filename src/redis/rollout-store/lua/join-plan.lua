@@ -1,7 +1,7 @@
 -- Takes up the late joiners that have no record yet, with the rollout and the groups that know them.
 --
 -- Keys: rollout; events; fence; groups; attributes; the record keys; joiners, a hash of JSON texts
--- `{ record, order, index, counts }` by collector.
+-- `{ bucket, record, order, index, counts }` by collector.
 -- Arguments: write, the mark of this call; fence, of the leader, or nil; expectedRev, of the rollout before; rev, after;
 -- rollout, as JSON; fields, what stands beside it, names and values in turn; groups, as JSON; attributes, a table of theirs or nothing; joining, how many
 -- joiners there are; events, JSON texts.
@@ -11,6 +11,7 @@
 --@include fence
 --@include place-record
 --@include put-attributes
+--@include put-name
 --@include record
 --@include expire-with
 
@@ -41,6 +42,7 @@ for at = 1, #staged, 2 do
   if redis.call('HSETNX', recordsKey, id, markedRecord(write, joiner.record)) == 1 then
     redis.call('ZADD', orderKey, joiner.order, id)
     placeRecord(id, joiner.index)
+    putName(joiner.bucket, id)
     for counter, amount in pairs(joiner.counts) do
       addTo(counter, amount)
     end
@@ -53,5 +55,6 @@ putAttributes(write)
 appendEvents(eventsKey, events)
 expireWith(rolloutKey, {
   groupsKey, attributesKey, eventsKey, recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey,
+  namesKey,
 })
 return 'saved'

@@ -44,7 +44,7 @@ appendEvents(eventsKey, events)
 
 local keys = {
   rolloutKey, eventsKey, groupsKey, attributesKey, packedKey,
-  recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey,
+  recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey, namesKey,
 }
 if ended == '1' then
   if activeId == id then

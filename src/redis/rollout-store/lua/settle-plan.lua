@@ -18,6 +18,7 @@ local function settlePlan(counts)
   settleKey(stagedRetriesKey, retriesKey)
   settleKey(stagedIntentsKey, intentsKey)
   settleKey(stagedMissedKey, missedKey)
+  settleKey(stagedNamesKey, namesKey)
   redis.call('DEL', countersKey)
   for counter, value in pairs(counts) do
     redis.call('HSET', countersKey, counter, value)

@@ -102,6 +102,22 @@ describe('freezing a plan', () => {
     expect(await store.findUpgradesOf(policies, 9)).toEqual([]);
   });
 
+  it('finds collectors by their name, also those that share one, in a plan and among its late joiners', async () => {
+    const named = pendingOnes(3).map((upgrade, index) => ({
+      ...upgrade,
+      identity: { ...upgrade.identity, collectorName: index === 0 ? 'web' : 'db' },
+    }));
+    await freeze(named);
+    const idsOf = async (name: string) =>
+      (await store.findNamed(rolloutId, name)).map(({ identity: { collectorId } }) => collectorId);
+    expect(await idsOf('web')).toEqual([1]);
+    expect(await idsOf('db')).toEqual([2, 3]);
+    expect(await idsOf('DB')).toEqual([]);
+    // As of a plan that an earlier version froze.
+    await connection.commands.del(rolloutKeys(keyPrefix, rolloutId).names);
+    expect(await idsOf('web')).toEqual([]);
+  });
+
   it('numbers the rollouts of a day, each day anew', async () => {
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(1);
     await freeze(pendingOnes(1));

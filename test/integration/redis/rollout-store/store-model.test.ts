@@ -75,12 +75,19 @@ async function playIn(store: RolloutStore, wishes: readonly Wish[]): Promise<unk
     outcomes: sortedOutcomes(await store.listOutcomes(rolloutId)),
     events: await store.readEvents(rolloutId, { limit: 99 }),
     freshIntents: await store.countFreshIntents(rolloutId, 3_600_000),
+    named: await Promise.all(
+      [...new Set(records.map(nameOf)), 'nobody'].map(async (name) => store.findNamed(rolloutId, name)),
+    ),
     members: (await store.listMemberIds(rolloutId)).toSorted((a, b) => a - b),
     active: await store.activeRolloutIds(policies),
     current: await store.currentRollouts(policies),
     kept: await store.listRollouts(policies),
     next: await store.nextRolloutNumber('production', '20260302'),
   };
+}
+
+function nameOf({ identity: { collectorName } }: Upgrade): string {
+  return collectorName;
 }
 
 function sortedOutcomes({ failed, succeeded }: Outcomes) {

@@ -13,7 +13,7 @@ import {
 } from '../../../support/builders.ts';
 import { aHouse, freeze } from '../../../support/house.ts';
 
-// Its record is broken: no page has it.
+// Its record is broken: no reading has it.
 const unreadable = 'web-7';
 
 describe('a collector that a person names', () => {
@@ -28,11 +28,11 @@ describe('a collector that a person names', () => {
     upgrades.push(anUpgrade({ state: 'pending' }, { collectorId: 2 ** 53, collectorName: 'another' }));
     const { parts, store } = await aHouse({ upgrades });
     await freeze(store, aRollout({ id: 'other-20260302-1', policy: aPolicy({ name: 'other' }) }));
-    const listUpgrades: typeof store.listUpgrades = async (...of) =>
-      (await store.listUpgrades(...of)).filter(({ identity }) => identity.collectorName !== unreadable);
+    const findNamed: typeof store.findNamed = async (...of) =>
+      (await store.findNamed(...of)).filter(({ identity }) => identity.collectorName !== unreadable);
     const find = async (text: string) => {
       const found = await findPlannedCollector(
-        { ...parts, store: { ...store, listUpgrades }, policies: ['other', 'production'] },
+        { ...parts, store: { ...store, findNamed }, policies: ['other', 'production'] },
         text,
       );
       return found?.identity.collectorId;
