@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { invariant } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { fleetCollectorOf, isInstalled } from '../../collector-api/fleet/fleet-collector.ts';
+import { isInstalled, makeFleetCollectorReader } from '../../collector-api/fleet/fleet-collector.ts';
 import type { Config } from '../../config/config.ts';
 import { readTextFile } from '../../config/source/text-file.ts';
 import { SeenCollector } from '../../contract/collector-management/seen-collector.ts';
@@ -65,7 +65,7 @@ function readCollectors(path: string) {
   if (!file.success)
     throw usage(`${path}: is no fleet; write one with \`upwave collectors list --json > ${path}\``);
   const rows = file.data.collectors.flatMap((row) => SeenCollector.safeParse(row).data ?? []);
-  return rows.filter(isInstalled).map((row) => fleetCollectorOf(row, (words) => words));
+  return rows.filter(isInstalled).map(makeFleetCollectorReader((words) => words));
 }
 
 function parseJson(text: string): unknown {

@@ -16,6 +16,7 @@ import { stopSignal, untilFired } from '../shell/stop-signal.ts';
 import { readVersion } from '../shell/version.ts';
 import { embeddedDataDir, withRedis } from '../shell/with-redis.ts';
 import { closeInTime } from './close-in-time.ts';
+import { limitHeapGrowth } from './limit-heap-growth.ts';
 import { readableLog } from './readable-log.ts';
 
 /** `upwave run`: the daemon. It scans at start and on schedule, until it is asked to stop. */
@@ -23,6 +24,7 @@ export async function runCommand(
   options: { readonly config: string; readonly redis?: string },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
+  limitHeapGrowth();
   const stop = stopSignal();
   const file = followFile(options.config);
   const config = openConfig(options.config);

@@ -29,6 +29,7 @@ import { askOperations } from '../status/screen-actions.ts';
 import { closeInTime } from './close-in-time.ts';
 import { followRollouts } from './follow-rollouts.ts';
 import { restOf, restWords } from './idle-reason.ts';
+import { limitHeapGrowth } from './limit-heap-growth.ts';
 import { type LogDestination, noLog, openLogFile } from './log-file.ts';
 import { makeProgress } from './progress.ts';
 import { listenFailure, requireRedis } from './run-command.ts';
@@ -57,6 +58,7 @@ const redisWithinMs = 5_000;
  * waits for a person or a window. What waits goes on where it stands with the next run.
  */
 export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOutput): Promise<ExitCode> {
+  limitHeapGrowth();
   const stop = stopSignal();
   const config = openConfig(options.config);
   const chosen = chooseRedis(config, options.redis);

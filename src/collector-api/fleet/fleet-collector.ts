@@ -1,5 +1,6 @@
 import type { SeenCollector } from '../../contract/collector-management/seen-collector.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
+import { makeTextPool, type TextPool } from './text-pool.ts';
 
 /** `filter=installed` asks for no other; a service that ignores it must not get hosted ones into a plan. */
 export function isInstalled(collector: Pick<SeenCollector, 'collectorType'>): boolean {
@@ -7,26 +8,31 @@ export function isInstalled(collector: Pick<SeenCollector, 'collectorType'>): bo
 }
 
 /**
- * A row of the service in our words; what real answers leave out is empty here (field-facts.md, The wire).
+ * Reads rows of the service in our words; what real answers leave out is empty here (field-facts.md, The wire).
  * @param say makes a text of the service fit to be kept (P12)
+ * @param pool of the reading that the rows belong to
  */
-export function fleetCollectorOf(collector: SeenCollector, say: (text: string) => string): FleetCollector {
+export function makeFleetCollectorReader(
+  say: (text: string) => string,
+  pool: TextPool = makeTextPool(),
+): (collector: SeenCollector) => FleetCollector {
   const text = (value: string | null | undefined) => say(value ?? '');
-  return {
+  const shared = (value: string | null | undefined) => pool.text(text(value));
+  return (collector) => ({
     id: collector.id,
     name: text(collector.name),
-    category: text(collector.category),
+    category: shared(collector.category),
     hostName: text(collector.hostName),
-    osName: text(collector.osName),
-    osArch: text(collector.osArch),
-    build: text(collector.collectorVersion),
+    osName: shared(collector.osName),
+    osArch: shared(collector.osArch),
+    build: shared(collector.collectorVersion),
     alive: collector.alive ?? false,
     lastSeenAlive: collector.lastSeenAlive ?? undefined,
     ephemeral: collector.ephemeral ?? false,
-    sourceSyncMode: text(collector.sourceSyncMode),
-    timeZone: text(collector.timeZone),
-    fields: textsOf(collector.fields ?? {}, say),
-  };
+    sourceSyncMode: shared(collector.sourceSyncMode),
+    timeZone: shared(collector.timeZone),
+    fields: pool.fields(textsOf(collector.fields ?? {}, (value) => pool.text(say(value)))),
+  });
 }
 
 function textsOf(

@@ -8,7 +8,7 @@ import { type Answer, type FleetService, sendWithinMs } from '../../orchestrator
 import { askByName } from '../wire/collector-name.ts';
 import type { ServedAnswer } from '../wire/service-call.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
-import { fleetCollectorOf, isInstalled } from './fleet-collector.ts';
+import { isInstalled, makeFleetCollectorReader } from './fleet-collector.ts';
 import { type FleetReadingParts, pageAttemptsMax, sayer } from './fleet-reading.ts';
 import { makeReadInventory } from './inventory.ts';
 import { pollCollector, withGoneCollector } from './poll-collector.ts';
@@ -112,7 +112,8 @@ const findCollector: Method<'findCollector'> = async (client, idOrName, signal) 
   const { collector } = answer.value.body;
   const { id: foundId } = collector;
   if (foundId === null || !isInstalled(collector)) return { ok: true, value: undefined };
-  return { ok: true, value: fleetCollectorOf({ ...collector, id: foundId }, sayer(client, 'values')) };
+  const collectorOf = makeFleetCollectorReader(sayer(client, 'values'));
+  return { ok: true, value: collectorOf({ ...collector, id: foundId }) };
 };
 
 // A 64-bit number has 20 digits, a UUID 36 characters. A cut one would name another task, so a longer one is none.

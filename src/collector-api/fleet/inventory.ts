@@ -6,8 +6,9 @@ import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
 import type { Answer, InventoryPage } from '../../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { readWholeList } from '../wire/paging.ts';
-import { fleetCollectorOf, isInstalled } from './fleet-collector.ts';
+import { isInstalled, makeFleetCollectorReader } from './fleet-collector.ts';
 import { type FleetReadingParts, pageAttemptsMax, pagesOf, sayer } from './fleet-reading.ts';
+import { makeTextPool, type TextPool } from './text-pool.ts';
 
 export interface InventoryReading {
   /** Shown each page as it comes; null: the whole inventory is wanted, and failed pages are repeated. */
@@ -17,11 +18,8 @@ export interface InventoryReading {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A row of the inventory; a hosted collector is in the list, and not in the fleet. */
-interface InventoryRow {
-  readonly id: number;
-  readonly collector: FleetCollector | undefined;
-}
+/** A row of the inventory; of a hosted collector, which is in the list and not in the fleet, only the id. */
+type InventoryRow = FleetCollector | Pick<FleetCollector, 'id'>;
 
 // Of readings that are watched: costs a request for each ten of them.
 const endCheckedEvery = 10;
@@ -37,11 +35,14 @@ export function makeReadInventory(
   /** Readings that were watched since that was checked. */
   let watched = 0;
 
-  async function rowsOf({ rows, weight }: ListPage<SeenCollector>): Promise<ListPage<InventoryRow>> {
-    const say = sayer(client, 'values');
+  async function rowsOf(
+    { rows, weight }: ListPage<SeenCollector>,
+    pool: TextPool,
+  ): Promise<ListPage<InventoryRow>> {
+    const collectorOf = makeFleetCollectorReader(sayer(client, 'values'), pool);
     const read = (row: SeenCollector | null): InventoryRow | null => {
       if (row === null) return null;
-      return { id: row.id, collector: isInstalled(row) ? fleetCollectorOf(row, say) : undefined };
+      return isInstalled(row) ? collectorOf(row) : { id: row.id };
     };
     return { rows: await mapInSlices(rows, turn, read), weight };
   }
@@ -55,6 +56,7 @@ export function makeReadInventory(
     // A full page hides what has been added behind it.
     watched = onPage === null ? 0 : watched + 1;
     const isEndChecked = watched % endCheckedEvery === 0;
+    const pool = makeTextPool();
     const inventory = await readWholeList<InventoryRow>({
       ...pagesOf(parts),
       signal,
@@ -66,7 +68,7 @@ export function makeReadInventory(
         const answer = await client.call(seeCollectors, { query }, { budgetClass, signal, onSend: onStart });
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
-        const value = await rowsOf(answer.value.body);
+        const value = await rowsOf(answer.value.body, pool);
         await onPage?.({ collectors: installedOf(value.rows), serviceAt });
         return { ok: true, value };
       },
@@ -81,6 +83,6 @@ export function makeReadInventory(
 
 function installedOf(rows: ReadonlyArray<InventoryRow | null>): readonly FleetCollector[] {
   const collectors: FleetCollector[] = [];
-  for (const row of rows) if (row?.collector !== undefined) collectors.push(row.collector);
+  for (const row of rows) if (row !== null && 'name' in row) collectors.push(row);
   return collectors;
 }

@@ -29,8 +29,9 @@ export async function readUpgradable(
   { toBuild, budgetClass, attemptsMax, onStart, signal }: UpgradableReading,
 ): Promise<Answer<Upgradable>> {
   let serviceAt: EpochMs | null = null;
-  const list = await readWholeList<{ readonly id: number }>({
+  const list = await readWholeList<number>({
     ...pagesOf(parts),
+    idOf: (id) => id,
     signal,
     attemptsMax,
     readPage: async (page) => {
@@ -42,11 +43,12 @@ export async function readUpgradable(
       );
       if (!answer.ok) return answer;
       serviceAt = answer.value.serviceAt;
-      return { ok: true, value: answer.value.body };
+      const { rows, weight } = answer.value.body;
+      return { ok: true, value: { rows: rows.map((row) => row?.id ?? null), weight } };
     },
   });
   if (!list.ok) return list;
-  const ids = new Set(list.value.rows.map(({ id }) => id));
+  const ids = new Set(list.value.rows);
   return { ok: true, value: { ids, offeredAt: serviceAt === null ? null : serviceAt + dateStepMs } };
 }
 

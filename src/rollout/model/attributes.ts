@@ -1,4 +1,4 @@
-import { eachInSteps, mapInSteps, type Steps, sortInSteps } from '../../base/steps.ts';
+import { eachInSteps, mapInSteps, runAtOnce, type Steps, sortInSteps } from '../../base/steps.ts';
 import type { FleetCollector } from './collector.ts';
 
 /**
@@ -69,7 +69,7 @@ export function* tabulateAttributes(collectors: readonly FleetCollector[]): Step
   const columns: AttributeColumn[] = [];
   let textLength = 0;
   for (const key of [...Object.keys(readers), ...(yield* frequentFields(rows))]) {
-    const column = columnOf(key, yield* mapInSteps(rows, (collector) => attributeOf(collector, key)));
+    const column = yield* columnOf(key, rows, (collector) => attributeOf(collector, key));
     const length = column.values.reduce((sum, value) => sum + value.length, 0);
     if (length === 0 || textLength + length > textLengthMax) continue;
     textLength += length;
@@ -90,9 +90,14 @@ function* frequentFields(collectors: readonly FleetCollector[]): Steps<readonly 
     .map(([name]) => `${fieldPrefix}${name}`);
 }
 
-function columnOf(key: string, texts: ReadonlyArray<string | undefined>): AttributeColumn {
+function* columnOf<Row>(
+  key: string,
+  rows: readonly Row[],
+  textOf: (row: Row) => string | undefined,
+): Steps<AttributeColumn> {
   const places = new Map<string, number>();
-  const cells = texts.map((text) => {
+  const cells = yield* mapInSteps(rows, (row) => {
+    const text = textOf(row);
     if (text === undefined) return -1;
     const place = places.get(text) ?? places.size;
     places.set(text, place);
@@ -114,12 +119,7 @@ export function joinTables(tables: readonly AttributeTable[]): AttributeTable | 
   }
   const keys = new Set(tables.flatMap(({ columns }) => columns.map(({ key }) => key)));
   const ids = [...rows.keys()].sort((a, b) => a - b);
-  const columns = [...keys].map((key) =>
-    columnOf(
-      key,
-      ids.map((id) => rows.get(id)?.get(key)),
-    ),
-  );
+  const columns = [...keys].map((key) => runAtOnce(columnOf(key, ids, (id) => rows.get(id)?.get(key))));
   return { ids, columns };
 }
 

@@ -90,11 +90,21 @@ export function pendingUpgrade(
       ...(typeof fleet?.offeredAt === 'number' ? { offeredAt: fleet.offeredAt } : {}),
       ...(collector.ephemeral ? { ephemeral: true as const } : {}),
     },
-    tally: { attempts: 0, createsInDoubt: 0, unexplained: 0, failedPolls: 0, firstStartedAt: null },
-    progress: { state: 'pending' },
+    tally: freshTally,
+    progress: pending,
     rev: 1,
   };
 }
+
+// One of each for all records of a plan.
+const freshTally: Upgrade['tally'] = {
+  attempts: 0,
+  createsInDoubt: 0,
+  unexplained: 0,
+  failedPolls: 0,
+  firstStartedAt: null,
+};
+const pending: Upgrade['progress'] = { state: 'pending' };
 
 /** Of the others it is not known that they were alive then (P1). */
 function fitAtOf(lastSeenAlive: EpochMs | undefined, fleet: NonNullable<UpgradeOrigin['fleet']>): EpochMs {

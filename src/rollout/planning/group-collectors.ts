@@ -38,7 +38,7 @@ export function* groupCollectors(
       collector,
       rank,
       stratum: stratumOf.get(labels[rank] ?? '') ?? 0,
-      domains: domainsOf[rank] ?? [],
+      domains: domainsOf[rank] ?? noDomains,
     })),
     strata,
     domains,
@@ -58,13 +58,19 @@ export function* inHashOrder<Collector extends Pick<FleetCollector, 'id'>>(
   return sorted.map(({ collector }) => collector);
 }
 
+// One for all that have none.
+const noDomains: readonly number[] = [];
+
 /** A cap can bind only among two or more, so that a collector alone with its value is in no domain. */
 function* makeDomains(
   collectors: readonly FleetCollector[],
   rules: readonly CapRule[],
-): Steps<{ readonly domains: readonly CapDomain[]; readonly domainsOf: ReadonlyArray<readonly number[]> }> {
+): Steps<{
+  readonly domains: readonly CapDomain[];
+  readonly domainsOf: ReadonlyArray<readonly number[] | undefined>;
+}> {
   const domains: CapDomain[] = [];
-  const domainsOf: number[][] = collectors.map(() => []);
+  const domainsOf: (readonly number[] | undefined)[] = [];
   for (const { key, cap } of rules) {
     const labels = yield* mapInSteps(collectors, (collector) => domainLabel(collector, key));
     const indexOf = new Map<string | undefined, number>();
@@ -75,7 +81,7 @@ function* makeDomains(
     }
     yield* eachInSteps(labels, (label, place) => {
       const domain = indexOf.get(label);
-      if (domain !== undefined) domainsOf[place]?.push(domain);
+      if (domain !== undefined) domainsOf[place] = [...(domainsOf[place] ?? noDomains), domain];
     });
   }
   return { domains, domainsOf };
