@@ -23,7 +23,10 @@ export function judgeDelivery(
   for (const { identity, tally, progress } of of.upgrades.values()) {
     const collector = collectors.get(identity.collectorId);
     if (identity.wave !== index || progress.state !== 'succeeded' || collector === undefined) continue;
-    const { delivery } = collector;
+    const { delivery, about, formerNames } = collector;
+    // What it delivered under a name from before its plan, nobody can know: too little to compare.
+    const [firstName = about] = formerNames;
+    if (firstName.name !== identity.collectorName) continue;
     const wasSteady = isSteadyUntil(delivery, (tally.firstStartedAt ?? progress.endedAt) - skewMs);
     const isSilent = wasSteady && isSilentSince(delivery, progress.endedAt + skewMs);
     verdicts.check('P14', !isSilent, `${name} although ${identity.collectorId} delivers nothing any more`);
