@@ -39,8 +39,8 @@ export const sampleMax = 8;
 // Of a rollout that another access id began. Ids and names of two accounts may meet by chance, but not three times.
 export const matchesMin = 3;
 
-// A collector that is gone was deleted, which happens in every fleet; one in four is no longer the same fleet.
-const matchesPerGone = 3;
+// Collectors are deleted and renamed in every fleet, which shows nothing; more than one in four is no longer the same fleet.
+const matchesPerOther = 3;
 
 // One account has hundreds of keys at most, and few are used one after another while a rollout is still running.
 const marksMax = 8;
@@ -79,10 +79,9 @@ export function judgeAccount(
   const renamed = sample.filter(
     ({ name, nameShown }) => nameShown !== undefined && nameShown !== name,
   ).length;
-  const gone = sample.length - matched - renamed;
   const figures = { compared: sample.length, matched, renamed };
   const isEnough = matched >= (tie === 'untied' ? 1 : matchesMin);
-  if (isEnough && renamed === 0 && gone * matchesPerGone <= matched) return { kind: 'own' };
+  if (isEnough && (sample.length - matched) * matchesPerOther <= matched) return { kind: 'own' };
   return { kind: sample.length > 0 && matched === 0 ? 'another' : 'unclear', ...figures };
 }
 
