@@ -68,14 +68,15 @@ export function assessPlan(
     chain,
   }));
   const planned = waves.reduce((sum, { size }) => sum + size, 0);
+  const installed = planned + plan.leftOut.length;
   return {
     planned,
     selected: planned + plan.leftOut.filter(({ kind }) => !unselected.has(kind)).length,
-    installed: planned + plan.leftOut.length,
+    installed,
     waves,
     strata: { total, uncovered },
     window: fullWindowOf(policy, now),
-    estimate: estimateRemainder(remainders, policy, { from: now, requestsPerSecond }),
+    estimate: estimateRemainder(remainders, policy, { from: now, requestsPerSecond, fleetSize: installed }),
   };
 }
 

@@ -21,6 +21,7 @@ import { seededChance } from '../world/seeded-chance.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 import { makeVirtualService, type VirtualService } from '../world/virtual-service.ts';
 import { makeJobs } from './jobs.ts';
+import { makeListReadings } from './list-readings.ts';
 import { makeQuietPolls } from './quiet-polls.ts';
 
 /** One rollout to play. */
@@ -77,7 +78,9 @@ export async function playRollout(stage: Stage): Promise<Played> {
   let againAt: EpochMs = never;
   const clock = { now: () => now };
   const jobs = makeJobs(clock.now);
-  const service = makeVirtualService({ ...stage, clock, slots: policy.concurrency });
+  const lists = makeListReadings(stage);
+  const slots = policy.concurrency;
+  const service = makeVirtualService({ ...stage, clock, slots, areListsRead: lists !== undefined });
   const memory = makeMemoryRolloutStore(clock.now, false);
   const store = withShortPages(memory);
   const parts = {
@@ -91,7 +94,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
     fleet: service.fleet,
     queue: jobs.queue,
   };
-  const pollQuietly = makeQuietPolls(parts, { store: memory, service, policy });
+  const pollQuietly = makeQuietPolls(parts, { store: memory, service, policy, lists });
   const frozen = freeze(stage);
   const { id } = frozen.rollout;
   await store.freeze({ ...frozen, events: [] });
@@ -134,6 +137,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
       continue;
     }
     now = jobAt;
+    lists?.payUntil(now);
     jobs.take();
     const job = first.thing;
     const quietAt = pollQuietly(job, now);

@@ -4,10 +4,12 @@ import { dueAtOf } from '../../rollout/model/upgrade.ts';
 import { evolve, nextStep } from '../../rollout/upgrade/evolve.ts';
 import type { MemoryRolloutStore } from '../store/memory-rollout-store.ts';
 import type { VirtualService } from '../world/virtual-service.ts';
+import type { ListReadings } from './list-readings.ts';
 
 /**
  * Polls a task that still runs, which changes nothing but when it is polled next. More than half of all steps are such
- * polls. They go through the same rules as `runStep`, without its store and its events.
+ * polls. They go through the same rules as `runStep`, without its store and its events. Where lists are read, the next poll
+ * waits for the reading that shows the task's end.
  * @returns when the next poll is due; undefined, and nothing is done, where the step is another one
  */
 export function makeQuietPolls(
@@ -16,10 +18,13 @@ export function makeQuietPolls(
     store,
     service,
     policy,
+    lists,
   }: {
     readonly store: Pick<MemoryRolloutStore, 'peek' | 'swap'>;
     readonly service: Pick<VirtualService, 'pollRunning'>;
     readonly policy: Policy;
+    /** undefined: none is read. */
+    readonly lists: Pick<ListReadings, 'nextAt'> | undefined;
   },
 ): (of: { readonly rolloutId: string; readonly collectorId: number }, now: EpochMs) => EpochMs | undefined {
   return ({ rolloutId, collectorId }, now) => {
@@ -28,9 +33,12 @@ export function makeQuietPolls(
     const step = nextStep(before, now);
     const seen = step.do === 'pollTask' ? service.pollRunning(step.taskId) : undefined;
     if (seen === undefined) return undefined;
-    const fact = { kind: 'taskSeen', at: now, ...seen } as const;
     const { answerWithinMs, random } = parts;
-    const after = evolve(before, fact, { policy, answerWithinMs, jitter: random() * 2 - 1 });
+    const context = { policy, answerWithinMs, jitter: random() * 2 - 1 };
+    const polled = evolve(before, { kind: 'taskSeen', at: now, ...seen.sighting }, context);
+    const until = lists?.nextAt(seen.endsAt);
+    const after =
+      until === undefined ? polled : evolve(polled, { kind: 'unchanged', at: now, until }, context);
     store.swap(before, after);
     return dueAtOf(after);
   };

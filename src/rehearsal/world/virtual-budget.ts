@@ -10,11 +10,13 @@ export interface Disturbance {
 
 /** The API budget on a virtual clock: requests leave one after another. */
 export interface VirtualBudget {
+  /** Outside of disturbances. */
+  readonly requestsPerSecond: number;
   readonly requests: number;
   /** The first instant from this one on at which a request may leave. */
   freeFrom(at: EpochMs): EpochMs;
   isDown(at: EpochMs): boolean;
-  /** So many requests leave now; those after them wait until these have had their places. */
+  /** So many requests leave now, which may be a share of one; those after them wait until these have had their places. */
   spend(requests: number, now: EpochMs): void;
 }
 
@@ -28,13 +30,15 @@ export function makeVirtualBudget(
   const at = (instant: EpochMs) => disturbances.find(({ from, to }) => from <= instant && instant < to);
   const isDown = (instant: EpochMs) => at(instant)?.requestsPerSecond === 0;
   return {
+    requestsPerSecond,
     get requests() {
-      return requests;
+      return Math.round(requests);
     },
     freeFrom: (instant) => {
       let free = Math.max(instant, freeAt);
       while (isDown(free)) free = at(free)?.to ?? free;
-      return free;
+      // Instants are whole milliseconds.
+      return Math.ceil(free);
     },
     isDown,
     spend: (count, now) => {

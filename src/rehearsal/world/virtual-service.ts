@@ -9,8 +9,8 @@ import type { VirtualBudget } from './virtual-budget.ts';
 /** The service on a virtual clock, and its own account of what was asked of it. */
 export interface VirtualService {
   readonly fleet: FleetService;
-  /** Polls a task that still runs; undefined, and nothing is asked, where it is over, or the service does not answer. */
-  pollRunning(taskId: string): TaskSighting | undefined;
+  /** When a task ends that still runs; undefined, and nothing is asked, where it is over, or the service does not answer. */
+  pollRunning(taskId: string): { readonly sighting: TaskSighting; readonly endsAt: EpochMs } | undefined;
   /** Tasks to the target build that were created for each collector. */
   readonly creates: ReadonlyMap<number, number>;
   /** Promises that were broken, each once: P1 and P2. */
@@ -49,8 +49,10 @@ export function makeVirtualService(given: {
   readonly clock: Clock;
   readonly slots: number;
   readonly budget: VirtualBudget;
+  /** Whether lists are read for their own requests: a poll of a collector, or of a task that still runs, takes none then. */
+  readonly areListsRead: boolean;
 }): VirtualService {
-  const { snapshot, targetBuild, fateOf, clock, slots, budget } = given;
+  const { snapshot, targetBuild, fateOf, clock, slots, budget, areListsRead } = given;
   const collectors = new Map(snapshot.collectors.map((collector) => [collector.id, collector]));
   const tasks: Task[] = [];
   const lastTasks = new Map<number, Task>();
@@ -134,7 +136,8 @@ export function makeVirtualService(given: {
       return ok(sightingOf(task, now));
     },
     pollCollector: async ({ collectorId, upgradableTo }) => {
-      const refused = refuse(upgradableTo === null ? 1 : 2);
+      const single = upgradableTo === null ? 1 : 2;
+      const refused = refuse(areListsRead ? 0 : single);
       if (refused !== undefined) return refused;
       const now = clock.now();
       const collector = collectors.get(collectorId);
@@ -155,8 +158,8 @@ export function makeVirtualService(given: {
     const now = clock.now();
     const task = tasks[Number(taskId) - 1];
     if (task === undefined || task.endsAt <= now || budget.isDown(now)) return undefined;
-    budget.spend(1, now);
-    return sightingOf(task, now);
+    if (!areListsRead) budget.spend(1, now);
+    return { sighting: sightingOf(task, now), endsAt: task.endsAt };
   };
   return { fleet, pollRunning, creates, brokenPromises };
 }

@@ -2,6 +2,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { openTimeFrom } from '../calendar/calendar.ts';
 import { type DurationSpread, learnedSpread, slowestOf, usualSpread } from '../model/log-normal.ts';
 import type { Policy } from '../model/policy.ts';
+import { usualReadings } from '../upgrade/usual-readings.ts';
 
 /** The remainder of a wave, for an estimate. */
 export interface WaveRemainder {
@@ -19,11 +20,11 @@ export interface Estimate {
   readonly requests: number;
 }
 
-// A create, four to six polls of the task spaced by its age, and one or two at the collector.
-const requestsPerUpgrade = 8;
+// Its create, the poll that shows its end, and one in ten that is polled or tried again: lists show the others.
+const requestsPerUpgrade = 2.1;
 
-// Where the rate binds, polls wait for their turn, and an upgrade takes its create, one poll and one verification.
-const requestsPerUpgradeMin = 3;
+// Where no list is read: a create, four to six polls of the task spaced by its age, and one or two at the collector.
+const requestsWithoutLists = 8;
 
 // Durations vary as widely as that; the sum over many slots varies much less. A quarter is honest for most fleets.
 const uncertainty = 0.25;
@@ -53,37 +54,50 @@ export function estimateRemainder(
   of: {
     readonly from: EpochMs;
     readonly requestsPerSecond: number;
+    /** Collectors of the account, which readings of its lists show. */
+    readonly fleetSize: number;
     readonly learned?: LearnedDurations;
   },
 ): Estimate {
   const spread = spreadOf(policy, of.learned);
   const { meanMs } = spread;
+  const usualMs = isLearned(of.learned) ? of.learned.meanMs : policy.upgrade.expectMs;
   const works = remainders.map(({ upgrades, chain }) => {
-    if (upgrades === 0) return 0;
+    if (upgrades === 0) return { workMs: 0, requests: 0 };
     const slotBoundMs = (upgrades / policy.concurrency) * meanMs;
-    const rateBoundMs = ((upgrades * requestsPerUpgradeMin) / of.requestsPerSecond) * 1_000;
+    const lists = usualReadings({ ...of, upgrades, slots: policy.concurrency, usualMs });
+    const listsPerMs = lists?.requestsPerMs ?? 0;
+    const ownRequests = upgrades * (lists === undefined ? requestsWithoutLists : requestsPerUpgrade);
+    // Single polls wait for their turn where the rate binds, so they do not make a rollout longer.
+    const rateBoundMs = (upgrades * requestsPerUpgrade) / (of.requestsPerSecond / 1_000 - listsPerMs);
+    const busyMs = Math.max(slotBoundMs, rateBoundMs, chain * meanMs);
     const lastOnes = Math.min(upgrades, policy.concurrency);
     const slowestMs = Math.max(meanMs, Math.min(policy.upgrade.deadlineMs, slowestOf(spread, lastOnes)));
     const { maxAttempts, backoff } = policy.retry;
     const retryMs = maxAttempts > 1 && lastOnes >= retriedOfLast ? backoff.initialMs + meanMs : 0;
-    return Math.max(slotBoundMs, rateBoundMs, chain * meanMs) + slowestMs - meanMs + retryMs;
+    const workMs = busyMs + slowestMs - meanMs + retryMs;
+    return { workMs, requests: ownRequests + listsPerMs * workMs };
   });
-  const end = (factor: number) => layOut(remainders, works, policy, { from: of.from, factor });
+  const worksMs = works.map(({ workMs }) => workMs);
+  const end = (factor: number) => layOut(remainders, worksMs, policy, { from: of.from, factor });
   const [early, endsAt, late] = [end(1 - uncertainty), end(1), end(1 + uncertainty)];
   return {
     endsAt: endsAt === null ? null : Math.round(endsAt),
     plusMinusMs: early === null || late === null ? 0 : Math.round((late - early) / 2),
-    requests: remainders.reduce((sum, { upgrades }) => sum + upgrades * requestsPerUpgrade, 0),
+    requests: Math.round(works.reduce((sum, { requests }) => sum + requests, 0)),
   };
 }
 
 /** What the policy expects is a median; the slow half takes more of the time than the fast one. */
 function spreadOf({ upgrade }: Policy, learned: LearnedDurations | undefined): DurationSpread {
   const usual = usualSpread(upgrade.expectMs);
-  if (learned === undefined || learned.count < learnedMin)
-    return { ...usual, meanMs: usual.meanMs + upgrade.verifyWithinMs / 30 };
+  if (!isLearned(learned)) return { ...usual, meanMs: usual.meanMs + upgrade.verifyWithinMs / 30 };
   const { meanMs, p95Ms } = learned;
   return p95Ms === undefined ? { ...usual, meanMs } : learnedSpread(meanMs, p95Ms);
+}
+
+function isLearned(learned: LearnedDurations | undefined): learned is LearnedDurations {
+  return learned !== undefined && learned.count >= learnedMin;
 }
 
 /** Lays the work of each wave into open windows, and its soak after it. */

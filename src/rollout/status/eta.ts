@@ -64,6 +64,7 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
       {
         from: begin,
         requestsPerSecond: api.requestsPerSecondNow,
+        fleetSize: rollout.fleetSize,
         learned,
       },
     );

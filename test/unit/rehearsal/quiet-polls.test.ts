@@ -23,7 +23,15 @@ async function aRunningTask() {
   const snapshot = fleetAsOf(aFleet(1).collectors, startedAt);
   const budget = makeVirtualBudget(1_000, []);
   const fateOf = () => ({ durationMs: 29 * minute, ends: { kind: 'succeeded' } }) as const;
-  const service = makeVirtualService({ snapshot, targetBuild, fateOf, clock, slots: 1, budget });
+  const service = makeVirtualService({
+    snapshot,
+    targetBuild,
+    fateOf,
+    clock,
+    slots: 1,
+    budget,
+    areListsRead: false,
+  });
   const store = makeMemoryRolloutStore(clock.now);
   const id = `${policy.name}-20260302-1`;
   const origin = { id, policy, startedBy: 'test', createdAt: now, fleet: snapshot };
@@ -57,7 +65,7 @@ async function aRunningTask() {
     budget,
     upgrade: () => store.peek(id, collectorId),
     goTo: (at: number) => (now = at),
-    pollQuietly: () => makeQuietPolls(parts, { store, service, policy })(of, now),
+    pollQuietly: () => makeQuietPolls(parts, { store, service, policy, lists: undefined })(of, now),
     pollAsEver: () => runStep(parts, of, signal),
   };
 }

@@ -17,17 +17,19 @@ function remainder(changes: Partial<WaveRemainder> = {}): WaveRemainder {
 interface Of {
   readonly policy?: Partial<Policy>;
   readonly requestsPerSecond?: number;
+  readonly fleetSize?: number | undefined;
   readonly learned?: LearnedDurations;
 }
 
 /** By default ten slots, a rate that never binds, and upgrades known to take four minutes, each of them. */
 function estimate(
   remainders: readonly WaveRemainder[],
-  { policy, requestsPerSecond = 1_000, learned }: Of = {},
+  { policy, requestsPerSecond = 1_000, fleetSize = 1_000, learned }: Of = {},
 ) {
   return estimateRemainder(remainders, aPolicy({ concurrency: 10, ...policy }), {
     from,
     requestsPerSecond,
+    fleetSize,
     learned: learned ?? { count: 50, meanMs: 4 * minute, p95Ms: 4 * minute },
   });
 }
@@ -38,13 +40,24 @@ const lasts = (remainders: readonly WaveRemainder[], of: Of = {}) =>
 describe('what is left of a rollout', () => {
   it('is bound by its slots, and by the request rate where that is less', () => {
     expect(lasts([remainder()])).toBe(40 * minute);
-    // 300 requests at 1 in 10 s.
-    expect(lasts([remainder()], { requestsPerSecond: 0.1 })).toBe(50 * minute);
+    // 210 requests at 1 in 10 s, of which a quarter is for lists.
+    expect(lasts([remainder()], { requestsPerSecond: 0.1 })).toBeCloseTo((35 * minute * 4) / 3, -3);
   });
 
   it('is bound by the longest chain under a cap where that is longer', () => {
     expect(lasts([remainder({ chain: 12 })])).toBe(48 * minute);
     expect(lasts([remainder({ chain: 10 })])).toBe(40 * minute);
+  });
+
+  it('takes two to three requests an upgrade where lists show many at once, and more for few', () => {
+    const perUpgrade = (upgrades: number, concurrency: number, fleetSize?: number) =>
+      estimate([remainder({ upgrades })], { policy: { concurrency }, fleetSize }).requests / upgrades;
+    expect(perUpgrade(1_000, 1_000)).toBeLessThan(2.3);
+    expect(perUpgrade(1_000, 100)).toBeGreaterThan(2.3);
+    expect(perUpgrade(1_000, 100)).toBeLessThan(2.6);
+    expect(perUpgrade(100, 10)).toBeGreaterThan(5);
+    // Five upgrades in a fleet of ten pages are polled one by one.
+    expect(perUpgrade(5, 5, 10_000)).toBe(8);
   });
 
   it('takes at least one upgrade, however many slots there are', () => {

@@ -1,0 +1,43 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { usualReadings } from '../../rollout/upgrade/usual-readings.ts';
+import type { VirtualBudget } from '../world/virtual-budget.ts';
+
+/** The lists that a daemon reads instead of polling each upgrade. */
+export interface ListReadings {
+  /** When the list that shows ends is read, at this instant or next. */
+  nextAt(from: EpochMs): EpochMs;
+  /** Takes from the budget what has been read until now, a step of an upgrade. */
+  payUntil(now: EpochMs): void;
+}
+
+/** @returns undefined where single polls cost less */
+export function makeListReadings({
+  policy,
+  snapshot,
+  beganAt,
+  budget,
+}: {
+  readonly policy: Policy;
+  readonly snapshot: FleetSnapshot;
+  readonly beganAt: EpochMs;
+  readonly budget: VirtualBudget;
+}): ListReadings | undefined {
+  const fleetSize = snapshot.collectors.length;
+  const usualMs = policy.upgrade.expectMs;
+  const slots = policy.concurrency;
+  const { requestsPerSecond } = budget;
+  const lists = usualReadings({ upgrades: fleetSize, slots, fleetSize, usualMs, requestsPerSecond });
+  if (lists === undefined) return undefined;
+  const { periodMs, requestsPerMs } = lists;
+  let paidAt = beganAt;
+  return {
+    nextAt: (from) => beganAt + Math.ceil((from - beganAt) / periodMs) * periodMs,
+    payUntil: (now) => {
+      // After the last step for a while nothing was in flight: a soak, or deferred collectors.
+      budget.spend(Math.min(now - paidAt, usualMs) * requestsPerMs, now);
+      paidAt = now;
+    },
+  };
+}
