@@ -371,6 +371,12 @@ export function makeFakeOperations(data: {
         (): ExplainResult =>
           data.explanations?.[collector] ?? { kind: 'unknownCollector', nearest: ['web-7', 'web-8'] },
       ),
+    explainPlanned: (collector) =>
+      answer(() => {
+        const known = data.explanations?.[collector];
+        const isPlanned = known?.kind === 'explained' && known.explanations.some(({ wave }) => wave !== null);
+        return isPlanned ? known : undefined;
+      }),
   };
 }
 

@@ -10,30 +10,35 @@ import { attemptsOf } from '../../rollout/status/attempt-status.ts';
 import { explainUnreadable, explainUpgrade, explainWithdrawnByHold } from '../../rollout/status/explain.ts';
 import { explainUnplanned, type PastRecord, unplanned } from '../../rollout/status/explain-unplanned.ts';
 import type { Build } from '../ports/fleet-service.ts';
-import { loadRolloutView } from '../records/read-records.ts';
+import { loadRolloutSummary } from '../records/read-records.ts';
 import { acceptsLateJoiners } from '../scan/late-joiners.ts';
 import { makePlanMemory } from '../scan/read-plan.ts';
 import { type Asked, askForCollector, findPlannedCollector, isSilent, namesNear } from './find-collector.ts';
 import type { ExplainResult, Explanation, PastUpgrade } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
-// Enough candidates to say whether this collector's lane is free; who exactly is next does not matter.
-const pageSize = 100;
-
 // Of each policy: months of nights, in a few reads each.
 const pastMax = 20;
 
 /** Why not now, and when: for each policy, from its rollout on the way, or by the rules of its next plan. */
 export async function explainCollector(parts: OperationsParts, idOrName: string): Promise<ExplainResult> {
+  const planned = await explainPlanned(parts, idOrName);
+  if (planned !== undefined) return planned;
+  const asked = await askForCollector(parts, idOrName);
+  if (asked.kind === 'unavailable') return asked;
+  if (asked.kind === 'none')
+    return { kind: 'unknownCollector', nearest: await nearestCollectors(parts, idOrName) };
+  const { id, name, build } = asked.collector;
+  return explainFound(parts, { id, name, build, ask: async () => asked });
+}
+
+/** The same of a collector that a running rollout has; undefined: none has it. */
+export async function explainPlanned(
+  parts: OperationsParts,
+  idOrName: string,
+): Promise<ExplainResult | undefined> {
   const planned = await findPlannedCollector(parts, idOrName);
-  if (planned === undefined) {
-    const asked = await askForCollector(parts, idOrName);
-    if (asked.kind === 'unavailable') return asked;
-    if (asked.kind === 'none')
-      return { kind: 'unknownCollector', nearest: await nearestCollectors(parts, idOrName) };
-    const { id, name, build } = asked.collector;
-    return explainFound(parts, { id, name, build, ask: async () => asked });
-  }
+  if (planned === undefined) return undefined;
   const {
     identity: { collectorId: id, collectorName: name },
     progress: { state },
@@ -73,9 +78,12 @@ async function explainFound(parts: OperationsParts, found: Found): Promise<Expla
     const answer = (await isSilent(parts)) ? undefined : await parts.fleet.listBuilds();
     return answer?.ok === true ? answer.value : null;
   });
-  for (const policy of parts.rollouts) {
-    const records = await loadRecords(parts, policy.name, found.id);
-    explanations.push(await explainFor(parts, policy, { ...found, builds }, records));
+  // Side by side, as all reads below: a person waits for the longest chain of them.
+  const byPolicy = await Promise.all(
+    parts.rollouts.map((policy) => explainFor(parts, policy, { ...found, builds })),
+  );
+  for (const { explanation, records } of byPolicy) {
+    explanations.push(explanation);
     history.push(...records.flatMap(pastUpgrade));
   }
   history.sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
@@ -128,17 +136,29 @@ async function explainFor(
   parts: OperationsParts,
   policy: Policy,
   asking: Asking,
-  records: readonly KeptRecord[],
+): Promise<{ readonly explanation: Explanation; readonly records: readonly KeptRecord[] }> {
+  const [records, found] = await Promise.all([
+    loadRecords(parts, policy.name, asking.id),
+    findActive(parts, policy.name, asking.id),
+  ]);
+  return { explanation: await explainFrom(parts, policy, { asking, records, found }), records };
+}
+
+async function explainFrom(
+  parts: OperationsParts,
+  policy: Policy,
+  of: {
+    readonly asking: Asking;
+    readonly records: readonly KeptRecord[];
+    readonly found: FoundActive;
+  },
 ): Promise<Explanation> {
+  const { asking, records } = of;
+  const { active, upgrade, unreadableIn } = of.found;
   const now = parts.clock.now();
-  const active = await parts.store.activeRolloutIds([policy.name]);
-  const { upgrade, unreadableIn } = await findActive(parts, active, asking.id);
   // Beside the rollout that is rolled back stands the one that takes it back: it is explained by the one that has it.
   const rolloutId = upgrade?.identity.rolloutId ?? unreadableIn ?? active[0];
-  const view =
-    rolloutId === undefined
-      ? undefined
-      : await loadRolloutView(parts, rolloutId, { now, overdueBefore: 0, pageSize });
+  const view = rolloutId === undefined ? undefined : await loadRolloutSummary(parts, rolloutId, now);
   const none = {
     policy: policy.name,
     rollout: rolloutId ?? null,
@@ -203,6 +223,7 @@ async function explainOutside(
 
 /** undefined where no hold withdrew it. */
 async function explainHold(parts: OperationsParts, rollout: Rollout, upgrade: Upgrade) {
+  if (upgrade.progress.state !== 'withdrawn') return undefined;
   const [held] = await parts.register.holdsOf([upgrade.identity.collectorId]);
   return explainWithdrawnByHold(upgrade, {
     isHeld: held !== undefined,
@@ -211,20 +232,28 @@ async function explainHold(parts: OperationsParts, rollout: Rollout, upgrade: Up
   });
 }
 
+interface FoundActive {
+  readonly active: readonly string[];
+  readonly upgrade: Upgrade | undefined;
+  readonly unreadableIn: string | undefined;
+}
+
 /** The collector's record in the active rollouts of a policy: where it has two, the one that has not ended. */
 async function findActive(
   { store }: OperationsParts,
-  active: readonly string[],
+  policy: string,
   collectorId: number,
-): Promise<{ readonly upgrade: Upgrade | undefined; readonly unreadableIn: string | undefined }> {
-  const found: Upgrade[] = [];
-  let unreadableIn: string | undefined;
-  for (const rolloutId of active) {
-    const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, [collectorId]);
-    found.push(...upgrades);
-    if (unreadable.length > 0) unreadableIn = rolloutId;
-  }
-  return { upgrade: found.find(({ progress: { state } }) => !isEnd(state)) ?? found[0], unreadableIn };
+): Promise<FoundActive> {
+  const active = await store.activeRolloutIds([policy]);
+  const loaded = await Promise.all(
+    active.map(async (rolloutId) => ({ rolloutId, ...(await store.loadUpgrades(rolloutId, [collectorId])) })),
+  );
+  const found = loaded.flatMap(({ upgrades }) => upgrades);
+  return {
+    active,
+    upgrade: found.find(({ progress: { state } }) => !isEnd(state)) ?? found[0],
+    unreadableIn: loaded.findLast(({ unreadable }) => unreadable.length > 0)?.rolloutId,
+  };
 }
 
 /** The build of the rollout on the way, else the one that the next scan would choose; a rollback goes back to others. */

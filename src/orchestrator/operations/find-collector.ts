@@ -27,15 +27,13 @@ type AskParts = Pick<OperationsParts, 'readApiBudgetStatus' | 'clock'> & {
  */
 export async function findPlannedCollector(parts: PlanParts, idOrName: string): Promise<Upgrade | undefined> {
   const id = parseCollectorId(idOrName);
-  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
-    const found =
-      id === undefined
-        ? (await parts.store.findNamed(rolloutId, idOrName.trim()))[0]
-        : // One whose record is unreadable is asked for at the service instead.
-          (await parts.store.loadUpgrades(rolloutId, [id])).upgrades[0];
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const find = async (rolloutId: string) =>
+    id === undefined
+      ? parts.store.findNamed(rolloutId, idOrName.trim())
+      : // One whose record is unreadable is asked for at the service instead.
+        (await parts.store.loadUpgrades(rolloutId, [id])).upgrades;
+  const found = await Promise.all((await parts.store.activeRolloutIds(parts.policies)).map(find));
+  return found.flat()[0];
 }
 
 /** Names of planned collectors that a person may have meant: a reading of the plans, 1 s for 100,000 collectors. */

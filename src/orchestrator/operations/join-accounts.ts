@@ -74,7 +74,11 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
         .flat()
         .toSorted((a, b) => b.at - a.at)
         .slice(0, limit),
-    explain: async (collector) => joinExplanations(await ofAll((each) => each.explain(collector))),
+    explain: async (collector) =>
+      // The others would each ask their service for a collector that they do not have.
+      joinPlanned(await ofAll((each) => each.explainPlanned(collector))) ??
+      joinExplanations(await ofAll((each) => each.explain(collector))),
+    explainPlanned: async (collector) => joinPlanned(await ofAll((each) => each.explainPlanned(collector))),
     // One after the other: all read the same file, and each tells what it changes.
     reload: async (request) => {
       const results: ReloadResult[] = [];
@@ -180,12 +184,13 @@ function joinHeld(held: readonly HeldThings[]): HeldThings {
 }
 
 /** A collector lives in one account. Where another account has the name or id, too, the one with a rollout is meant. */
+function joinPlanned(results: ReadonlyArray<ExplainResult | undefined>): ExplainResult | undefined {
+  return results.find((result) => result?.kind === 'explained');
+}
+
 function joinExplanations(results: readonly ExplainResult[]): ExplainResult {
-  const explained = results.filter((result) => result.kind === 'explained');
   const found =
-    explained.find(({ explanations }) => explanations.some(({ wave }) => wave !== null)) ??
-    explained[0] ??
-    results.find(({ kind }) => kind === 'unavailable');
+    results.find(({ kind }) => kind === 'explained') ?? results.find(({ kind }) => kind === 'unavailable');
   return (
     found ?? {
       kind: 'unknownCollector',

@@ -9,7 +9,7 @@ import { loadRolloutSummary, withSharedAttribute } from '../records/read-records
 import { writeReports } from '../report/write-reports.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import { auditRepair, auditVerb } from './audit-verbs.ts';
-import { explainCollector } from './explain-collector.ts';
+import { explainCollector, explainPlanned } from './explain-collector.ts';
 import { hold, listHolds, release } from './holds.ts';
 import { listPolicies } from './list-policies.ts';
 import type { EventFilter, Refused, RolloutOperations, VerbResult } from './operations.ts';
@@ -96,6 +96,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     listHolds: () => listHolds(parts),
     readAudit: (limit) => parts.register.readAudit(limit),
     explain: (collector) => explainCollector(parts, collector),
+    explainPlanned: (collector) => explainPlanned(parts, collector),
   };
 }
 

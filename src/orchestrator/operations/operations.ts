@@ -231,6 +231,8 @@ export interface RolloutOperations {
   readAudit(limit: number): Promise<readonly AuditEntry[]>;
   /** Why not now, and when: for every policy. @param collector its id, or its exact name */
   explain(collector: string): Promise<ExplainResult>;
+  /** The same of a collector that a running rollout has; undefined: none has it, and the service was not asked. */
+  explainPlanned(collector: string): Promise<ExplainResult | undefined>;
 }
 
 /** What an operator can see and do, over HTTP or in the same process. */

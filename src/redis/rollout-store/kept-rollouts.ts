@@ -73,17 +73,18 @@ const newestRead = 8;
 export async function listCurrent(
   kept: KeptRollouts,
   policy: string,
-  activeIds: readonly string[],
+  active: Promise<readonly string[]>,
 ): Promise<readonly Rollout[]> {
   const { rollouts: key } = policyKeys(kept.keyPrefix, policy);
-  const newest = await kept.commands.zrevrange(key, 0, newestRead - 1);
-  const found = await Promise.all(activeIds.map((id) => loadRollout(kept, id)));
-  for (const id of newest) {
-    if (activeIds.includes(id)) continue;
-    const rollout = await loadRollout(kept, id);
-    if (rollout === undefined) continue;
-    found.push(rollout);
-    break;
+  // Side by side: a person waits for each round trip, and so does Prometheus.
+  const [activeIds, newest] = await Promise.all([active, kept.commands.zrevrange(key, 0, newestRead - 1)]);
+  const [latest, ...earlier] = newest.filter((id) => !activeIds.includes(id));
+  const found = await Promise.all(
+    [...activeIds, ...(latest === undefined ? [] : [latest])].map((id) => loadRollout(kept, id)),
+  );
+  for (const id of earlier) {
+    if (found.length > activeIds.length && found.at(-1) !== undefined) break;
+    found.push(await loadRollout(kept, id));
   }
   const current = new Map(found.flatMap((rollout) => (rollout === undefined ? [] : [[rollout.id, rollout]])));
   const related = [...current.values()].flatMap(({ rollbackId, rollbackOf }) => [rollbackId, rollbackOf]);

@@ -60,7 +60,7 @@ export function makeRolloutReads(store: StoreContext): RolloutReads {
 
     currentRollouts: async (policies) => {
       const lists = await Promise.all(
-        policies.map(async (policy) => listCurrent(store, policy, await activeRolloutIds([policy]))),
+        policies.map((policy) => listCurrent(store, policy, activeRolloutIds([policy]))),
       );
       return lists.flat().sort(newestFirst);
     },

@@ -85,6 +85,26 @@ describe('the operations of several accounts', () => {
     expect(await joined.explain('web-7')).toBe(planned);
     expect(await joined.explain('web-8')).toMatchObject({ kind: 'unavailable' });
     expect(await joined.explain('web-9')).toMatchObject({ kind: 'unknownCollector' });
+    expect(await joined.explainPlanned('web-7')).toBe(planned);
+    expect(await joined.explainPlanned('web-8')).toBeUndefined();
+  });
+
+  it('ask the service of no account for a collector that the rollout of another has', async () => {
+    const planned = {
+      kind: 'explained' as const,
+      collectorId: 7,
+      collectorName: 'web-7',
+      build: '19.441-2',
+      explanations: [anExplanation({ wave: 'canary' })],
+      history: [],
+    };
+    const { eu, us } = twoAccounts({}, { explanations: { 'web-7': planned } });
+    const asking = () => Promise.reject(new Error('the service was asked'));
+    const joined = joinAccounts([
+      { operations: { ...eu, explain: asking }, policies: ['web-eu'] },
+      { operations: us, policies: ['web-us'] },
+    ]);
+    expect(await joined.explain('web-7')).toBe(planned);
   });
 
   it('reload all accounts, and refuse where one refuses', async () => {
