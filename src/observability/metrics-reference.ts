@@ -1,11 +1,8 @@
-import { exposeEverything } from '../../support/exposed-metrics.ts';
-
 /** Labels that a histogram, the installation or the account adds to every series. */
 const commonLabels = new Set(['le', 'installation', 'account']);
 
-/** Every metric of ours with its type, labels and help, in Markdown, by name. */
-export async function metricsReference(): Promise<string> {
-  const body = await exposeEverything();
+/** Every metric of ours in an exposition with its type, labels and help, in Markdown, by name. */
+export function metricsReference(body: string): string {
   const types = new Map([...body.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name, type]));
   const entries = [...body.matchAll(/^# HELP (upwave_\w+) (.+)$/gm)].map(([, name = '', help]) => {
     const labels = labelsOf(name, body).map((label) => `\`${label}\``);

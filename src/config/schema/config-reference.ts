@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configJsonSchema } from '../../../src/config/schema/json-schema.ts';
+import { configJsonSchema } from './json-schema.ts';
 
 /** What is used here of a JSON Schema. */
 interface Node {
