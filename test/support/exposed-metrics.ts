@@ -3,18 +3,11 @@ import { attemptClasses } from '../../src/observability/upgrade-metrics.ts';
 import { endStates } from '../../src/rollout/model/upgrade.ts';
 import { aScanEntry } from './builders.ts';
 import { aRolloutStatus, aWaveStatus } from './fake-operations.ts';
+import { aGateStatus } from './status-parts.ts';
 
 /** What a scrape shows once the metrics of a daemon have observed one of everything. */
 export async function exposeEverything(): Promise<string> {
   const policy = 'production';
-  const met = {
-    name: 'errors',
-    verdict: 'pass',
-    words: '',
-    value: 0.998,
-    unanswered: 0,
-    dryRun: false,
-  } as const;
   const metrics = makeMetrics({
     version: '1.2.3',
     installation: 'one',
@@ -24,7 +17,7 @@ export async function exposeEverything(): Promise<string> {
       statuses: [
         aRolloutStatus({
           policy,
-          waves: [aWaveStatus({ gates: [met] })],
+          waves: [aWaveStatus({ gates: [aGateStatus()] })],
           window: { isOpen: true, until: 0, reason: '', timeZone: 'UTC', ownZones: false },
           blockers: [{ kind: 'soak', reason: 'wave canary soaks', until: null }],
         }),

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
 import { isSettled } from '../../../src/rehearsal/result/is-settled.ts';
+import { aSeedResult } from '../../support/builders/rehearsal-builders.ts';
 
 const hour = 3_600_000;
 
 function results(count: number, of: (index: number) => Partial<SeedResult>): readonly SeedResult[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...{ seed: index + 1, state: 'succeeded', reasonKind: 'allEnded', reason: '', tookMs: 30 * hour },
-    ...{ planned: 100, broken: 0, harmed: 0, othersDone: 100, othersFailed: 0, takenBack: 0, requests: 500 },
-    ...{ waves: [], heldStrata: [] },
+    ...aSeedResult({ seed: index + 1, tookMs: 30 * hour }),
     ...of(index),
   }));
 }

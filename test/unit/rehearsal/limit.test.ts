@@ -1,31 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import type { SeedResult } from '../../../src/rehearsal/play/play-seed.ts';
 import { isMet, LimitError, parseLimit } from '../../../src/rehearsal/result/limit.ts';
 import { summarize } from '../../../src/rehearsal/result/rehearsal.ts';
+import { aSeedResult } from '../../support/builders/rehearsal-builders.ts';
+import { startedAt } from '../../support/builders.ts';
 
-const beganAt = Date.parse('2026-03-02T21:00:00Z');
 const hour = 3_600_000;
-
-function aResult(changes: Partial<SeedResult>): SeedResult {
-  return {
-    ...{ seed: 1, state: 'succeeded', reasonKind: 'allEnded', reason: '', tookMs: hour, planned: 100 },
-    ...{ broken: 0, harmed: 0, othersDone: 100, othersFailed: 0, takenBack: 0, requests: 500 },
-    ...{ waves: [], heldStrata: [] },
-    ...changes,
-  };
-}
 
 /** Twenty rollouts that harm 0 to 19 collectors, of which each second is held, and the last takes ten hours. */
 const twenty = summarize(
   Array.from({ length: 20 }, (_, index) =>
-    aResult({
+    aSeedResult({
       harmed: index,
       othersDone: 100 - index,
       tookMs: index === 19 ? 10 * hour : hour,
       state: index % 2 === 0 ? 'succeeded' : 'held',
     }),
   ),
-  beganAt,
+  startedAt,
 );
 
 describe('a condition under which a rehearsal fails', () => {

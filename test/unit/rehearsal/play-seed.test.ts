@@ -4,19 +4,11 @@ import { fleetAsOf } from '../../../src/rehearsal/world/as-of.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
 import { aWebhookGate } from '../../support/builders/gate-builders.ts';
+import { aWhatIf } from '../../support/builders/rehearsal-builders.ts';
 import { aFleet, aPolicy, aWaveRule, startedAt, targetBuild } from '../../support/builders.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-
-const calm: WhatIf = {
-  breaks: [],
-  durations: { medianMs: 5 * minute, p95Ms: 6 * minute },
-  failures: { once: 0, always: 0 },
-  disturbances: [],
-  gates: {},
-  approval: { kind: 'atOnce' },
-};
 
 const canary = aWaveRule({
   name: 'canary',
@@ -41,7 +33,7 @@ function play(
     targetBuild,
     snapshot: fleetAsOf(collectors, startedAt),
     beganAt: startedAt,
-    whatIf: { ...calm, ...whatIf },
+    whatIf: aWhatIf(whatIf),
     requestsPerSecond,
     breathMs: 1_000,
   };

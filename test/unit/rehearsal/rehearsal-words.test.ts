@@ -9,29 +9,17 @@ import {
   variantRows,
 } from '../../../src/rehearsal/result/rehearsal-words.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
+import { aSeedResult, aWhatIf } from '../../support/builders/rehearsal-builders.ts';
+import { startedAt } from '../../support/builders.ts';
 
-const beganAt = Date.parse('2026-03-02T21:00:00Z');
 const minute = 60_000;
 const hour = 60 * minute;
 
-const calm: WhatIf = {
-  breaks: [],
+const calm = aWhatIf({
   durations: { medianMs: 5 * minute, p95Ms: 20 * minute },
   failures: { once: 0.03, always: 0.005 },
-  disturbances: [],
-  gates: {},
-  approval: { kind: 'atOnce' },
-};
-
-function rehearsed(changes: Partial<SeedResult> = {}) {
-  const result: SeedResult = {
-    ...{ seed: 1, state: 'succeeded', reasonKind: 'allEnded', reason: '', tookMs: hour, planned: 100 },
-    ...{ broken: 0, harmed: 0, othersDone: 100, othersFailed: 0, takenBack: 0, requests: 500 },
-    ...{ waves: [], heldStrata: [] },
-    ...changes,
-  };
-  return summarize([result], beganAt);
-}
+});
+const rehearsed = (changes: Partial<SeedResult> = {}) => summarize([aSeedResult(changes)], startedAt);
 
 function aShown(changes: Partial<Shown>): Shown {
   const of = { policy: 'production', timeZone: 'UTC', targetBuild: '19.540-2', whatIf: calm, seedsAsked: 1 };
@@ -48,8 +36,8 @@ describe('the words of a rehearsal', () => {
         { share: 0.005, how: 'fails', afterMs: 0 },
       ],
       disturbances: [
-        { from: beganAt + 2 * hour, to: beganAt + 4 * hour, requestsPerSecond: 0 },
-        { from: beganAt + 5 * hour, to: beganAt + 6 * hour, requestsPerSecond: 0.5 },
+        { from: startedAt + 2 * hour, to: startedAt + 4 * hour, requestsPerSecond: 0 },
+        { from: startedAt + 5 * hour, to: startedAt + 6 * hour, requestsPerSecond: 0.5 },
       ],
       gates: { 'go-live': 'hold', metrics: 'pass' },
       approval: { kind: 'at', minute: 8 * 60 + 5, timeZone: 'UTC' },

@@ -5,6 +5,7 @@ import { dueOfPolicy, type ScanReading } from '../../../../src/rollout/notices/d
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
+import { aCause, aHeldStratum, strataHolding } from '../../../support/status-parts.ts';
 
 const minute = 60_000;
 const gracePeriodMs = 60 * minute;
@@ -62,19 +63,15 @@ describe('what is announced of a rollout', () => {
     headline: { kind: 'rollingBack', needsPerson: true },
   };
   const stratumHeld = (by: string) => {
-    const stratum = { label: 'Linux', kind: 'asked' as const, reason: 'broken', at: startedAt, waiting: 3 };
-    return aRolloutStatus({
-      strata: { total: 2, held: [{ ...stratum, by }], uncovered: { count: 0, labels: [] } },
-    });
+    return aRolloutStatus({ strata: strataHolding(aHeldStratum({ by })) });
   };
 
   const twoHeld = ['stratumHeld raised', 'stratumHeld raised'];
   const strataHeld = (count: number) => {
-    const held = Array.from({ length: count }, (_, index) => {
-      const stratum = { label: `s${index}`, kind: 'outlier' as const, reason: '1 of 1 failed', by: 'daemon' };
-      return { ...stratum, at: startedAt + index, waiting: 2 };
-    });
-    return aRolloutStatus({ strata: { total: 20, held, uncovered: { count: 0, labels: [] } } });
+    const held = Array.from({ length: count }, (_, index) =>
+      aHeldStratum({ label: `s${index}`, at: startedAt + index }),
+    );
+    return aRolloutStatus({ strata: strataHolding(...held) });
   };
 
   it.each<[string, readonly RolloutStatus[], readonly (readonly string[])[]]>([
@@ -150,7 +147,7 @@ describe('what is announced of a rollout', () => {
 
   it('is said in words with the cause, the numbers and what to type', () => {
     const causes = [
-      { of: 'failed', total: 3, causes: [aCause(3)], others: { count: 0, causes: 0, unread: 0 } },
+      { of: 'failed', total: 3, causes: [aCause({ count: 3 })], others: { count: 0, causes: 0, unread: 0 } },
     ] as const;
     const sharedAttribute = {
       attributes: [{ key: 'osName', value: 'Windows*' }],
@@ -176,12 +173,6 @@ describe('what is announced of a rollout', () => {
     });
   });
 });
-
-function aCause(count: number) {
-  const text = 'permission denied';
-  const rest = { strata: [], otherStrata: { count: 0, strata: 0 }, names: ['web-1'] };
-  return { kind: 'failed', failureClass: 'permanent', text, count, ...rest } as const;
-}
 
 describe('what is announced of the scans of a policy', () => {
   const read = (...readings: ReadonlyArray<Pick<ScanReading, 'failure' | 'overdueAt'>>) => {

@@ -5,6 +5,7 @@ import { makeReportTally } from '../../../../src/rollout/report/report-figures.t
 import { reportFormats, writeReport } from '../../../../src/rollout/report/write-report.ts';
 import { because, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
+import { aCause, aGateStatus } from '../../../support/status-parts.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 const minute = 60_000;
@@ -91,15 +92,7 @@ describe('a report', () => {
   });
 
   it('draws the values of a gate over time beside what they must meet', () => {
-    const gate = {
-      name: 'errors',
-      verdict: 'pass',
-      words: '',
-      value: 0.99,
-      unanswered: 0,
-      dryRun: false,
-    } as const;
-    const status = aRolloutStatus({ waves: [aWaveStatus({ gates: [gate] })] });
+    const status = aRolloutStatus({ waves: [aWaveStatus({ gates: [aGateStatus()] })] });
     const samples = [0.95, 0.98, 0.99].map((value, step) => {
       return { at: startedAt + step * minute, value, verdict: 'met' } as const;
     });
@@ -119,8 +112,7 @@ describe('a report', () => {
       attributes: [{ key: 'osName', value: 'Windows*' }],
       ...{ failed: 22, tried: 66, elsewhere: { failed: 1, tried: 46 } },
     };
-    const cause = { kind: 'failed', failureClass: null, text: 'in use', count: 23 } as const;
-    const causes = [{ ...cause, strata: [], otherStrata: { count: 0, strata: 0 }, names: [] }];
+    const causes = [aCause({ count: 23 })];
     const others = { count: 0, causes: 0, unread: 0 };
     const status = aRolloutStatus({ sharedAttribute, causes: [{ of: 'failed', total: 23, causes, others }] });
     expect(writeReport(reportDocument(anInput({ status })), 'md')).toContain(
