@@ -55,10 +55,7 @@ export default defineConfig({
           name: 'chaos',
           include: ['test/chaos/**/*.test.ts'],
           setupFiles,
-          globalSetup: [
-            'test/support/setup/chaos-global-setup.ts',
-            'test/support/setup/dist-global-setup.ts',
-          ],
+          globalSetup: ['test/chaos/global-setup.ts', 'test/support/setup/dist-global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           // Each has enough processes of its own.

@@ -1,10 +1,11 @@
 import { afterEach, describe, it, type TestContext } from 'vitest';
 import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
 import { commandsOf } from '../support/commands-of.ts';
-import { makeRedisProcess, prlimitCommand, type RedisProcess } from '../support/redis/redis-process.ts';
+import { makeRedisProcess, type RedisProcess } from '../support/redis/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';
+import { leaveRoom, prlimitCommand } from './redis-disk.ts';
 
 // What two daemons write within a second or two.
 const roomBytes = 50_000;
@@ -41,7 +42,7 @@ describe.skipIf(isShort)('the disk of Redis', () => {
   it('is full, so Redis refuses every write: the daemons are calm, say so, and go on when there is room (P11)', async (context) => {
     const { expect } = context;
     const { night, redis, config } = await aNight(context, 'everysec');
-    await redis.leaveRoom(roomBytes);
+    await leaveRoom(redis, roomBytes);
     const told = (event: string) => night.daemons().map((daemon) => daemon.logged(`"${event}"`));
     await until('both daemons to tell', () => told('redis.unwritable').every((lines) => lines.length > 0));
     expect(await redis.ask('PING')).toContain('MISCONF');
@@ -52,7 +53,7 @@ describe.skipIf(isShort)('the disk of Redis', () => {
       await until('what runs at the service to end', () => night.record().tasksInFlight === 0);
     });
     const { length: creates } = night.record().creates;
-    await redis.leaveRoom('unlimited');
+    await leaveRoom(redis, 'unlimited');
     const { createMs } = await quietAfter(night);
     const { broken } = await night.end();
     report(
@@ -69,7 +70,7 @@ describe.skipIf(isShort)('the disk of Redis', () => {
   it('is full, so Redis that syncs each write ends: it is started again with room, and nothing is lost (P11)', async (context) => {
     const { expect } = context;
     const { night, redis } = await aNight(context, 'always');
-    await redis.leaveRoom(roomBytes);
+    await leaveRoom(redis, roomBytes);
     await until('Redis to end by itself', () => !redis.isRunning());
     await until('what runs at the service to end', () => night.record().tasksInFlight === 0);
     // A new process, which nobody limits.

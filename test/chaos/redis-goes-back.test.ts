@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
 import { aChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
+import { goBack, keepAside } from './redis-disk.ts';
 
 describe.skipIf(isShort)('a Redis that goes back in time', () => {
   const block = useRedisProcess();
@@ -18,12 +19,12 @@ describe.skipIf(isShort)('a Redis that goes back in time', () => {
       },
       onTestFinished,
     );
-    await redis.keepAside();
+    await keepAside(redis);
     const kept = night.record().creates.length;
     await night.createsReach(kept + 25);
     await redis.kill();
     const lost = night.record().creates.length - kept;
-    await redis.goBack();
+    await goBack(redis);
     await redis.start();
     const { status } = await night.end();
     const { needlessCreates, refusedCreates, creates } = night.record();

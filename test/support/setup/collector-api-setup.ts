@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Clock, DurationMs, EpochMs } from '../../../src/base/time.ts';
+import type { DurationMs, EpochMs } from '../../../src/base/time.ts';
 import { makeFleetService } from '../../../src/collector-api/fleet/fleet-service.ts';
 import type { RequestSeen } from '../../../src/collector-api/wire/service-call.ts';
 import {
@@ -7,72 +7,30 @@ import {
   type ServiceClientParts,
 } from '../../../src/collector-api/wire/service-client.ts';
 import type { ApiBudget, BudgetClass } from '../../../src/orchestrator/ports/api-budget.ts';
-import { type Script, type ScriptedServer, startScriptedServer } from '../network/scripted-server.ts';
+import { type Script, startScriptedServer } from '../network/scripted-server.ts';
 import { testSecrets } from '../test-secrets.ts';
 
 /** A budget that grants at once and writes down what it was told. */
-interface BudgetFake extends ApiBudget {
-  readonly taken: BudgetClass[];
-  readonly pauses: Array<{ readonly forMs: DurationMs; readonly single: boolean }>;
-  readonly held: () => number;
-  readonly heldMax: () => number;
-  readonly successes: () => number;
-  /** What was told of the service, in turn: a reason, or `up`. */
-  readonly standings: string[];
-  /** Grants are given while the service is down from now on. */
-  markProbe(isProbe: boolean): void;
-  /** Calls are refused from now on; undefined: no longer. */
-  refuse(reason: Error | undefined): void;
-  /** Grants are marked as given in a `single` phase from now on. */
-  markSingle(single: boolean): void;
-}
-
-function aBudget(): BudgetFake {
+function aBudget() {
   const taken: BudgetClass[] = [];
-  const pauses: Array<{ forMs: DurationMs; single: boolean }> = [];
-  let held = 0;
-  let heldMax = 0;
-  let successes = 0;
-  let single = false;
-  let isProbe = false;
-  let refusal: Error | undefined;
+  const pauses: Array<Parameters<ApiBudget['pause']>[0]> = [];
   const standings: string[] = [];
-  return {
-    standings,
-    markProbe: (value) => {
-      isProbe = value;
-    },
-    refuse: (reason) => {
-      refusal = reason;
-    },
-    serviceDown: async (reason) => {
-      standings.push(reason);
-    },
-    serviceUp: async () => {
-      standings.push('up');
-    },
-    taken,
-    pauses,
-    held: () => held,
-    heldMax: () => heldMax,
-    successes: () => successes,
-    markSingle: (value) => {
-      single = value;
-    },
+  const grant = { single: false, isProbe: false };
+  let held = 0;
+  let successes = 0;
+  let refusal: Error | undefined;
+  const budget: ApiBudget = {
+    serviceDown: async (reason) => void standings.push(reason),
+    serviceUp: async () => void standings.push('up'),
     take: async (budgetClass, signal) => {
       signal?.throwIfAborted();
       if (refusal !== undefined) throw refusal;
       taken.push(budgetClass);
       held += 1;
-      heldMax = Math.max(heldMax, held);
-      return {
-        waitedMs: 7,
-        single,
-        isProbe,
-        giveBack: () => {
-          held -= 1;
-        },
+      const giveBack = () => {
+        held -= 1;
       };
+      return { waitedMs: 7, ...grant, giveBack };
     },
     pause: async (pause) => {
       pauses.push(pause);
@@ -82,17 +40,30 @@ function aBudget(): BudgetFake {
       successes += 1;
     },
   };
+  return {
+    ...budget,
+    taken,
+    pauses,
+    /** What was told of the service, in turn: a reason, or `up`. */
+    standings,
+    held: () => held,
+    successes: () => successes,
+    /** Grants are given while the service is down from now on. */
+    markProbe: (isProbe: boolean) => void Object.assign(grant, { isProbe }),
+    /** Grants are marked as given in a `single` phase from now on. */
+    markSingle: (single: boolean) => void Object.assign(grant, { single }),
+    /** Calls are refused from now on; undefined: no longer. */
+    refuse: (reason: Error | undefined) => {
+      refusal = reason;
+    },
+  };
 }
 
-interface SettableClock extends Clock {
-  set(now: EpochMs): void;
-}
-
-function aClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): SettableClock {
-  let instant = now;
+function aClock() {
+  let instant = Date.UTC(2026, 10, 21, 12);
   return {
     now: () => instant,
-    set: (next) => {
+    set: (next: EpochMs) => {
       instant = next;
     },
   };
@@ -100,25 +71,13 @@ function aClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): SettableClock {
 
 export const { accessId, accessKey } = testSecrets.scripted;
 
-export interface CollectorApiSetup {
-  readonly server: ScriptedServer;
-  readonly budget: BudgetFake;
-  readonly clock: SettableClock;
-  readonly client: ReturnType<typeof makeServiceClient>;
-  readonly fleet: ReturnType<typeof makeFleetService>;
-  readonly seen: RequestSeen[];
-  readonly throttled: Array<{ reason: string; pauseMs: DurationMs }>;
-  readonly moved: string[];
-  readonly slept: DurationMs[];
-  /** What each inventory told of rows that can't be read. */
-  readonly unreadable: number[];
-}
+export type CollectorApiSetup = Awaited<ReturnType<typeof aCollectorApi>>;
 
 /** The adapter against a scripted server: real HTTP, no real waiting. It ends with the test, which is no concurrent one. */
 export async function aCollectorApi(
   script: Script,
   options: Partial<ServiceClientParts> & { readonly pageSize?: number } = {},
-): Promise<CollectorApiSetup> {
+) {
   const server = await startScriptedServer(script);
   const budget = aBudget();
   const clock = aClock();
@@ -126,6 +85,7 @@ export async function aCollectorApi(
   const throttled: Array<{ reason: string; pauseMs: DurationMs }> = [];
   const moved: string[] = [];
   const slept: DurationMs[] = [];
+  /** What each inventory told of rows that can't be read. */
   const unreadable: number[] = [];
   const { pageSize, ...parts } = options;
   const client = makeServiceClient({

@@ -6,6 +6,7 @@ import { upgradeStates } from '../../../src/rollout/model/upgrade.ts';
 import type { Eta } from '../../../src/rollout/status/eta.ts';
 import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
 import { aScanEntry, startedAt } from '../../support/builders.ts';
+import { exposeEverything } from '../../support/exposed-metrics.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../support/fake-operations.ts';
 import { aGateStatus, aHeldStratum, strataHolding } from '../../support/status-parts.ts';
 
@@ -189,12 +190,7 @@ describe('makeMetrics', () => {
   it.skipIf(!promtool)(
     'leaves promtool nothing to say (skipped where promtool is not installed)',
     async () => {
-      const metrics = ofRollouts({ waves: [aWaveStatus({ gates: [gate] })] });
-      metrics.upgradeEnded({ policy: 'production', outcome: 'succeeded', durationMs: 300_000 });
-      metrics.taskEndSeen(4_000);
-      metrics.apiAnswered({ operation: 'getUpgradeTask', status: 200, durationMs: 80 });
-      metrics.budgetTaken({ class: 'create', waitedMs: 12 });
-      const { body: input } = await metrics.expose();
+      const input = await exposeEverything();
       const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
         input,
         encoding: 'utf8',

@@ -103,6 +103,11 @@ messageRules: [{ words: [], class: retry }] → 4:22 rollouts[0].messageRules[0]
 const sectionCases = problemCases(`
 mailing: {}
   → 3:1 mailing: unknown key "mailing", not known in this release; known here: service, accounts, redis, http, installation, log, history, notify, report, rollouts
+history: 23h → 3:10 history: must be at least 1d
+history: 400d → 3:10 history: must be at most 366d
+history: 90 → 3:10 history: must be a duration such as 30s, 15m or 12h
+installation: "Our Own"
+  → 3:15 installation: must be 1 to 63 small letters, digits or "-", and start with a letter or digit
 log: { level: loud } → 3:15 log.level: must be one of "debug", "info", "warn", "error", "silent"
 http: { host: 0.0.0.0 }
   → 3:15 http.host: is reachable from other machines, which needs a token; give token, tokenFile or tokens, or use 127.0.0.1
@@ -124,6 +129,8 @@ http: { trustedProxy: { addresses: [somewhere] } }
 redis: {} → 3:1 redis: needs url, or sentinels with name, or cluster
 redis: { url: "http://u:hunter2@h" }
   → 3:15 redis.url: is no Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path
+redis: { url: "redis://h?password=hunter2" }
+  → 3:15 redis.url: must not hold a password in its query ("?…"); use password or passwordFile
 redis: { url: /s, cluster: [a:1] } → 3:19 redis.cluster: url and cluster are given; keep one of them
 redis: { sentinels: [a:1] } → 3:1 redis.name: is missing; sentinels need the group's name
 redis: { sentinels: [a], name: n }
@@ -150,12 +157,16 @@ service: { baseUrl: http://h, accessId: "a:b", accessKey: k }
   → 1:41 service.accessId: holds a colon, a space, a line break or another character that can't be in a credential
 service: { baseUrl: http://h, accessId: a, accessKey: "hunter2\\n" }
   → 1:55 service.accessKey: holds a space, a line break or another character that can't be in a credential
-service: { baseUrl: http://h, accessId: a, accessKey: k, budgetShare: 0% }
-  → 1:71 service.budgetShare: "0%" is no share; it must be a percentage from 1% to 100%, such as 80%
+service: { baseUrl: http://h, accessId: a, accessKey: k, budgetShare: 0.0001% }
+  → 1:71 service.budgetShare: "0.0001%" is no share; it must be a percentage from 1% to 100%, such as 80%
 service: { baseUrl: http://h, accessId: a, accessKey: k, allowedHosts: ["*"] }
   → 1:73 service.allowedHosts[0]: "*" is no host; write one such as eu.api.example.com or "*.api.example.com"
 service: { baseUrl: http://h, accessId: a, accessKey: k, requestTimeout: 1ms }
   → 1:74 service.requestTimeout: must be at least 100ms
+service: { baseUrl: http://h, accessId: a, accessKey: k, requestTimeout: 30d }
+  → 1:74 service.requestTimeout: must be at most 10m
+service: { baseUrl: http://h, accessId: a, accessKey: k, requestsPerSecond: 1e-9 }
+  → 1:77 service.requestsPerSecond: must be at least 0.1
 `);
 
 describe('each rule names file, line, column, path, and what to do', () => {

@@ -1,4 +1,4 @@
-import { redisServerCommand } from '../redis/redis-process.ts';
+import { redisServerCommand } from '../support/redis/redis-process.ts';
 
 /** A suite that is asked for by its name fails where it can't run: skipped tests would look like passed ones. */
 export function setup(): void {
