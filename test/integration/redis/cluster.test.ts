@@ -5,9 +5,10 @@ import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-re
 import { makeRedisLeaderLease } from '../../../src/redis/coordination/leader-lease.ts';
 import { makeRedisWakeUps } from '../../../src/redis/coordination/wake-ups.ts';
 import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
-import { anUpgrade, aRollout, someGroups, startedAt } from '../../support/builders.ts';
+import { anUpgrade, aRollout, startedAt } from '../../support/builders.ts';
 import { loseSlot, startCluster } from '../../support/redis/redis-cluster.ts';
 import { type RedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
+import { admitted, aPlan, intended, loadView, rolloutChange } from '../../support/store/store-changes.ts';
 import { until } from '../../support/until.ts';
 
 const keyPrefix = 'upwave';
@@ -35,32 +36,17 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
   it('keeps all keys of a policy in one slot, so that every script runs', async () => {
     const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
     const before = anUpgrade({ state: 'pending' });
-    expect(
-      await store.freeze({ rollout: aRollout(), upgrades: [before], groups: someGroups(), events: [] }),
-    ).toBe('frozen');
-    const queued = anUpgrade(
-      { state: 'queued', dueAt: startedAt, freshAt: startedAt, startBy: null },
-      { rev: 2 },
-    );
+    expect(await store.freeze(aPlan([before]))).toBe('frozen');
     const admission = { rolloutId: before.identity.rolloutId, rolloutRev: 1, slots: 1, domains: [] };
-    expect(await store.admit({ ...admission, changes: [{ before, after: queued, events: [] }] }, 1)).toEqual([
-      1,
-    ]);
-    const starting = anUpgrade(
-      { state: 'starting', sentAt: startedAt, dueAt: startedAt, startBy: null },
-      { rev: 3 },
-    );
-    expect(await store.saveIntent({ before: queued, after: starting, events: [] }, 1)).toBe('saved');
-    const view = await store.loadView(before.identity.rolloutId, { now: 0, overdueBefore: 0, pageSize: 5 });
-    expect(view?.slotsTaken).toBe(1);
-    const joined = { rollout: aRollout({ rev: 2 }), upgrades: [before], groups: someGroups(), events: [] };
+    expect(await store.admit({ ...admission, changes: [admitted(before)] }, 1)).toEqual([1]);
+    expect(await store.saveIntent(intended(admitted(before).after), 1)).toBe('saved');
+    expect((await loadView(store)).slotsTaken).toBe(1);
+    const joined = aPlan([before], { rollout: aRollout({ rev: 2 }) });
     expect(await store.join(joined, 1, 1)).toBe('saved');
     expect(await store.replan({ ...joined, rollout: aRollout({ rev: 3 }) }, 2)).toBe('stale');
     expect(await store.activeRolloutIds(['production', 'other'])).toEqual([before.identity.rolloutId]);
-    const ended = aRollout({ state: 'aborted', endedAt: startedAt, rev: 3 });
-    expect(await store.saveRollout({ rollout: ended, expectedRev: 2, events: [], brake: 'set' }, 1)).toBe(
-      'saved',
-    );
+    const ending = rolloutChange(joined.rollout, { state: 'aborted', endedAt: startedAt });
+    expect(await store.saveRollout(ending, 1)).toBe('saved');
     expect(await store.listRollouts(['production', 'other'])).toHaveLength(1);
   });
 

@@ -1,7 +1,11 @@
-import type { UpgradeChange } from '../../../src/orchestrator/ports/rollout-store.ts';
+import type {
+  FrozenPlan,
+  RolloutStore,
+  UpgradeChange,
+} from '../../../src/orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
-import type { Rollout, WaveState } from '../../../src/rollout/model/rollout.ts';
+import type { Rollout, StoredView, WaveState } from '../../../src/rollout/model/rollout.ts';
 import {
   isFailed,
   type Upgrade,
@@ -41,6 +45,35 @@ export function pendingOnes(
       { collectorId: id, order: id, collectorName: `näme "${id}" {"lane":9}`, ...own },
     );
   });
+}
+
+/** A plan with groups and events that most tests need none of. */
+export function aPlan(upgrades: readonly Upgrade[], changes: Partial<FrozenPlan> = {}): FrozenPlan {
+  return { rollout: aRollout(), upgrades, groups: someGroups(), events: [], ...changes };
+}
+
+/** The next revision of a rollout, as it is saved. */
+export function rolloutChange(rollout: Rollout, changes: Partial<Rollout>) {
+  const next = { ...rollout, ...changes, rev: rollout.rev + 1 };
+  return { rollout: next, expectedRev: rollout.rev, events: [], brake: 'keep' } as const;
+}
+
+/** @throws where it is not there */
+export async function loadUpgrade(store: RolloutStore, collectorId: number): Promise<Upgrade> {
+  const upgrade = await store.loadUpgrade(rolloutId, collectorId);
+  if (upgrade === undefined) throw new Error(`there is no collector ${collectorId}`);
+  return upgrade;
+}
+
+/** @throws where there is no rollout */
+export async function loadView(
+  store: RolloutStore,
+  at: Partial<Parameters<RolloutStore['loadView']>[1]> = {},
+): Promise<StoredView> {
+  const now = { now: startedAt, overdueBefore: startedAt, pageSize: 100 };
+  const view = await store.loadView(rolloutId, { ...now, ...at });
+  if (view === undefined) throw new Error('there is no rollout');
+  return view;
 }
 
 /** From 1 to count. */

@@ -4,9 +4,9 @@ import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { policyKeys, rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { tabulateAttributes } from '../../../../src/rollout/model/attributes.ts';
-import { aCollector, aRollout, someGroups, startedAt } from '../../../support/builders.ts';
+import { aCollector, aRollout, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
-import { anEvent, pendingOnes } from '../../../support/store/store-changes.ts';
+import { anEvent, aPlan, pendingOnes, rolloutChange } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const dayMs = 86_400_000;
@@ -24,21 +24,14 @@ async function freeze({ store }: Parts, number: number): Promise<void> {
   const attributes = runAtOnce(tabulateAttributes([aCollector()]));
   const id = `production-20260302-${number}`;
   const rollout = aRollout({ id, createdAt: startedAt + number });
-  const upgrades = pendingOnes(3, { rolloutId: id });
-  const events = [anEvent('rollout.running')];
-  expect(await store.freeze({ rollout, upgrades, groups: someGroups(), attributes, events })).toBe('frozen');
+  const plan = aPlan(pendingOnes(3, { rolloutId: id }), { rollout, attributes });
+  expect(await store.freeze({ ...plan, events: [anEvent('rollout.running')] })).toBe('frozen');
 }
 
 async function end({ store }: Parts, number: number): Promise<void> {
-  const id = `production-20260302-${number}`;
-  const rollout = aRollout({
-    id,
-    createdAt: startedAt + number,
-    state: 'succeeded',
-    endedAt: startedAt,
-    rev: 2,
-  });
-  expect(await store.saveRollout({ rollout, expectedRev: 1, events: [], brake: 'keep' }, null)).toBe('saved');
+  const rollout = aRollout({ id: `production-20260302-${number}`, createdAt: startedAt + number });
+  const ending = rolloutChange(rollout, { state: 'succeeded', endedAt: startedAt });
+  expect(await store.saveRollout(ending, null)).toBe('saved');
 }
 
 describe('what is kept of a rollout', () => {
@@ -65,14 +58,9 @@ describe('what is kept of a rollout', () => {
     const { events: key } = rolloutKeys(parts.keyPrefix, rolloutId);
     const saves = 12;
     for (let rev = 1; rev <= saves; rev += 1) {
-      const rollout = aRollout({ id: rolloutId, createdAt: startedAt + 1, rev: rev + 1 });
-      const events = Array.from({ length: 1_000 }, () => ({
-        ...anEvent('rollout.running'),
-        reason: `save ${rev}`,
-      }));
-      expect(await parts.store.saveRollout({ rollout, expectedRev: rev, events, brake: 'keep' }, null)).toBe(
-        'saved',
-      );
+      const change = rolloutChange(aRollout({ id: rolloutId, createdAt: startedAt + 1, rev }), {});
+      const events = Array(1_000).fill({ ...anEvent('rollout.running'), reason: `save ${rev}` });
+      expect(await parts.store.saveRollout({ ...change, events }, null)).toBe('saved');
     }
     // Redis trims whole nodes, of a hundred events each.
     const kept = await parts.commands.xlen(key);

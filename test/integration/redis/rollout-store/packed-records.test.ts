@@ -8,10 +8,17 @@ import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollo
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aWave, because, someGroups, startedAt } from '../../../support/builders.ts';
+import { aRollout, aWave, because, startedAt } from '../../../support/builders.ts';
 import { dyingCommands, onScripts } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
-import { changeTo } from '../../../support/store/store-changes.ts';
+import {
+  anyProgress,
+  aPlan,
+  changeTo,
+  loadView,
+  rolloutChange,
+} from '../../../support/store/store-changes.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 const redis = useRedis();
 const id = 'production-20260302-1';
@@ -27,8 +34,9 @@ function upgradeOf(index: number): Upgrade {
   const state = index % 100 === 7 ? 'failed' : index % 50 === 3 ? 'withdrawn' : 'succeeded';
   const weight = state === 'failed' ? 1 : 0;
   const reason = `näme "${index}" \\ud83d\n\u2028 ${state}`;
-  return anUpgrade(
-    { state, endedAt: endedAt + index, reason: because(reason), weight, lost: false },
+  return anEndedOne(
+    state,
+    { endedAt: endedAt + index, reason: because(reason), weight },
     {
       collectorId: 10_000 - index,
       collectorName: `svr "${index}" 🚀`,
@@ -46,10 +54,9 @@ beforeEach(async () => {
   store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
   const waves = [aWave({ state: 'passed', size: 20 }), aWave({ state: 'passed', size: planned - 20 })];
   const rollout = aRollout({ waves });
-  await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
-  const ended = { ...rollout, state: 'finishedWithFailures', endedAt, rev: rollout.rev + 1 } as const;
-  const change = { rollout: ended, expectedRev: rollout.rev, events: [], brake: 'keep' } as const;
-  expect(await store.saveRollout(change, null)).toBe('saved');
+  await store.freeze(aPlan(upgrades, { rollout }));
+  const ending = rolloutChange(rollout, { state: 'finishedWithFailures', endedAt });
+  expect(await store.saveRollout(ending, null)).toBe('saved');
 });
 
 const pack = (of: RolloutStore = store) => of.packEnded(['production'], endedAt + 1, never);
@@ -98,7 +105,7 @@ describe('the records of a rollout that is over', () => {
       ...upgrade,
       identity: { ...upgrade.identity, rolloutId: rollout.id },
     }));
-    await store.freeze({ rollout, upgrades: own, groups: someGroups(), events: [] });
+    await store.freeze(aPlan(own, { rollout }));
     await store.packEnded(['other'], Number.MAX_SAFE_INTEGER, never);
     expect(await connection.commands.hlen(rolloutKeys(keyPrefix, rollout.id).records)).toBe(planned);
   });
@@ -128,16 +135,8 @@ describe('the records of a rollout that is over', () => {
   });
 
   it('are not packed when one of them has changed since it was read', async () => {
-    const [first] = upgrades;
-    if (first === undefined) throw new Error('there is one');
-    const later = {
-      state: 'rolledBack',
-      endedAt,
-      reason: because('meanwhile'),
-      weight: 0,
-      lost: false,
-    } as const;
-    const change = changeTo(first, later, endedAt);
+    const [first = upgradeOf(0)] = upgrades;
+    const change = changeTo(first, anyProgress('rolledBack', endedAt), endedAt);
     let isChanged = false;
     const commands = onScripts(connection.commands, async (send, args) => {
       if (!isChanged && args.some((arg) => arg === keys().packed)) {
@@ -156,22 +155,15 @@ describe('the records of a rollout that is over', () => {
   it('are unpacked before the rollout is open again, as for its rollback, and can change then', async () => {
     const before = await readAll();
     await pack();
-    const rollout = await store.loadRollout(id);
-    if (rollout === undefined) throw new Error('it is kept');
-    const open = { ...rollout, state: 'rollingBack', endedAt: null, rev: rollout.rev + 1 } as const;
-    const change = { rollout: open, expectedRev: rollout.rev, events: [], brake: 'set' } as const;
-    expect(await store.saveRollout(change, null)).toBe('saved');
+    const { rollout } = await loadView(store);
+    const opening = rolloutChange(rollout, { state: 'rollingBack', endedAt: null });
+    expect(await store.saveRollout({ ...opening, brake: 'set' }, null)).toBe('saved');
     expect(await recordsLeft()).toBe(planned);
     expect(await connection.commands.exists(keys().packed)).toBe(0);
     expect(await connection.commands.pttl(keys().records)).toBe(-1);
     expect((await readAll()).all).toEqual(before.all);
-    const of = before.succeeded[0];
-    if (of === undefined) throw new Error('there is one');
-    const back = changeTo(
-      of,
-      { state: 'rolledBack', endedAt, reason: because(''), weight: 0, lost: false },
-      endedAt,
-    );
+    const [of = upgradeOf(0)] = before.succeeded;
+    const back = changeTo(of, anyProgress('rolledBack', endedAt), endedAt);
     expect(await store.saveUpgrade(back, null)).toBe('saved');
     await store.packEnded(['production'], Number.MAX_SAFE_INTEGER, never);
     expect(await recordsLeft()).toBe(planned);

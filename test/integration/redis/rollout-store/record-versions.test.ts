@@ -4,9 +4,16 @@ import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollo
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords, recordVersion } from '../../../../src/redis/schema/unreadable-records.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { aRollout, aWave, because, someGroups, startedAt } from '../../../support/builders.ts';
+import { aRollout, aWave, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
-import { changeTo, pendingOnes } from '../../../support/store/store-changes.ts';
+import {
+  aPlan,
+  ended,
+  loadUpgrade,
+  loadView,
+  pendingOnes,
+  rolloutChange,
+} from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const id = 'production-20260302-1';
@@ -22,22 +29,12 @@ describe('a rollout that two versions of upwave know', () => {
   };
   const freeze = async (version: number) => {
     const rollout = aRollout({ waves: [aWave({ state: 'open', size: 3 })] });
-    const plan = { rollout, upgrades: pendingOnes(3), groups: someGroups(), events: [] };
-    expect(await storeOf(version).store.freeze(plan)).toBe('frozen');
+    expect(await storeOf(version).store.freeze(aPlan(pendingOnes(3), { rollout }))).toBe('frozen');
     return rollout;
   };
   const withdraw = async (version: number, collectorId: number) => {
-    const { store } = storeOf(version);
-    const before = await storeOf(recordVersion + 1).store.loadUpgrade(id, collectorId);
-    if (before === undefined) throw new Error('it is there');
-    const change = changeTo(before, {
-      state: 'withdrawn',
-      endedAt: startedAt,
-      reason: because(''),
-      weight: 0,
-      lost: false,
-    });
-    return store.saveUpgrade(change, null);
+    const before = await loadUpgrade(storeOf(recordVersion + 1).store, collectorId);
+    return storeOf(version).store.saveUpgrade(ended(before, 'withdrawn', 0), null);
   };
   const everything = async () => {
     const keys = Object.values(rolloutKeys(keyPrefix, id));
@@ -64,13 +61,12 @@ describe('a rollout that two versions of upwave know', () => {
     await withdraw(recordVersion + 1, 1);
     const before = await everything();
     const { store, told, broken } = storeOf(recordVersion);
-    const view = await store.loadView(id, { now: startedAt, overdueBefore: startedAt, pageSize: 9 });
-    expect(view?.rollout).toMatchObject({
+    const view = await loadView(store);
+    expect(view.rollout).toMatchObject({
       state: 'running',
       targetBuild: rollout.targetBuild,
       unreadable: { kind: 'newer', version: recordVersion + 1, readable: recordVersion },
     });
-    if (view === undefined) throw new Error('it is there');
     const decision = decide({ ...view, buildHold: null, rollback: null }, startedAt);
     expect(decision).toEqual({
       actions: [],
@@ -81,9 +77,7 @@ describe('a rollout that two versions of upwave know', () => {
     expect(broken.newer()).toHaveLength(1);
     // As by a daemon that had read all of it before.
     expect(await withdraw(recordVersion, 2)).toBe('stale');
-    const paused = { ...rollout, rev: rollout.rev + 1, state: 'paused' } as const;
-    const save = { rollout: paused, expectedRev: rollout.rev, events: [], brake: 'set' } as const;
-    expect(await store.saveRollout(save, null)).toBe('stale');
+    expect(await store.saveRollout(rolloutChange(rollout, { state: 'paused' }), null)).toBe('stale');
     await store.packEnded(['production'], Number.MAX_SAFE_INTEGER, new AbortController().signal);
     expect(await everything()).toEqual(before);
   });
@@ -91,17 +85,15 @@ describe('a rollout that two versions of upwave know', () => {
   it('has its place: nobody begins another one of its policy', async () => {
     await freeze(recordVersion + 1);
     const { store } = storeOf(recordVersion);
-    const next = aRollout({ id: 'production-20260302-2' });
-    const plan = { rollout: next, upgrades: [], groups: someGroups(), events: [] };
-    expect(await store.freeze(plan)).toBe('busy');
+    const rollout = aRollout({ id: 'production-20260302-2' });
+    expect(await store.freeze(aPlan([], { rollout }))).toBe('busy');
     expect(await store.activeRolloutIds(['production'])).toEqual([id]);
   });
 
   it('is shown while it is over, too, and then waits for nobody', async () => {
     const rollout = await freeze(recordVersion + 1);
-    const ended = { ...rollout, rev: 2, state: 'succeeded', endedAt: startedAt } as const;
-    const save = { rollout: ended, expectedRev: 1, events: [], brake: 'set' } as const;
-    expect(await storeOf(recordVersion + 1).store.saveRollout(save, null)).toBe('saved');
+    const ending = rolloutChange(rollout, { state: 'succeeded', endedAt: startedAt });
+    expect(await storeOf(recordVersion + 1).store.saveRollout(ending, null)).toBe('saved');
     expect(await storeOf(recordVersion).store.loadRollout(id)).toMatchObject({ state: 'succeeded' });
     expect(await storeOf(recordVersion).store.activeRolloutIds(['production'])).toEqual([]);
   });

@@ -24,11 +24,16 @@ import { useRedis } from '../../../support/redis/redis.ts';
 import {
   admitted,
   anEvent,
+  anyProgress,
+  aPlan,
   changeTo,
   ended,
   intended,
+  loadUpgrade,
+  loadView,
   pendingOnes,
   range,
+  rolloutChange,
 } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
@@ -148,15 +153,14 @@ describe('saving a rollout', () => {
     const policies = ['production', 'other', 'none'];
 
     beforeEach(async () => {
-      await saveRollout({ state: 'succeeded', endedAt: startedAt + 1, rev: 2 });
+      await saveRollout({ state: 'succeeded', endedAt: startedAt + 1 });
       for (let index = 0; index < kept; index += 1) {
         const rollout = aRollout({ id: idOf(index), createdAt: createdAtOf(index + 1) });
         await freeze(pendingOnes(1, { rolloutId: rollout.id }), rollout);
         // The last of `other` goes on.
         if (index === kept - 1) continue;
-        const ended = { ...rollout, state: 'succeeded', endedAt: startedAt, rev: 2 } as const;
-        const change = { rollout: ended, expectedRev: 1, events: [], brake: 'keep' } as const;
-        expect(await store.saveRollout(change, null)).toBe('saved');
+        const ending = rolloutChange(rollout, { state: 'succeeded', endedAt: startedAt });
+        expect(await store.saveRollout(ending, null)).toBe('saved');
       }
     });
 
@@ -341,12 +345,7 @@ describe('all upgrades of a state', () => {
 
 describe('another plan in the place of one that waits', () => {
   const waiting = aRollout({ state: 'awaitingApproval' });
-  const anew = {
-    rollout: { ...waiting, rev: 2 },
-    upgrades: pendingOnes(700),
-    groups: someGroups(),
-    events: [],
-  };
+  const anew = aPlan(pendingOnes(700), { rollout: { ...waiting, rev: 2 } });
   beforeEach(() => freeze(pendingOnes(3), waiting));
 
   it('leaves nothing of its own behind, also when it is refused', async () => {
@@ -369,18 +368,15 @@ describe('another plan in the place of one that waits', () => {
   });
 });
 
+const joiner = anUpgrade({ state: 'pending' }, { collectorId: 9, order: 9 });
+const joining = aPlan([joiner], { rollout: aRollout({ rev: 2 }) });
+
 describe('what collectors are like', () => {
   const rack = (id: number, name: string) =>
     runAtOnce(tabulateAttributes([aCollector({ id, fields: { rack: name } })]));
 
   it('is kept with the plan, and with those who join it', async () => {
-    const groups = someGroups();
-    await store.freeze({
-      ...{ rollout: aRollout(), upgrades: pendingOnes(1), groups, events: [] },
-      attributes: rack(1, 'r7 "ä"'),
-    });
-    const joiner = anUpgrade({ state: 'pending' }, { collectorId: 9, order: 9 });
-    const joining = { rollout: aRollout({ rev: 2 }), upgrades: [joiner], groups, events: [] };
+    await store.freeze(aPlan(pendingOnes(1), { attributes: rack(1, 'r7 "ä"') }));
     expect(await store.join({ ...joining, attributes: rack(9, 'r8') }, 1, null)).toBe('saved');
     const table = await store.loadAttributes(rolloutId);
     expect(table).toEqual(joinTables([rack(1, 'r7 "ä"'), rack(9, 'r8')]));
@@ -397,11 +393,8 @@ describe('what collectors are like', () => {
 
   it('is another one for another plan, and unknown of a plan of an earlier version', async () => {
     const waiting = aRollout({ state: 'awaitingApproval' });
-    await store.freeze({
-      ...{ rollout: waiting, upgrades: [], groups: someGroups(), events: [] },
-      attributes: rack(1, 'r7'),
-    });
-    const anew = { rollout: { ...waiting, rev: 2 }, upgrades: [], groups: someGroups(), events: [] };
+    await store.freeze(aPlan([], { rollout: waiting, attributes: rack(1, 'r7') }));
+    const anew = aPlan([], { rollout: { ...waiting, rev: 2 } });
     expect(await store.replan({ ...anew, attributes: rack(2, 'r8') }, 1)).toBe('saved');
     expect(await store.loadAttributes(rolloutId)).toEqual(rack(2, 'r8'));
     expect(await store.replan({ ...anew, rollout: { ...waiting, rev: 3 } }, 2)).toBe('saved');
@@ -419,8 +412,6 @@ describe('what collectors are like', () => {
 });
 
 describe('late joiners', () => {
-  const joiner = anUpgrade({ state: 'pending' }, { collectorId: 9, order: 9 });
-  const joining = { rollout: aRollout({ rev: 2 }), upgrades: [joiner], groups: someGroups(), events: [] };
   beforeEach(() => freeze(pendingOnes(3)));
 
   it('leave nothing behind when they are refused', async () => {
@@ -467,14 +458,8 @@ describe('places', () => {
     async (place) => {
       await expect(freeze(pendingOnes(1, place))).rejects.toThrow(/collector 1 is at place/);
       await freeze(pendingOnes(1));
-      const joining = {
-        rollout: aRollout({ rev: 2 }),
-        upgrades: pendingOnes(1, place),
-        groups: someGroups(),
-      };
-      await expect(store.join({ ...joining, events: [] }, 1, null)).rejects.toThrow(
-        /collector 1 is at place/,
-      );
+      const upgrades = pendingOnes(1, place);
+      await expect(store.join({ ...joining, upgrades }, 1, null)).rejects.toThrow(/collector 1 is at place/);
     },
   );
 
@@ -519,21 +504,17 @@ describe('groups', () => {
     for (const _look of [1, 2]) expect((await daemon.loadView(rolloutId, at))?.groups).toEqual(someGroups());
     // The same words of hash and rev: it is the write that counts.
     const groups = someGroups({ domains: [{ label: 'a', cap: 1 }] });
-    await store.join({ rollout: aRollout({ rev: 2 }), upgrades: [], groups, events: [] }, 1, null);
+    await store.join({ ...joining, upgrades: [], groups }, 1, null);
     for (const _look of [1, 2]) expect((await daemon.loadView(rolloutId, at))?.groups).toEqual(groups);
     expect(sent.map((text) => text.length > 0)).toEqual([true, false, true, false]);
   });
 });
 
 describe('the keys of a rollout that is over', () => {
-  const over = {
-    rollout: aRollout({ state: 'succeeded', endedAt: startedAt, rev: 2 }),
-    expectedRev: 1,
-    events: [],
-  };
+  const over = rolloutChange(aRollout(), { state: 'succeeded', endedAt: startedAt });
   beforeEach(async () => {
     await freeze(pendingOnes(2));
-    await store.saveRollout({ ...over, events: [anEvent('rollout.succeeded')], brake: 'keep' }, null);
+    await store.saveRollout({ ...over, events: [anEvent('rollout.succeeded')] }, null);
   });
   const livesOf = async () => {
     const keys = (await keysOfPrefix()).filter((key) => key.includes(rolloutId));
@@ -546,23 +527,15 @@ describe('the keys of a rollout that is over', () => {
     expect(await store.saveUpgrade(retried, null)).toBe('saved');
     expect((await keysOfPrefix()).length).toBeGreaterThan(before);
     expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
-    const joiner = anUpgrade(
-      { state: 'deferred', condition: 'notAlive', since: 0, dueAt: 1, reason: because('') },
-      { collectorId: 9 },
-    );
-    const joining = {
-      rollout: { ...over.rollout, rev: 3 },
-      upgrades: [joiner],
-      groups: someGroups(),
-      events: [],
-    };
-    expect(await store.join(joining, 2, null)).toBe('saved');
+    const deferred = { ...joiner, progress: anyProgress('deferred', 1) };
+    const late = aPlan([deferred], { rollout: { ...over.rollout, rev: 3 } });
+    expect(await store.join(late, 2, null)).toBe('saved');
     expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
   });
 
   it('live on when it goes on', async () => {
-    const again = { rollout: aRollout({ rev: 3 }), expectedRev: 2, events: [] };
-    expect(await store.saveRollout({ ...again, brake: 'keep' }, null)).toBe('saved');
+    const again = rolloutChange(over.rollout, { state: 'running', endedAt: null });
+    expect(await store.saveRollout(again, null)).toBe('saved');
     expect(await livesOf()).toEqual((await livesOf()).map(() => -1));
     expect(await store.activeRolloutIds(['production'])).toEqual([rolloutId]);
   });
@@ -574,26 +547,20 @@ function freeze(
   rollout: Rollout = aRollout(),
   at: RolloutStore = store,
 ): Promise<'frozen' | 'busy'> {
-  return at.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
+  return at.freeze(aPlan(upgrades, { rollout }));
 }
 
-async function viewNow(): Promise<StoredView> {
-  const at = { now: startedAt, overdueBefore: startedAt, pageSize: 100 };
-  const view = await store.loadView(rolloutId, at);
-  if (view === undefined) throw new Error('there is no rollout');
-  return view;
+function viewNow(): Promise<StoredView> {
+  return loadView(store);
 }
 
-async function load(collectorId: number): Promise<Upgrade> {
-  const upgrade = await store.loadUpgrade(rolloutId, collectorId);
-  if (upgrade === undefined) throw new Error(`there is no collector ${collectorId}`);
-  return upgrade;
+function load(collectorId: number): Promise<Upgrade> {
+  return loadUpgrade(store, collectorId);
 }
 
 function saveRollout(changes: Partial<Rollout>) {
-  const rollout = aRollout({ rev: 2, ...changes });
-  const change = { rollout, expectedRev: rollout.rev - 1, events: [], brake: 'keep' } as const;
-  return store.saveRollout(change, null);
+  const { rev = 2, ...more } = changes;
+  return store.saveRollout(rolloutChange(aRollout({ rev: rev - 1 }), more), null);
 }
 
 function newKeyPrefix(): void {

@@ -15,14 +15,16 @@ import {
   upgradeStates,
   weightOf,
 } from '../../../../src/rollout/model/upgrade.ts';
-import { aRollout, someGroups, startedAt, type UpgradeFigures } from '../../../support/builders.ts';
+import { aRollout, startedAt, type UpgradeFigures } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import {
   anEvent,
   anyProgress,
+  aPlan,
   changeTo,
   lanes,
+  loadView,
   pendingOnes,
   rolloutWith,
 } from '../../../support/store/store-changes.ts';
@@ -62,8 +64,7 @@ async function playIn(store: RolloutStore, wishes: readonly Wish[]): Promise<unk
     answers.push(await grant(store, wish, uniqueInstant(wish, index)));
 
   const records = await store.listUpgrades(rolloutId, everything);
-  const view = await store.loadView(rolloutId, { now: 30_000, overdueBefore: 30_000, pageSize: 3 });
-  if (view === undefined) throw new Error('there is no rollout');
+  const view = await loadView(store, { now: 30_000, overdueBefore: 30_000, pageSize: 3 });
   expectCounted(view, records);
   await expectListed(store, records);
   const policies = ['other', 'production'];
@@ -173,7 +174,7 @@ async function grant(store: RolloutStore, wish: Wish, instant: number): Promise<
       // Late: once more under the id that is taken.
       const id = isLate ? rolloutId : otherId;
       const other = aRollout({ id, createdAt: startedAt + 1, ...(kind === 'rollback' ? back : {}) });
-      return store.freeze({ rollout: other, upgrades: [], groups: someGroups(), events: [] });
+      return store.freeze(aPlan([], { rollout: other }));
     }
     case 'admit':
     case 'intent':

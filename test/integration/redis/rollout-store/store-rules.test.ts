@@ -4,19 +4,22 @@ import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/port
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { StoredView } from '../../../../src/rollout/model/rollout.ts';
-import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { anUpgrade, aRollout, because, startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import {
   admitted,
   anyProgress,
+  aPlan,
   changeTo,
   ended,
   intended,
   lanes,
+  loadUpgrade,
+  loadView,
   pendingOnes,
   range,
+  rolloutChange,
   rolloutWith,
 } from '../../../support/store/store-changes.ts';
 
@@ -44,7 +47,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       expect((await view()).candidates.map(({ pending }) => pending.length)).toEqual([20, 20, 20]);
       // 15 of the first wave, then 5 of the second.
       expect((await view()).candidates[0]?.pending.at(-1)).toEqual({ collectorId: 58, order: 58 });
-      const more = { rollout: { ...rollout, rev: 2 }, upgrades: [], groups: lanes(5_000), events: [] };
+      const more = aPlan([], { rollout: { ...rollout, rev: 2 }, groups: lanes(5_000) });
       expect(await store.join(more, 1, null)).toBe('saved');
       expect((await view()).candidates.map(({ pending }) => pending.length)).toEqual([2, 2, 2]);
     });
@@ -132,8 +135,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     expect(await store.saveIntent(change, 2)).toBe('stale');
     expect((await load(1)).progress.state).toBe('pending');
     expect(await store.saveIntent(change, 1)).toBe('saved');
-    const paused = { rollout: aRollout({ state: 'paused', rev: 2 }), expectedRev: 1, events: [] };
-    expect(await store.saveRollout({ ...paused, brake: 'keep' }, null)).toBe('saved');
+    expect(await store.saveRollout(rolloutChange(aRollout(), { state: 'paused' }), null)).toBe('saved');
     // A brake is named as one, whatever else has changed.
     expect(await store.saveIntent(intended(await load(2)), 1)).toBe('braked');
   });
@@ -143,12 +145,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     const many = range(1_200).map((id) =>
       anUpgrade({ state: 'pending' }, { collectorId: id + 100, order: id + 100, lane: 1 }),
     );
-    const joining = {
-      rollout: aRollout({ rev: 2, groupsRev: 2 }),
-      upgrades: many,
-      groups: lanes(2),
-      events: [],
-    };
+    const joining = aPlan(many, { rollout: aRollout({ rev: 2, groupsRev: 2 }), groups: lanes(2) });
     expect(await store.join(joining, 1, 5)).toBe('saved');
     expect((await view()).waves[0]?.counts.pending).toBe(1_202);
     expect(await store.listUpgrades(rolloutId, { offset: 2, limit: 2_000 })).toEqual(many);
@@ -160,8 +157,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     const back = [1, 2].map(async (id) => changeTo(await load(id), { state: 'pending' }));
     expect(await store.rejoin(rolloutId, await Promise.all(back), 1)).toEqual([1, 2]);
     expect(inShort(await view())).toEqual({ 0: [1, 2, 3] });
-    const over = aRollout({ state: 'succeeded', endedAt: startedAt, rev: 2 });
-    const ending = { rollout: over, expectedRev: 1, events: [], brake: 'keep' } as const;
+    const ending = rolloutChange(aRollout(), { state: 'succeeded', endedAt: startedAt });
     expect(await store.saveRollout(ending, null)).toBe('stale');
   });
 
@@ -186,8 +182,8 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     expect(await store.listUpgrades(rolloutId, { offset: 0, limit: 9, state: 'failed' })).toEqual([]);
     expect(await store.listDue(rolloutId, 9)).toEqual([]);
     expect(await store.readEvents(rolloutId, { limit: 9 })).toEqual([]);
-    const plan = { rollout: aRollout({ rev: 2 }), upgrades: [], groups: lanes(1), events: [] };
-    expect(await store.saveRollout({ ...plan, expectedRev: 1, brake: 'keep' }, null)).toBe('stale');
+    const plan = aPlan([], { rollout: aRollout({ rev: 2 }) });
+    expect(await store.saveRollout(rolloutChange(aRollout(), {}), null)).toBe('stale');
     expect(await store.replan(plan, 1)).toBe('stale');
     expect(await store.join(plan, 1, null)).toBe('stale');
   });
@@ -196,18 +192,8 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     return store.freeze({ groups: lanes(1), events: [], ...plan });
   }
 
-  async function view(at: Partial<Parameters<RolloutStore['loadView']>[1]> = {}): Promise<StoredView> {
-    const now = { now: startedAt, overdueBefore: startedAt, pageSize: 100 };
-    const seen = await store.loadView(rolloutId, { ...now, ...at });
-    if (seen === undefined) throw new Error('there is no rollout');
-    return seen;
-  }
-
-  async function load(collectorId: number): Promise<Upgrade> {
-    const upgrade = await store.loadUpgrade(rolloutId, collectorId);
-    if (upgrade === undefined) throw new Error(`there is no collector ${collectorId}`);
-    return upgrade;
-  }
+  const view = (at?: Parameters<typeof loadView>[1]) => loadView(store, at);
+  const load = (collectorId: number) => loadUpgrade(store, collectorId);
 });
 
 function inShort({ candidates }: StoredView): Record<number, readonly number[]> {

@@ -40,7 +40,14 @@ import { namingNothing } from '../../../support/night/as-shown.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
-import { anyProgress, pendingOnes } from '../../../support/store/store-changes.ts';
+import {
+  anyProgress,
+  aPlan,
+  loadUpgrade,
+  loadView,
+  pendingOnes,
+  rolloutChange,
+} from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const id = 'production-20260302-1';
@@ -56,9 +63,8 @@ function aStore(policies: readonly Policy[] = []) {
   const register = makeRedisFleetRegister({ commands, keyPrefix, broken });
   const keys = rolloutKeys(keyPrefix, id);
   const freeze = (upgrades: readonly Upgrade[], changes: Partial<Rollout> = {}) => {
-    const waves = [aWave({ state: 'open', size: 3 })];
-    const rollout = aRollout({ waves, ...changes });
-    return store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
+    const rollout = aRollout({ waves: [aWave({ state: 'open', size: 3 })], ...changes });
+    return store.freeze(aPlan(upgrades, { rollout }));
   };
   const breakRecord = (collectorId: number, text: string | Buffer = `{"collectorId":${collectorId}`) =>
     commands.hset(keys.records, String(collectorId), text);
@@ -168,7 +174,7 @@ describe('corrupt records on their way', () => {
     );
     const waves = ['canary', 'rest'].map((name) => aWave({ name, state: 'open', size: 9 }));
     const groups = someGroups({ lanes: [lane, { ...lane, domains: [1] }], domains });
-    await house.store.freeze({ rollout: aRollout({ waves }), upgrades, groups, events: [] });
+    await house.store.freeze(aPlan(upgrades, { rollout: aRollout({ waves }), groups }));
     const breakAll = async (ids: readonly number[], text?: string | Buffer) => {
       for (const each of ids) await house.breakRecord(each, text);
       await house.store.loadUpgrades(id, ids);
@@ -176,7 +182,7 @@ describe('corrupt records on their way', () => {
     const { operations } = aDaemonOn(house);
     const repair = (settlement: 'watch' | 'withdraw', collectorId?: number) =>
       operations.repair({ ...byAnn, settlement, ...(collectorId === undefined ? {} : { collectorId }) });
-    const view = () => house.store.loadView(id, { now: startedAt, overdueBefore: 0, pageSize: 9 });
+    const view = () => loadView(house.store);
     /** @returns all that can be read, which the counters have to add up to */
     const expectCounted = async () => {
       const all = await house.store.listUpgrades(id, { offset: 0, limit: 100 });
@@ -327,8 +333,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     const daemon = aDaemonOn(house);
     /** The one that is just upgraded comes to its end. */
     const endRunning = async () => {
-      const before = await store.loadUpgrade(id, 2);
-      if (before === undefined) throw new Error('it is there');
+      const before = await loadUpgrade(store, 2);
       expect(before.progress.state).toBe('upgrading');
       const after = end(before, 'succeeded', startedAt, because('on the build'));
       expect(await store.saveUpgrade({ before, after, events: [] }, null)).toBe('saved');
@@ -479,8 +484,7 @@ describe('a kept rollout that cannot be read', () => {
     const { freeze, commands, keys, told, store, register } = aStore();
     const over = { state: 'succeeded', waves: [aWave({ state: 'passed' })] } as const;
     await freeze([], over);
-    const rollout = aRollout({ ...over, rev: 2, endedAt: startedAt });
-    await store.saveRollout({ rollout, expectedRev: 1, events: [], brake: 'keep' }, null);
+    await store.saveRollout(rolloutChange(aRollout(over), { endedAt: startedAt }), null);
     await commands.hset(keys.rollout, 'json', '{');
     const { parts } = aDaemonOn({ store, register });
     expect((await scan(parts, aPolicy(), 'schedule')).kind).toBe('started');
