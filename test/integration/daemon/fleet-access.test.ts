@@ -1,34 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
 import { makeLocalApiBudget } from '../../../src/daemon/api-budgets.ts';
-import { type FleetAccess, makeFleetAccess } from '../../../src/daemon/fleet-access.ts';
+import { makeFleetAccess } from '../../../src/daemon/fleet-access.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
-import {
-  type Script,
-  type ScriptedServer,
-  sendJson,
-  startScriptedServer,
-} from '../../support/network/scripted-server.ts';
+import { ending } from '../../support/ending.ts';
+import { type Script, sendJson, startScriptedServer } from '../../support/network/scripted-server.ts';
 
 const targets = { targets: [{ version: '19.500-1', latest: true }] };
 const answer: Script = (_request, response) => sendJson(response, 200, targets);
 
 describe('the way to the service', () => {
-  const opened: Array<() => Promise<void>> = [];
-  afterEach(async () => {
-    for (const close of opened.splice(0).reverse()) await close();
-  });
+  const aServer = async (script: Script) => ending(await startScriptedServer(script));
 
-  async function aServer(script: Script): Promise<ScriptedServer> {
-    const server = await startScriptedServer(script);
-    opened.push(() => server.close());
-    return server;
-  }
-
-  function anAccess(
-    baseUrl: string,
-    allowedHosts: readonly string[] = [],
-  ): { access: FleetAccess; notes: DaemonNote[] } {
+  function anAccess(baseUrl: string, allowedHosts: readonly string[] = []) {
     const notes: DaemonNote[] = [];
     const access = makeFleetAccess({
       service: {
@@ -45,8 +29,7 @@ describe('the way to the service', () => {
       clock: { now: () => Date.now() },
       sink: { report: () => undefined, note: (note) => notes.push(note) },
     });
-    opened.push(() => access.close());
-    return { access, notes };
+    return { access: ending(access), notes };
   }
 
   it('tells each address to which it was redirected once, also when it is sent back and forth', async () => {

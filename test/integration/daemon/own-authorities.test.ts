@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../../src/config/load/load-config.ts';
 import { redisConfigOf } from '../../../src/daemon/redis-connections.ts';
-import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
+import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
 import type { RedisConfig } from '../../../src/redis/connection/redis-config.ts';
+import { aFolder } from '../../support/a-folder.ts';
+import { ending } from '../../support/ending.ts';
 import { listenHere } from '../../support/network/listen-here.ts';
 import {
   hasOpenssl,
@@ -25,20 +26,15 @@ const targets = JSON.stringify({ targets: [{ version: '19.500-1', latest: true }
 describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where there is no openssl)', () => {
   let made: TestCertificates;
   let other: TestCertificates;
-  const opened: Array<() => Promise<void>> = [];
   beforeAll(() => {
     made = makeCertificates();
     other = makeCertificates('DNS:elsewhere.example.com');
   });
-  afterEach(async () => {
-    vi.unstubAllEnvs();
-    for (const close of opened.splice(0).reverse()) await close();
-  });
+  afterEach(() => void vi.unstubAllEnvs());
 
   describe('of the service', () => {
     async function ask(server: TestCertificates, ca: string | undefined) {
-      const https = await startTlsServer(server, { status: 200, json: targets });
-      opened.push(https.close);
+      const https = ending(await startTlsServer(server, { status: 200, json: targets }));
       const api = await aCollectorApi(() => undefined, { baseUrl: `${https.url}/api`, ca });
       return { answer: await api.fleet.listBuilds(), asked: https.asked() };
     }
@@ -77,25 +73,15 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
         socket.pipe(behind).pipe(socket);
       });
       tls.on('tlsClientError', () => undefined);
-      const listening = await listenHere(tls);
-      opened.push(listening.close);
-      return listening.port;
+      return ending(await listenHere(tls)).port;
     }
 
-    async function aSentinel(masterPort: number) {
-      const sentinel = await startFakeSentinel(masterPort);
-      opened.push(() => sentinel.close());
-      return sentinel;
-    }
+    const aSentinel = async (masterPort: number) => ending(await startFakeSentinel(masterPort));
 
-    function open(config: RedisConfig): { connection: RedisConnection; reasons: string[] } {
+    function open(config: RedisConfig) {
       const reasons: string[] = [];
-      const connection = makeRedisConnection(config, 'worker', {
-        onReachable: () => undefined,
-        onUnreachable: (reason) => reasons.push(reason),
-      });
-      opened.push(() => connection.close());
-      return { connection, reasons };
+      const onUnreachable = (reason: string) => reasons.push(reason);
+      return { connection: ending(makeRedisConnection(config, 'worker', { onUnreachable })), reasons };
     }
 
     const urlAt = (port: number) => {
@@ -149,14 +135,9 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
   });
 
   describe('in the config', () => {
-    let folder = '';
-    beforeAll(() => {
-      folder = mkdtempSync(join(tmpdir(), 'upwave-ca-'));
-      return () => rmSync(folder, { recursive: true });
-    });
-
-    function load(files: Readonly<Record<string, string>>, redisYaml: string) {
-      for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    function load(pem: string, redisYaml: string) {
+      const folder = aFolder();
+      writeFileSync(join(folder, 'own.pem'), pem);
       const yaml = [
         'service: { baseUrl: https://api.example.com/api, accessId: id, accessKey: key, caFile: own.pem }',
         `redis: ${redisYaml}`,
@@ -168,7 +149,7 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
 
     it('are read from files beside it, with whatever stands around them', () => {
       const pem = `# our own\n${made.ca}\n${other.ca}`;
-      const config = load({ 'own.pem': pem }, '{ url: "rediss://r:6380", caFile: own.pem }');
+      const config = load(pem, '{ url: "rediss://r:6380", caFile: own.pem }');
       expect(config.service?.ca?.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
       expect(config.service?.ca).not.toContain('our own');
       expect(config.redis && redisConfigOf(config.redis).ca).toBe(config.service?.ca);
@@ -178,7 +159,7 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
       ['{ sentinels: ["s:1"], name: m, tls: true, caFile: own.pem }'],
       ['{ cluster: ["c:1"], tls: true, caFile: own.pem }'],
     ])('reach Redis for %s', (yaml) => {
-      const config = load({ 'own.pem': made.ca }, yaml);
+      const config = load(made.ca, yaml);
       expect(config.redis && redisConfigOf(config.redis).ca).toContain('BEGIN CERTIFICATE');
     });
 
@@ -186,7 +167,7 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
       ['no certificate at all', 'can\'t take certificates from "own.pem": it holds none'],
       ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----', 'one in it is broken'],
     ])('are refused with the line of the file that holds %j', (text, sentence) => {
-      const read = () => load({ 'own.pem': text }, '{ url: "rediss://r:6380" }');
+      const read = () => load(text, '{ url: "rediss://r:6380" }');
       expect(read).toThrow(sentence);
       expect(read).toThrow(/upwave\.yaml:1:\d+ service\.caFile: /);
     });
@@ -196,7 +177,7 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
       ['{ url: "redis://r:6379", caFile: own.pem }', /write rediss:\/\/ in url/],
       ['{ cluster: ["c:1"], caFile: own.pem }', /set tls: true/],
     ])('are refused without a file, or for a Redis without TLS: %s', (yaml, sentence) => {
-      expect(() => load({ 'own.pem': made.ca }, yaml)).toThrow(sentence);
+      expect(() => load(made.ca, yaml)).toThrow(sentence);
     });
   });
 });

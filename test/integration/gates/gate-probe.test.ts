@@ -1,12 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type GateProbeParts, makeGateProbe } from '../../../src/gates/make-gate-probe.ts';
 import type { GateQuestion } from '../../../src/orchestrator/ports/gate-probe.ts';
 import type { GateAnswer } from '../../../src/rollout/decision/assess-gate.ts';
 import type { Expectation, HttpGateRule } from '../../../src/rollout/model/policy.ts';
+import { aFolder } from '../../support/a-folder.ts';
+import { ending } from '../../support/ending.ts';
+import { listenHere } from '../../support/network/listen-here.ts';
 import {
   hasOpenssl,
   makeCertificates,
@@ -14,7 +16,6 @@ import {
 } from '../../support/network/make-certificates.ts';
 import {
   type Script,
-  type ScriptedServer,
   type SeenRequest,
   sendCutOff,
   sendJson,
@@ -37,16 +38,7 @@ const summary: GateQuestion['summary'] = {
   failuresAllowed: 1,
 };
 
-const opened: Array<() => Promise<void>> = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
-async function serve(script: Script): Promise<ScriptedServer> {
-  const server = await startScriptedServer(script);
-  opened.push(() => server.close());
-  return server;
-}
+const serve = async (script: Script) => ending(await startScriptedServer(script));
 
 interface Asked extends Partial<GateProbeParts> {
   readonly tokenFile?: string;
@@ -102,9 +94,7 @@ const scalarOf = (value: string) => success('scalar', [1_772_485_200.781, value]
 const errorOf = (detail: string): GateAnswer => ({ kind: 'error', detail });
 
 async function aTokenFile(text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'upwave-gates-'));
-  opened.push(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'token');
+  const path = join(aFolder(), 'token');
   await writeFile(path, text);
   return path;
 }
@@ -322,11 +312,8 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
       socket.on('error', () => socket.destroy());
       socket.resume().end('SSH-2.0-OpenSSH_9.6\r\n');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    opened.push(() => new Promise((resolve) => server.close(() => resolve())));
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    expect(await ask(`http://127.0.0.1:${address.port}`)).toEqual(errorOf('the answer is no HTTP'));
+    const { port } = ending(await listenHere(server));
+    expect(await ask(`http://127.0.0.1:${port}`)).toEqual(errorOf('the answer is no HTTP'));
   });
 
   it('keeps no connection open', async () => {
@@ -460,8 +447,7 @@ describe('the probe, for a gate whose URL is in a file', () => {
 
 describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where there is no openssl)', () => {
   async function askOver(server: TestCertificates, pem: string | undefined, read?: () => Promise<string>) {
-    const https = await startTlsServer(server, { status: 204 });
-    opened.push(https.close);
+    const https = ending(await startTlsServer(server, { status: 204 }));
     const gate = {
       kind: 'webhook',
       url: `${https.url}/`,

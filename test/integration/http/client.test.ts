@@ -1,9 +1,11 @@
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineOperation, integerText } from '../../../src/contract/operation.ts';
 import { type HttpClient, type HttpClientParts, makeHttpClient } from '../../../src/http/client.ts';
 import { HttpFault } from '../../../src/http/fault.ts';
+import { ending } from '../../support/ending.ts';
+import { listenHere } from '../../support/network/listen-here.ts';
 import {
   type Script,
   type ScriptedServer,
@@ -37,19 +39,13 @@ const makeThing = defineOperation({
 const thing = { params: { name: 'a', number: 1 } };
 
 describe('makeHttpClient', () => {
-  const opened: Array<{ close(): Promise<void> }> = [];
-  afterEach(async () => {
-    for (const each of opened.splice(0).reverse()) await each.close();
-  });
-
   async function setup(
     script: Script,
     parts: Partial<HttpClientParts> = {},
   ): Promise<{ server: ScriptedServer; client: HttpClient }> {
-    const server = await startScriptedServer(script);
-    const client = makeHttpClient({ baseUrl: `${server.url}/base/`, timeouts: { totalMs: 5_000 }, ...parts });
-    opened.push(server, client);
-    return { server, client };
+    const server = ending(await startScriptedServer(script));
+    const baseUrl = `${server.url}/base/`;
+    return { server, client: ending(makeHttpClient({ baseUrl, timeouts: { totalMs: 5_000 }, ...parts })) };
   }
 
   async function faultOf(call: Promise<unknown>): Promise<HttpFault> {
@@ -140,8 +136,7 @@ describe('makeHttpClient', () => {
   });
 
   it('tells a refused connection as not sent', async () => {
-    const client = makeHttpClient({ baseUrl: 'http://127.0.0.1:1', timeouts: { totalMs: 5_000 } });
-    opened.push(client);
+    const client = ending(makeHttpClient({ baseUrl: 'http://127.0.0.1:1', timeouts: { totalMs: 5_000 } }));
     expect(await faultOf(client.call(makeThing, { body: { name: 'x' } }))).toMatchObject({
       kind: 'connect',
       sent: false,
@@ -151,11 +146,8 @@ describe('makeHttpClient', () => {
 
   it('tells a server that speaks no HTTP as undecodable', async () => {
     const server = createServer((socket) => socket.resume().end('220 mail.example.com ready\r\n'));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    const client = makeHttpClient({ baseUrl: `http://127.0.0.1:${port}`, timeouts: { totalMs: 5_000 } });
-    opened.push({ close: () => new Promise((resolve) => server.close(() => resolve())) }, client);
+    const baseUrl = `http://127.0.0.1:${ending(await listenHere(server)).port}`;
+    const client = ending(makeHttpClient({ baseUrl, timeouts: { totalMs: 5_000 } }));
     expect(await faultOf(client.call(getThing, thing))).toMatchObject({ kind: 'undecodable', sent: true });
   });
 

@@ -1,25 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type BullStepQueue, makeStepQueue } from '../../../src/queue/bullmq-step-queue.ts';
+import { describe, expect, it } from 'vitest';
+import { makeStepQueue } from '../../../src/queue/bullmq-step-queue.ts';
 import { makeQueueNames, stepJobId } from '../../../src/queue/queue-names.ts';
+import { ending } from '../../support/ending.ts';
 import { useRedis } from '../../support/redis/redis.ts';
 
 const rolloutId = 'production-20260302-1';
 
 describe('the step queue: any job may be lost, and the next look repairs it (P11)', () => {
   const redis = useRedis();
-  const open: BullStepQueue[] = [];
-  afterEach(async () => {
-    for (const queue of open.splice(0)) await queue.close();
-  });
 
   function aQueue() {
     const { client } = redis.connect();
     const names = makeQueueNames(randomUUID());
-    const queue = makeStepQueue(client, names, (error) => {
+    const onError = (error: Error) => {
       throw error;
-    });
-    open.push(queue);
+    };
+    const queue = ending(makeStepQueue(client, names, onError));
     return { client, queue, key: (name: string) => `${names.prefix}:${names.steps}:${name}` };
   }
 

@@ -1,29 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AdminApiParts } from '../../../../src/admin-api/admin-api.ts';
 import { makeAdminClient } from '../../../../src/admin-api/client/admin-client.ts';
+import { ending } from '../../../support/ending.ts';
 import { aRolloutStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
-import { sendText, startScriptedServer } from '../../../support/network/scripted-server.ts';
+import { type Script, sendText, startScriptedServer } from '../../../support/network/scripted-server.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
 describe('makeAdminClient', () => {
-  const closers: (() => Promise<unknown>)[] = [];
-
   const setUp = async (parts: Partial<AdminApiParts> = {}, token = parts.token) => {
     const operations = makeFakeOperations({ rollouts: [aRolloutStatus(), aRolloutStatus({ id: 'old' })] });
-    const api = await startFakeAdminApi(operations, parts);
-    const client = clientOf(api.url, token);
-    closers.push(() => api.close());
-    return { client, operations, api };
+    const api = ending(await startFakeAdminApi(operations, parts));
+    return { client: clientOf(api.url, token), operations, api };
   };
-  const clientOf = (baseUrl: string, token?: string) => {
-    const client = makeAdminClient({ baseUrl, token });
-    closers.push(() => client.close());
-    return client;
-  };
-
-  afterEach(async () => {
-    for (const close of closers.splice(0)) await close();
-  });
+  const clientOf = (baseUrl: string, token?: string) => ending(makeAdminClient({ baseUrl, token }));
 
   it('accepts a base URL with a slash at its end', async () => {
     const { api } = await setUp();
@@ -57,10 +46,8 @@ describe('makeAdminClient', () => {
     ['a page of an unknown path', 404, 'text/html', '<h1>hello</h1>', /./],
     ['a page of an error', 500, 'text/html', '<h1>hello</h1>', /./],
   ])('tells that something else answers there, with %s', async (_what, status, type, body, words) => {
-    const other = await startScriptedServer((_request, r) =>
-      sendText(r, status, body, { 'content-type': type }),
-    );
-    closers.push(other.close);
+    const page: Script = (_request, r) => sendText(r, status, body, { 'content-type': type });
+    const other = ending(await startScriptedServer(page));
     await expect(clientOf(other.url).listRollouts()).rejects.toMatchObject({
       kind: 'unreachable',
       message: expect.stringMatching(words),

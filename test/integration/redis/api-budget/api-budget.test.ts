@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BudgetClass, BudgetGrant } from '../../../../src/orchestrator/ports/api-budget.ts';
 import {
   makeApiBudgetDispatcher,
@@ -6,31 +6,21 @@ import {
   type RedisApiBudget,
 } from '../../../../src/redis/api-budget/api-budget.ts';
 import { makeApiBudgetLedger, type Reservation } from '../../../../src/redis/api-budget/ledger.ts';
+import { ending } from '../../../support/ending.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import { until } from '../../../support/until.ts';
 
 const redis = useRedis();
-const budgets: RedisApiBudget[] = [];
 const accessId = 'suABCDEFG12345';
 
-afterEach(async () => {
-  await Promise.all(budgets.splice(0).map((budget) => budget.close()));
-});
+type Parts = Parameters<typeof makeRedisApiBudget>[0];
 
-function partsOf(
-  keyPrefix: string,
-  parts: Partial<Parameters<typeof makeRedisApiBudget>[0]>,
-): Parameters<typeof makeRedisApiBudget>[0] {
+function partsOf(keyPrefix: string, parts: Partial<Parts>): Parts {
   return { commands: redis.connect().commands, keyPrefix, accessId, requestsPerSecond: 400, ...parts };
 }
 
-function aBudget(
-  keyPrefix: string,
-  parts: Partial<Parameters<typeof makeRedisApiBudget>[0]> = {},
-): RedisApiBudget {
-  const budget = makeRedisApiBudget(partsOf(keyPrefix, parts));
-  budgets.push(budget);
-  return budget;
+function aBudget(keyPrefix: string, parts: Partial<Parts> = {}): RedisApiBudget {
+  return ending(makeRedisApiBudget(partsOf(keyPrefix, parts)));
 }
 
 interface HeardBudget {
@@ -40,10 +30,7 @@ interface HeardBudget {
 }
 
 /** A budget of which a test hears what Redis answers it. */
-function aHeardBudget(
-  keyPrefix: string,
-  parts: Partial<Parameters<typeof makeRedisApiBudget>[0]> = {},
-): HeardBudget {
+function aHeardBudget(keyPrefix: string, parts: Partial<Parts> = {}): HeardBudget {
   const allParts = partsOf(keyPrefix, parts);
   const ledger = makeApiBudgetLedger(allParts);
   const heard: Reservation[] = [];
@@ -58,8 +45,7 @@ function aHeardBudget(
       },
     },
   });
-  budgets.push(budget);
-  return { budget, heard };
+  return { budget: ending(budget), heard };
 }
 
 /** Waits until Redis was asked for a place, after the call, and had none. @throws when it had one */

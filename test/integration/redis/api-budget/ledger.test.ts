@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ServiceStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
 import {
   type ApiBudgetLedger,
@@ -9,16 +9,12 @@ import {
 import { makeReadApiBudgetStatus } from '../../../../src/redis/api-budget/read-status.ts';
 import { makeRedisFaults } from '../../../../src/redis/connection/faults.ts';
 import { passBudgetTime } from '../../../support/budget-time.ts';
+import { ending } from '../../../support/ending.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 const accessId = 'suABCDEFG12345';
 const minute = 60_000;
-const ledgers: ApiBudgetLedger[] = [];
-
-afterEach(async () => {
-  await Promise.all(ledgers.splice(0).map((ledger) => ledger.close()));
-});
 
 /** What several daemons on one access key share. Its time passes when a test says so, and by the seconds that it takes. */
 function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
@@ -26,9 +22,7 @@ function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
   return {
     aLedger: (own: Partial<ApiBudgetLedgerParts> = {}) => {
       const shared = { commands: redis.connect().commands, keyPrefix, accessId, requestsPerSecond: 400 };
-      const ledger = makeApiBudgetLedger({ ...shared, ...parts, ...own });
-      ledgers.push(ledger);
-      return ledger;
+      return ending(makeApiBudgetLedger({ ...shared, ...parts, ...own }));
     },
     pass: (forMs: number) => passBudgetTime(commands, { keyPrefix, accessId }, forMs),
     readStatus: (requestsPerSecond: number) =>
@@ -58,8 +52,8 @@ describe('a ledger that fails at a Redis that is there', () => {
       onFault: (reason) => told.push(reason),
       onOver: (what) => told.push(what),
     });
-    const ledger = makeApiBudgetLedger({ commands, keyPrefix, accessId, requestsPerSecond: 400, faults });
-    ledgers.push(ledger);
+    const parts = { commands, keyPrefix, accessId, requestsPerSecond: 400, faults };
+    const ledger = ending(makeApiBudgetLedger(parts));
     for (let asked = 0; asked < 3; asked += 1)
       expect(await ledger.reserve(1, 0)).toMatchObject({
         kind: 'away',

