@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { RunningAdminApi } from '../../src/admin-api/admin-api.ts';
+import { describe, expect, it } from 'vitest';
+import type { AdminApiParts } from '../../src/admin-api/admin-api.ts';
 import { adminApi } from '../../src/contract/admin/api.ts';
-import type { ConnectionLimits } from '../../src/http/bound-connections.ts';
+import { ending } from '../support/ending.ts';
 import { aRolloutStatus, makeFakeOperations } from '../support/fake-operations.ts';
 import { askRaw as ask } from '../support/network/ask-raw.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
@@ -11,23 +11,13 @@ const rolloutId = 'production-20260302-1';
 const token = 'Tt-theBearerToken-0815';
 
 describe('the admin API against strangers', () => {
-  let api: RunningAdminApi | undefined;
-
-  const start = async (given: { readonly token?: string; readonly connections?: ConnectionLimits } = {}) => {
+  const start = async (given: Partial<AdminApiParts> = {}) => {
     const operations = makeFakeOperations({ rollouts: [aRolloutStatus({ id: rolloutId })] });
     const told: unknown[] = [];
-    api = await startFakeAdminApi(operations, {
-      token: given.token,
-      ...(given.connections && { connections: given.connections }),
-      reportError: (error) => void told.push(error),
-    });
-    return { operations, told, url: api.url, v1: `${api.url}/api/v1` };
+    const reportError = (error: unknown) => void told.push(error);
+    const { url } = ending(await startFakeAdminApi(operations, { ...given, reportError }));
+    return { operations, told, url, v1: `${url}/api/v1` };
   };
-
-  afterEach(async () => {
-    await api?.close();
-    api = undefined;
-  });
 
   it('without a token serves names of this machine alone, and nothing that a proxy passed on', async () => {
     const { v1 } = await start();
@@ -75,7 +65,6 @@ describe('the admin API against strangers', () => {
       );
       const answer = Buffer.concat(await socket.toArray()).toString();
       expect(answer).toMatch(new RegExp(`^HTTP/1\\.[01] ${status} `));
-      await api?.close();
     }
   });
 
@@ -124,7 +113,6 @@ describe('the admin API against strangers', () => {
           for (const path of reads.slice(0, 3))
             expect(await status(path, asPage(site, 'cors', 'empty'))).toBe(200);
         expect(operations.requests).toEqual([]);
-        await api?.close();
       }
     });
   });

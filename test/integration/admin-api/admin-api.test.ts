@@ -1,9 +1,10 @@
 import { networkInterfaces } from 'node:os';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { AdminApiParts, RunningAdminApi } from '../../../src/admin-api/admin-api.ts';
+import { describe, expect, it } from 'vitest';
+import type { AdminApiParts } from '../../../src/admin-api/admin-api.ts';
 import { AdminErrorBody } from '../../../src/contract/admin/api.ts';
 import { isRedisSilence } from '../../../src/redis/connection/redis-errors.ts';
 import { startedAt } from '../../support/builders.ts';
+import { ending } from '../../support/ending.ts';
 import { aRolloutStatus, makeFakeOperations } from '../../support/fake-operations.ts';
 import { askRaw as ask } from '../../support/network/ask-raw.ts';
 import { startFakeAdminApi } from '../../support/start-fake-admin-api.ts';
@@ -30,25 +31,24 @@ function someOperations() {
 const segments = ['pause', 'resume', 'approve', 'skip-soak', 'abort', 'rollback', 'retry'] as const;
 
 describe('startAdminApi', () => {
-  let api: RunningAdminApi | undefined;
   let now = startedAt;
   let operations = someOperations();
   const reported: unknown[] = [];
 
   const start = async (parts: Partial<AdminApiParts> = {}) => {
-    await api?.close();
     now = startedAt;
     reported.length = 0;
     operations = someOperations();
     const reportError = (error: unknown) => void reported.push(error);
-    api = await startFakeAdminApi(operations, { clock: { now: () => now }, reportError, ...parts });
-    const v1 = `${api.url}/api/v1`;
+    const clock = { now: () => now };
+    const { url } = ending(await startFakeAdminApi(operations, { clock, reportError, ...parts }));
+    const v1 = `${url}/api/v1`;
     const send = (method: string) => (path: string, body?: object | string) =>
       ask(`${v1}${path}`, {
         method,
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
-    return { url: api.url, v1, get: (path: string) => ask(`${v1}${path}`), post: send('POST'), send };
+    return { url, v1, get: (path: string) => ask(`${v1}${path}`), post: send('POST'), send };
   };
   type Answer = Awaited<ReturnType<typeof ask>>;
   const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
@@ -61,11 +61,6 @@ describe('startAdminApi', () => {
     expect(operations.requests).toEqual([]);
     expect(operations.holdRequests).toEqual([]);
   };
-
-  afterEach(async () => {
-    await api?.close();
-    api = undefined;
-  });
 
   describe('health', () => {
     it.each([

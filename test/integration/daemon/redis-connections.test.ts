@@ -1,5 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeRedisConnections } from '../../../src/daemon/redis-connections.ts';
+import { ending } from '../../support/ending.ts';
 import { useRedis } from '../../support/redis/redis.ts';
 
 const redis = useRedis();
@@ -8,8 +9,7 @@ const hourMs = 3_600_000;
 async function connected() {
   let now = 1_000_000_000;
   const sink = { report: () => undefined, note: () => undefined };
-  const connections = makeRedisConnections(redis.config(), { sink, clock: { now: () => now } });
-  onTestFinished(() => connections.close());
+  const connections = ending(makeRedisConnections(redis.config(), { sink, clock: { now: () => now } }));
   await connections.worker.commands.ping();
   return {
     connections,

@@ -11,6 +11,7 @@ import { makeBrokenRecords } from '../../../src/redis/schema/unreadable-records.
 import type { Notice } from '../../../src/rollout/model/notice.ts';
 import type { Receiver } from '../../../src/rollout/model/receiver.ts';
 import { startedAt } from '../../support/builders.ts';
+import { ending } from '../../support/ending.ts';
 import { type ReceivedPost, startFakeReceiver } from '../../support/network/fake-receivers.ts';
 import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
@@ -63,8 +64,7 @@ async function aDelivery(
 
 describe('the outbox of notifications', () => {
   it('delivers once and in order, over several daemons, and a receiver that fails is tried again before the next message', async () => {
-    const receiver = await startFakeReceiver((number) => (number === 0 ? 500 : 200));
-    onTestFinished(receiver.close);
+    const receiver = ending(await startFakeReceiver((number) => (number === 0 ? 500 : 200)));
     const { drained, notes, outbox } = await aDelivery(receiver.url, ['a', 'b', 'c', 'd'], { workers: 3 });
     await until(
       'the failure',
@@ -79,8 +79,7 @@ describe('the outbox of notifications', () => {
   });
 
   it('sends a message again, under its id, when the daemon ends between sending and removing it', async () => {
-    const receiver = await startFakeReceiver();
-    onTestFinished(receiver.close);
+    const receiver = ending(await startFakeReceiver());
     let isKilled = false;
     const spoil = (outbox: Outbox): Outbox => ({
       ...outbox,
@@ -96,8 +95,7 @@ describe('the outbox of notifications', () => {
   });
 
   it('drops a message that the receiver refuses, and goes on with the next', async () => {
-    const receiver = await startFakeReceiver((number) => (number === 0 ? 400 : 204));
-    onTestFinished(receiver.close);
+    const receiver = ending(await startFakeReceiver((number) => (number === 0 ? 400 : 204)));
     const { drained, notes } = await aDelivery(receiver.url, ['a', 'b']);
     await drained();
     expect(receiver.posts.map(idOf)).toEqual(['a', 'b']);
@@ -105,10 +103,8 @@ describe('the outbox of notifications', () => {
   });
 
   it('follows no redirect: nobody but the configured receiver gets a message (P12)', async () => {
-    const other = await startFakeReceiver();
-    const receiver = await startFakeReceiver(() => ({ status: 307, location: other.url }));
-    onTestFinished(receiver.close);
-    onTestFinished(other.close);
+    const other = ending(await startFakeReceiver());
+    const receiver = ending(await startFakeReceiver(() => ({ status: 307, location: other.url })));
     const { notes } = await aDelivery(receiver.url, ['a']);
     await until('the failure', () => notes.length > 0);
     expect(notes[0]).toMatchObject({

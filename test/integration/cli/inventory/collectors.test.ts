@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
+import { ending } from '../../../support/ending.ts';
 import { type Script, sendJson, startScriptedServer } from '../../../support/network/scripted-server.ts';
 import type { CallResult } from '../../../support/night/upwave-call.ts';
 import { aDesk } from '../../../support/night/upwave-desk.ts';
@@ -15,14 +16,12 @@ function aCommand(baseUrl: string, accessKey = 'akey') {
 }
 
 async function aService(scenario: ScenarioInput = {}) {
-  const setup = await aReferenceService({ fleet: { size: 30 }, ...scenario });
-  onTestFinished(setup.close);
+  const setup = ending(await aReferenceService({ fleet: { size: 30 }, ...scenario }));
   return { ...setup, ...aCommand(setup.service.baseUrl) };
 }
 
 async function aScript(script: Script) {
-  const server = await startScriptedServer(script);
-  onTestFinished(server.close);
+  const server = ending(await startScriptedServer(script));
   return { server, ...aCommand(`${server.url}/api`) };
 }
 

@@ -1,10 +1,9 @@
-import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ServiceStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
 import { makeRedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
+import { ending } from '../../../support/ending.ts';
 import {
   type Script,
-  type SeenRequest,
   sendJson,
   sendText,
   startScriptedServer,
@@ -21,14 +20,15 @@ async function aService() {
   let answer: Script = (_request, response) => sendJson(response, 200, task, { 'set-cookie': 'session=abc' });
   let open = 0;
   let openMax = 0;
-  const server = await startScriptedServer((request: SeenRequest, response: ServerResponse) => {
+  const script: Script = (request, response) => {
     open += 1;
     openMax = Math.max(openMax, open);
     setTimeout(() => {
       open -= 1;
       void answer(request, response);
     }, answerAfterMs);
-  });
+  };
+  const server = ending(await startScriptedServer(script));
   return {
     server,
     follow: (next: Script) => {
@@ -46,7 +46,6 @@ async function aService() {
 describe('two daemons on one access key', () => {
   async function twoDaemons() {
     const service = await aService();
-    onTestFinished(() => service.server.close());
     const { keyPrefix } = redis.config();
     const daemon = async () => {
       const told: ServiceStatus[] = [];

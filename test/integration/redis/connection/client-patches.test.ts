@@ -1,27 +1,18 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { Cluster, Redis } from 'ioredis';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { invariant } from '../../../../src/base/assert.ts';
 import { refusedInfo } from '../../../../src/redis/connection/client-patches.ts';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
+import { ending } from '../../../support/ending.ts';
 import { findFreePort } from '../../../support/network/free-port.ts';
+import { listenHere } from '../../../support/network/listen-here.ts';
 import { loseSlot, startCluster, startClusterNode } from '../../../support/redis/redis-cluster.ts';
-import {
-  makeRedisProcess,
-  type RedisProcess,
-  redisServerCommand,
-} from '../../../support/redis/redis-process.ts';
+import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
 import { until } from '../../../support/until.ts';
 
 const placeOf = (port: number) => ({ cluster: [{ host: '127.0.0.1', port }], keyPrefix: 'upwave' });
-
-/** It ends with the test. */
-async function ending(starting: Promise<RedisProcess>): Promise<RedisProcess> {
-  const server = await starting;
-  onTestFinished(() => server.close());
-  return server;
-}
 
 describe('a client that is disconnected between two attempts to connect', () => {
   it.each([
@@ -53,8 +44,7 @@ describe('a connection to a frozen Redis', () => {
       made += 1;
       socket.on('error', () => undefined);
     });
-    await new Promise<void>((resolve) => frozen.listen(0, '127.0.0.1', resolve));
-    const { port } = frozen.address() as AddressInfo;
+    const { port } = ending(await listenHere(frozen));
     const connection = makeRedisConnection({ url: `redis://127.0.0.1:${port}`, keyPrefix: 'x' }, 'worker');
     const { client } = connection;
     invariant(client instanceof Redis, 'a URL leads to a single Redis');
@@ -69,7 +59,6 @@ describe('a connection to a frozen Redis', () => {
     await Promise.all(
       [client, duplicate].map((each) => until('it to end', () => each.status === 'end', 10_000)),
     );
-    frozen.close();
     expect(made).toBe(3);
   });
 });
@@ -77,9 +66,8 @@ describe('a connection to a frozen Redis', () => {
 describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster', () => {
   // BullMQ waits for this with no limit: a worker that never hears of it takes no job any more.
   it('settles an attempt to connect while the cluster is not whole (P11)', async () => {
-    const server = await ending(startCluster());
-    const { client, close } = makeRedisConnection(placeOf(server.port), 'worker');
-    onTestFinished(close);
+    const server = ending(await startCluster());
+    const { client } = ending(makeRedisConnection(placeOf(server.port), 'worker'));
     invariant(client instanceof Cluster, 'a cluster was configured');
     // As BullMQ makes its own of ours.
     const blocking = client.duplicate();
@@ -100,8 +88,8 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
   });
 
   it('ends with what waits for the cluster when it is closed, though its nodes end together', async () => {
-    const lower = await ending(startClusterNode());
-    const upper = await ending(startClusterNode());
+    const lower = ending(await startClusterNode());
+    const upper = ending(await startClusterNode());
     await lower.ask('CLUSTER ADDSLOTSRANGE 0 8191');
     await upper.ask('CLUSTER ADDSLOTSRANGE 8192 16383');
     await upper.ask(`CLUSTER MEET 127.0.0.1 ${lower.port}`);
@@ -131,12 +119,11 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
 
 describe.skipIf(redisServerCommand === undefined)('a Redis that refuses INFO to its user', () => {
   it('lets the client and its duplicates connect, and INFO says next to nothing', async () => {
-    const server = await ending(makeRedisProcess());
+    const server = ending(await makeRedisProcess());
     await server.start();
     expect(await server.ask('ACL SETUSER upwave on >pass ~* &* +@all -info')).toBe('+OK');
     const url = server.url.replace('//', '//upwave:pass@');
-    const { client, close } = makeRedisConnection({ url, keyPrefix: 'x' }, 'worker');
-    onTestFinished(close);
+    const { client } = ending(makeRedisConnection({ url, keyPrefix: 'x' }, 'worker'));
     invariant(client instanceof Redis, 'a URL leads to a single Redis');
     expect(await client.info()).toBe(refusedInfo);
     expect(await client.duplicate().info()).toBe(refusedInfo);

@@ -1,35 +1,40 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { assessRedis } from '../../../../src/redis/connection/assess-redis.ts';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { describeRedis, redactRedisText } from '../../../../src/redis/connection/redis-config.ts';
+import { aFolder } from '../../../support/a-folder.ts';
+import { ending } from '../../../support/ending.ts';
 import { findFreePort } from '../../../support/network/free-port.ts';
+import { listenHere } from '../../../support/network/listen-here.ts';
 import { startFakeSentinel } from '../../../support/redis/fake-sentinel.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
-import { startProcess, type TestRedis } from '../../../support/redis/start-test-redis.ts';
+import { startProcess } from '../../../support/redis/start-test-redis.ts';
 import { until } from '../../../support/until.ts';
 
 const redis = useRedis();
 
+/** A server through which everybody gets to Redis. */
+function aRelay(): Server {
+  const { hostname, port } = new URL(redis.config().url);
+  return createServer((socket) => {
+    const behind = connect({ host: hostname, port: Number(port) });
+    for (const each of [socket, behind]) each.on('error', () => socket.destroy());
+    socket.pipe(behind).pipe(socket);
+  });
+}
+
 describe('a connection', () => {
   it('answers on a unix socket too', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'upwave-socket-'));
-    const path = join(folder, 'redis.sock');
-    const target = new URL(redis.config().url);
-    const relay = createServer((socket) => {
-      const behind = connect({ host: target.hostname, port: Number(target.port) });
-      for (const each of [socket, behind]) each.on('error', () => socket.destroy());
-      socket.pipe(behind).pipe(socket);
-    }).listen(path);
-    const url = target.password === '' ? `unix://${path}` : `${path}?password=${target.password}`;
+    const path = join(aFolder(), 'redis.sock');
+    const { password } = new URL(redis.config().url);
+    const relay = aRelay().listen(path);
+    const url = password === '' ? `unix://${path}` : `${path}?password=${password}`;
     const connection = makeRedisConnection({ url, keyPrefix: 'x' }, 'worker');
     expect(await connection.commands.ping()).toBe('PONG');
     await connection.close();
     relay.close();
-    await rm(folder, { recursive: true });
   });
 
   it('of the handler kind fails at once while Redis is away, one of the worker kind waits', async () => {
@@ -57,28 +62,20 @@ describe('a connection whose server goes away', () => {
     ['with a goodbye', (socket: Socket) => socket.end()],
     ['without one', (socket: Socket) => socket.resetAndDestroy()],
   ])('%s is told of in the same words', async (_name, leave) => {
-    const { hostname, port } = new URL(redis.config().url);
     const taken: Socket[] = [];
-    const relay = createServer((socket) => {
-      const behind = connect({ host: hostname, port: Number(port) });
-      for (const each of [socket, behind]) each.on('error', () => undefined);
-      socket.pipe(behind).pipe(socket);
-      taken.push(socket);
-    });
-    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const relay = aRelay().on('connection', (socket) => taken.push(socket));
     const url = new URL(redis.config().url);
-    url.hostname = '127.0.0.1';
-    url.port = String((relay.address() as AddressInfo).port);
+    url.host = `127.0.0.1:${ending(await listenHere(relay)).port}`;
     const reasons: string[] = [];
-    const connection = makeRedisConnection({ url: url.href, keyPrefix: 'x' }, 'worker', {
-      onUnreachable: (reason) => reasons.push(reason),
-    });
+    const onUnreachable = (reason: string) => reasons.push(reason);
+    const connection = ending(
+      makeRedisConnection({ url: url.href, keyPrefix: 'x' }, 'worker', { onUnreachable }),
+    );
     expect(await connection.commands.ping()).toBe('PONG');
     relay.close();
     for (const socket of taken) leave(socket);
     await until('it to be told', () => reasons.length > 0);
     expect(reasons).toEqual(['the connection was closed']);
-    await connection.close();
   });
 });
 
@@ -87,36 +84,26 @@ describe('sentinels', () => {
 
   it('that take questions and answer none are passed over', async () => {
     const { port, password } = new URL(redis.config().url);
-    const frozen = await startFakeSentinel(null);
-    const sentinel = await startFakeSentinel(Number(port));
-    const connection = makeRedisConnection(
-      {
-        sentinels: [local(frozen.port), local(sentinel.port)],
-        name: 'group',
-        keyPrefix: 'x',
-        ...(password === '' ? {} : { password }),
-      },
-      'worker',
-    );
+    const frozen = ending(await startFakeSentinel(null));
+    const sentinel = ending(await startFakeSentinel(Number(port)));
+    const sentinels = [local(frozen.port), local(sentinel.port)];
+    const config = { sentinels, name: 'group', keyPrefix: 'x', ...(password === '' ? {} : { password }) };
+    const connection = ending(makeRedisConnection(config, 'worker'));
     expect(await connection.commands.ping()).toBe('PONG');
     expect(frozen.asked).not.toEqual([]);
-    await connection.close();
-    await Promise.all([frozen.close(), sentinel.close()]);
   });
 });
 
 describe('the check of Redis at start', () => {
   it('names the risks of its settings, and none when there are none', async () => {
-    const own: TestRedis = await startProcess();
-    const connection = makeRedisConnection({ url: own.url, keyPrefix: 'x' }, 'worker');
+    const own = ending(await startProcess());
+    const connection = ending(makeRedisConnection({ url: own.url, keyPrefix: 'x' }, 'worker'));
     if (own.persistent) expect(await assessRedis(connection.commands)).toEqual([]);
     await connection.commands.config('SET', 'maxmemory-policy', 'allkeys-lru');
     if (own.persistent) await connection.commands.config('SET', 'appendonly', 'no');
     const risks = await assessRedis(connection.commands);
     expect(risks[0]).toMatch(/maxmemory-policy allkeys-lru/);
     expect(risks[1]).toMatch(/append-only file/);
-    await connection.close();
-    await own.close();
   });
 });
 

@@ -1,18 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineScript, runScript } from '../../../../src/redis/connection/script.ts';
+import { aFolder } from '../../../support/a-folder.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 
 /** Writes these files, and gives the place of the first. */
 async function luaFiles(files: Readonly<Record<string, string>>): Promise<URL> {
-  const folder = await mkdtemp(join(tmpdir(), 'upwave-lua-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = aFolder();
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return pathToFileURL(join(folder, Object.keys(files)[0] ?? ''));
 }
