@@ -45,7 +45,7 @@ export interface RawRequest {
 }
 
 /** Sends requests as they are: no retry, no cookie, no redirect. */
-export function aRawClient(url: string) {
+function aRawClient(url: string) {
   const dispatcher = new Agent({ connections: 64 });
   const send = async (path: string, options: RawRequest = {}): Promise<RawAnswer> => {
     const { body } = options;

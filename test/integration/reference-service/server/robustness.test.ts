@@ -35,6 +35,23 @@ const statusOf = (text: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1])
 
 // Hostile bodies, paths, methods and headers are generated in the conformance suite's fuzz test.
 
+describe('paths', () => {
+  it.each(['/v1/collectors/offline/', '/v1//collectors/offline', '//v1/collectors//offline/?limit=2'])(
+    'may end with a slash, and have doubled ones: %s',
+    async (path) => expect((await setup.send(path)).status).toBe(200),
+  );
+
+  it('are refused with what is wrong: one with another method, and one that cannot be read', async () => {
+    for (const [method, path, allow] of [
+      ['DELETE', '/v1/collectors/', 'GET, POST'],
+      // It is not taken for the update of a collector called `offline`.
+      ['PUT', '/v1/collectors/offline', 'GET, DELETE'],
+    ] as const)
+      expect(await setup.send(path, { method })).toMatchObject({ status: 405, headers: { allow } });
+    expect(await setup.send('/v1/collectors/%E0%A4%A')).toMatchObject({ status: 400 });
+  });
+});
+
 describe('connections', () => {
   it('answers 413 to a body that is too large', async () => {
     const body = `{"collector":{"name":"${'x'.repeat(2 * 1024 * 1024)}"}}`;
