@@ -1,5 +1,4 @@
 import type { EpochMs } from '../../base/time.ts';
-import { PolicySchema } from '../../config/schema/policy-schema.ts';
 import type { RolloutsPage } from '../../orchestrator/ports/rollout-store.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
@@ -47,8 +46,7 @@ export async function readRollout(
   }
   const remains = await loadRemains(kept, rolloutId, problemOf(kept, stored));
   if (remains === undefined) return undefined;
-  const { policy: name } = parseRolloutId(rolloutId);
-  return makeStandIn(remains, kept.policies.find((policy) => policy.name === name) ?? usualPolicy(name));
+  return makeStandIn(remains, kept.policies);
 }
 
 function problemOf({ version }: KeptRollouts, { json, v }: StoredRollout): UnreadableRecord {
@@ -176,11 +174,6 @@ export async function packEnded(
       if (rollout.endedAt < endedBefore) await packRecords(kept.commands, keys, signal);
     }
   }
-}
-
-/** Of a policy that the config does not have any more: nobody acts by it. */
-function usualPolicy(name: string): Policy {
-  return { ...PolicySchema.parse({ name: 'usual' }), name };
 }
 
 /** Takes rollouts whose keys have expired out of the policy's list; the eldest go first, so that none stays. */

@@ -8,6 +8,7 @@ import {
   type WaveState,
   type WaveSummary,
 } from '../model/rollout.ts';
+import { parseRolloutId } from '../model/rollout-id.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { upgradeStates } from '../model/upgrade.ts';
 import { rollbackPolicy } from './freeze-rollback.ts';
@@ -35,10 +36,12 @@ export interface RolloutRemains {
  * The rollout as it is shown while its own record is unreadable. A corrupt one is held, so that nothing starts by what is
  * guessed (P5, P14), unless it was ended before its time: then only what is running is waited for. It is stored only when a
  * person repairs the rollout.
- * @param policy as the config has it now: how long what is running may take, and what a failure means
+ * @param policies as the config has them now: how long what is running may take, and what a failure means
  */
-export function makeStandIn(remains: RolloutRemains, policy: Policy): Rollout {
+export function makeStandIn(remains: RolloutRemains, policies: readonly Policy[]): Rollout {
   const { id, kind, rev, isOver, createdAt, frontier, targetBuild, problem } = remains;
+  const { policy: name } = parseRolloutId(id);
+  const policy = policies.find((each) => each.name === name) ?? unknownPolicy(name);
   const rules = (kind === 'rollback' ? rollbackPolicy(policy) : policy).waves;
   const waveRules = remains.waves.map((_wave, index) => rules[index] ?? unknownRule(index));
   const sizes = remains.waves.map(({ counts }) =>
@@ -104,5 +107,24 @@ function unknownRule(index: number): WaveRule {
     maxFailures: { kind: 'count', count: 0 },
     approval: false,
     gates: [],
+  };
+}
+
+/** One that the config does not have any more. Nothing starts by it; what runs is watched for as long as usual. */
+function unknownPolicy(name: string): Policy {
+  const minuteMs = 60_000;
+  return {
+    name,
+    ...{ select: { include: {}, exclude: [] }, windows: [], freezes: [], messageRules: [] },
+    target: { version: 'latest', allowDowngrade: false, minimumAgeMs: 0, supersede: false },
+    ...{ schedule: '*/15 * * * *', timeZone: 'UTC', approval: true, onBreach: 'hold', waves: [] },
+    ...{ concurrency: 1, maxInFlightPer: [], spreadBy: [], isolateStrata: false, isolateAttributes: false },
+    lostWeight: 1,
+    upgrade: { deadlineMs: 35 * minuteMs, verifyWithinMs: 10 * minuteMs, expectMs: 5 * minuteMs },
+    retry: {
+      maxAttempts: 1,
+      backoff: { initialMs: minuteMs, factor: 1, maxMs: minuteMs, jitter: 0 },
+    },
+    defer: { upToMs: 0 },
   };
 }
