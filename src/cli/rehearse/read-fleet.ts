@@ -5,7 +5,7 @@ import { isInstalled, makeFleetCollectorReader } from '../../collector-api/fleet
 import type { Config } from '../../config/config.ts';
 import { readTextFile } from '../../config/source/text-file.ts';
 import { SeenCollector } from '../../contract/collector-management/seen-collector.ts';
-import { fleetAsOf } from '../../rehearsal/world/as-of.ts';
+import { fleetAsOf } from '../../rehearsal/world/virtual-service.ts';
 import { noTargetWords } from '../../rollout/messages/exclusions.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
-import { sharedAttributeWords } from '../../rollout/messages/shared-attribute.ts';
+import { sharedAttributeWords } from '../../rollout/messages/stop-causes.ts';
 import type { Cause, CauseGroup } from '../../rollout/status/causes.ts';
 import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';

@@ -1,9 +1,8 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { AttributeTable } from '../../rollout/model/attributes.ts';
+import type { AttributeTable, Outcomes } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { CapDomain, PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, StoredView } from '../../rollout/model/rollout.ts';
-import type { Outcomes } from '../../rollout/model/shared-attribute.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { CorruptUpgrade, Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { Fence } from './leader.ts';

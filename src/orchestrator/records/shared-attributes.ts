@@ -1,7 +1,7 @@
 import { total } from '../../rollout/decision/assess.ts';
+import type { SharedAttribute } from '../../rollout/model/attributes.ts';
 import { type AttributeTable, membersWith } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
-import type { SharedAttribute } from '../../rollout/model/shared-attribute.ts';
 import { isFailed } from '../../rollout/model/upgrade.ts';
 import { findSharedAttribute } from '../../rollout/status/shared-attribute.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';

@@ -1,6 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
 import { sigmaOf } from '../../rollout/model/log-normal.ts';
-import { seededChance } from './seeded-chance.ts';
 
 /** What becomes of one upgrade task. */
 export interface Fate {
@@ -65,4 +64,15 @@ export function mixed(...numbers: readonly number[]): number {
 
 function normal(chance: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - chance())) * Math.cos(2 * Math.PI * chance());
+}
+
+/** A repeatable source of chances from 0 to 1 (mulberry32): the same seed gives the same night. */
+export function seededChance(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
 }

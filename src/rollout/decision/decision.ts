@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { SharedAttribute } from '../model/attributes.ts';
 import type { HeldFor } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
-import type { SharedAttribute } from '../model/shared-attribute.ts';
 import type { BreachCause, HoldCause } from '../model/stop-cause.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import type { Pick } from './admission.ts';

@@ -1,7 +1,7 @@
+import type { SharedAttribute } from '../model/attributes.ts';
 import { formatAttributes } from '../model/attributes.ts';
 import { findStratum } from '../model/plan-groups.ts';
 import type { HeldStratum, RolloutView } from '../model/rollout.ts';
-import type { SharedAttribute } from '../model/shared-attribute.ts';
 
 // More than this share of the plan is no bad group but a bad build.
 const shareMax = 0.5;

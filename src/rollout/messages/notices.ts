@@ -1,7 +1,7 @@
 import { formatDuration } from '../../base/time.ts';
 import type { IncidentNews, Notice, NoticeFigures } from '../model/notice.ts';
 import { stateWords } from './sentences.ts';
-import { sharedAttributeWords } from './shared-attribute.ts';
+import { sharedAttributeWords } from './stop-causes.ts';
 
 /** A notification in words: a line that says what it is, and what a person should know and do. */
 export interface NoticeText {

@@ -1,5 +1,5 @@
 import { nearestText, someNames } from '../../base/names.ts';
-import type { PlanDrift } from '../model/plan-drift.ts';
+import type { PlanDrift } from '../model/rollout.ts';
 
 /** `plan 7f3a: 12 collectors to 19.455-2 (canary 3, rest 9)`. */
 export function planWords(plan: {

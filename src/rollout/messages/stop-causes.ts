@@ -1,11 +1,12 @@
 import { assertNever } from '../../base/assert.ts';
 import { formatDuration } from '../../base/time.ts';
 import { type Implausible, implausibleHoldAfterMs } from '../model/assess-inventory.ts';
+import type { SharedAttribute } from '../model/attributes.ts';
+import { formatAttributes } from '../model/attributes.ts';
 import type { FailureFigures, HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import { gateWords } from './gates.ts';
 import type { Sentences } from './sentences.ts';
 import { stateWords } from './sentences.ts';
-import { sharedAttributeWords } from './shared-attribute.ts';
 
 /** Why a rollout stops by itself: the reason of its hold, abort or rollback, with what a person can do. */
 export const stopSentences: Sentences<StopCause> = {
@@ -68,4 +69,12 @@ export function implausibleWords(why: Implausible): string {
     default:
       return assertNever(why);
   }
+}
+
+/** What failures have in common: `22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46 elsewhere)`. */
+export function sharedAttributeWords({ attributes, failed, tried, elsewhere }: SharedAttribute): string {
+  const all = failed + elsewhere.failed;
+  const share = all === failed ? `all ${failed}` : `${failed} of ${all}`;
+  const figures = `${failed} of ${tried} there, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`;
+  return `${share} failures have ${formatAttributes(attributes)} (${figures})`;
 }

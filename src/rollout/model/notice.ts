@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { SharedAttribute } from './attributes.ts';
 import type { RolloutState } from './rollout.ts';
-import type { SharedAttribute } from './shared-attribute.ts';
 
 /** What a notification can be about, in the words of the config. */
 export const noticeEvents = [

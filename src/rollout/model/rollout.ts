@@ -2,15 +2,13 @@ import type { EpochMs } from '../../base/time.ts';
 import { type RolloutState, rolloutStates, type WaveState, waveStates } from '../../base/vocabulary.ts';
 import type { AccountMark, AccountStatus } from './account.ts';
 import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory.ts';
-import type { Attribute } from './attributes.ts';
+import type { Attribute, SharedAttribute } from './attributes.ts';
 import type { GateAnswers, SoakCheck } from './gate-answers.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { LeftOutCount } from './left-out.ts';
-import type { PlanDrift } from './plan-drift.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { RolloutReason } from './rollout-reason.ts';
-import type { SharedAttribute } from './shared-attribute.ts';
 import type { UpgradeIn, UpgradeState } from './upgrade.ts';
 import type { StratumReason } from './upgrade-reason.ts';
 
@@ -266,3 +264,23 @@ export function isRolloutEnd(state: RolloutState): boolean {
 export function holdNumber({ state, hold, rev }: Rollout): number | null {
   return state === 'held' || state === 'paused' ? (hold ?? rev) : null;
 }
+
+/** How a plan differs from the one before it. */
+export interface PlanDrift {
+  readonly from: string;
+  readonly joined: number;
+  readonly left: number;
+  readonly change: PlanChange;
+}
+
+/** `messages/plans.ts` makes the sentence. */
+export type PlanChange =
+  /** `target`: the new one; null: it is the same. Names: the first few of those that joined and left. */
+  | {
+      readonly kind: 'collectors';
+      readonly target: string | null;
+      readonly joined: readonly string[];
+      readonly left: readonly string[];
+    }
+  /** Of a record of version 2 or earlier. */
+  | { readonly kind: 'text'; readonly text: string };

@@ -1,6 +1,6 @@
 import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import { stateWords, waveStageWords } from '../messages/sentences.ts';
-import { sharedAttributeWords } from '../messages/shared-attribute.ts';
+import { sharedAttributeWords } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';

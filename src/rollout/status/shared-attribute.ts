@@ -1,6 +1,6 @@
+import type { Outcomes, SharedAttribute } from '../model/attributes.ts';
 import { type AttributeColumn, type AttributeTable, membersWith } from '../model/attributes.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import type { Outcomes, SharedAttribute } from '../model/shared-attribute.ts';
 
 // Two failures always have something in common.
 const failuresMin = 3;

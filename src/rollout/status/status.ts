@@ -18,6 +18,7 @@ import { driftWords } from '../messages/plans.ts';
 import { rolloutReasonWords } from '../messages/rollout-reasons.ts';
 import { stratumWhyWords } from '../messages/stratum-reasons.ts';
 import type { AccountStatus } from '../model/account.ts';
+import type { SharedAttribute } from '../model/attributes.ts';
 import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
 import {
@@ -30,7 +31,6 @@ import {
   type UnreadableRecord,
   type WaveState,
 } from '../model/rollout.ts';
-import type { SharedAttribute } from '../model/shared-attribute.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import type { StratumReason } from '../model/upgrade-reason.ts';
 import { coverage } from '../planning/coverage.ts';

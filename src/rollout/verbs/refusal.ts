@@ -2,8 +2,7 @@ import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import type { AccountStatus } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import type { NoTarget } from '../model/left-out.ts';
-import type { PlanDrift } from '../model/plan-drift.ts';
-import type { RolloutState, UnreadableRecord } from '../model/rollout.ts';
+import type { PlanDrift, RolloutState, UnreadableRecord } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 
 /** Why a verb is refused, with its figures; `messages/refusals.ts` makes the sentence. */

@@ -1,7 +1,7 @@
 import type { DurationMs } from '../../../src/base/time.ts';
 import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
+import type { SharedAttribute } from '../../../src/rollout/model/attributes.ts';
 import { formatAttributes, membersWith } from '../../../src/rollout/model/attributes.ts';
-import type { SharedAttribute } from '../../../src/rollout/model/shared-attribute.ts';
 import { type Flavour, flavours, makeFates } from './fates.ts';
 import { type AttributedFleet, type Hidden, hideAttribute } from './hide-attribute.ts';
 import { playUpwave, type UpwavePlay } from './play-upwave.ts';

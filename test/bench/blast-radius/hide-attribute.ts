@@ -1,5 +1,5 @@
 import { runAtOnce } from '../../../src/base/steps.ts';
-import { seededChance } from '../../../src/rehearsal/world/seeded-chance.ts';
+import { seededChance } from '../../../src/rehearsal/world/fates.ts';
 import {
   type Attribute,
   type AttributeTable,

@@ -4,7 +4,7 @@ import type { RolloutState } from '../../../src/base/vocabulary.ts';
 import { readFleet } from '../../../src/cli/rehearse/read-fleet.ts';
 import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import { playSeed } from '../../../src/rehearsal/play/play-seed.ts';
-import { fleetAsOf } from '../../../src/rehearsal/world/as-of.ts';
+import { fleetAsOf } from '../../../src/rehearsal/world/virtual-service.ts';
 import type { Break } from '../../../src/rehearsal/world/what-if.ts';
 import { readConfig } from '../../support/config-fixtures.ts';
 import { nightConfig, nightSpeed, scan, statusOf, untilState } from '../../support/night/daemon-night.ts';

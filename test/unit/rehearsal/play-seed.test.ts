@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { playSeed, type Scene } from '../../../src/rehearsal/play/play-seed.ts';
-import { fleetAsOf } from '../../../src/rehearsal/world/as-of.ts';
+import { fleetAsOf } from '../../../src/rehearsal/world/virtual-service.ts';
 import type { WhatIf } from '../../../src/rehearsal/world/what-if.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
 import { aWebhookGate } from '../../support/builders/gate-builders.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { sharedAttributeWords } from '../../../rollout/messages/shared-attribute.ts';
+import { sharedAttributeWords } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
 import type { Rollout } from '../parts/call.ts';

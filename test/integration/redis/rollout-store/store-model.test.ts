@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
+import type { Outcomes } from '../../../../src/rollout/model/attributes.ts';
 import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.ts';
-import type { Outcomes } from '../../../../src/rollout/model/shared-attribute.ts';
 import {
   holdsSlot,
   isFailed,

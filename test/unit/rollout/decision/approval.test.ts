@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { driftWords } from '../../../../src/rollout/messages/plans.ts';
-import type { PlanDrift } from '../../../../src/rollout/model/plan-drift.ts';
-import type { Rollout, RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
+import type { PlanDrift, Rollout, RolloutView, Wave } from '../../../../src/rollout/model/rollout.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
 import { because, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { assess } from '../../../../src/rollout/decision/assess.ts';
 import { raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
+import type { SharedAttribute } from '../../../../src/rollout/model/attributes.ts';
 import type { HeldStratum, RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import type { SharedAttribute } from '../../../../src/rollout/model/shared-attribute.ts';
 import { aStratumSummary, because, startedAt } from '../../../support/builders.ts';
 import { afterFact, aHeldStratum, alikeStrata, aViewOf, aViewOfStrata } from '../../../support/view-cases.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hashNumber } from '../../../../src/base/hash.ts';
-import { sharedAttributeWords } from '../../../../src/rollout/messages/shared-attribute.ts';
+import { sharedAttributeWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { AttributeTable } from '../../../../src/rollout/model/attributes.ts';
 import type { StratumSummary } from '../../../../src/rollout/model/rollout.ts';
 import { findSharedAttribute, findSharedOfStrata } from '../../../../src/rollout/status/shared-attribute.ts';
