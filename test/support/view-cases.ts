@@ -1,7 +1,8 @@
 import { makeMemoryTally } from '../../src/rehearsal/store/memory-tally.ts';
 import { hasBegun } from '../../src/rollout/decision/assess.ts';
 import type { Action } from '../../src/rollout/decision/decision.ts';
-import { evolveRollout, type RolloutFact } from '../../src/rollout/decision/evolve-rollout.ts';
+import { evolveRollout } from '../../src/rollout/decision/evolve-rollout.ts';
+import type { RolloutFact } from '../../src/rollout/decision/rollout-facts.ts';
 import type { Policy, WaveRule } from '../../src/rollout/model/policy.ts';
 import type {
   HeldStratum,

@@ -23,7 +23,7 @@ import {
   type ReloadPreviewBody,
   reloadConfig,
 } from '../../contract/admin/reload.ts';
-import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
+import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import {
   type CollectorPage,
   type CollectorSearch,

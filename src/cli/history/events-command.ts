@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
-import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
+import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';

@@ -1,6 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 import { eventsMax } from '../../base/vocabulary.ts';
-import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
+import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { UsualCourse } from '../../rehearsal/world/fates.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';

@@ -250,31 +250,6 @@ export const RolloutStatusBody = z
   .meta({ id: 'RolloutStatus', description: 'A rollout in one glance.' });
 export type RolloutStatusBody = z.infer<typeof RolloutStatusBody>;
 
-export const RolloutEventBody = z
-  .object({
-    at: Instant,
-    event: z.string().meta({ description: 'Dotted, past tense: `upgrade.succeeded`.' }),
-    policy: z.string(),
-    rollout: z.string(),
-    reason: z.string(),
-    reasonKind: z.string().exactOptional().meta({
-      description:
-        'The kind of the reason of a rollout, an upgrade or a stratum; the verdict of a gate. Absent: none, or an earlier version wrote the event.',
-    }),
-    by: z.string().meta({ description: '`daemon`, `schedule`, or an operator.' }),
-    wave: z.string().exactOptional(),
-    collectorId: z.number().exactOptional(),
-    collectorName: z.string().exactOptional(),
-    taskId: z.string().exactOptional(),
-    attempt: Count.exactOptional(),
-    durationMs: z.number().exactOptional(),
-    seenDelayMs: z.number().exactOptional(),
-    fromBuild: z.string().exactOptional(),
-    failureClass: z.string().exactOptional(),
-  })
-  .meta({ id: 'RolloutEvent', description: 'One thing that happened: who, what, why, when.' });
-export type RolloutEventBody = z.infer<typeof RolloutEventBody>;
-
 export const UpgradeBody = z
   .object({
     collectorId: z.number(),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { eventsDefault, eventsMax } from '../../base/vocabulary.ts';
 import { defineOperation, integerText } from '../operation.ts';
-import { RolloutEventBody, RolloutStatusBody, UpgradeBody } from './rollout-status.ts';
+import { RolloutEventBody } from './rollout-event.ts';
+import { RolloutStatusBody, UpgradeBody } from './rollout-status.ts';
 import { RolloutVerbName, UpgradeStateName } from './status-parts.ts';
 
 // Pages are bounded, so that no answer grows with the fleet.

@@ -1,4 +1,4 @@
-import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
 import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';

@@ -1,7 +1,8 @@
 import type { Clock, DurationMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
-import { evolveRollout, isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { evolveRollout, isStorable } from '../../rollout/decision/evolve-rollout.ts';
 import { findUnmoved } from '../../rollout/decision/outlier-group.ts';
+import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
 import type { EventSink } from '../ports/event-sink.ts';

@@ -1,6 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { isCleared, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { isCleared } from '../../rollout/decision/evolve-rollout.ts';
+import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import { tiedWords } from '../../rollout/messages/accounts.ts';
 import { differenceWords } from '../../rollout/messages/configs.ts';
 import {

@@ -1,38 +1,19 @@
-import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { DurationMs } from '../../base/time.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
-import { isQuestionable, nextStep } from '../../rollout/upgrade/evolve.ts';
-import type { FailedPoll, RowObservation, UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { isQuestionable } from '../../rollout/upgrade/evolve.ts';
+import type { FailedPoll } from '../../rollout/upgrade/facts.ts';
 import {
-  classifyCreateFailure,
   classifyPollFailure,
   describeFailure,
   type ServiceFailure,
 } from '../../rollout/upgrade/failure-classes.ts';
-import { isPollReplaced } from '../../rollout/upgrade/queued.ts';
 import type { Step } from '../../rollout/upgrade/step.ts';
-import { type Answer, type FleetService, sendWithinMs } from '../ports/fleet-service.ts';
 import type { StepOutcome } from '../ports/leader.ts';
-import { type ChangeRolloutParts, holdRollout } from '../records/change-rollout.ts';
-import { type ChangeUpgradeParts, changeOf, recordFact } from '../records/change-upgrade.ts';
+import { holdRollout } from '../records/change-rollout.ts';
 import { isGone } from '../watch/judge-inventory.ts';
-import type { Observations } from '../watch/observations.ts';
-import { findHold, findRival } from './find-claims.ts';
-
-export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
-  readonly fleet: FleetService;
-  /**
-   * Since when records come from the Redis that is there now: a replica that took over, or a file that was cut, may
-   * show an upgrade as it was before its create. Always, where left out.
-   */
-  readonly trustedSince?: () => EpochMs;
-  /** Rows of the inventory of the last minute; none, where left out. */
-  readonly observations?: Observations;
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
-}
+import { startUpgrade } from './start-upgrade.ts';
+import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts } from './step-run.ts';
 
 // Most runs make one call; a poll that clears the way for a create makes two.
 const callsPerRunMax = 4;
@@ -50,12 +31,6 @@ const foreignAgainMs: DurationMs = 10_000;
 const unknownAgainMs: DurationMs = 1_000;
 
 const ours = { kind: 'own' } as const;
-
-interface Run {
-  readonly parts: StepParts;
-  readonly rollout: Rollout;
-  readonly signal: AbortSignal;
-}
 
 type Executors = {
   readonly [Kind in Step['do']]: (
@@ -104,10 +79,6 @@ export async function runStep(
   return { job: 'comeBack', at: parts.clock.now() };
 }
 
-function nextStepOf({ clock, trustedSince }: StepParts, upgrade: Upgrade): Step {
-  return nextStep(upgrade, clock.now(), trustedSince?.());
-}
-
 /** What the job does when there is no call to make now. */
 function outcomeOf(step: Step): StepOutcome | undefined {
   if (step.do === 'rest') return { job: 'end' };
@@ -119,7 +90,7 @@ const executors: Executors = {
   rest: async (_run, upgrade) => upgrade,
   wait: async (_run, upgrade) => upgrade,
   giveBack: (run, upgrade, { reason }) => putBack(run, upgrade, reason),
-  start,
+  start: startUpgrade,
   pollTask: async (run, upgrade, { taskId }) => {
     const answer = await run.parts.fleet.pollTask(taskId, run.signal);
     const at = run.parts.clock.now();
@@ -146,129 +117,10 @@ const executors: Executors = {
   askBuilds,
 };
 
-/** What a page showed of it in the last minute, where that is as good as a poll before its create. */
-function rowInsteadOfPoll(
-  { parts: { observations, clock } }: Run,
-  upgrade: Upgrade,
-  { why, askUpgradable }: Extract<Step, { do: 'pollCollector' }>,
-): RowObservation | undefined {
-  if (why !== 'recheck' || askUpgradable) return undefined;
-  const row = observations?.find(upgrade.identity.collectorId, clock.now());
-  return row !== undefined && isPollReplaced(upgrade, row) ? row : undefined;
-}
-
 function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
   // The table is exhaustive by type; TypeScript can't see that the row and the step belong together.
   const executor = executors[step.do] as (run: Run, upgrade: Upgrade, step: Step) => Promise<Upgrade>;
   return executor(run, upgrade, step);
-}
-
-/** Its place in the budget, its intent, the create. Killed after the intent, it is settled by polls (P1). */
-async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
-  const { parts, signal } = run;
-  const stopped = await stopBeforeCreate(run, upgrade);
-  if (stopped !== undefined) return stopped;
-  const { collectorId, toBuild } = upgrade.identity;
-  const reserved = await parts.fleet.reserveCreate({ collectorId, toBuild }, signal);
-  if (!reserved.ok) return upgrade;
-  let intent = upgrade;
-  try {
-    intent = await writeIntent(run, upgrade);
-  } finally {
-    if (intent.progress.state !== 'starting') reserved.value.giveUp();
-  }
-  if (intent.progress.state !== 'starting') return intent;
-  return recordAnswer(run, intent, await reserved.value.send());
-}
-
-/** What stands against a create, and what comes of it; undefined: nothing. */
-async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | undefined> {
-  const { parts, rollout } = run;
-  if (rollout.state !== 'running')
-    return putBack(run, upgrade, { kind: 'rolloutStopped', state: rollout.state });
-  if (rollout.doubt !== undefined)
-    return putBack(run, upgrade, { kind: 'inventory', why: rollout.doubt.why });
-  // Its turn was given by windows, caps and slots that are no more (P2, P7).
-  if ((upgrade.tally.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
-    return putBack(run, upgrade, { kind: 'policyChanged' });
-  const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
-  if (held !== undefined)
-    return putBack(run, upgrade, { kind: 'stratumHeld', label: held.label, reason: held.reason });
-  const { collectorId } = upgrade.identity;
-  const [hold, rival] = await Promise.all([
-    findHold(parts, collectorId),
-    findRival(parts, rollout, collectorId),
-  ]);
-  if (hold !== undefined) {
-    const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
-    return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
-  }
-  return rival === undefined ? undefined : claimedBy(run, upgrade, rival);
-}
-
-/**
- * Its place in the budget may have come late: somebody else may have started meanwhile, its window may be closing (P7), and
- * what was seen of the collector may be old (P1). `nextStep` says what is to be done instead.
- * @returns the upgrade in `starting` where its create may leave now
- */
-async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
-  const { parts, rollout } = run;
-  const rival = await findRival(parts, rollout, upgrade.identity.collectorId);
-  if (rival !== undefined) return claimedBy(run, upgrade, rival);
-  const current = await refresh(run, upgrade);
-  const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
-  if (nextStep(current, fact.at, parts.trustedSince?.()).do !== 'start') return current;
-  const change = changeOf(parts, rollout, current, fact);
-  const result = await parts.store.saveIntent(change, rollout.rev);
-  if (result === 'braked') return putBack(run, current, { kind: 'braked' });
-  if (result !== 'saved') return current;
-  for (const event of change.events) parts.sink.report(event);
-  if (parts.clock.now() - fact.at <= sendWithinMs) return change.after;
-  reportLate(parts);
-  return record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
-}
-
-/** A place that came late is lost when it is given back, and a row of the last minute is as good as a poll. */
-async function refresh(run: Run, upgrade: Upgrade): Promise<Upgrade> {
-  const step = nextStepOf(run.parts, upgrade);
-  const row = step.do === 'pollCollector' ? rowInsteadOfPoll(run, upgrade, step) : undefined;
-  if (row === undefined) return upgrade;
-  return record(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
-}
-
-async function recordAnswer(
-  run: Run,
-  upgrade: Upgrade,
-  answer: Answer<{ readonly taskId: string }>,
-): Promise<Upgrade> {
-  const { parts, rollout, signal } = run;
-  const at = parts.clock.now();
-  if (answer.ok) return record(run, upgrade, { kind: 'created', at, taskId: answer.value.taskId });
-  if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
-    if (!signal.aborted) reportLate(parts);
-    return record(run, upgrade, { kind: 'createNotSent', at });
-  }
-  const next = await record(run, upgrade, { kind: 'createFailed', at, failure: answer.failure });
-  if (classifyCreateFailure(answer.failure) === 'hold')
-    await holdRollout(parts, rollout.id, {
-      kind: 'serviceRefuses',
-      detail: describeFailure(answer.failure),
-    });
-  return next;
-}
-
-/** Creates that are given back again and again look like a rollout that waits for no reason. */
-function reportLate({ sink }: StepParts): void {
-  sink.note({ event: 'daemon.starved', late: { kind: 'create', withinMs: sendWithinMs } });
-}
-
-function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {
-  const reason = { kind: 'claimed', rollout: rival } as const;
-  return record(run, upgrade, { kind: 'claimed', at: run.parts.clock.now(), reason });
-}
-
-function putBack(run: Run, upgrade: Upgrade, reason: UpgradeReason): Promise<Upgrade> {
-  return record(run, upgrade, { kind: 'putBack', at: run.parts.clock.now(), reason });
 }
 
 /** Whether a refused build is gone, which concerns every collector, or still on offer, which concerns only this one. */
@@ -308,8 +160,4 @@ async function pollFailed(
     });
   }
   return next;
-}
-
-function record(run: Run, upgrade: Upgrade, fact: UpgradeFact): Promise<Upgrade> {
-  return recordFact(run.parts, run.rollout, upgrade, fact);
 }

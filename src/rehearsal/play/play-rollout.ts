@@ -7,7 +7,7 @@ import { changeRollout } from '../../orchestrator/records/change-rollout.ts';
 import { makeSharedAttributes, type SharedAttributes } from '../../orchestrator/records/shared-attributes.ts';
 import { runStep } from '../../orchestrator/step/run-step.ts';
 import { makeObservations } from '../../orchestrator/watch/observations.ts';
-import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';

@@ -1,25 +1,12 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { FrozenPlan, RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
-import { candidatesPerView, perLaneMin } from '../../orchestrator/ports/rollout-store.ts';
-import { type AttributeTable, joinTables } from '../../rollout/model/attributes.ts';
+import { joinTables } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
-import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
-import { holdsSlot, isEnd, isFailed, type Upgrade, weightOf } from '../../rollout/model/upgrade.ts';
-import { type MemoryTally, makeMemoryTally } from './memory-tally.ts';
-
-interface Kept {
-  rollout: Rollout;
-  groups: PlanGroups;
-  attributes: AttributeTable | undefined;
-  upgrades: Map<number, Upgrade>;
-  tally: MemoryTally;
-  readonly events: RolloutEvent[];
-  brake: boolean;
-  /** By collector: when its intent was stored. */
-  readonly intents: Map<number, EpochMs>;
-}
+import { holdsSlot, isEnd, type Upgrade, weightOf } from '../../rollout/model/upgrade.ts';
+import { activeKey, type Kept, makeMemoryReads } from './memory-reads.ts';
+import { makeMemoryTally } from './memory-tally.ts';
 
 export interface MemoryRolloutStore extends RolloutStore {
   peek(rolloutId: string, collectorId: number): Upgrade | undefined;
@@ -47,7 +34,6 @@ export function makeMemoryRolloutStore(
   const numbers = new Map<string, number>();
   const fences = new Map<string, number>();
 
-  const activeKey = (policy: string, kind: Rollout['kind']) => `${policy}/${kind}`;
   const keyOf = (rollout: Rollout) => activeKey(parseRolloutId(rollout.id).policy, rollout.kind);
   const isFenced = (rolloutId: string, fence: number | null): boolean => {
     if (fence === null) return false;
@@ -121,12 +107,6 @@ export function makeMemoryRolloutStore(
     return 'saved';
   };
 
-  const listOf = (policies: readonly string[]): readonly Rollout[] =>
-    [...kept.values()]
-      .map(({ rollout }) => rollout)
-      .filter(({ id }) => policies.includes(parseRolloutId(id).policy))
-      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
-
   return {
     forget: () => {
       kept.clear();
@@ -171,47 +151,7 @@ export function makeMemoryRolloutStore(
         }
       };
     },
-    findUpgradesOf: async (policies, collectorId) => {
-      const ids = policies.flatMap((policy) =>
-        (['upgrade', 'rollback'] as const).flatMap((kind) => active.get(activeKey(policy, kind)) ?? []),
-      );
-      return ids.flatMap((rolloutId) => {
-        const upgrade = kept.get(rolloutId)?.upgrades.get(collectorId);
-        return upgrade === undefined ? [] : [{ rolloutId, upgrade }];
-      });
-    },
-    activeRolloutIds: async (policies) => {
-      const ids: string[] = [];
-      if (active.size === 0) return ids;
-      for (const policy of policies) {
-        for (const kind of ['upgrade', 'rollback'] as const) {
-          const id = active.get(activeKey(policy, kind));
-          if (id !== undefined) ids.push(id);
-        }
-      }
-      return ids;
-    },
-    currentRollouts: async (policies) => {
-      const ids = new Set<string>();
-      for (const policy of policies) {
-        const all = listOf([policy]);
-        const isActive = ({ id }: Rollout) => [...active.values()].includes(id);
-        const last = all.find((rollout) => !isActive(rollout));
-        for (const { id, rollbackId, rollbackOf } of [...all.filter(isActive), ...(last ? [last] : [])])
-          for (const each of [id, rollbackId, rollbackOf]) if (each !== null) ids.add(each);
-      }
-      return listOf(policies).filter(({ id }) => ids.has(id));
-    },
-    pageRollouts: async (policies, { before, limit }) => {
-      const all = listOf(policies);
-      const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
-      if (before !== undefined && from === 0) return undefined;
-      const rollouts = all.slice(from, from + limit);
-      return { rollouts, next: from + limit < all.length ? (rollouts.at(-1)?.id ?? null) : null };
-    },
-    listRollouts: async (policies) => listOf(policies),
-    loadRollout: async (id) => kept.get(id)?.rollout,
-    nextRolloutNumber: async (policy, day) => (numbers.get(`${policy}/${day}`) ?? 0) + 1,
+    ...makeMemoryReads({ kept, active, numbers, now }),
     freeze: async (frozen) => {
       const { rollout, groups } = frozen;
       if (active.has(keyOf(rollout)) || kept.has(rollout.id)) return 'busy';
@@ -263,47 +203,10 @@ export function makeMemoryRolloutStore(
       const saved = changes.filter(
         (change) => transition(change, { mode: 'rejoin', rolloutRev }) === 'saved',
       );
-      if (
-        saved.some(
-          ({
-            after: {
-              identity: { collectorId: each },
-            },
-          }) => of.upgrades.get(each) !== asTheyWere.get(each),
-        )
-      )
+      const ids = saved.map(({ after }) => after.identity.collectorId);
+      if (ids.some((each) => of.upgrades.get(each) !== asTheyWere.get(each)))
         of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
-      return saved.map(({ after }) => after.identity.collectorId);
-    },
-    loadGroups: async (id) => kept.get(id)?.groups,
-    loadAttributes: async (id) => kept.get(id)?.attributes,
-    listOutcomes: async (id) => {
-      const failed = new Set<number>();
-      const succeeded = new Set<number>();
-      for (const [collectorId, { progress }] of kept.get(id)?.upgrades ?? []) {
-        if (isFailed(progress.state)) failed.add(collectorId);
-        else if (isEnd(progress.state) && progress.state !== 'withdrawn') succeeded.add(collectorId);
-      }
-      return { failed, succeeded };
-    },
-    loadView: async (id, { now, overdueBefore, pageSize }) => {
-      const of = kept.get(id);
-      if (of === undefined) return undefined;
-      const { rollout, groups, tally } = of;
-      const share = Math.floor(candidatesPerView / Math.max(1, groups.lanes.length));
-      const perLane = Math.min(pageSize, Math.max(perLaneMin, share));
-      const frontier = rollout.waves.findLastIndex(
-        ({ state }) => state !== 'waiting' && state !== 'awaitingApproval',
-      );
-      return {
-        rollout,
-        groups,
-        braked: of.brake,
-        waves: tally.waves(rollout.waves.length),
-        ...tally.figures(),
-        ...tally.queues({ now, frontier, perLane }),
-        overdue: tally.overdue(overdueBefore).slice(0, pageSize),
-      };
+      return ids;
     },
     saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
       const of = kept.get(rollout.id);
@@ -319,42 +222,6 @@ export function makeMemoryRolloutStore(
       if (isReopened) active.set(keyOf(rollout), rollout.id);
       if (rollout.endedAt !== null && current === rollout.id) active.delete(keyOf(rollout));
       return 'saved';
-    },
-    loadUpgrade: async (id, collectorId) => kept.get(id)?.upgrades.get(collectorId),
-    loadUpgrades: async (id, collectorIds) => ({
-      upgrades: collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
-      unreadable: [],
-    }),
-    findNamed: async (id, name) =>
-      [...(kept.get(id)?.upgrades.values() ?? [])]
-        .filter(({ identity: { collectorName } }) => collectorName === name)
-        .sort((a, b) => a.identity.collectorId - b.identity.collectorId),
-    listMemberIds: async (id) => [...(kept.get(id)?.upgrades.keys() ?? [])],
-    listUpgrades: async (id, { offset, limit, state, wave }) => {
-      const of = kept.get(id);
-      if (of === undefined) return [];
-      const all =
-        state === 'pending'
-          ? of.tally.pending()
-          : [...of.upgrades.values()].sort((a, b) => a.identity.order - b.identity.order);
-      return all
-        .filter(
-          (upgrade) =>
-            (state ?? upgrade.progress.state) === upgrade.progress.state &&
-            (wave ?? upgrade.identity.wave) === upgrade.identity.wave,
-        )
-        .slice(offset, offset + limit);
-    },
-    listMissed: async (id, { kind, limit }) =>
-      [...(kept.get(id)?.upgrades.values() ?? [])]
-        .filter(({ progress: { state } }) => (kind === 'failed' ? isFailed(state) : state === kind))
-        .sort((a, b) => missedOrder(a) - missedOrder(b))
-        .slice(0, Math.max(0, limit)),
-    listDue: async (id, limit) => {
-      const of = kept.get(id);
-      if (of === undefined) return [];
-      const ids = of.tally.overdue(Number.POSITIVE_INFINITY).slice(0, Math.max(0, limit));
-      return ids.flatMap((each) => of.upgrades.get(each) ?? []);
     },
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       const isOutdated = isFenced(rolloutId, fence);
@@ -387,11 +254,6 @@ export function makeMemoryRolloutStore(
     packEnded: async () => undefined,
     repair: async () => [],
     saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
-    findCorrupt: async () => [],
-    countFreshIntents: async (id, withinMs) =>
-      [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= now() - withinMs).length,
-    readEvents: async (id, { limit }) =>
-      limit <= 0 ? [] : (kept.get(id)?.events ?? []).slice(-limit).reverse(),
   };
 }
 
@@ -408,10 +270,4 @@ function isSame(a: object, b: object): boolean {
   if (a === b) return true;
   if ('rev' in a && 'rev' in b && a.rev !== b.rev) return false;
   return JSON.stringify(a) === JSON.stringify(b);
-}
-
-/** Those that ended last, and the retries that are due first, come first. */
-function missedOrder(upgrade: Upgrade): number {
-  if ('endedAt' in upgrade.progress) return -upgrade.progress.endedAt;
-  return upgrade.progress.state === 'retrying' ? upgrade.progress.dueAt : 0;
 }

@@ -12,6 +12,7 @@ import {
   dueAtOf,
   holdsSlot,
   isEnd,
+  isFailed,
   isLost,
   isOnBuild,
   type Upgrade,
@@ -80,20 +81,17 @@ export function makeMemoryTally(): MemoryTally {
   const count = (upgrade: Upgrade, sign: 1 | -1) => {
     shownWaves = undefined;
     shownFigures = undefined;
-    const {
-      progress: { state },
-      identity: { domains: its },
-    } = upgrade;
-    const wave = waveOf(upgrade.identity.wave);
+    const { progress, identity } = upgrade;
+    const wave = waveOf(identity.wave);
     const weight = sign * weightOf(upgrade);
-    wave.counts[state] += sign;
+    wave.counts[progress.state] += sign;
     wave.weight = nearZero(wave.weight + weight);
     if (isLost(upgrade)) wave.lost += sign;
     if (isOnBuild(upgrade)) wave.onBuild += sign;
     countStratum(upgrade, sign, weight);
-    if (holdsSlot(state)) {
+    if (holdsSlot(progress.state)) {
       slotsTaken += sign;
-      for (const domain of its) domains.set(domain, (domains.get(domain) ?? 0) + sign);
+      for (const domain of identity.domains) domains.set(domain, (domains.get(domain) ?? 0) + sign);
     }
   };
 
@@ -287,7 +285,7 @@ function byName(a: Upgrade, b: Upgrade): number {
 function figureOf(state: UpgradeState): 'waiting' | 'active' | 'succeeded' | 'failed' | undefined {
   if (state === 'pending' || state === 'retrying') return 'waiting';
   if (state === 'succeeded') return 'succeeded';
-  if (state === 'failed' || state === 'timedOut' || state === 'unconfirmed') return 'failed';
+  if (isFailed(state)) return 'failed';
   return isEnd(state) || state === 'deferred' ? undefined : 'active';
 }
 

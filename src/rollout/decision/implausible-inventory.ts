@@ -8,7 +8,7 @@ import {
   implausibleHoldAfterMs,
 } from '../model/assess-inventory.ts';
 import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
-import type { RolloutFact } from './evolve-rollout.ts';
+import type { RolloutFact } from './rollout-facts.ts';
 
 // As often as a usual rollout reads its inventory; the longer it lasts, the less often.
 const recheckShare = 1 / 20;

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import { knowsZones } from '../calendar/calendar.ts';
-import type { RolloutFact } from '../decision/evolve-rollout.ts';
+import type { RolloutFact } from '../decision/rollout-facts.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
 import { collectorZone, type FreezeRule, type Policy, type PolicyDifference } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';

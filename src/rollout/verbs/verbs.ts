@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../base/vocabulary.ts';
 import { total } from '../decision/assess.ts';
-import type { RolloutFact } from '../decision/evolve-rollout.ts';
+import type { RolloutFact } from '../decision/rollout-facts.ts';
 import {
   type BuildHold,
   holdNumber,

@@ -9,7 +9,8 @@ import type { BackgroundTasks, StepOutcome, WakeUps } from '../../../src/orchest
 import { makeAccounts } from '../../../src/orchestrator/records/judge-accounts.ts';
 import { makeSharedAttributes } from '../../../src/orchestrator/records/shared-attributes.ts';
 import { type ScanOrigin, scan } from '../../../src/orchestrator/scan/scan.ts';
-import { runStep, type StepParts } from '../../../src/orchestrator/step/run-step.ts';
+import { runStep } from '../../../src/orchestrator/step/run-step.ts';
+import type { StepParts } from '../../../src/orchestrator/step/step-run.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
 import { watch } from '../../../src/orchestrator/watch/watch-fleet.ts';
 import type { ScanResult } from '../../../src/rollout/messages/scans.ts';

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { adminApi } from '../../../contract/admin/api.ts';
-import type { RolloutEventBody, RolloutStatusBody } from '../../../contract/admin/rollout-status.ts';
+import type { RolloutEventBody } from '../../../contract/admin/rollout-event.ts';
+import type { RolloutStatusBody } from '../../../contract/admin/rollout-status.ts';
 import type { RolloutVerbName } from '../../../contract/admin/status-parts.ts';
 
 /** What the page calls things that the contract types. */

@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import type { CollectorExplanationBody } from '../../../../src/contract/admin/collector-explanation.ts';
 import type { AuditEntryBody, HeldThingsBody, HoldAnswerBody } from '../../../../src/contract/admin/holds.ts';
 import type { PolicyStatusesBody } from '../../../../src/contract/admin/policies.ts';
-import type { RolloutEventBody, RolloutStatusBody } from '../../../../src/contract/admin/rollout-status.ts';
+import type { RolloutEventBody } from '../../../../src/contract/admin/rollout-event.ts';
+import type { RolloutStatusBody } from '../../../../src/contract/admin/rollout-status.ts';
 import type { PolicyStatuses } from '../../../../src/orchestrator/operations/list-policies.ts';
 import type {
   ExplainResult,

@@ -4,7 +4,8 @@ import { lowerAcknowledged } from '../../../../src/rollout/decision/acknowledged
 import { assess, tripAbove } from '../../../../src/rollout/decision/assess.ts';
 import { raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { evolveRollout, type RolloutFact } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import type { RolloutFact } from '../../../../src/rollout/decision/rollout-facts.ts';
 import type { Amount } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { anUpgrade, because, startedAt } from '../../../support/builders.ts';

@@ -1,0 +1,144 @@
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { isUnderWay } from '../../rollout/model/upgrade.ts';
+import { nextStep } from '../../rollout/upgrade/evolve.ts';
+import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { classifyCreateFailure, describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import type { CollectorHold, FleetRegister } from '../ports/fleet-register.ts';
+import { type Answer, sendWithinMs } from '../ports/fleet-service.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import { holdRollout } from '../records/change-rollout.ts';
+import { changeOf } from '../records/change-upgrade.ts';
+import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts } from './step-run.ts';
+
+/** Its place in the budget, its intent, the create. Killed after the intent, it is settled by polls (P1). */
+export async function startUpgrade(run: Run, upgrade: Upgrade): Promise<Upgrade> {
+  const { parts, signal } = run;
+  const stopped = await stopBeforeCreate(run, upgrade);
+  if (stopped !== undefined) return stopped;
+  const { collectorId, toBuild } = upgrade.identity;
+  const reserved = await parts.fleet.reserveCreate({ collectorId, toBuild }, signal);
+  if (!reserved.ok) return upgrade;
+  let intent = upgrade;
+  try {
+    intent = await writeIntent(run, upgrade);
+  } finally {
+    if (intent.progress.state !== 'starting') reserved.value.giveUp();
+  }
+  if (intent.progress.state !== 'starting') return intent;
+  return recordAnswer(run, intent, await reserved.value.send());
+}
+
+/** What stands against a create, and what comes of it; undefined: nothing. */
+async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | undefined> {
+  const { parts, rollout } = run;
+  if (rollout.state !== 'running')
+    return putBack(run, upgrade, { kind: 'rolloutStopped', state: rollout.state });
+  if (rollout.doubt !== undefined)
+    return putBack(run, upgrade, { kind: 'inventory', why: rollout.doubt.why });
+  // Its turn was given by windows, caps and slots that are no more (P2, P7).
+  if ((upgrade.tally.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
+    return putBack(run, upgrade, { kind: 'policyChanged' });
+  const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
+  if (held !== undefined)
+    return putBack(run, upgrade, { kind: 'stratumHeld', label: held.label, reason: held.reason });
+  const { collectorId } = upgrade.identity;
+  const [hold, rival] = await Promise.all([
+    findHold(parts, collectorId),
+    findRival(parts, rollout, collectorId),
+  ]);
+  if (hold !== undefined) {
+    const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
+    return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
+  }
+  return rival === undefined ? undefined : claimedBy(run, upgrade, rival);
+}
+
+/**
+ * Its place in the budget may have come late: somebody else may have started meanwhile, its window may be closing (P7), and
+ * what was seen of the collector may be old (P1). `nextStep` says what is to be done instead.
+ * @returns the upgrade in `starting` where its create may leave now
+ */
+async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
+  const { parts, rollout } = run;
+  const rival = await findRival(parts, rollout, upgrade.identity.collectorId);
+  if (rival !== undefined) return claimedBy(run, upgrade, rival);
+  const current = await refresh(run, upgrade);
+  const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
+  if (nextStep(current, fact.at, parts.trustedSince?.()).do !== 'start') return current;
+  const change = changeOf(parts, rollout, current, fact);
+  const result = await parts.store.saveIntent(change, rollout.rev);
+  if (result === 'braked') return putBack(run, current, { kind: 'braked' });
+  if (result !== 'saved') return current;
+  for (const event of change.events) parts.sink.report(event);
+  if (parts.clock.now() - fact.at <= sendWithinMs) return change.after;
+  reportLate(parts);
+  return record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
+}
+
+/** A place that came late is lost when it is given back, and a row of the last minute is as good as a poll. */
+async function refresh(run: Run, upgrade: Upgrade): Promise<Upgrade> {
+  const step = nextStepOf(run.parts, upgrade);
+  const row = step.do === 'pollCollector' ? rowInsteadOfPoll(run, upgrade, step) : undefined;
+  if (row === undefined) return upgrade;
+  return record(run, upgrade, { kind: 'collectorSeen', ...row, upgradable: null });
+}
+
+async function recordAnswer(
+  run: Run,
+  upgrade: Upgrade,
+  answer: Answer<{ readonly taskId: string }>,
+): Promise<Upgrade> {
+  const { parts, rollout, signal } = run;
+  const at = parts.clock.now();
+  if (answer.ok) return record(run, upgrade, { kind: 'created', at, taskId: answer.value.taskId });
+  if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
+    if (!signal.aborted) reportLate(parts);
+    return record(run, upgrade, { kind: 'createNotSent', at });
+  }
+  const next = await record(run, upgrade, { kind: 'createFailed', at, failure: answer.failure });
+  if (classifyCreateFailure(answer.failure) === 'hold')
+    await holdRollout(parts, rollout.id, {
+      kind: 'serviceRefuses',
+      detail: describeFailure(answer.failure),
+    });
+  return next;
+}
+
+/** Creates that are given back again and again look like a rollout that waits for no reason. */
+function reportLate({ sink }: StepParts): void {
+  sink.note({ event: 'daemon.starved', late: { kind: 'create', withinMs: sendWithinMs } });
+}
+
+function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {
+  const reason = { kind: 'claimed', rollout: rival } as const;
+  return record(run, upgrade, { kind: 'claimed', at: run.parts.clock.now(), reason });
+}
+
+/** An operator may have held it since it was admitted: while its create was in doubt, say (P5). */
+export async function findHold(
+  { register }: { readonly register: Pick<FleetRegister, 'holdsOf'> },
+  collectorId: number,
+): Promise<CollectorHold | undefined> {
+  const [hold] = await register.holdsOf([collectorId]);
+  return hold;
+}
+
+/**
+ * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
+ * of each other. While it restarts it still shows its old build, and a poll alone would not show it (P1).
+ */
+export async function findRival(
+  {
+    store,
+    policies,
+  }: { readonly store: Pick<RolloutStore, 'findUpgradesOf'>; readonly policies: readonly string[] },
+  rollout: Rollout,
+  collectorId: number,
+): Promise<string | undefined> {
+  const others = policies.filter((name) => name !== rollout.policy.name);
+  if (others.length === 0) return undefined;
+  const found = await store.findUpgradesOf(others, collectorId);
+  // An unreadable one may be under way.
+  return found.find(({ upgrade }) => upgrade === undefined || isUnderWay(upgrade.progress.state))?.rolloutId;
+}

@@ -1,0 +1,55 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
+import { nextStep } from '../../rollout/upgrade/evolve.ts';
+import type { RowObservation, UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { isPollReplaced } from '../../rollout/upgrade/queued.ts';
+import type { Step } from '../../rollout/upgrade/step.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
+import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, recordFact } from '../records/change-upgrade.ts';
+import type { Observations } from '../watch/observations.ts';
+
+export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
+  readonly fleet: FleetService;
+  /**
+   * Since when records come from the Redis that is there now: a replica that took over, or a file that was cut, may
+   * show an upgrade as it was before its create. Always, where left out.
+   */
+  readonly trustedSince?: () => EpochMs;
+  /** Rows of the inventory of the last minute; none, where left out. */
+  readonly observations?: Observations;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
+}
+
+/** One run of a step job. */
+export interface Run {
+  readonly parts: StepParts;
+  readonly rollout: Rollout;
+  readonly signal: AbortSignal;
+}
+
+export function nextStepOf({ clock, trustedSince }: StepParts, upgrade: Upgrade): Step {
+  return nextStep(upgrade, clock.now(), trustedSince?.());
+}
+
+/** What a page showed of it in the last minute, where that is as good as a poll before its create. */
+export function rowInsteadOfPoll(
+  { parts: { observations, clock } }: Run,
+  upgrade: Upgrade,
+  { why, askUpgradable }: Extract<Step, { do: 'pollCollector' }>,
+): RowObservation | undefined {
+  if (why !== 'recheck' || askUpgradable) return undefined;
+  const row = observations?.find(upgrade.identity.collectorId, clock.now());
+  return row !== undefined && isPollReplaced(upgrade, row) ? row : undefined;
+}
+
+export function putBack(run: Run, upgrade: Upgrade, reason: UpgradeReason): Promise<Upgrade> {
+  return record(run, upgrade, { kind: 'putBack', at: run.parts.clock.now(), reason });
+}
+
+export function record(run: Run, upgrade: Upgrade, fact: UpgradeFact): Promise<Upgrade> {
+  return recordFact(run.parts, run.rollout, upgrade, fact);
+}
