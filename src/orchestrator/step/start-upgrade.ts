@@ -116,7 +116,7 @@ function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> 
 }
 
 /** An operator may have held it since it was admitted: while its create was in doubt, say (P5). */
-export async function findHold(
+async function findHold(
   { register }: { readonly register: Pick<FleetRegister, 'holdsOf'> },
   collectorId: number,
 ): Promise<CollectorHold | undefined> {
@@ -128,7 +128,7 @@ export async function findHold(
  * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
  * of each other. While it restarts it still shows its old build, and a poll alone would not show it (P1).
  */
-export async function findRival(
+async function findRival(
   {
     store,
     policies,

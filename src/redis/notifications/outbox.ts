@@ -13,7 +13,7 @@ import type { RedisCommands } from '../connection/connection.ts';
 import { defineScript, runScript } from '../connection/script.ts';
 import { BrokenRecordError, type BrokenRecords } from '../schema/unreadable-records.ts';
 
-export const writeNoticesScript = defineScript({
+const writeNoticesScript = defineScript({
   file: new URL('./write-notices.lua', import.meta.url),
   keys: ['announced', 'outbox'],
   args: { subject: 'text', before: 'text?', after: 'text', messages: 'json', messagesMax: 'number' },

@@ -6,18 +6,11 @@ const texts = z.array(z.string());
 const number = z.number();
 const isDone = z.number().transform((answer) => answer === 1);
 
-/** The keys that hold the records, and what is counted and sorted with them. */
-const recordKeys = [
-  'records',
-  'counters',
-  'order',
-  'pending',
-  'due',
-  'retries',
-  'intents',
-  'missed',
-  'names',
-] as const;
+/** The keys of the records themselves, and of what a write of some of them counts and sorts. */
+const writtenKeys = ['records', 'counters', 'pending', 'due', 'retries', 'intents', 'missed'] as const;
+
+/** The keys of all that a plan's records have. */
+const recordKeys = [...writtenKeys, 'order', 'names'] as const;
 
 /** The same of a staged plan, but for the counters, which are not staged. */
 const stagedKeys = [
@@ -30,6 +23,13 @@ const stagedKeys = [
   'stagedMissed',
   'stagedNames',
 ] as const;
+
+/** A rollout's own record. */
+const rolloutArgs = { write: 'text', rollout: 'text', fields: 'json', events: 'json' } as const;
+/** In the place of an earlier one. */
+const changedArgs = { ...rolloutArgs, expectedRev: 'number', rev: 'number' } as const;
+const groupArgs = { groups: 'text', attributes: 'text' } as const;
+const planArgs = { ...groupArgs, counts: 'json', planned: 'number' } as const;
 
 export const viewScript = defineScript({
   file: new URL('./lua/view.lua', import.meta.url),
@@ -70,35 +70,19 @@ export const saveRolloutScript = defineScript({
   file: new URL('./lua/save-rollout.lua', import.meta.url),
   keys: ['rollout', 'events', 'fence', 'active', 'groups', 'attributes', 'packed', ...recordKeys],
   args: {
+    ...changedArgs,
     id: 'text',
-    write: 'text',
     fence: 'number?',
-    expectedRev: 'number',
-    rev: 'number',
-    rollout: 'text',
-    fields: 'json',
     brake: 'text',
     ended: 'text',
     historyMs: 'number',
-    events: 'json',
   },
   result: z.enum(['saved', 'stale', 'packed']),
 });
 
 export const writeUpgradesScript = defineScript({
   file: new URL('./lua/write-upgrades.lua', import.meta.url),
-  keys: [
-    'rollout',
-    'records',
-    'counters',
-    'pending',
-    'due',
-    'retries',
-    'intents',
-    'missed',
-    'events',
-    'fence',
-  ],
+  keys: ['rollout', 'events', 'fence', ...writtenKeys],
   args: {
     mode: 'text',
     write: 'text',
@@ -120,7 +104,7 @@ export const snapshotScript = defineScript({
 
 export const repairUpgradesScript = defineScript({
   file: new URL('./lua/repair-upgrades.lua', import.meta.url),
-  keys: ['rollout', 'records', 'counters', 'pending', 'due', 'retries', 'intents', 'missed', 'events'],
+  keys: ['rollout', 'events', ...writtenKeys],
   args: { write: 'text', repairs: 'json', counts: 'json', changed: 'json' },
   result: isDone,
 });
@@ -146,15 +130,9 @@ export const activatePlanScript = defineScript({
     ...stagedKeys,
   ],
   args: {
+    ...rolloutArgs,
+    ...planArgs,
     id: 'text',
-    write: 'text',
-    rollout: 'text',
-    fields: 'json',
-    groups: 'text',
-    attributes: 'text',
-    counts: 'json',
-    planned: 'number',
-    events: 'json',
     number: 'number',
     numberKeptMs: 'number',
     createdAt: 'number',
@@ -165,18 +143,7 @@ export const activatePlanScript = defineScript({
 export const replacePlanScript = defineScript({
   file: new URL('./lua/replace-plan.lua', import.meta.url),
   keys: ['rollout', 'events', 'groups', 'attributes', ...recordKeys, ...stagedKeys],
-  args: {
-    write: 'text',
-    expectedRev: 'number',
-    rev: 'number',
-    rollout: 'text',
-    fields: 'json',
-    groups: 'text',
-    attributes: 'text',
-    counts: 'json',
-    planned: 'number',
-    events: 'json',
-  },
+  args: { ...changedArgs, ...planArgs },
   result: z.enum(['saved', 'stale', 'lost']),
 });
 
@@ -190,18 +157,7 @@ export const stageJoinersScript = defineScript({
 export const joinPlanScript = defineScript({
   file: new URL('./lua/join-plan.lua', import.meta.url),
   keys: ['rollout', 'events', 'fence', 'groups', 'attributes', 'joiners', ...recordKeys],
-  args: {
-    write: 'text',
-    fence: 'number?',
-    expectedRev: 'number',
-    rev: 'number',
-    rollout: 'text',
-    fields: 'json',
-    groups: 'text',
-    attributes: 'text',
-    joining: 'number',
-    events: 'json',
-  },
+  args: { ...changedArgs, ...groupArgs, fence: 'number?', joining: 'number' },
   result: z.enum(['saved', 'stale', 'lost']),
 });
 

@@ -64,7 +64,7 @@ export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext
  * was upgraded. Read in the order in which an upgrade moves on, so that one that moves meanwhile is found where it was;
  * retrying ones, who go back, are read twice.
  */
-export async function listOutcomes(commands: RedisCommands, keys: RolloutKeys): Promise<Outcomes> {
+async function listOutcomes(commands: RedisCommands, keys: RolloutKeys): Promise<Outcomes> {
   const idsIn = (key: string) => commands.zrange(key, '0', '-1');
   const [pending, retries, due, retriesAgain, failed, withdrawn, all] = await Promise.all([
     idsIn(keys.pending),
