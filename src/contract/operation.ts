@@ -68,7 +68,8 @@ interface OperationDraft<Params, Query, Body, Answer, Name extends string, WireA
   };
   readonly errors?: readonly string[];
   readonly requiresETag?: boolean;
-  readonly idempotent: boolean;
+  /** Left out: unless it is a POST. */
+  readonly idempotent?: boolean;
   readonly source: string;
 }
 
@@ -90,6 +91,7 @@ export function defineOperation<
     body: draft.body ?? null,
     errors: draft.errors ?? [],
     requiresETag: draft.requiresETag ?? false,
+    idempotent: draft.idempotent ?? draft.method !== 'POST',
   };
 }
 

@@ -24,6 +24,5 @@ export const whoAmI = defineOperation({
       })
       .meta({ id: 'Caller' }),
   },
-  idempotent: true,
   source: 'DESIGN §5, HTTP: bearer tokens with names and roles',
 });

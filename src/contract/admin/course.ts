@@ -89,6 +89,5 @@ export const getRolloutCourse = defineOperation({
   params: rolloutId,
   answer: { status: 200, body: RolloutCourseBody },
   errors: ['notFound', 'unavailable'],
-  idempotent: true,
   source: 'DESIGN §5, HTTP: figures over time and by stratum, from events and counters',
 });

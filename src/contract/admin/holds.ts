@@ -151,7 +151,6 @@ export const listHolds = defineOperation({
   path: '/holds',
   answer: { status: 200, body: HeldThingsBody },
   errors: ['unavailable'],
-  idempotent: true,
   source: 'DESIGN §5: builds, collectors and strata that are held',
 });
 
@@ -165,7 +164,6 @@ export const readAudit = defineOperation({
   }),
   answer: { status: 200, body: z.object({ entries: z.array(AuditEntryBody).readonly() }) },
   errors: ['unavailable'],
-  idempotent: true,
   source: 'DESIGN §5: who did which verb, hold or release, when and why, newest first',
 });
 
@@ -179,6 +177,5 @@ export const explainCollector = defineOperation({
   }),
   answer: { status: 200, body: CollectorExplanationBody },
   errors: ['notFound', 'unavailable'],
-  idempotent: true,
   source: 'DESIGN §5: why not now, and when; the service is asked about the collector',
 });

@@ -74,7 +74,6 @@ export const listPolicies = defineOperation({
   path: '/policies',
   answer: { status: 200, body: PolicyStatusesBody },
   errors: ['unavailable'],
-  idempotent: true,
   source: 'DESIGN §5: the last scan of each policy, its outcome, and when the next one is due',
 });
 
@@ -109,7 +108,6 @@ export const previewStart = defineOperation({
   params: policyName,
   answer: { status: 200, body: StartPreviewBody },
   errors: policyErrors,
-  idempotent: true,
   source: 'P15: what `start` would start now; reads the fleet, and may take minutes',
 });
 
@@ -132,6 +130,5 @@ export const startPolicy = defineOperation({
   }),
   answer: { status: 200, body: RolloutStatusBody },
   errors: policyErrors,
-  idempotent: false,
   source: 'P15: also where the last rollout to this build was aborted or taken back; may take minutes',
 });

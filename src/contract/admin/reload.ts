@@ -72,7 +72,6 @@ export const previewReload = defineOperation({
   summary: 'Show what a reload would change',
   answer: { status: 200, body: ReloadPreviewBody },
   errors: ['invalid', 'unavailable'],
-  idempotent: true,
   source:
     'DESIGN §4, Reload: what this daemon would read, and which running rollouts would follow; changes nothing',
 });

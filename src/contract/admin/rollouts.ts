@@ -61,7 +61,6 @@ export const listRollouts = defineOperation({
     }),
   },
   errors: ['notFound', 'unavailable'],
-  idempotent: true,
   source:
     'DESIGN §5, HTTP: newest first; the running ones and the last ended one of each policy, or a page of all that are kept',
 });
@@ -74,7 +73,6 @@ export const getRollout = defineOperation({
   params: rolloutId,
   answer: { status: 200, body: RolloutStatusBody },
   errors: ['notFound', 'unavailable'],
-  idempotent: true,
   source: 'DESIGN §5, HTTP',
 });
 
@@ -123,7 +121,6 @@ export const listRolloutCollectors = defineOperation({
     }),
   },
   errors: ['notFound', 'unavailable'],
-  idempotent: true,
   source: 'DESIGN §5, HTTP: in plan order; failed and withdrawn ones the latest first',
 });
 
@@ -149,7 +146,6 @@ export const listRolloutEvents = defineOperation({
   }),
   answer: { status: 200, body: z.object({ events: z.array(RolloutEventBody).readonly() }) },
   errors: ['notFound', 'unavailable'],
-  idempotent: true,
   source: 'DESIGN §5, Log: newest first',
 });
 
@@ -161,7 +157,6 @@ export const listRolloutVerbs = defineOperation({
   params: rolloutId,
   answer: { status: 200, body: z.object({ verbs: z.array(RolloutVerbName).readonly() }) },
   errors: ['notFound', 'unavailable'],
-  idempotent: true,
   source: 'DESIGN §5, Status: what can I do; the verbs that are legal now',
 });
 
@@ -179,6 +174,5 @@ export const reportRollout = defineOperation({
   }),
   answer: { status: 200, body: z.object({ report: z.string().meta({ description: 'The whole file.' }) }) },
   errors: ['notFound', 'unavailable'],
-  idempotent: true,
   source: 'DESIGN §5, Commands: what went where and when, for a change ticket',
 });

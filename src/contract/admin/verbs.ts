@@ -215,7 +215,6 @@ export const previewRollback = defineOperation({
   params: rolloutId,
   answer: { status: 200, body: RollbackPreviewBody },
   errors: ['notFound', 'refused', 'unavailable'],
-  idempotent: true,
   source: 'P15: what a rollback would do now; the request names its numbers',
 });
 export const RepairPreviewBody = z
@@ -252,7 +251,6 @@ export const previewRepair = defineOperation({
   }),
   answer: { status: 200, body: RepairPreviewBody },
   errors: ['notFound', 'refused', 'unavailable'],
-  idempotent: true,
   source: 'P15: the corrupt records that a repair would settle; refused where none is corrupt',
 });
 export const repairRollout = verb({

@@ -53,7 +53,6 @@ export const listCollectors = defineOperation({
   path: '/collectors',
   query: z.object({ filter: absentWhenEmpty(Filter).optional(), ...page }),
   answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
-  idempotent: true,
   source: 'collector-api.md §4.1',
 });
 
@@ -67,7 +66,6 @@ export const listOfflineCollectors = defineOperation({
     ...page,
   }),
   answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
-  idempotent: true,
   source: 'collector-api.md §4.1',
 });
 
@@ -79,7 +77,6 @@ export const getCollector = defineOperation({
   params: collectorId,
   answer: { status: 200, body: OneCollector },
   errors: ['InvalidCollector'],
-  idempotent: true,
   source: 'collector-api.md §4.1',
 });
 
@@ -91,7 +88,6 @@ export const getCollectorByName = defineOperation({
   params: z.object({ name: z.string() }),
   answer: { status: 200, body: OneCollector },
   errors: ['InvalidCollector'],
-  idempotent: true,
   source: 'collector-api.md §4.1',
 });
 
@@ -104,7 +100,6 @@ export const createCollector = defineOperation({
   body: StatedCollector,
   answer: { status: 201, body: OneCollector },
   errors: collectorErrorCodes,
-  idempotent: false,
   source: 'collector-api.md §4.1',
 });
 
@@ -118,7 +113,6 @@ export const updateCollector = defineOperation({
   requiresETag: true,
   answer: { status: 200, body: OneCollector },
   errors: collectorErrorCodes,
-  idempotent: true,
   source: 'collector-api.md §4.1, §4.4',
 });
 
@@ -130,7 +124,6 @@ export const deleteCollector = defineOperation({
   params: collectorId,
   answer: { status: 200, body: z.unknown() },
   errors: collectorErrorCodes,
-  idempotent: true,
   source: 'collector-api.md §4.1',
 });
 
@@ -142,6 +135,5 @@ export const deleteOfflineCollectors = defineOperation({
   path: '/collectors/offline',
   query: z.object({ aliveBeforeDays }),
   answer: { status: 200, body: z.unknown() },
-  idempotent: true,
   source: 'collector-api.md §4.1',
 });

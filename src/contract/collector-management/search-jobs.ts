@@ -16,7 +16,6 @@ export const createSearchJob = defineOperation({
   body: anyBody,
   answer: { status: 202, body: anyBody },
   errors: ['forbidden'],
-  idempotent: false,
   source: 'collector-api.md §4.5, §5',
 });
 
@@ -28,7 +27,6 @@ export const getSearchJob = defineOperation({
   params: searchJobId,
   answer: { status: 200, body: anyBody },
   errors: ['forbidden'],
-  idempotent: true,
   source: 'collector-api.md §4.5, §5',
 });
 
@@ -45,6 +43,5 @@ export const listSearchJobResults = defineOperation({
   }),
   answer: { status: 200, body: anyBody, bytesMax: resultsBytesMax },
   errors: ['forbidden'],
-  idempotent: true,
   source: 'collector-api.md §4.5',
 });

@@ -60,7 +60,6 @@ export const listSources = defineOperation({
     body: z.looseObject({ [downloadVersionKey]: z.string().optional(), sources: z.array(Source) }),
   },
   errors: ['InvalidCollector'],
-  idempotent: true,
   source: 'collector-api.md §4.2',
 });
 
@@ -73,7 +72,6 @@ export const getSource = defineOperation({
   query: download,
   answer: { status: 200, body: OneSource },
   errors: sourceErrorCodes,
-  idempotent: true,
   source: 'collector-api.md §4.2',
 });
 
@@ -86,7 +84,6 @@ export const createSource = defineOperation({
   body: StatedSource,
   answer: { status: 201, body: OneSource },
   errors: sourceErrorCodes,
-  idempotent: false,
   source: 'collector-api.md §4.2',
 });
 
@@ -100,7 +97,6 @@ export const updateSource = defineOperation({
   requiresETag: true,
   answer: { status: 200, body: OneSource },
   errors: sourceErrorCodes,
-  idempotent: true,
   source: 'collector-api.md §4.2, §4.4',
 });
 
@@ -113,6 +109,5 @@ export const deleteSource = defineOperation({
   params: oneSource,
   answer: { status: 200, body: z.unknown() },
   errors: sourceErrorCodes,
-  idempotent: true,
   source: 'collector-api.md §4.2',
 });

@@ -63,7 +63,6 @@ export const listUpgradableCollectors = defineOperation({
     ...pageQuery(serviceLimits.upgradablePageSizeDefault),
   }),
   answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
-  idempotent: true,
   source: 'collector-api.md §4.3',
 });
 
@@ -73,7 +72,6 @@ export const listUpgradeTargets = defineOperation({
   method: 'GET',
   path: '/collectors/upgrades/targets',
   answer: { status: 200, body: z.looseObject({ targets: z.array(UpgradeTarget) }) },
-  idempotent: true,
   source: 'collector-api.md §4.3',
 });
 
@@ -84,7 +82,6 @@ export const getUpgradeTask = defineOperation({
   path: '/collectors/upgrades/{upgradeTaskId}',
   params: z.object({ upgradeTaskId: z.string().min(1) }),
   answer: { status: 200, body: z.looseObject({ upgrade: UpgradeTask }) },
-  idempotent: true,
   source: 'collector-api.md §4.3',
 });
 
@@ -97,6 +94,5 @@ export const createUpgradeTask = defineOperation({
   body: CreateUpgrade,
   answer: { status: 202, body: CreatedUpgrade },
   errors: createUpgradeCodes,
-  idempotent: false,
   source: 'collector-api.md §4.3, §7.5',
 });

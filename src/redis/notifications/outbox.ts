@@ -10,15 +10,9 @@ import { type Notice, noticeEvents } from '../../rollout/model/notice.ts';
 import type { AnnouncedRollout } from '../../rollout/notices/due-notices.ts';
 import type { AnnouncedPolicy } from '../../rollout/notices/due-of-policy.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { defineScript, runScript } from '../connection/script.ts';
+import { runScript } from '../connection/script.ts';
 import { BrokenRecordError, type BrokenRecords } from '../schema/unreadable-records.ts';
-
-const writeNoticesScript = defineScript({
-  file: new URL('./write-notices.lua', import.meta.url),
-  keys: ['announced', 'outbox'],
-  args: { subject: 'text', before: 'text?', after: 'text', messages: 'json', messagesMax: 'number' },
-  result: z.number(),
-});
+import { writeNoticesScript } from './scripts.ts';
 
 // A receiver that is away for a day misses dozens of messages in a busy installation.
 const messagesMax = 2_000;

@@ -131,6 +131,5 @@ export const readRecord = defineOperation({
   method: 'GET',
   path: '/reference/record',
   answer: { status: 200, body: z.custom<RecordSnapshot>() },
-  idempotent: true,
   source: 'src/reference-service/README.md',
 });
