@@ -110,7 +110,7 @@ function unknownRule(index: number): WaveRule {
   };
 }
 
-/** One that the config does not have any more. Nothing starts by it; what runs is watched for as long as usual. */
+/** One that the config does not have any more. Nothing starts by it, and running upgrades are watched for as long as usual. */
 function unknownPolicy(name: string): Policy {
   const minuteMs = 60_000;
   return {
