@@ -13,11 +13,11 @@ import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep } from '../orchestrator/step/run-step.ts';
 import type { StepParts } from '../orchestrator/step/step-run.ts';
 import type { Observations } from '../orchestrator/watch/observations.ts';
-import type { BullStepQueue } from '../queue/bullmq-step-queue.ts';
+import type { BullStepQueue, StepJobData } from '../queue/bullmq-step-queue.ts';
 import { type BullNoticeQueue, startNoticeWorker } from '../queue/notice-delivery.ts';
 import type { QueueNames } from '../queue/queue-names.ts';
 import { type RunningScanSchedule, type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
-import { startStepWorker } from '../queue/step-worker.ts';
+import { startTurnWorker } from '../queue/turn-worker.ts';
 import { makeRedisLeaderLease } from '../redis/coordination/leader-lease.ts';
 import type { FleetAccess } from './fleet-access.ts';
 import type { RedisConnections } from './redis-connections.ts';
@@ -74,13 +74,12 @@ const closeGraceMs: DurationMs = 5_000;
 /** Starts to run steps, to lead or follow, to check whether Redis lost data, and to follow the schedules. */
 export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
   const { redis, names, keyPrefix, sink, onQueueError } = parts;
-  const worker = startStepWorker({
-    connection: redis.queue.client,
-    names,
+  const worker = startTurnWorker<StepJobData>({
+    ...{ connection: redis.queue.client, prefix: names.prefix, queue: names.steps },
     concurrency: stepConcurrency,
-    runStep: (data, signal) => runStep(parts, data, signal),
+    run: (data, signal) => runStep(parts, data, signal),
     bringBack: parts.queue.bringBack,
-    onStepError: ({ rolloutId, collectorId }, error) =>
+    onRunError: ({ rolloutId, collectorId }, error) =>
       sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
     onError: onQueueError,
   });

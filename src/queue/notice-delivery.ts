@@ -1,9 +1,8 @@
-import { type ConnectionOptions, DelayedError, ErrorCode, type Job, Queue } from 'bullmq';
-import type { DurationMs } from '../base/time.ts';
+import { type ConnectionOptions, ErrorCode, Queue } from 'bullmq';
 import type { StepOutcome } from '../orchestrator/ports/leader.ts';
 import type { NoticeQueue } from '../orchestrator/ports/notifications.ts';
-import { CalmWorker } from './backoff-worker.ts';
 import type { QueueNames } from './queue-names.ts';
+import { startTurnWorker, type TurnWorker } from './turn-worker.ts';
 
 interface NoticeJobData {
   readonly receiver: string;
@@ -50,56 +49,15 @@ export interface NoticeWorkerParts {
   readonly onError: (error: Error) => void;
 }
 
-// A message that is being sent when its daemon is killed is sent again by another one after this time and its half.
-const lockDurationMs: DurationMs = 5_000;
-
-const comeBackAfterErrorMs: DurationMs = 2_000;
-
 // A receiver that answers slowly keeps no other one waiting.
 const receiversAtOnce = 10;
 
-// The counter of stalls is never reset; a receiver's job may live for weeks.
-const stallsMax = 1_000_000;
-
 /** Starts the worker that delivers messages: one a turn, and one receiver's job is in one place at a time. */
-export function startNoticeWorker(parts: NoticeWorkerParts): { close(graceMs: DurationMs): Promise<void> } {
-  const worker = new CalmWorker<NoticeJobData>(
-    parts.names.notices,
-    async (job: Job<NoticeJobData>, token?: string, signal?: AbortSignal) => {
-      const outcome = await deliverOnce(parts, job.data.receiver, signal ?? new AbortController().signal);
-      if (outcome.job === 'end') return;
-      await job.moveToDelayed(outcome.at, token);
-      throw new DelayedError();
-    },
-    {
-      connection: parts.connection,
-      prefix: parts.names.prefix,
-      concurrency: receiversAtOnce,
-      lockDuration: lockDurationMs,
-      stalledInterval: lockDurationMs / 2,
-      maxStalledCount: stallsMax,
-      drainDelay: 1,
-    },
-  );
-  worker.on('error', parts.onError);
-  return {
-    close: async (graceMs) => {
-      const closed = worker.close();
-      const abort = setTimeout(() => worker.cancelAllJobs('the daemon is stopping'), graceMs);
-      await closed.finally(() => clearTimeout(abort));
-    },
-  };
-}
-
-async function deliverOnce(
-  { deliver, onDeliverError }: NoticeWorkerParts,
-  receiver: string,
-  signal: AbortSignal,
-): Promise<StepOutcome> {
-  try {
-    return await deliver(receiver, signal);
-  } catch (error) {
-    onDeliverError(error);
-    return { job: 'comeBack', at: Date.now() + comeBackAfterErrorMs };
-  }
+export function startNoticeWorker(parts: NoticeWorkerParts): TurnWorker {
+  const { connection, names, deliver, onDeliverError, onError } = parts;
+  return startTurnWorker<NoticeJobData>({
+    ...{ connection, prefix: names.prefix, queue: names.notices, concurrency: receiversAtOnce, onError },
+    run: ({ receiver }, signal) => deliver(receiver, signal),
+    onRunError: (_job, error) => onDeliverError(error),
+  });
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StepOutcome } from '../../src/orchestrator/ports/leader.ts';
 import { makeStepQueue, type StepJobData } from '../../src/queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../../src/queue/queue-names.ts';
-import { startStepWorker } from '../../src/queue/step-worker.ts';
+import { startTurnWorker } from '../../src/queue/turn-worker.ts';
 import type { RedisConnection } from '../../src/redis/connection/connection.ts';
 
 type Client = RedisConnection['client'];
@@ -17,13 +17,11 @@ export function aStepWorker(
   const errors: string[] = [];
   const onError = (error: Error) => errors.push(error.message);
   const queue = makeStepQueue(clients.ofQueue, names, onError);
-  const worker = startStepWorker({
-    connection: clients.ofWorker,
-    names,
-    concurrency: 10,
-    runStep,
+  const worker = startTurnWorker<StepJobData>({
+    ...{ connection: clients.ofWorker, prefix: names.prefix, queue: names.steps, concurrency: 10 },
+    run: runStep,
     bringBack: queue.bringBack,
-    onStepError: () => undefined,
+    onRunError: () => undefined,
     onError,
   });
   onTestFinished(async () => {

@@ -4,7 +4,7 @@ import type { AccountConfig, Config } from '../../config/config.ts';
 import { makeLocalApiBudget } from '../../daemon/api-budgets.ts';
 import { makeFleetAccess } from '../../daemon/fleet-access.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
-import type { FleetService } from '../../orchestrator/ports/fleet-service.ts';
+import { type FleetService, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import { noMemory, type PlanMemory, type PlanReading, readPlan } from '../../orchestrator/scan/read-plan.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
@@ -119,7 +119,7 @@ function withFleet(fleet: FleetService, fleetOf: PlanBasis['fleetOf']): FleetSer
     ...fleet,
     readFleet: async (targetBuild, signal) => {
       const read = await fleet.readFleet(targetBuild, signal);
-      return read.ok ? { ok: true, value: fleetOf(read.value, targetBuild) } : read;
+      return mapAnswer(read, (value) => fleetOf(value, targetBuild));
     },
   };
 }

@@ -9,9 +9,8 @@ import {
   readCollectorByName,
   writeCollector,
 } from '../../contract/collector-management/write-back.ts';
-import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import { askByName } from '../wire/collector-name.ts';
-import type { ServedAnswer } from '../wire/service-call.ts';
 import {
   type Changed,
   type Conflict,
@@ -62,7 +61,7 @@ export function makeCollectorClient(client: RetryingClient): CollectorClient {
     aliveBeforeDays === undefined ? {} : { aliveBeforeDays };
 
   async function get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<KeptCollector>>> {
-    return taggedCollector(await client.call(readCollector, { params: { id } }, { signal }));
+    return mapAnswer(await client.call(readCollector, { params: { id } }, { signal }), taggedOf);
   }
 
   async function update(
@@ -71,7 +70,7 @@ export function makeCollectorClient(client: RetryingClient): CollectorClient {
     signal?: AbortSignal,
   ): Promise<Answer<KeptCollector>> {
     const input = { params: { id: collector.id }, body: { collector } };
-    return oneCollector(await client.call(writeCollector, input, { ifMatch: etag, signal }));
+    return mapAnswer(await client.call(writeCollector, input, { ifMatch: etag, signal }), collectorOf);
   }
 
   return {
@@ -93,13 +92,13 @@ export function makeCollectorClient(client: RetryingClient): CollectorClient {
       const answer = await askByName(name, ({ params, trailingSlash }) =>
         client.call(readCollectorByName, { params }, { trailingSlash, signal }),
       );
-      return taggedCollector(answer);
+      return mapAnswer(answer, taggedOf);
     },
 
     async create(draft, signal) {
       const stated = withoutServiceFields(draft, ['id', ...collectorAccess.transient]);
       const body = { collector: { collectorType: 'Hosted', ...stated } };
-      return oneCollector(await client.call(makeCollector, { body }, { signal }));
+      return mapAnswer(await client.call(makeCollector, { body }, { signal }), collectorOf);
     },
 
     update,
@@ -114,25 +113,21 @@ export function makeCollectorClient(client: RetryingClient): CollectorClient {
       }),
 
     async delete(id, signal) {
-      const answer = await client.call(deleteCollector, { params: { id } }, { signal });
-      return answer.ok ? { ok: true, value: null } : answer;
+      return mapAnswer(await client.call(deleteCollector, { params: { id } }, { signal }), () => null);
     },
 
     async deleteOffline(aliveBeforeDays, signal) {
       const query = days(aliveBeforeDays);
       const answer = await client.call(deleteOfflineCollectors, { query }, { signal });
-      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+      return mapAnswer(answer, ({ body }) => body);
     },
   };
 }
 
-function oneCollector(answer: ServedAnswer<{ readonly collector: KeptCollector }>): Answer<KeptCollector> {
-  return answer.ok ? { ok: true, value: answer.value.body.collector } : answer;
+interface Served {
+  readonly body: { readonly collector: KeptCollector };
+  readonly etag: string | null;
 }
 
-function taggedCollector(
-  answer: ServedAnswer<{ readonly collector: KeptCollector }>,
-): Answer<Tagged<KeptCollector>> {
-  if (!answer.ok) return answer;
-  return { ok: true, value: { resource: answer.value.body.collector, etag: answer.value.etag } };
-}
+const collectorOf = ({ body }: Served) => body.collector;
+const taggedOf = ({ body, etag }: Served) => ({ resource: body.collector, etag });

@@ -2,7 +2,7 @@ import type { DurationMs } from '../../base/time.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import type { ListPage, Operation } from '../../contract/operation.ts';
 import type { CallInput } from '../../http/client.ts';
-import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import { type PageOf, readWholeList } from '../wire/paging.ts';
 import { passesUntouched, repeatWhileTransient } from '../wire/repeat-while-transient.ts';
 import type { ServedAnswer, ServiceCall } from '../wire/service-call.ts';
@@ -92,5 +92,5 @@ export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
 }
 
 function pageOf<Row>(answer: ServedAnswer<ListPage<Row>>): Answer<ListPage<Row>> {
-  return answer.ok ? { ok: true, value: answer.value.body } : answer;
+  return mapAnswer(answer, ({ body }) => body);
 }

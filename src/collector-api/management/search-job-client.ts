@@ -3,7 +3,7 @@ import {
   getSearchJob,
   listSearchJobResults,
 } from '../../contract/collector-management/search-jobs.ts';
-import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServedAnswer } from '../wire/service-call.ts';
 import type { RetryingClient } from './retrying-client.ts';
 
@@ -40,5 +40,5 @@ export function makeSearchJobClient(client: RetryingClient): SearchJobClient {
 }
 
 function bodyOf(answer: ServedAnswer<unknown>): Answer<unknown> {
-  return answer.ok ? { ok: true, value: answer.value.body } : answer;
+  return mapAnswer(answer, ({ body }) => body);
 }

@@ -9,8 +9,7 @@ import {
   readSource,
   writeSource,
 } from '../../contract/collector-management/write-back.ts';
-import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
-import type { ServedAnswer } from '../wire/service-call.ts';
+import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import {
   type Changed,
   type Conflict,
@@ -68,8 +67,7 @@ export interface SourceClient {
 export function makeSourceClient(client: RetryingClient): SourceClient {
   async function get(params: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>> {
     const answer = await client.call(readSource, { params }, { signal });
-    if (!answer.ok) return answer;
-    return { ok: true, value: { resource: answer.value.body.source, etag: answer.value.etag } };
+    return mapAnswer(answer, ({ body, etag }) => ({ resource: body.source, etag }));
   }
 
   async function update(
@@ -78,7 +76,7 @@ export function makeSourceClient(client: RetryingClient): SourceClient {
     signal?: AbortSignal,
   ): Promise<Answer<KeptSource>> {
     const input = { params, body: { source: { ...source, id: params.sourceId } } };
-    return oneSource(await client.call(writeSource, input, { ifMatch: etag, signal }));
+    return mapAnswer(await client.call(writeSource, input, { ifMatch: etag, signal }), sourceOf);
   }
 
   return {
@@ -88,21 +86,20 @@ export function makeSourceClient(client: RetryingClient): SourceClient {
 
     async downloadAll(collectorId, signal) {
       const input = { params: { collectorId }, query: { download: true } };
-      const answer = await client.call(downloadSources, input, { signal });
-      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+      return mapAnswer(await client.call(downloadSources, input, { signal }), ({ body }) => body);
     },
 
     get,
 
     async download(params, signal) {
-      const answer = await client.call(downloadSource, { params, query: { download: true } }, { signal });
-      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+      const input = { params, query: { download: true } };
+      return mapAnswer(await client.call(downloadSource, input, { signal }), ({ body }) => body);
     },
 
     async create(collectorId, draft, signal) {
       const source = withoutServiceFields(draft, [...sourceAccess.notModifiable, ...sourceAccess.transient]);
       const input = { params: { collectorId }, body: { source } };
-      return oneSource(await client.call(makeSource, input, { signal }));
+      return mapAnswer(await client.call(makeSource, input, { signal }), sourceOf);
     },
 
     update,
@@ -117,12 +114,9 @@ export function makeSourceClient(client: RetryingClient): SourceClient {
       }),
 
     async delete(params, signal) {
-      const answer = await client.call(deleteSource, { params }, { signal });
-      return answer.ok ? { ok: true, value: null } : answer;
+      return mapAnswer(await client.call(deleteSource, { params }, { signal }), () => null);
     },
   };
 }
 
-function oneSource(answer: ServedAnswer<{ readonly source: KeptSource }>): Answer<KeptSource> {
-  return answer.ok ? { ok: true, value: answer.value.body.source } : answer;
-}
+const sourceOf = ({ body }: { readonly body: { readonly source: KeptSource } }) => body.source;

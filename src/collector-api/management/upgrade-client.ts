@@ -10,7 +10,7 @@ import type {
   UpgradeTask,
 } from '../../contract/collector-management/upgrades.ts';
 import { createUpgradeTask, getUpgradeTask } from '../../contract/collector-management/upgrades.ts';
-import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import type { RetryingClient } from './retrying-client.ts';
 
 /**
@@ -38,12 +38,11 @@ export function makeUpgradeClient(client: RetryingClient): UpgradeClient {
 
     async getTask(upgradeTaskId, signal) {
       const answer = await client.call(getUpgradeTask, { params: { upgradeTaskId } }, { signal });
-      return answer.ok ? { ok: true, value: answer.value.body.upgrade } : answer;
+      return mapAnswer(answer, ({ body }) => body.upgrade);
     },
 
     async createTask(body, signal) {
-      const answer = await client.call(createUpgradeTask, { body }, { signal });
-      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+      return mapAnswer(await client.call(createUpgradeTask, { body }, { signal }), (answer) => answer.body);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutsPage } from '../ports/rollout-store.ts';
 import type { PolicyStatuses } from './list-policies.ts';
 import type { ExplainResult, HeldThings, HoldResult, Operations, RolloutStatusPage } from './operations.ts';
-import type { ReloadPreviewResult, ReloadResult } from './reload.ts';
+import type { ReloadChanges, ReloadPreviewResult, ReloadResult } from './reload.ts';
 
 /** What an operator can do with the rollouts of one account. */
 export interface AccountOperations {
@@ -216,9 +216,7 @@ function joinPreviews(results: readonly ReloadPreviewResult[]): ReloadPreviewRes
   return { kind: 'shown', ...joinChanges(shown), configs: shown.flatMap(({ configs }) => configs) };
 }
 
-type Changes = Omit<Extract<ReloadPreviewResult, { kind: 'shown' }>, 'kind' | 'configs'>;
-
-function joinChanges(changes: readonly Changes[]): Changes {
+function joinChanges(changes: readonly ReloadChanges[]): ReloadChanges {
   return {
     policies: changes.flatMap(({ policies }) => policies),
     settings: [...new Set(changes.flatMap(({ settings }) => settings))],

@@ -33,33 +33,26 @@ export interface ReloadRequest {
   readonly reason: string;
 }
 
+/** What a reload changes. */
+export interface ReloadChanges {
+  readonly policies: readonly PolicyChange[];
+  readonly settings: readonly string[];
+  readonly needsRestart: readonly string[];
+  /** The running rollouts, as they stand to the config now; in a preview, `followed` is what they would follow at once. */
+  readonly rollouts: readonly FollowedConfig[];
+  /** What a person should know beside it. */
+  readonly warnings: readonly string[];
+}
+
 export type ReloadResult =
-  | {
-      readonly kind: 'reloaded' | 'unchanged';
-      readonly policies: readonly PolicyChange[];
-      readonly settings: readonly string[];
-      readonly needsRestart: readonly string[];
-      /** The running rollouts, as they stand to the config now. */
-      readonly rollouts: readonly FollowedConfig[];
-      /** What a person should know beside it. */
-      readonly warnings: readonly string[];
-    }
+  | ({ readonly kind: 'reloaded' | 'unchanged' } & ReloadChanges)
   /** The file has mistakes: nothing has changed. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** What a reload would do now. Nothing has changed. */
 export type ReloadPreviewResult =
-  | {
-      readonly kind: 'shown';
-      readonly policies: readonly PolicyChange[];
-      readonly settings: readonly string[];
-      readonly needsRestart: readonly string[];
-      /** `followed` is what the running rollouts would follow at once. */
-      readonly rollouts: readonly FollowedConfig[];
-      readonly warnings: readonly string[];
-      /** Names what the file says of each policy. */
-      readonly configs: readonly NamedConfig[];
-    }
+  /** `configs` names what the file says of each policy. */
+  | ({ readonly kind: 'shown'; readonly configs: readonly NamedConfig[] } & ReloadChanges)
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** How the last reading of the config went. */

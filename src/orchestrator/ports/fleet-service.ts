@@ -96,3 +96,8 @@ export interface FleetService {
 export type Answer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: ServiceFailure };
+
+/** The same answer with something made of its value. */
+export function mapAnswer<T, U>(answer: Answer<T>, change: (value: T) => U): Answer<U> {
+  return answer.ok ? { ok: true, value: change(answer.value) } : answer;
+}

@@ -145,23 +145,41 @@ function replacedEventOf(unreadable: string, { state, reason }: Rollout): Change
   };
 }
 
-// oxlint-disable-next-line max-lines-per-function -- a table: one row for each fact
+/** Facts whose event always has the same name, and no reason but their own; null: they are none. */
+const plainEvents = {
+  approved: 'rollout.approved',
+  waveAwaitsApproval: 'wave.awaitingApproval',
+  waveApproved: 'wave.approved',
+  waveOpened: 'wave.opened',
+  soakBegun: 'wave.soaking',
+  soakPolled: null,
+  soakSkipped: 'wave.soakSkipped',
+  wavePassed: 'wave.passed',
+  upgradesRepaired: null,
+  holdEnded: 'rollout.resumed',
+  resumed: 'rollout.resumed',
+  acknowledgedLowered: null,
+  reopened: 'rollout.reopened',
+  windowsLifted: 'rollout.windowsLifted',
+  leftBehindForeseen: null,
+  rollbackNamed: null,
+  closed: null,
+  brakeSet: null,
+  brakeLifted: null,
+} satisfies Partial<Record<RolloutFact['kind'], RolloutEventName | null>>;
+
+type PlainFact = Extract<RolloutFact, { kind: keyof typeof plainEvents }>;
+
+function isPlain(fact: RolloutFact): fact is PlainFact {
+  return fact.kind in plainEvents;
+}
+
 function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): ChangeEvent | undefined {
+  if (isPlain(fact)) {
+    const event = plainEvents[fact.kind];
+    return event === null ? undefined : { event };
+  }
   switch (fact.kind) {
-    case 'approved':
-      return { event: 'rollout.approved' };
-    case 'waveAwaitsApproval':
-      return { event: 'wave.awaitingApproval' };
-    case 'waveApproved':
-      return { event: 'wave.approved' };
-    case 'waveOpened':
-      return { event: 'wave.opened' };
-    case 'soakBegun':
-      return { event: 'wave.soaking' };
-    case 'soakSkipped':
-      return { event: 'wave.soakSkipped' };
-    case 'wavePassed':
-      return { event: 'wave.passed' };
     case 'gateAnswered':
       return gateEventOf(before, fact);
     case 'strataHeld':
@@ -170,40 +188,26 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
       return { event: 'stratum.held', reason: heldWords([fact.held]), ...kindOf(fact.held.reason) };
     case 'groupMoved': {
       const cleared = before.heldStrata.filter((held) => isCleared(held, fact.view));
-      return cleared.length === 0
-        ? undefined
-        : { event: 'stratum.released', reason: clearedWords(cleared, fact.label) };
+      if (cleared.length === 0) return undefined;
+      return { event: 'stratum.released', reason: clearedWords(cleared, fact.label) };
     }
-    case 'stratumReleased':
-      return {
-        event: 'stratum.released',
-        reason: releasedWords(fact.label, fact.reason),
-        reasonKind: fact.reason.kind,
-      };
-    case 'resumed':
-    case 'holdEnded':
-      return { event: 'rollout.resumed' };
-    case 'reopened':
-      return { event: 'rollout.reopened' };
+    case 'stratumReleased': {
+      const { label, reason } = fact;
+      return { event: 'stratum.released', reason: releasedWords(label, reason), reasonKind: reason.kind };
+    }
     case 'accountTied':
       return { event: 'rollout.tied', reason: tiedWords(fact) };
     case 'policyChanged':
       return { event: 'rollout.policyChanged', reason: differenceWords(fact.differences) };
-    case 'windowsLifted':
-      return { event: 'rollout.windowsLifted' };
-    case 'inventoryImplausible':
+    case 'inventoryImplausible': {
       // Other figures of the same finding are no event of their own.
-      return before.doubt === undefined
-        ? {
-            event: 'inventory.doubted',
-            reason: implausibleWords(fact.doubt.why),
-            reasonKind: fact.doubt.why.kind,
-          }
-        : undefined;
+      if (before.doubt !== undefined) return undefined;
+      const { why } = fact.doubt;
+      return { event: 'inventory.doubted', reason: implausibleWords(why), reasonKind: why.kind };
+    }
     case 'inventoryTrusted':
-      return before.doubt === undefined
-        ? undefined
-        : { event: 'inventory.trusted', reason: inventoryTrustedWords };
+      if (before.doubt === undefined) return undefined;
+      return { event: 'inventory.trusted', reason: inventoryTrustedWords };
     case 'held':
     case 'paused':
     case 'aborted':
@@ -212,15 +216,6 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
     case 'rolledBack':
     case 'finished':
       return { event: `rollout.${after.state}` };
-    case 'soakPolled':
-    case 'upgradesRepaired':
-    case 'acknowledgedLowered':
-    case 'leftBehindForeseen':
-    case 'rollbackNamed':
-    case 'closed':
-    case 'brakeSet':
-    case 'brakeLifted':
-      return undefined;
     default:
       return assertNever(fact);
   }
