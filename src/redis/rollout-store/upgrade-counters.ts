@@ -1,13 +1,7 @@
 import { eachInSteps, type Steps } from '../../base/steps.ts';
 import { durationBucketOf } from '../../rollout/model/duration-buckets.ts';
-import {
-  holdsSlot,
-  isLost,
-  isOnBuild,
-  type Upgrade,
-  type UpgradeState,
-  weightOf,
-} from '../../rollout/model/upgrade.ts';
+import { holdsSlot, isLost, isOnBuild, type Upgrade, weightOf } from '../../rollout/model/upgrade.ts';
+import { learnedMsOf, stratumFigureOf } from '../../rollout/model/upgrade-figures.ts';
 import { counterField } from '../schema/counter-fields.ts';
 
 /** Counters in a plan's hash and how much they change by. */
@@ -37,43 +31,13 @@ export function countChange(before: Upgrade, after: Upgrade): CounterChanges {
   const changes = new Map<string, number>();
   addRecord(changes, before, -1);
   addRecord(changes, after, 1);
-  const tookMs = durationOf(before, after);
+  const tookMs = learnedMsOf(before, after);
   if (tookMs !== undefined) {
     add(changes, counterField.learnedCount, 1);
     add(changes, counterField.learnedSumMs, tookMs);
     add(changes, counterField.duration(after.identity.stratum, durationBucketOf(tookMs)), 1);
   }
   return withoutZeros(changes);
-}
-
-/** From the last create to the verification: what waited between two attempts says nothing about an upgrade's length. */
-function durationOf(before: Upgrade, after: Upgrade): number | undefined {
-  if (before.progress.state !== 'verifying' || after.progress.state !== 'succeeded') return undefined;
-  return Math.max(0, Math.round(after.progress.endedAt - before.progress.startedAt));
-}
-
-/** Under which figure of its stratum a state is counted; left out: neither waits, nor runs, nor shows how the build does. */
-function stratumFigureOf(state: UpgradeState): 'waiting' | 'active' | 'succeeded' | 'failed' | undefined {
-  switch (state) {
-    case 'pending':
-    case 'retrying':
-      return 'waiting';
-    case 'queued':
-    case 'starting':
-    case 'upgrading':
-    case 'verifying':
-      return 'active';
-    case 'succeeded':
-      return 'succeeded';
-    case 'failed':
-    case 'timedOut':
-    case 'unconfirmed':
-      return 'failed';
-    case 'deferred':
-    case 'withdrawn':
-    case 'rolledBack':
-      return undefined;
-  }
 }
 
 function addRecord(changes: Map<string, number>, upgrade: Upgrade, sign: 1 | -1): void {

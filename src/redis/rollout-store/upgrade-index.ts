@@ -1,9 +1,9 @@
 import { invariant } from '../../base/assert.ts';
-import type { EpochMs } from '../../base/time.ts';
 import type { UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { CapDomain } from '../../rollout/model/plan-groups.ts';
-import { dueAtOf, holdsSlot, isEnd, isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { dueAtOf, holdsSlot, isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { changedAtOf } from '../../rollout/model/upgrade-figures.ts';
 import { counterField } from '../schema/counter-fields.ts';
 import { pendingScoreOf } from '../schema/plan-place.ts';
 import { encodeUpgrade } from '../schema/stored-upgrade.ts';
@@ -79,17 +79,6 @@ export function encodeCounts(changes: CounterChanges): Readonly<Record<string, s
 
 export function encodeEvents(events: readonly RolloutEvent[]): readonly string[] {
   return events.map((event) => JSON.stringify(event));
-}
-
-/**
- * When the state changed: its event knows, and an end knows without one. undefined: it did not, or nobody knows, or an
- * end was left again: a wave's soak runs from the end of its last upgrade.
- */
-function changedAtOf({ before, after, events }: UpgradeChange): EpochMs | undefined {
-  if (before.progress.state === after.progress.state || isEnd(before.progress.state)) return undefined;
-  const instants = events.map(({ at }) => at);
-  if ('endedAt' in after.progress) instants.push(after.progress.endedAt);
-  return instants.length === 0 ? undefined : Math.max(...instants);
 }
 
 /** The caps of its domains by their counters. */

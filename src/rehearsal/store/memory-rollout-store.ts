@@ -4,7 +4,8 @@ import { joinTables } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
-import { holdsSlot, isEnd, type Upgrade, weightOf } from '../../rollout/model/upgrade.ts';
+import { holdsSlot, type Upgrade, weightOf } from '../../rollout/model/upgrade.ts';
+import { changedAtOf } from '../../rollout/model/upgrade-figures.ts';
 import { activeKey, type Kept, makeMemoryReads } from './memory-reads.ts';
 import { makeMemoryTally } from './memory-tally.ts';
 
@@ -255,14 +256,6 @@ export function makeMemoryRolloutStore(
     repair: async () => [],
     saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
   };
-}
-
-/** When the state changed: its event knows, and an end knows without one; leaving an end counts for nothing. */
-function changedAtOf({ before, after, events }: UpgradeChange): number | undefined {
-  if (before.progress.state === after.progress.state || isEnd(before.progress.state)) return undefined;
-  const instants = events.map(({ at }) => at);
-  if ('endedAt' in after.progress) instants.push(after.progress.endedAt);
-  return instants.length === 0 ? undefined : Math.max(...instants);
 }
 
 /** The revs are only the quick way out. */

@@ -12,13 +12,13 @@ import {
   dueAtOf,
   holdsSlot,
   isEnd,
-  isFailed,
   isLost,
   isOnBuild,
   type Upgrade,
   type UpgradeState,
   weightOf,
 } from '../../rollout/model/upgrade.ts';
+import { learnedMsOf, stratumFigureOf } from '../../rollout/model/upgrade-figures.ts';
 
 type Figures = Omit<
   StoredView,
@@ -109,7 +109,7 @@ export function makeMemoryTally(): MemoryTally {
       weight: 0,
     };
     const summary = { ...before, weight: nearZero(before.weight + weight) };
-    const figure = figureOf(progress.state);
+    const figure = stratumFigureOf(progress.state);
     if (figure !== undefined) summary[figure] += sign;
     ofStratum[wave] = summary;
   };
@@ -144,8 +144,8 @@ export function makeMemoryTally(): MemoryTally {
   };
 
   const learn = (before: Upgrade, after: Upgrade) => {
-    if (before.progress.state !== 'verifying' || after.progress.state !== 'succeeded') return;
-    const tookMs = Math.max(0, Math.round(after.progress.endedAt - before.progress.startedAt));
+    const tookMs = learnedMsOf(before, after);
+    if (tookMs === undefined) return;
     learned.count += 1;
     learned.sumMs += tookMs;
     const ofStratum = buckets.get(after.identity.stratum) ?? new Map<number, number>();
@@ -280,13 +280,6 @@ export function makeMemoryTally(): MemoryTally {
 // Redis sorts what is due at one instant by its text.
 function byName(a: Upgrade, b: Upgrade): number {
   return String(a.identity.collectorId) < String(b.identity.collectorId) ? -1 : 1;
-}
-
-function figureOf(state: UpgradeState): 'waiting' | 'active' | 'succeeded' | 'failed' | undefined {
-  if (state === 'pending' || state === 'retrying') return 'waiting';
-  if (state === 'succeeded') return 'succeeded';
-  if (isFailed(state)) return 'failed';
-  return isEnd(state) || state === 'deferred' ? undefined : 'active';
 }
 
 /** A step within a state, which no figure shows. */

@@ -1,0 +1,39 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { RolloutEvent } from './events.ts';
+import type { StratumSummary } from './rollout.ts';
+import { isEnd, isFailed, isRunning, type Upgrade, type UpgradeState } from './upgrade.ts';
+
+/** From the last create to the verification: what waited between two attempts says nothing about an upgrade's length. */
+export function learnedMsOf(before: Upgrade, after: Upgrade): DurationMs | undefined {
+  if (before.progress.state !== 'verifying' || after.progress.state !== 'succeeded') return undefined;
+  return Math.max(0, Math.round(after.progress.endedAt - before.progress.startedAt));
+}
+
+/** Under which figure of its stratum a state is counted; left out: neither waits, nor runs, nor shows how the build does. */
+export function stratumFigureOf(
+  state: UpgradeState,
+): keyof Pick<StratumSummary, 'waiting' | 'active' | 'succeeded' | 'failed'> | undefined {
+  if (state === 'pending' || state === 'retrying') return 'waiting';
+  if (isFailed(state)) return 'failed';
+  if (state === 'succeeded') return 'succeeded';
+  return isRunning(state) ? 'active' : undefined;
+}
+
+/**
+ * When the state changed: its event knows, and an end knows without one. undefined: it did not, or nobody knows, or an
+ * end was left again: a wave's soak runs from the end of its last upgrade.
+ */
+export function changedAtOf({
+  before,
+  after,
+  events,
+}: {
+  readonly before: Upgrade;
+  readonly after: Upgrade;
+  readonly events: readonly RolloutEvent[];
+}): EpochMs | undefined {
+  if (before.progress.state === after.progress.state || isEnd(before.progress.state)) return undefined;
+  const instants = events.map(({ at }) => at);
+  if ('endedAt' in after.progress) instants.push(after.progress.endedAt);
+  return instants.length === 0 ? undefined : Math.max(...instants);
+}
