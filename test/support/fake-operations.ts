@@ -182,11 +182,11 @@ export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
 }
 
 export interface FakeOperations extends Operations {
-  readonly requests: readonly VerbRequest[];
-  readonly repairs: readonly RepairRequest[];
-  readonly reloads: readonly ReloadRequest[];
-  readonly starts: readonly StartRequest[];
-  readonly holdRequests: ReadonlyArray<{ readonly did: 'hold' | 'release' } & HoldRequest>;
+  readonly requests: VerbRequest[];
+  readonly repairs: RepairRequest[];
+  readonly reloads: ReloadRequest[];
+  readonly starts: StartRequest[];
+  readonly holdRequests: Array<{ readonly did: 'hold' | 'release' } & HoldRequest>;
   /** From now on this rollout stands like this. */
   rolloutStandsAt(status: RolloutStatus): void;
   /** From now on policies stand like this. */
@@ -222,44 +222,27 @@ export function makeFakeOperations(data: {
   readonly explanations?: Readonly<Record<string, ExplainResult>>;
 }): FakeOperations {
   const statuses = new Map(data.rollouts.map((status) => [status.id, status]));
-  const requests: VerbRequest[] = [];
-  const repairs: RepairRequest[] = [];
-  const reloads: ReloadRequest[] = [];
-  const starts: StartRequest[] = [];
-  const holdRequests: Array<{ did: 'hold' | 'release' } & HoldRequest> = [];
-  let standings = data.policies ?? { policies: [], orphans: [] };
-  let trouble: Error | 'hang' | undefined;
-  const answer = async <T>(make: () => T): Promise<T> => {
-    if (trouble === 'hang') return new Promise<never>(() => {});
-    if (trouble !== undefined) throw trouble;
-    return make();
-  };
+  const present = { policies: data.policies ?? { policies: [], orphans: [] } };
+  let trouble = async (): Promise<void> => undefined;
+  const answer = <T>(make: () => T): Promise<T> => trouble().then(make);
   const known = <T>(id: string, make: () => T) => answer(() => (statuses.has(id) ? make() : undefined));
   const changeHold = (did: 'hold' | 'release', request: HoldRequest) =>
     answer((): HoldResult => {
-      holdRequests.push({ did, ...request });
+      operations.holdRequests.push({ did, ...request });
       const { subject } = request;
       return (
         data.holdResults?.[subject] ?? { kind: 'unknown', why: { kind: 'unknown', subject, nearest: [] } }
       );
     });
-  return {
-    requests,
-    repairs,
-    reloads,
-    starts,
-    holdRequests,
-    rolloutStandsAt: (status) => {
-      statuses.set(status.id, status);
-    },
-    standAt: (policies) => {
-      standings = policies;
-    },
+  const operations: FakeOperations = {
+    ...{ requests: [], repairs: [], reloads: [], starts: [], holdRequests: [] },
+    rolloutStandsAt: (status) => void statuses.set(status.id, status),
+    standAt: (policies) => void Object.assign(present, { policies }),
     breakWith: (error) => {
-      trouble = error;
+      trouble = () => Promise.reject(error);
     },
     hang: () => {
-      trouble = 'hang';
+      trouble = () => new Promise(() => {});
     },
     listRollouts: () => answer(() => [...statuses.values()]),
     pageRollouts: ({ before, limit }) =>
@@ -270,7 +253,7 @@ export function makeFakeOperations(data: {
         const rollouts = all.slice(from, from + limit);
         return { rollouts, next: from + limit < all.length ? (rollouts.at(-1)?.id ?? null) : null };
       }),
-    listPolicies: () => answer(() => standings),
+    listPolicies: () => answer(() => present.policies),
     rolloutStatus: (id) => answer(() => statuses.get(id)),
     listUpgrades: (id, { offset, limit, state }) =>
       known(id, () =>
@@ -311,7 +294,7 @@ export function makeFakeOperations(data: {
       ),
     apply: (request) =>
       answer((): VerbResult => {
-        requests.push(request);
+        operations.requests.push(request);
         const status = statuses.get(request.rolloutId);
         if (status === undefined) return { kind: 'unknownRollout' };
         if (status.endedAt !== null) {
@@ -338,7 +321,7 @@ export function makeFakeOperations(data: {
     repair: (request) =>
       answer((): VerbResult => {
         const { rolloutId } = request;
-        repairs.push(request);
+        operations.repairs.push(request);
         const status = statuses.get(rolloutId);
         return status === undefined ? { kind: 'unknownRollout' } : { kind: 'done', status };
       }),
@@ -348,7 +331,7 @@ export function makeFakeOperations(data: {
     readAudit: (limit) => answer(() => (data.audit ?? []).slice(0, limit)),
     reload: (request) =>
       answer((): ReloadResult => {
-        reloads.push(request);
+        operations.reloads.push(request);
         return data.reload ?? { kind: 'unchanged', ...nothingChanged };
       }),
     previewReload: () =>
@@ -358,7 +341,7 @@ export function makeFakeOperations(data: {
     previewStart: (policy) => answer(() => data.preview ?? unknownPolicy(policy)),
     start: (request) =>
       answer((): StartResult => {
-        starts.push(request);
+        operations.starts.push(request);
         const preview = data.preview ?? unknownPolicy(request.policy);
         if (preview.kind !== 'planned') return preview;
         const { planHash } = preview.preview;
@@ -378,6 +361,7 @@ export function makeFakeOperations(data: {
         return isPlanned ? known : undefined;
       }),
   };
+  return operations;
 }
 
 const nothingChanged = { policies: [], settings: [], needsRestart: [], rollouts: [], warnings: [] };

@@ -36,6 +36,9 @@ export interface RedisProcessInput {
   readonly sentinel?: string;
 }
 
+/** Of a server that loses nothing: it writes its append-only file with every command. */
+export const losslessArgs = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+
 // A file at its limit answers a write with an error then, as a full disk does, instead of ending the process.
 const shellText = 'trap "" XFSZ; exec "$@"';
 
@@ -87,6 +90,5 @@ async function argumentsFor(
     await writeFile(file, sentinel);
     return [file, '--sentinel', ...shared];
   }
-  const lossless = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
-  return [...shared, ...lossless, '--maxmemory-policy', 'noeviction', ...args];
+  return [...shared, ...losslessArgs, '--maxmemory-policy', 'noeviction', ...args];
 }

@@ -1,5 +1,6 @@
 import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
 import { startEmbeddedRedis } from '../../../src/redis/embedded/start-embedded-redis.ts';
+import { losslessArgs } from './redis-process.ts';
 
 /** A Redis for tests. */
 export interface TestRedis {
@@ -57,17 +58,7 @@ async function startContainer(): Promise<TestRedis> {
   process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
   const { GenericContainer, Wait } = await import('testcontainers');
   const container = await new GenericContainer(image)
-    .withCommand([
-      'redis-server',
-      '--protected-mode',
-      'no',
-      '--appendonly',
-      'yes',
-      '--appendfsync',
-      'always',
-      '--save',
-      '',
-    ])
+    .withCommand(['redis-server', '--protected-mode', 'no', ...losslessArgs])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'))
     .withAutoRemove(true)

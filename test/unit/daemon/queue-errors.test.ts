@@ -28,16 +28,12 @@ describe('complaints of the queue', () => {
     expect(queue.lines()).toEqual(['error queue.refused', 'error queue.refused']);
   });
 
-  it('leave it to others to tell that Redis takes no writes', () => {
+  it.each([
+    ['takes no writes', replyError("OOM command not allowed when used memory > 'maxmemory'.")],
+    ['is away', new Error('connect ECONNREFUSED 127.0.0.1:6379')],
+  ])('leave it to others to tell that Redis %s', (_what, error) => {
     const queue = complaints();
-    queue.at(0, replyError("OOM command not allowed when used memory > 'maxmemory'."));
-    queue.at(1, refused);
-    expect(queue.lines()).toEqual(['debug queue.failed', 'error queue.refused']);
-  });
-
-  it('leave it to the connection to tell that Redis is away', () => {
-    const queue = complaints();
-    queue.at(0, new Error('connect ECONNREFUSED 127.0.0.1:6379'));
+    queue.at(0, error);
     queue.at(1, refused);
     expect(queue.lines()).toEqual(['debug queue.failed', 'error queue.refused']);
   });

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { rolloutStates, waveStates } from '../../../src/rollout/model/rollout.ts';
-import { aFolder } from '../../support/a-folder.ts';
 import { dashboard, dashboardQueries, panels, withoutVariables } from '../../support/deploy/dashboard.ts';
 import { exposeEverything } from '../../support/exposed-metrics.ts';
 import { anchorOf, headingsOf } from '../docs/documents.ts';
@@ -159,17 +158,6 @@ describe.skipIf(!promtool)('promtool (skipped where it is not installed)', () =>
     ['what the alerts say to each story', ['test', 'rules', 'rules.test.yml']],
   ])('approves of %s', (_what, args) => {
     expect(runPromtool(args, join(deploy, 'prometheus'))).toMatchObject({ status: 0 });
-  });
-
-  it('can parse every query of the dashboard', () => {
-    const folder = aFolder();
-    const rules = dashboardQueries.map(({ expr }, index) => ({
-      record: `query_${index}`,
-      expr: withoutVariables(expr),
-    }));
-    writeFileSync(join(folder, 'rules.yml'), stringify({ groups: [{ name: 'dashboard', rules }] }));
-    const answer = runPromtool(['check', 'rules', 'rules.yml'], folder);
-    expect(answer).toMatchObject({ status: 0 });
   });
 });
 

@@ -80,25 +80,18 @@ describe('the verbs of an operator', () => {
   });
 });
 
-describe('approve', () => {
-  it('is refused while the build is held: the plan that it lets start would stop at once', () => {
-    const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at };
-    expect(judge(view('awaitingApproval', [{}], { buildHold }), 'approve')).toEqual({
-      kind: 'refused',
-      refusal: { kind: 'buildHeld', build: '19.536-4', reason: 'breaks logs' },
-    });
+it.each([
+  ['approve', 'awaitingApproval'],
+  ['resume', 'held'],
+] as const)('%s is refused while the build is held: the rollout would stop at once', (verb, state) => {
+  const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at };
+  expect(judge(view(state, [{}], { buildHold }), verb)).toEqual({
+    kind: 'refused',
+    refusal: { kind: 'buildHeld', build: '19.536-4', reason: 'breaks logs' },
   });
 });
 
 describe('resume', () => {
-  it('is refused while the build is held, and says what to do first', () => {
-    const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at };
-    expect(judge(view('held', [{}], { buildHold }), 'resume')).toEqual({
-      kind: 'refused',
-      refusal: { kind: 'buildHeld', build: '19.536-4', reason: 'breaks logs' },
-    });
-  });
-
   it('ends the hold that was shown, and no later one (P15)', () => {
     const hold = (of: ReturnType<typeof view>, reason: string) =>
       afterFact(of, { kind: 'held', at, reason: because(reason) });
