@@ -11,3 +11,13 @@ export const quietParts = {
   policies: ['production'],
   observations: { note: () => undefined, find: () => undefined },
 };
+
+/** What a leader has more: background tasks that are over when its pass is, and gates that give no answer. */
+export const quietLead = {
+  backgroundTasks: {
+    run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
+      await work(new AbortController().signal);
+    },
+  },
+  gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
+};

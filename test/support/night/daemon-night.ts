@@ -46,8 +46,6 @@ export interface NightInput {
   readonly scenario?: ScenarioInput;
   /** Keys of the policy, as in the config file. */
   readonly rollout?: Readonly<Record<string, unknown>>;
-  /** More policies, beside the one that `rollout` changes. */
-  readonly moreRollouts?: ReadonlyArray<Readonly<Record<string, unknown>>>;
   /** Keys of the service section, as in the config file. */
   readonly service?: Readonly<Record<string, unknown>>;
   readonly http?: Readonly<Record<string, unknown>>;
@@ -235,7 +233,6 @@ export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | '
         defer: { upTo: '30s' },
         ...input.rollout,
       },
-      ...(input.moreRollouts ?? []),
     ],
   };
 }

@@ -2,49 +2,26 @@ import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
 import { findTimeZone, isTimeZone, type TimeZone } from '../../../src/base/time-zone.ts';
+import { lossless } from '../../support/lossless.ts';
 
 const zones = [
-  ...[
-    'UTC',
-    'Europe/Berlin',
-    'America/New_York',
-    'America/Los_Angeles',
-    'America/Sao_Paulo',
-    'America/St_Johns',
-  ],
-  ...[
-    'Africa/Cairo',
-    'Africa/Casablanca',
-    'Asia/Tokyo',
-    'Asia/Kolkata',
-    'Asia/Kathmandu',
-    'Australia/Sydney',
-  ],
-  ...['Australia/Lord_Howe', 'Pacific/Apia', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'],
+  ...['UTC', 'Europe/Berlin', 'America/New_York', 'America/Los_Angeles', 'America/Sao_Paulo'],
+  ...['America/St_Johns', 'Africa/Cairo', 'Africa/Casablanca', 'Asia/Tokyo', 'Asia/Kolkata'],
+  ...['Asia/Kathmandu', 'Australia/Sydney', 'Australia/Lord_Howe', 'Pacific/Apia'],
+  ...['Pacific/Kiritimati', 'Pacific/Pago_Pago'],
 ];
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-function aZone(name: string): TimeZone {
-  const zone = findTimeZone(name);
-  if (zone === undefined) throw new Error(`no zone ${name}`);
-  return zone;
-}
+const aZone = (name: string): TimeZone => lossless(findTimeZone(name));
 
 const asLocal = (text: string) => Date.parse(`${text}Z`);
 
 describe('isTimeZone', () => {
   it.each([
-    ...[
-      'UTC',
-      'Etc/UTC',
-      'Etc/GMT+5',
-      'Europe/Berlin',
-      'europe/berlin',
-      'America/Argentina/Buenos_Aires',
-      'EST5EDT',
-    ],
+    ...['UTC', 'Etc/UTC', 'Etc/GMT+5', 'Europe/Berlin', 'europe/berlin', 'EST5EDT'],
+    'America/Argentina/Buenos_Aires',
   ])('takes %s', (name) => {
     expect(isTimeZone(name)).toBe(true);
     expect(findTimeZone(name)?.name).toBe(name);

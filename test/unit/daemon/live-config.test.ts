@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { accountConfigsOf } from '../../../src/config/account-configs.ts';
 import { makeLiveConfig, readNextConfig } from '../../../src/daemon/live-config.ts';
 import { readAccountConfig, readConfig } from '../../support/config-fixtures.ts';
+import { lossless } from '../../support/lossless.ts';
 
 const file = (service: string, rest = '') =>
   readConfig(
     `service: { baseUrl: https://api.example.com/api, accessId: id, ${service} }\nrollouts: [{ name: all }]\n${rest}`,
   );
-const [running] = accountConfigsOf(file('accessKey: first-key'));
-if (running === undefined) throw new Error('the file has one account');
+const running = lossless(accountConfigsOf(file('accessKey: first-key'))[0]);
 
 describe('a config that is read anew', () => {
   it('names the keys that need a restart, and none of their values (P12)', () => {
@@ -68,8 +68,7 @@ notify: [{ slack: { url: https://hooks.example.com/T0/B0 } }]`,
   eu: { baseUrl: https://eu.example.com, accessId: id, accessKey: ${secret} }
   us: { baseUrl: https://us.example.com, accessId: id, accessKey: key }
 rollouts: [{ name: all, accounts: [eu, us] }]`);
-    const [eu] = accountConfigsOf(accounts('first-key'));
-    if (eu === undefined) throw new Error('the file has two accounts');
+    const eu = lossless(accountConfigsOf(accounts('first-key'))[0]);
     const read = (next: () => ReturnType<typeof accounts>) => readNextConfig(eu, next, ['eu', 'us']);
     expect(read(() => accounts('second-key'))).toMatchObject({
       next: { rollouts: [{ name: 'all-eu' }], needsRestart: ['accounts.eu.accessKey'] },

@@ -5,17 +5,12 @@ import { makeReportFolder } from '../../../src/observability/report-folder.ts';
 import { aFolder } from '../../support/a-folder.ts';
 import { startedAt } from '../../support/builders.ts';
 
-function aDirectory(): string {
-  const path = aFolder();
-  return path;
-}
-
 const missing = async (directory: string, endedAt = startedAt) =>
   makeReportFolder(directory).listMissing(['a.txt', 'b.txt'], endedAt);
 
 describe('the directory of reports', () => {
   it('is made where it is missing, and holds whole files dated with the end of their rollouts', async () => {
-    const directory = join(aDirectory(), 'deep', 'reports');
+    const directory = join(aFolder(), 'deep', 'reports');
     expect(await missing(directory)).toEqual({ ok: true, value: ['a.txt', 'b.txt'] });
     const folder = makeReportFolder(directory);
     const path = folder.pathOf('a.txt');
@@ -27,7 +22,7 @@ describe('the directory of reports', () => {
   });
 
   it('lacks a report of a later end, and replaces the earlier one', async () => {
-    const directory = aDirectory();
+    const directory = aFolder();
     const folder = makeReportFolder(directory);
     await folder.write('a.txt', 'first', startedAt);
     expect(await missing(directory, startedAt + 60_000)).toMatchObject({ value: ['a.txt', 'b.txt'] });
@@ -36,7 +31,7 @@ describe('the directory of reports', () => {
   });
 
   it('loses what a killed process left behind, and keeps what another one may be writing', async () => {
-    const directory = aDirectory();
+    const directory = aFolder();
     const [abandoned, fresh] = ['.a.txt.1.tmp', '.a.txt.2.tmp'].map((name) => join(directory, name));
     for (const path of [abandoned, fresh]) writeFileSync(String(path), 'half of');
     const longAgo = Date.now() / 1_000 - 7_200;
@@ -46,7 +41,7 @@ describe('the directory of reports', () => {
   });
 
   it('says in words why it cannot be written, and leaves nothing behind', async () => {
-    const above = aDirectory();
+    const above = aFolder();
     writeFileSync(join(above, 'file'), '');
     const directory = join(above, 'file', 'reports');
     expect(await makeReportFolder(directory).write('a.txt', 'text', startedAt)).toEqual({

@@ -3,6 +3,7 @@ import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import type { UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
 import { aRollout, aWave, because, oldBuild, startedAt } from '../../../support/builders.ts';
 import { aHouse, freeze, over, save, upgradesLike } from '../../../support/house.ts';
+import { quietLead } from '../../../support/quiet-parts.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
 
 // Lists, a write for each 500 collectors, a view before and after: what a pass may take, however many there are.
@@ -12,20 +13,9 @@ const aborted = (size: number) => aRollout({ state: 'aborted', waves: [aWave({ s
 async function aLeader(of: Parameters<typeof aHouse>[0]) {
   const house = await aHouse(of);
   const counted = countingStore(house.store);
-  const stopping = new AbortController();
-  const parts = {
-    ...house.parts,
-    store: counted.store,
-    // Each is over when the pass is.
-    backgroundTasks: {
-      run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
-        await work(stopping.signal);
-      },
-    },
-    gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
-  };
+  const parts = { ...house.parts, ...quietLead, store: counted.store };
   const { id } = aRollout();
-  const lead = (fence = 1) => reconcile(parts, id, fence, 1_000, stopping.signal);
+  const lead = (fence = 1) => reconcile(parts, id, fence, 1_000);
   const count = async (state: UpgradeState) =>
     (await house.store.listUpgrades(id, { offset: 0, limit: 10_000, state })).length;
   return { ...house, counted, lead, count };

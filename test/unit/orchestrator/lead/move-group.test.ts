@@ -10,7 +10,9 @@ import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-rea
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aFleet, aPolicy } from '../../../support/builders.ts';
 import { aHouse, answering } from '../../../support/house.ts';
+import { lossless } from '../../../support/lossless.ts';
 import { frozenFor } from '../../../support/planned-fleet.ts';
+import { quietLead } from '../../../support/quiet-parts.ts';
 import { ended } from '../../../support/store/store-changes.ts';
 
 const id = 'production-20260302-1';
@@ -25,7 +27,6 @@ const fleet = (size: number) =>
 /** A rollout of sixty in five racks, all of them admissible at once. */
 async function begin(isolateAttributes = false) {
   const policy = aPolicy({ spreadBy: ['osName'], concurrency: 100, isolateAttributes });
-  const never = new AbortController().signal;
   const { parts: quiet, store } = await aHouse({
     rollout: null,
     fleet: { readFleet: answering(fleet(65)) },
@@ -33,14 +34,9 @@ async function begin(isolateAttributes = false) {
   await store.freeze({ ...frozenFor(policy, fleet(60), id), events: [] });
   const parts = {
     ...quiet,
+    ...quietLead,
     rollouts: [policy],
     sharedAttributes: makeSharedAttributes(),
-    gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
-    backgroundTasks: {
-      run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
-        await work(never);
-      },
-    },
   };
   const lead = async (changed: Partial<MemoryRolloutStore> = {}) => {
     const given = { ...parts, store: { ...store, ...changed } };
@@ -99,8 +95,7 @@ describe('collectors that are held for what they share', () => {
     const { parts, policy, store, lead, pending } = await begin();
     await hold(parts, { subject, ...by });
     await lead();
-    const rollout = await store.loadRollout(id);
-    if (rollout === undefined) throw new Error('no rollout');
+    const rollout = lossless(await store.loadRollout(id));
     await addLateJoiners(parts, policy, rollout, noMemory);
     await lead();
     expect((await pending()).toSorted((a, b) => a - b)).toEqual([...rackOne, 61]);

@@ -3,8 +3,17 @@ import {
   describeRolloutChange,
   describeUpgradeChange,
 } from '../../../../src/orchestrator/records/describe-change.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { UpgradeReason } from '../../../../src/rollout/model/upgrade-reason.ts';
 import { anUpgrade, aRollout, startedAt as t } from '../../../support/builders.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
+
+const reason: UpgradeReason = { kind: 'gone' };
+const pending = anUpgrade({ state: 'pending' });
+
+/** What is told of an upgrade that had not begun. */
+const changeTo = (after: Upgrade) =>
+  describeUpgradeChange(aRollout(), pending, after, { kind: 'withdrawn', at: t, reason });
 
 describe('an event', () => {
   it('of a rollout carries the kind of its reason beside the sentence', () => {
@@ -17,27 +26,14 @@ describe('an event', () => {
   });
 
   it('of an upgrade carries the kind of its reason beside the sentence', () => {
-    const reason: UpgradeReason = { kind: 'gone' };
-    const before = anUpgrade({ state: 'pending' });
-    const after = anUpgrade({ state: 'withdrawn', endedAt: t, reason, weight: 0, lost: false });
-    expect(
-      describeUpgradeChange(aRollout(), before, after, { kind: 'withdrawn', at: t, reason }),
-    ).toMatchObject([{ event: 'upgrade.withdrawn', reasonKind: 'gone' }]);
+    expect(changeTo(anEndedOne('withdrawn', { reason }))).toMatchObject([
+      { event: 'upgrade.withdrawn', reasonKind: 'gone' },
+    ]);
   });
 
   it('of a success names the build that the collector had, which the page draws as it goes', () => {
-    const after = anUpgrade({
-      state: 'succeeded',
-      endedAt: t,
-      weight: 0,
-      lost: false,
-      reason: { kind: 'gone' },
-    });
-    const [event] = describeUpgradeChange(aRollout(), anUpgrade({ state: 'pending' }), after, {
-      kind: 'withdrawn',
-      at: t,
-      reason: { kind: 'gone' },
-    });
-    expect(event).toMatchObject({ event: 'upgrade.succeeded', fromBuild: after.identity.fromBuild });
+    const after = anEndedOne('succeeded', { reason });
+    const { fromBuild } = after.identity;
+    expect(changeTo(after)).toMatchObject([{ event: 'upgrade.succeeded', fromBuild }]);
   });
 });

@@ -10,12 +10,12 @@ import {
   anUpgrade,
   anUpgradingOne,
   aRollout,
-  because,
   oldBuild,
   startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
 import { aHouse, away } from '../../../support/house.ts';
+import { aDeferredOne, aVerifyingOne } from '../../../support/upgrade-cases.ts';
 
 const seconds = 1_000;
 const minutes = 60 * seconds;
@@ -118,18 +118,8 @@ describe('watching by pages of the inventory', () => {
 
   it('verifies a return by a row, and frees who was deferred (P10)', async () => {
     const dueAt = t + minutes;
-    const verifying = anUpgrade({
-      state: 'verifying',
-      taskId: '7',
-      startedAt,
-      verifyBy: t + 11 * minutes,
-      dueAt,
-      endedServiceAt: t - minutes,
-      baselineHeartbeatAt: null,
-      late: false,
-    });
-    const reason = because('away');
-    const deferred = anUpgrade({ state: 'deferred', condition: 'notAlive', since: startedAt, dueAt, reason });
+    const verifying = aVerifyingOne({ verifyBy: t + 11 * minutes, dueAt, endedServiceAt: t - minutes });
+    const deferred = aDeferredOne({ dueAt });
     const { run, stateOf, broughtForward, told } = await aWatch({
       shows: (id, at) => (id === 1 ? { build: targetBuild, lastSeenAlive: at } : {}),
       upgrades: (id) => ({ 1: verifying, 2: deferred })[id],

@@ -2,16 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { decodeRollout } from '../../../../src/redis/schema/stored-rollout.ts';
 import { decodeUpgrade } from '../../../../src/redis/schema/stored-upgrade.ts';
 import { aStatus } from '../../../support/builders/gate-builders.ts';
-import { anUpgrade, aRollout, aWave, because } from '../../../support/builders.ts';
+import { aRollout, aWave, because } from '../../../support/builders.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 describe('a stored upgrade', () => {
   const read = (record: object) =>
     decodeUpgrade(` ${JSON.stringify(record)}`, { rolloutId: 'r-1', version: 2 }, 1);
   const reason = { kind: 'waitedInVain', before: { kind: 'notAlive' }, forMs: 7 } as const;
-  const upgrade = anUpgrade(
-    { state: 'withdrawn', endedAt: 5, reason, weight: 0, lost: false },
-    { collectorId: 1 },
-  );
+  const upgrade = anEndedOne('withdrawn', { reason });
 
   it('is read with its kinds, as it was written', () => {
     expect(read({ ...upgrade, v: 2 })).toEqual(upgrade);
