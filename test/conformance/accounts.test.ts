@@ -13,10 +13,9 @@ import {
   openResource,
   upgradableId,
 } from './support/resources.ts';
-import { useControlledServices } from './support/target.ts';
+import { aService as startService } from './support/target.ts';
 
 // Accounts, capabilities and deployments beside one's own can only be had from the service in our hands.
-const startService = useControlledServices();
 
 const others = {
   deployments: { eu: { hosts: ['api.eu.example.com'] } },

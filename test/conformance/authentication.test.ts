@@ -2,10 +2,9 @@ import { expect, it } from 'vitest';
 import { expectRefusal } from './support/answers.ts';
 import { type Api, type ApiAnswer, basicAuthorization, cookiePair } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 const refusal = { status: 401, codes: ['unauthorized'] };
 const anonymous = { authorization: null };
 const wrongKey = { authorization: basicAuthorization({ accessId: 'anid', accessKey: 'not the key' }) };

@@ -3,13 +3,12 @@ import { etagOf, read } from './support/answers.ts';
 import type { ApiRequest } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
 import { getCollector, idsOf, listCollectors, openResource } from './support/resources.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 import { type CollectorShape, OneCollector, OneDownload, OneSource } from './support/wire-shapes.ts';
 
 // Requests in the forms in which clients in the field send them (field-facts.md, The wire): which headers, which
 // parameters, which part of a resource. Some go beyond the letter, so only the service in our hands is asked.
 const target = useTarget();
-const aService = useControlledServices();
 
 type Stated = Readonly<Record<string, unknown>>;
 

@@ -2,11 +2,10 @@ import { expect, it } from 'vitest';
 import { read } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
 import { findCollector, getCollector, listCollectors } from './support/resources.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 import { OneCollector } from './support/wire-shapes.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 
 // Enough for the shape; a fleet of ten thousand needs not be read for it.
 const some = '/collectors?limit=1000';

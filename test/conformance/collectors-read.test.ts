@@ -2,11 +2,10 @@ import { expect, it } from 'vitest';
 import { expectRefusal, read } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
 import { findCollector, getCollector, idsOf, listCollectors } from './support/resources.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 import { type CollectorShape, OneCollector } from './support/wire-shapes.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 const dayMs = 86_400_000;
 
 it.each([

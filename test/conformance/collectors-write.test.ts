@@ -2,11 +2,10 @@ import { expect, it } from 'vitest';
 import { expectRefusal, read } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
 import { findInstalled, getCollector, idsOf, listCollectors, openResource } from './support/resources.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 import { OneCollector } from './support/wire-shapes.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 const hourMs = 3_600_000;
 
 it('§4.1 POST /collectors: creates a Hosted Collector with a generated id and the stated fields', async () => {

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { expectRefusal } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 const withoutCredentials = { withoutSession: true, headers: { authorization: null } };
 const plainText = { headers: { 'content-type': 'text/plain' } };
 

@@ -3,10 +3,9 @@ import { expectRefusal } from './support/answers.ts';
 import type { Api } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
 import { getCollector, listCollectors, openResource } from './support/resources.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 const onlyRate = { limits: { requestsPerSecond: 4 } };
 
 async function statuses(api: Api, count: number): Promise<number[]> {

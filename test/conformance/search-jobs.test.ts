@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { expectRefusal, json } from './support/answers.ts';
 import { type Api, cookiePair } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
-import { useControlledServices } from './support/target.ts';
+import { aService } from './support/target.ts';
 
 // Payloads are not shown, so only the service in our hands is asked: in the field a search costs its account something.
-const aService = useControlledServices();
 const search = {
   query: 'error | count',
   from: '2026-11-21T10:00:00',

@@ -2,10 +2,9 @@ import { expect, it } from 'vitest';
 import { expectRefusal } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
 import { listCollectors, listSources } from './support/resources.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 const wrongHost = { host: 'wrong.example.com' };
 
 it('§1 answers are JSON, and say so', async () => {

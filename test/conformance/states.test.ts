@@ -10,9 +10,8 @@ import {
   listCollectors,
   upgradableId,
 } from './support/resources.ts';
-import { useControlledServices } from './support/target.ts';
+import { aService } from './support/target.ts';
 
-const aService = useControlledServices();
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 

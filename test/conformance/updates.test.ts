@@ -3,10 +3,9 @@ import { expectRefusal, json } from './support/answers.ts';
 import type { ApiAnswer } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
 import { findInstalled, type OpenedResource, openResource } from './support/resources.ts';
-import { type Target, useControlledServices, useTarget } from './support/target.ts';
+import { aService, type Target, useTarget } from './support/target.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 
 /** What §4.4 is about, one of each. @returns its path */
 const resources = [

@@ -3,10 +3,9 @@ import { expectRefusal } from './support/answers.ts';
 import type { Api } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
 import { upgradableId } from './support/resources.ts';
-import { type ControlledService, useControlledServices, useTarget } from './support/target.ts';
+import { aService, type ControlledService, useTarget } from './support/target.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 
 const create = (api: Api, body: unknown) => api.post('/collectors/upgrades', body);
 const refusedWith = (code: string) => ({ status: 400, codes: [code] });

@@ -13,11 +13,10 @@ import {
   listUpgradable,
   upgradableId,
 } from './support/resources.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 import { CreatedUpgradeShape, OneUpgrade } from './support/wire-shapes.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 
 it('§4.3 GET upgradable: lists living Installed Collectors only, by default for the latest build', async () => {
   const { api } = target();

@@ -3,11 +3,10 @@ import type { ScenarioInput } from '../../src/reference-service/scenario/scenari
 import { expectRefusal, read } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
 import { createTask, getCollector, getTask, listBuilds, listUpgradable } from './support/resources.ts';
-import { useControlledServices, useTarget } from './support/target.ts';
+import { aService, useTarget } from './support/target.ts';
 import { CollectorList, DownloadList, OneDownload } from './support/wire-shapes.ts';
 
 const target = useTarget();
-const aService = useControlledServices();
 
 // A build in between is shown for longer than this; every task has ended after 30 minutes.
 const pollEveryMs = 15_000;

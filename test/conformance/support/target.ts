@@ -1,7 +1,11 @@
-import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import type { ReferenceServiceParts } from '../../../src/reference-service/server/start-reference-service.ts';
-import { aReferenceService, type ReferenceSetup } from '../../support/reference-client.ts';
+import {
+  aReferenceService,
+  openReferenceService,
+  type ReferenceSetup,
+} from '../../support/reference-client.ts';
 import { Api } from './api.ts';
 import { externalService } from './external-service.ts';
 import { OwnCollectors } from './own-collectors.ts';
@@ -72,36 +76,19 @@ export interface ControlledService extends Pick<ReferenceSetup, 'service' | 'clo
   anotherApi(parts?: Partial<ConstructorParameters<typeof Api>[0]>): Api;
 }
 
-/** @returns starts a service; all are closed after the test */
-export function useControlledServices() {
-  const closers: Array<() => Promise<void> | void> = [];
-  afterEach(async () => {
-    for (const close of closers.splice(0)) await close();
-  });
-  return async (
-    scenario: ScenarioInput = {},
-    parts: Partial<ReferenceServiceParts> = {},
-  ): Promise<ControlledService> => {
-    const setup = await aReferenceService(
-      {
-        ...wholeFleet,
-        ...scenario,
-        fleet: { ...wholeFleet.fleet, ...scenario.fleet },
-        limits: { ...wholeFleet.limits, ...scenario.limits },
-      },
-      parts,
-    );
-    const anotherApi: ControlledService['anotherApi'] = (apiParts = {}) => {
-      const api = new Api({
-        baseUrl: setup.service.baseUrl,
-        credentials: referenceCredentials,
-        ...apiParts,
-      });
-      closers.unshift(() => api.close());
-      return api;
-    };
-    closers.push(() => setup.close());
-    const api = anotherApi();
-    return { service: setup.service, clock: setup.clock, api, own: new OwnCollectors(api), anotherApi };
+/** Starts a service, which ends with the test. */
+export async function aService(
+  scenario: ScenarioInput = {},
+  parts: Partial<ReferenceServiceParts> = {},
+): Promise<ControlledService> {
+  const fleet = { ...wholeFleet.fleet, ...scenario.fleet };
+  const limits = { ...wholeFleet.limits, ...scenario.limits };
+  const { service, clock } = await openReferenceService({ ...wholeFleet, ...scenario, fleet, limits }, parts);
+  const anotherApi: ControlledService['anotherApi'] = (apiParts = {}) => {
+    const api = new Api({ baseUrl: service.baseUrl, credentials: referenceCredentials, ...apiParts });
+    onTestFinished(() => api.close());
+    return api;
   };
+  const api = anotherApi();
+  return { service, clock, api, own: new OwnCollectors(api), anotherApi };
 }

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { AdminApiParts, RunningAdminApi } from '../../../../src/admin-api/admin-api.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AdminApiParts } from '../../../../src/admin-api/admin-api.ts';
 import type { StartPreview } from '../../../../src/orchestrator/operations/start-policy.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import { ending } from '../../../support/ending.ts';
 import {
   anExplanation,
   aRolloutStatus,
@@ -51,19 +52,11 @@ const scan = { lastScan: null, lastGoodAt: null, nextScanAt: null, config: agree
 
 describe.skipIf(!hasBrowser)('the page in a browser', () => {
   let browser: Browser;
-  let api: RunningAdminApi | undefined;
-  const pages: Page[] = [];
 
   beforeAll(async () => {
     browser = await launchBrowser();
   });
   afterAll(() => browser.close());
-  afterEach(async () => {
-    for (const page of pages.splice(0)) await page.close();
-    await api?.close();
-    api = undefined;
-  });
-
   const serve = async (
     rollouts: readonly RolloutStatus[],
     parts: Partial<AdminApiParts> = {},
@@ -84,20 +77,19 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       holdResults: { '2': { kind: 'done', subject: { kind: 'collector', collectorId: 2, name: 'web-2' } } },
       ...data,
     });
-    api = await startFakeAdminApi(operations, { clock, ...parts });
-    return { operations, url: api.url };
+    const api = ending(await startFakeAdminApi(operations, { clock, ...parts }));
+    return { operations, url: api.url, api };
   };
   const open = async (url: string, options: Parameters<Browser['newPage']>[0] = {}) => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+    const page = ending(await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options }));
     page.on('pageerror', (error) => expect.unreachable(`an error on the page: ${error.stack}`));
-    pages.push(page);
     await page.goto(url);
     return page;
   };
   const openRollout = async (changes: Parameters<typeof aRolloutStatus>[0] = {}) => {
     const status = aRolloutStatus(changes);
-    const { operations, url } = await serve([status]);
-    return { status, operations, url, page: await open(`${url}/#/rollouts/${status.id}`) };
+    const served = await serve([status]);
+    return { status, ...served, page: await open(`${served.url}/#/rollouts/${status.id}`) };
   };
 
   it('shows every policy with what it needs, and what needs a person first', async () => {
@@ -331,13 +323,12 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it('keeps the last state, greyed and with since when, while the daemon is away, and goes on when it is back', async () => {
-    const { operations, url, status } = await openRollout();
-    const page = await browser.newPage();
-    pages.push(page);
+    const { operations, url, api, status } = await openRollout();
+    const page = ending(await browser.newPage());
     await page.clock.install();
     await page.goto(`${url}/#/rollouts/${status.id}`);
     await page.getByText('live', { exact: true }).waitFor();
-    await api?.close();
+    await api.close();
     await page.getByText('The daemon does not answer. This is the state of').waitFor();
     expect(await page.locator('main.stale').count()).toBe(1);
     // Also for who reads further down.
@@ -352,7 +343,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       reason: 'it went on meanwhile',
       counts: countsOf({ succeeded: 9 }),
     });
-    api = await startFakeAdminApi(operations, { clock, port: Number(new URL(url).port) });
+    ending(await startFakeAdminApi(operations, { clock, port: Number(new URL(url).port) }));
     await inTime(page, () => page.getByText('live', { exact: true }).isVisible());
     await inTime(page, () => page.getByRole('link', { name: '9 succeeded' }).isVisible());
     operations.breakWith(new Error('Redis is away'));
@@ -362,8 +353,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('polls where a proxy keeps the stream back', async () => {
     const { operations, url, status } = await openRollout();
-    const page = await browser.newPage();
-    pages.push(page);
+    const page = ending(await browser.newPage());
     await page.clock.install();
     await page.route('**/api/v1/stream', (route) => route.fulfill({ status: 502, body: '{}' }));
     await page.goto(`${url}/#/rollouts/${status.id}`);
@@ -471,8 +461,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('is under 150 kB in all, and asks nobody but its own daemon', async () => {
     const { url } = await serve([running ?? aRolloutStatus()]);
-    const page = await browser.newPage();
-    pages.push(page);
+    const page = ending(await browser.newPage());
     const hosts = new Set<string>();
     page.on('request', (request) =>
       hosts.add(new URL(request.url()).protocol === 'data:' ? url : new URL(request.url()).origin),
