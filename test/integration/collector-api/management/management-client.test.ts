@@ -72,21 +72,6 @@ const nginx = { id: 3, name: 'nginx', sourceType: 'LocalFile', denylist: ['*.gz'
 const place = { collectorId: 7, sourceId: 3 };
 
 describe('management client', () => {
-  describe('lists of collectors', () => {
-    it('asks for the part that is wanted', async () => {
-      const { management, server, budget } = await aManagement(json(200, { collectors: [web] }));
-      expect(must(await management.collectors.list('dead'))).toEqual([web]);
-      await management.collectors.listOffline();
-      await management.collectors.listOffline(30);
-      expect(server.requests.map(line)).toEqual([
-        'GET /api/v1/collectors?filter=dead&offset=0&limit=1000',
-        'GET /api/v1/collectors/offline?offset=0&limit=1000',
-        'GET /api/v1/collectors/offline?aliveBeforeDays=30&offset=0&limit=1000',
-      ]);
-      expect(new Set(budget.taken)).toEqual(new Set(['operator']));
-    });
-  });
-
   describe('one collector', () => {
     it.each([
       ['web-1', '/api/v1/collectors/name/web-1'],
@@ -169,20 +154,6 @@ describe('management client', () => {
   describe('changing a collector', () => {
     const setCategory = () => ({ category: 'dev' });
     const conflict = refusal(409, 'service.etagid.mismatch');
-
-    it('reads, edits and writes back with the ETag; unknown fields go back as they came', async () => {
-      const { management, server } = await aManagement(
-        inTurn(
-          json(200, { collector: web }, { etag: '"a-1"' }),
-          json(200, { collector: { ...web, category: 'dev' } }),
-        ),
-      );
-      const changed = must(await management.collectors.change(7, setCategory));
-      expect(changed).toEqual({ before: web, after: { ...web, category: 'dev' }, isChanged: true });
-      expect(server.requests.map(line)).toEqual(['GET /api/v1/collectors/7', 'PUT /api/v1/collectors/7']);
-      expect(server.requests[1]?.headers['if-match']).toBe('"a-1"');
-      expect(bodyOf(server.requests[1])).toEqual({ collector: { ...web, category: 'dev' } });
-    });
 
     it('gives every field that it was not asked to change back, whatever its name and value', async () => {
       const own = new Set(['id', 'name', ...Object.keys(web), 'links']);
