@@ -35,7 +35,7 @@ itInProcess(
   `§7.1 fuzz: ${requestsMin} generated requests get an HTTP answer of a documented form each, and break nothing`,
   async () => {
     let requests = 0;
-    const answersByClass = new Map<number, number>();
+    let accepted = 0;
     for (let batch = 0; requests < requestsMin; batch++) {
       const options = {
         numRuns: runsPerBatch,
@@ -49,16 +49,11 @@ itInProcess(
         await fc.assert(property, options);
       });
       requests += tally.requests;
-      for (const [statusClass, answers] of tally.answersByClass) {
-        answersByClass.set(statusClass, (answersByClass.get(statusClass) ?? 0) + answers);
-      }
+      accepted += tally.accepted;
     }
-    const classes = [...answersByClass]
-      .sort(([a], [b]) => a - b)
-      .map(([digit, count]) => `${count} ${digit}xx`);
-    process.stdout.write(`fuzz: ${requests} requests from seed ${seed}: ${classes.join(', ')}\n`);
+    process.stdout.write(`fuzz: ${requests} requests from seed ${seed}, ${accepted} accepted\n`);
     // Requests that only bounce off the door would prove nothing.
-    expect(answersByClass.get(2)).toBeGreaterThan(requests / 10);
+    expect(accepted).toBeGreaterThan(requests / 10);
   },
   timeoutMs,
 );

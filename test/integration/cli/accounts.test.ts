@@ -1,27 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { nightConfig, nightPolicy } from '../../support/night/daemon-night.ts';
 import { useNights } from '../../support/night/nights.ts';
-import { aDesk, type RunningTest } from '../../support/night/upwave-desk.ts';
+import { aDesk } from '../../support/night/upwave-desk.ts';
 
 const { redis, aNight } = useNights();
 
-/** A config with the accounts eu and us, a policy for both, and `upwave` with it. */
-async function aDeskOfTwo(test: RunningTest) {
-  const night = (seed: string) => aNight(test, { scenario: { fleet: { size: 8, seed } } });
-  const [eu, us] = [await night('eu'), await night('us')];
-  const { service, rollouts, ...file } = JSON.parse(JSON.stringify(nightConfig(eu.baseUrl)));
-  const desk = aDesk(test, {
-    ...file,
-    redis: redis.config(),
-    accounts: { eu: service, us: { ...service, baseUrl: us.baseUrl } },
-    rollouts: [{ ...rollouts[0], waves: [{ name: 'all' }], accounts: ['eu', 'us'] }],
-  });
-  return { eu, us, desk };
-}
-
-describe.concurrent('`upwave` with several accounts', () => {
-  it('wants to know the account of an inventory, and asks its service alone', async (test) => {
-    const { eu, us, desk } = await aDeskOfTwo(test);
+describe('`upwave` with several accounts', () => {
+  it('asks the service of the account that is named, and checks, plans, runs and exports in each', async (test) => {
+    const night = (seed: string) => aNight(test, { scenario: { fleet: { size: 8, seed } } });
+    const [eu, us] = [await night('eu'), await night('us')];
+    const { service, rollouts, ...file } = JSON.parse(JSON.stringify(nightConfig(eu.baseUrl)));
+    const desk = aDesk(test, {
+      ...file,
+      redis: redis.config(),
+      accounts: { eu: service, us: { ...service, baseUrl: us.baseUrl } },
+      rollouts: [{ ...rollouts[0], waves: [{ name: 'all' }], accounts: ['eu', 'us'] }],
+    });
     expect(await desk.call('builds')).toMatchObject({
       code: 2,
       err: expect.stringContaining('name the account with --account; the config has eu, us'),
@@ -35,10 +29,7 @@ describe.concurrent('`upwave` with several accounts', () => {
     const { collectors } = JSON.parse(out) as { collectors: readonly unknown[] };
     expect(collectors).toHaveLength(us.service.world.collectors().length);
     expect(eu.record().requests).toEqual({});
-  });
 
-  it('checks, plans and runs the policy in each account, and exports from each', async (test) => {
-    const { eu, us, desk } = await aDeskOfTwo(test);
     const checked = await desk.call('config', 'check');
     expect(checked).toMatchObject({ code: 0 });
     expect(checked.out).toContain(`account eu ${eu.baseUrl} (${nightPolicy}-eu); account us ${us.baseUrl}`);
