@@ -1,16 +1,8 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { HeadlineKind } from '../../base/vocabulary.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
+import { isHeadline } from '../../rollout/status/headline.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-
-/** Ends of which somebody should hear, although nobody has to act. */
-const badKinds: ReadonlySet<HeadlineKind> = new Set([
-  'waitsForService',
-  'waitsForInventory',
-  'finishedWithFailures',
-  'aborted',
-]);
 
 /** What has to be done, or what the rollout does: `NEEDS YOU: approve wave rest`, `RUNNING wave 2/3 early`. */
 export function headlineWords(status: RolloutStatus): string {
@@ -48,6 +40,6 @@ function needWords(status: RolloutStatus): string {
 /** Yellow for what needs a person, red for what went wrong. */
 export function headlineColor({ headline }: RolloutStatus): 'yellow' | 'red' | 'green' | 'blue' {
   if (headline.needsPerson) return 'yellow';
-  if (badKinds.has(headline.kind)) return 'red';
-  return headline.kind === 'running' || headline.kind === 'succeeded' ? 'green' : 'blue';
+  if (isHeadline(headline.kind, 'alarm')) return 'red';
+  return isHeadline(headline.kind, 'well') ? 'green' : 'blue';
 }

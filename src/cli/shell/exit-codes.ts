@@ -1,4 +1,4 @@
-import type { HeadlineKind } from '../../base/vocabulary.ts';
+import { isHeadline } from '../../rollout/status/headline.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** What the process reports to its caller (README, Exit codes). */
@@ -12,18 +12,10 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** It has ended, or is ending, and did not come to what was asked for. */
-const badEnds: ReadonlySet<HeadlineKind> = new Set([
-  'finishedWithFailures',
-  'aborted',
-  'rolledBack',
-  'superseded',
-]);
-
 /** What rollouts come to for the caller of a command: who has to act comes before what failed. */
 export function exitCodeOf(statuses: readonly Pick<RolloutStatus, 'headline'>[]): ExitCode {
   if (statuses.some(({ headline }) => headline.needsPerson)) return exitCodes.heldOrNeedsAPerson;
-  return statuses.some(({ headline }) => badEnds.has(headline.kind))
+  return statuses.some(({ headline }) => isHeadline(headline.kind, 'failed'))
     ? exitCodes.finishedWithFailures
     : exitCodes.done;
 }

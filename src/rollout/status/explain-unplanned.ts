@@ -77,11 +77,22 @@ export function explainUnplanned(
 }
 
 // What an operator, or the breaker, ended on purpose is not started again by a schedule.
-const stoppedStates: ReadonlySet<RolloutState> = new Set(['aborted', 'rollingBack', 'rolledBack']);
+const stopsPolicy: Readonly<Record<RolloutState, boolean>> = {
+  awaitingApproval: false,
+  running: false,
+  held: false,
+  paused: false,
+  rollingBack: true,
+  succeeded: false,
+  finishedWithFailures: false,
+  aborted: true,
+  rolledBack: true,
+  superseded: false,
+};
 
 /** True for a rollout after which only an operator starts another one to the same build. */
 export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
-  return stoppedStates.has(state);
+  return stopsPolicy[state];
 }
 
 function stoppedOf(last: PastRecord | undefined): PastRecord['rollout'] | undefined {

@@ -34,16 +34,37 @@ export function headlineOf(facts: HeadlineFacts): Headline {
   const kind = kindOf(facts);
   // A rollback that is held keeps the rollout that it takes back waiting, too.
   const isRollbackStopped = facts.state === 'rollingBack' && isStopped(facts.rollbackState);
-  return { kind, needsPerson: facts.endedAt === null && (forPerson.has(kind) || isRollbackStopped) };
+  return { kind, needsPerson: facts.endedAt === null && (isHeadline(kind, 'person') || isRollbackStopped) };
 }
 
-const forPerson: ReadonlySet<HeadlineKind> = new Set([
-  'newerVersion',
-  'otherAccount',
-  'held',
-  'paused',
-  'needsApproval',
-]);
+/**
+ * `person`: a person must act. `failed`: it has ended, or is ending, and did not come to what was asked for. `alarm`: somebody
+ * should hear, although nobody has to act. `well`: all is as it should be.
+ */
+type HeadlineTrait = 'person' | 'failed' | 'alarm' | 'well';
+
+const traits: Readonly<Record<HeadlineKind, readonly HeadlineTrait[]>> = {
+  newerVersion: ['person'],
+  otherAccount: ['person'],
+  held: ['person'],
+  paused: ['person'],
+  needsApproval: ['person'],
+  rollingBack: [],
+  waitsForService: ['alarm'],
+  waitsForInventory: ['alarm'],
+  waitsForWindow: [],
+  waitsForCollectors: [],
+  running: ['well'],
+  succeeded: ['well'],
+  finishedWithFailures: ['failed', 'alarm'],
+  aborted: ['failed', 'alarm'],
+  rolledBack: ['failed'],
+  superseded: ['failed'],
+};
+
+export function isHeadline(kind: HeadlineKind, trait: HeadlineTrait): boolean {
+  return traits[kind].includes(trait);
+}
 
 /** Evaluated in order: who has to act comes first, then what the rollout waits for, then what it does. */
 function kindOf(facts: HeadlineFacts): HeadlineKind {
