@@ -55,6 +55,8 @@ export function makeReadUpgradable({
         row === null || !isInstalled(row) ? [] : [listedOf(row, say)],
       );
       await onPage({ collectors, serviceAt });
+      // A row that came between two pages had made that one look full.
+      if (length > end.pageMax) end.pageMax = pageSize;
       if (length === 0) end.longestLast = Math.max(end.longestLast, before);
       else if (offset > 0) end.pageMax = before;
       if (length < end.pageMax && (length <= end.longestLast || !isEndChecked))
