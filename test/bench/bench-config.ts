@@ -7,7 +7,8 @@ export const idlePolicy = { name: 'idle', select: { include: { name: 'nobody' } 
 
 /** A config file as data. */
 export interface ConfigData extends Readonly<Record<string, unknown>> {
-  readonly service: object;
+  readonly service?: object;
+  readonly accounts?: Readonly<Record<string, object>>;
   readonly rollouts: readonly object[];
 }
 

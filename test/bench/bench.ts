@@ -14,13 +14,14 @@ import type { Part } from './part.ts';
 import { rehearsalPart } from './rehearsal.ts';
 import { describeMachine, type PartResult, renderReport } from './report.ts';
 
-const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--only upwave|plainPool|fixedBatch] [--out FOLDER] [--json FILE]
+const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--collectors N] [--only upwave|plainPool|fixedBatch] [--out FOLDER] [--json FILE]
 
   slots         1,000 collectors and 100 slots: upwave, a plain pool and a fixed-batch loop side by side
   slots-10000   the same with 10,000 collectors; by name only, since it takes hours
   rate          1,000 collectors and 1,000 slots, where the request rate of the service is the limit
   planning      plans and freezes fleets of 1,000 to 100,000
-  large         a daemon in the middle of a rollout of 1,000 to 100,000 collectors, 1,000 ended rollouts behind it
+  large         a daemon in the middle of a rollout of 1,000 to 100,000 collectors, also in ten accounts, 1,000 ended
+                rollouts behind it
   daemons       1, 2 and 4 daemons on one Redis, and how soon they are back at work after a kill -9
   idle          a daemon that has nothing to do
   reads         how fast the reference service answers
@@ -29,8 +30,8 @@ const usage = `npm run bench -- [NAME…] [--short] [--runs N] [--only upwave|pl
 
 Contests run real daemon processes on a Redis of their own against the reference service, at 20 times real speed. All
 but those by name run where no name is given, which takes over an hour. --short: under two minutes, and coarser.
---runs: the median of so many runs, 5 by default. --out: writes the figures as JSON and Markdown, and
-a plot of each contest (SVG).
+--runs: the median of so many runs, 5 by default. --collectors: the part large measures one fleet of this size alone.
+--out: writes the figures as JSON and Markdown, and a plot of each contest (SVG).
 `;
 
 const parts: Readonly<Record<string, { readonly run: Part; readonly when: 'always' | 'full' | 'named' }>> = {
@@ -50,6 +51,7 @@ const reportName = 'bench';
 const options = {
   short: { type: 'boolean', default: false },
   runs: { type: 'string' },
+  collectors: { type: 'string' },
   only: { type: 'string' },
   out: { type: 'string' },
   json: { type: 'string' },
@@ -60,14 +62,19 @@ const options = {
 async function bench(): Promise<number> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options });
   const only = contestantNames.find((name) => name === values.only);
-  const runs = values.runs === undefined ? undefined : Number(values.runs);
+  const [runs, collectors] = [values.runs, values.collectors].map((text) =>
+    text === undefined ? undefined : Number(text),
+  );
   if (values.help) {
     process.stdout.write(usage);
     return 0;
   }
   if (positionals.length === 1 && positionals[0] === 'blast-radius') return benchBlastRadius(values);
   const isUnknown = positionals.some((name) => parts[name] === undefined);
-  if (isUnknown || only !== values.only || (runs !== undefined && !(Number.isInteger(runs) && runs > 0))) {
+  const areCounts = [runs, collectors].every(
+    (each) => each === undefined || (Number.isInteger(each) && each > 0),
+  );
+  if (isUnknown || only !== values.only || !areCounts) {
     process.stderr.write(usage);
     return 2;
   }
@@ -78,7 +85,8 @@ async function bench(): Promise<number> {
       positionals.length > 0
         ? positionals.includes(name)
         : when === 'always' || (when === 'full' && !values.short);
-    if (isWanted) results.push({ name, ...(await run({ isShort: values.short, runs, only, tell })) });
+    if (isWanted)
+      results.push({ name, ...(await run({ isShort: values.short, runs, collectors, only, tell })) });
   }
   const report = renderReport(machine, results);
   process.stdout.write(report);

@@ -7,6 +7,8 @@ export interface PartOptions {
   readonly isShort: boolean;
   /** How often each contest is held; the median counts. Undefined: as often as the contest wants. */
   readonly runs: number | undefined;
+  /** The one size that is measured, of parts that measure several. */
+  readonly collectors: number | undefined;
   /** Without the others. */
   readonly only: ContestantName | undefined;
   /** Reports what is running now. */

@@ -11,11 +11,15 @@ const collectorsEach = 20;
 // As many are kept for the default `history`.
 const spacingMs = 7_200_000;
 
-/** Puts ended rollouts into a Redis, as a daemon that has run for months leaves them. */
-export async function keepRollouts(redisUrl: string, keyPrefix: string, count: number): Promise<void> {
+/** Puts ended rollouts of a policy into a Redis, as a daemon that has run for months leaves them. */
+export async function keepRollouts(
+  redisUrl: string,
+  { keyPrefix, policy: name }: { readonly keyPrefix: string; readonly policy: string },
+  count: number,
+): Promise<void> {
   const connection = makeRedisConnection({ url: redisUrl, keyPrefix }, 'worker');
   const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
-  const policy = benchPolicy();
+  const policy = { ...benchPolicy(), name };
   const fleet = makeFleet(collectorsEach);
   const now = Date.now();
   for (let number = count; number > 0; number -= 1) {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { DurationMs } from '../../../src/base/time.ts';
 import { sleepForReal } from '../../../src/base/waiting.ts';
 import { loadRolloutView } from '../../../src/orchestrator/records/read-records.ts';
@@ -8,17 +7,17 @@ import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-
 import { decide } from '../../../src/rollout/decision/decide.ts';
 import { startProcess } from '../../support/redis/start-test-redis.ts';
 import { until } from '../../support/until.ts';
-import { benchConfig } from '../bench-config.ts';
-import { scenarioOf } from '../contest/contest.ts';
 import { type DaemonProcess, type LogLine, startDaemon } from '../processes/daemon-process.ts';
-import { startServiceProcess } from '../processes/service-process.ts';
 import { startRollout } from '../processes/start-rollout.ts';
 import { quantile } from '../quantile.ts';
+import { type BenchAccount, keyPrefix, namesOf, startAccounts } from './bench-accounts.ts';
 import { keepRollouts } from './kept-rollouts.ts';
 import { readRedisUsage } from './redis-usage.ts';
 
 export interface LargeBrief {
   readonly collectors: number;
+  /** How many accounts share them, and the slots. */
+  readonly accounts: number;
   readonly keptRollouts: number;
   readonly isShort: boolean;
 }
@@ -34,6 +33,7 @@ export interface ReadTimes {
 
 export interface LargeFigures {
   readonly collectors: number;
+  readonly accounts: number;
   readonly plannedMs: DurationMs;
   readonly reads: readonly ReadTimes[];
   readonly restartMs: DurationMs;
@@ -44,54 +44,43 @@ export interface LargeFigures {
   readonly redisBytes: number;
 }
 
-const pace = { speed: 10, slots: 100, expectMs: 50_000 };
-const durations = { median: '50s', p95: '70s', max: '90s' };
-const keyPrefix = 'upwave';
 const plannedWithinMs = 600_000;
 const readsEach = 60;
+const pendingSearched = 200;
+// At the start each collector is polled, since its heartbeat is older than the offer.
+const startingUpgrades = { full: 100, short: 10 } as const;
+const measureMs = { full: 15_000, short: 3_000 } as const;
 
 /** Measures one daemon in the middle of a rollout of a fleet of this size. */
-export async function measureLargeFleet({
-  collectors,
-  keptRollouts,
-  isShort,
-}: LargeBrief): Promise<LargeFigures> {
-  const credentials = { accessId: 'bench', accessKey: randomBytes(18).toString('base64url') };
+export async function measureLargeFleet(brief: LargeBrief): Promise<LargeFigures> {
+  const { collectors, accounts, keptRollouts } = brief;
+  const length = brief.isShort ? 'short' : 'full';
+  const ofAccounts = namesOf(accounts);
   const redis = await startProcess();
-  const service = await startServiceProcess({
-    scenario: scenarioOf({ collectors, durations }),
-    speed: pace.speed,
-    credentials,
-  });
+  const { service, config } = await startAccounts(ofAccounts, collectors, redis.url);
   const connection = makeRedisConnection({ url: redis.url, keyPrefix }, 'worker');
-  const config = benchConfig(
-    pace,
-    { ...service, credentials, redisUrl: redis.url },
-    { schedule: '0 * * * *' },
-  );
   const events = new Map<string, number>();
   const onLine = ({ event }: LogLine) => void events.set(event, (events.get(event) ?? 0) + 1);
   const count = (event: string) => events.get(event) ?? 0;
   try {
-    await keepRollouts(redis.url, keyPrefix, keptRollouts);
+    for (const of of ofAccounts) await keepRollouts(redis.url, of, keptRollouts / accounts);
     const startedAt = performance.now();
     const daemon = await startRollout(config, onLine);
-    await Promise.race([until('a plan', () => count('rollout.planned') > 0, plannedWithinMs), daemon.failed]);
+    const areAllPlanned = () => count('rollout.planned') === accounts;
+    await Promise.race([until('all plans', areAllPlanned, plannedWithinMs), daemon.failed]);
     const plannedMs = performance.now() - startedAt;
-    await until('upgrades that end', () => count('upgrade.succeeded') > pace.slots / 10, plannedWithinMs);
-    const before = {
+    const isPastStart = () => count('upgrade.succeeded') > startingUpgrades[length];
+    await Promise.race([until('upgrades that end', isPastStart, plannedWithinMs), daemon.failed]);
+    const use = async () => ({
       ...(await readRedisUsage(connection.commands)),
       ...daemon.usage(),
       ended: count('upgrade.succeeded'),
-    };
-    await sleepForReal(isShort ? 3_000 : 15_000);
-    const after = {
-      ...(await readRedisUsage(connection.commands)),
-      ...daemon.usage(),
-      ended: count('upgrade.succeeded'),
-    };
+    });
+    const before = await use();
+    await sleepForReal(measureMs[length]);
+    const after = await use();
     const ended = after.ended - before.ended;
-    const reads = await measureReads(daemon, connection.commands);
+    const reads = await measureReads(daemon, ofAccounts, connection.commands);
     await daemon.stop('SIGTERM');
     const stoppedAt = performance.now();
     events.clear();
@@ -101,6 +90,7 @@ export async function measureLargeFleet({
     await next.stop('SIGTERM');
     return {
       collectors,
+      accounts,
       plannedMs,
       reads,
       restartMs,
@@ -120,16 +110,19 @@ export async function measureLargeFleet({
 /** What operators and Prometheus ask, over HTTP; and the leader's own pass, in this process on the same records. */
 async function measureReads(
   { api, url }: DaemonProcess,
+  accounts: readonly BenchAccount[],
   commands: ReturnType<typeof makeRedisConnection>['commands'],
 ): Promise<readonly ReadTimes[]> {
   const [status] = await api.listRollouts();
   if (status === undefined) throw new Error('the rollout is gone');
   const { id } = status;
-  const { collectors } = await api.searchUpgrades(id, { limit: 1, state: ['pending'] });
-  const [pending] = collectors;
+  // Far behind in the plan, so that no walk from its beginning finds it soon.
+  const { collectors } = await api.searchUpgrades(id, { limit: pendingSearched, state: ['pending'] });
+  const pending = collectors.at(-1);
+  const [of = { keyPrefix }] = accounts.filter(({ policy }) => policy === status.policy);
   const parts = {
-    store: makeRedisRolloutStore({ commands, keyPrefix }),
-    register: makeRedisFleetRegister({ commands, keyPrefix }),
+    store: makeRedisRolloutStore({ commands, keyPrefix: of.keyPrefix }),
+    register: makeRedisFleetRegister({ commands, keyPrefix: of.keyPrefix }),
   };
   const reads: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
     ['status', () => api.rolloutStatus(id)],

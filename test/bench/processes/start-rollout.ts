@@ -1,8 +1,9 @@
+import { AdminClientFault } from '../../../src/admin-api/client/admin-client-fault.ts';
 import { sleepForReal } from '../../../src/base/waiting.ts';
 import { type ConfigData, idlePolicy } from '../bench-config.ts';
 import { type DaemonProcess, type LogLine, startDaemon } from './daemon-process.ts';
 
-// The first id of a simulated fleet.
+// The first id of a simulated fleet. Of several accounts none has it, and each asks its service.
 const anyCollector = '100000001';
 
 const readings = 5;
@@ -16,14 +17,16 @@ export async function startRollout(
   config: ConfigData,
   onLine: (line: LogLine) => void,
 ): Promise<DaemonProcess> {
-  const daemon = await startDaemon({ ...config, rollouts: [idlePolicy] }, onLine);
+  const { accounts } = config;
+  const of = accounts === undefined ? {} : { accounts: Object.keys(accounts) };
+  const daemon = await startDaemon({ ...config, rollouts: [{ ...idlePolicy, ...of }] }, onLine);
   const { api } = daemon;
   for (let read = 0; read < readings; ) {
     await sleepForReal(spacingMs);
     // It asks the service for one collector; right after its start the daemon has no connection to Redis yet.
     const isRead = await api.explain(anyCollector).then(
       () => true,
-      () => false,
+      (error: unknown) => error instanceof AdminClientFault && error.kind === 'notFound',
     );
     if (isRead) read += 1;
   }
