@@ -5,7 +5,7 @@ import type { UpgradeBody } from '../../contract/admin/rollout-status.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import type { UpgradeState } from '../../rollout/model/upgrade.ts';
 import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
@@ -32,7 +32,7 @@ export async function upgradesCommand(
     const { id, waves } = chooseRollout(await listRollouts(client, named), named, 'read');
     if (options.wave !== undefined && !waves.some(({ name }) => name === options.wave)) {
       const names = waves.map(({ name }) => name).join(', ');
-      throw new CommandFailure(exitCodes.usageOrConfig, `${id} has no wave ${options.wave}; it has ${names}`);
+      throw new UsageFailure(`${id} has no wave ${options.wave}; it has ${names}`);
     }
     return { rollout: id, ...(await readUpgrades(client, id, options)) };
   });

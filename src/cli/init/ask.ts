@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { CommandFailure } from '../shell/command.ts';
-import { exitCodes } from '../shell/exit-codes.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { readAnswer } from '../shell/read-answer.ts';
 
 /** Asks a person, one question after the other. Each answer has no blanks around it, and may be empty. */
@@ -16,7 +15,7 @@ export function askOn(input: NodeJS.ReadableStream, output: NodeJS.WritableStrea
   const orFail = (answer: string | undefined): string => {
     if (answer !== undefined) return answer.trim();
     output.write('\n');
-    throw new CommandFailure(exitCodes.usageOrConfig, 'nothing is written');
+    throw new UsageFailure('nothing is written');
   };
   return {
     plain: async (question) => orFail(await readAnswer(input, () => output.write(question))),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { withManagement } from '../inventory/with-management.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { CommandFailure, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { isFileError } from '../shell/write-lines.ts';
@@ -36,8 +36,7 @@ export async function initCommand(
   const file = options.config;
   const keyFile = join(dirname(file), 'upwave.key');
   for (const path of [file, keyFile]) {
-    if (existsSync(path))
-      throw new CommandFailure(exitCodes.usageOrConfig, `${path} is there already; it is not overwritten`);
+    if (existsSync(path)) throw new UsageFailure(`${path} is there already; it is not overwritten`);
   }
   const ask = !options.yes && input.isTTY ? askOn(input, output.err) : undefined;
   let before: Answers | undefined;
@@ -114,11 +113,7 @@ async function readAnswers(
     ...(accessId === '' ? ['the access id (--access-id)'] : []),
     ...(accessKey === '' ? ['the access key (UPWAVE_ACCESS_KEY)'] : []),
   ];
-  if (missing.length > 0)
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
-      `missing: ${missing.join(' and ')}; nothing is written`,
-    );
+  if (missing.length > 0) throw new UsageFailure(`missing: ${missing.join(' and ')}; nothing is written`);
   return { baseUrl, accessId, accessKey };
 }
 
@@ -128,7 +123,7 @@ function checkedUrl(text: string): string {
   if (url !== undefined && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === '')
     return text.replace(/\/+$/, '');
   const words = 'the base URL must be like https://api.example.com/api (--base-url); nothing is written';
-  throw new CommandFailure(exitCodes.usageOrConfig, words);
+  throw new UsageFailure(words);
 }
 
 /** Asks for the builds, as a plan would. @returns why the key does not work */
@@ -156,12 +151,8 @@ async function writeNew(path: string, text: string, mode: number): Promise<void>
     }
   } catch (error) {
     if (!isFileError(error)) throw error;
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
-      `cannot write ${path}: ${error.code ?? error.message}`,
-      {
-        cause: error,
-      },
-    );
+    throw new UsageFailure(`cannot write ${path}: ${error.code ?? error.message}`, {
+      cause: error,
+    });
   }
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
+import { parseJson } from '../shell/option-values.ts';
 
 /** One `--set name=value`. */
 export interface Assignment {
@@ -78,12 +79,4 @@ function readValue(text: string, schema: z.ZodType | undefined, inner: readonly 
   if (value === undefined) return text;
   const isText = inner.length === 0 && schema?.safeParse(value).success === false;
   return isText && schema.safeParse(text).success ? text : value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { Collector } from '../../contract/collector-management/collectors.ts';
 import { collectorAccess } from '../../contract/collector-management/field-access.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { findCollector } from './find-collector.ts';
@@ -15,11 +15,11 @@ export async function collectorsCreateCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const [file = {}, ...others] = readStatedFields(stated, 'new collector');
-  if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one collector at a time');
+  if (others.length > 0) throw new UsageFailure('one collector at a time');
   const draft = combineFields({ current: {}, file, set: stated.set }, Collector.shape);
   const { name } = draft;
   if (typeof name !== 'string' || name === '') {
-    throw new CommandFailure(exitCodes.usageOrConfig, 'a collector needs a name: --set name=…');
+    throw new UsageFailure('a collector needs a name: --set name=…');
   }
   const collector = await withManagement({ config, account, output }, async ({ management, stop, orFail }) =>
     orFail(await management.collectors.create({ ...draft, name }, stop)),
@@ -36,7 +36,7 @@ export async function collectorsUpdateCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const [file = {}, ...others] = readStatedFields(stated, 'collector');
-  if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one collector at a time');
+  if (others.length > 0) throw new UsageFailure('one collector at a time');
   const transientFields = collectorAccess.transient;
   const changed = await withManagement({ config, account, output }, async (desk) => {
     const { id } = await findCollector(desk, idOrName);

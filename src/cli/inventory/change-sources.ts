@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { SourceDraft } from '../../collector-api/management/source-client.ts';
 import { sourceAccess } from '../../contract/collector-management/field-access.ts';
 import { Source, sourceNameOf } from '../../contract/collector-management/sources.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
@@ -46,10 +46,7 @@ export async function sourcesCreateCommand(
 function draftOf(fields: Readonly<Record<string, unknown>>): SourceDraft {
   const { sourceType } = fields;
   if (sourceNameOf(fields) === undefined || typeof sourceType !== 'string') {
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
-      'a source needs a name and a type: --set name=… --set sourceType=LocalFile',
-    );
+    throw new UsageFailure('a source needs a name and a type: --set name=… --set sourceType=LocalFile');
   }
   return { ...fields, sourceType };
 }
@@ -62,7 +59,7 @@ export async function sourcesUpdateCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const [file = {}, ...others] = readStatedFields(stated, 'source');
-  if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one source at a time');
+  if (others.length > 0) throw new UsageFailure('one source at a time');
   const transientFields = sourceAccess.transient;
   const changed = await withManagement({ config, account, output }, async (desk) => {
     const collector = await findCollector(desk, inCollector);

@@ -5,8 +5,7 @@ import { isNameAskable } from '../../collector-api/wire/collector-name.ts';
 import type { Collector } from '../../contract/collector-management/collectors.ts';
 import { type Source, sourceNameOf } from '../../contract/collector-management/sources.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
-import { CommandFailure } from '../shell/command.ts';
-import { exitCodes } from '../shell/exit-codes.ts';
+import { UsageFailure } from '../shell/command.ts';
 import type { ServiceDesk } from './with-management.ts';
 
 /**
@@ -30,7 +29,7 @@ export async function findCollector(desk: ServiceDesk, idOrName: string): Promis
     if (found !== undefined) return found;
   }
   const what = id === undefined ? 'the name' : 'the id or the name';
-  throw new CommandFailure(exitCodes.usageOrConfig, `no collector has ${what} ${toPrintable(idOrName)}`);
+  throw new UsageFailure(`no collector has ${what} ${toPrintable(idOrName)}`);
 }
 
 /** A source with the id that every listed one has. */
@@ -47,8 +46,7 @@ export async function findSource(
     sources.find(({ id }) => String(id) === idOrName) ??
     sources.find((source) => sourceNameOf(source) === idOrName);
   if (found !== undefined) return found;
-  throw new CommandFailure(
-    exitCodes.usageOrConfig,
+  throw new UsageFailure(
     toPrintable(`collector ${collector.id} ${collector.name} has no source ${idOrName}`),
   );
 }

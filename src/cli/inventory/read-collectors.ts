@@ -1,7 +1,7 @@
 import { compilePatterns, PatternError } from '../../base/text-pattern.ts';
 import type { CollectorFilter } from '../../collector-api/management/collector-client.ts';
 import type { Collector } from '../../contract/collector-management/collectors.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { renderTable } from '../shell/render-table.ts';
@@ -40,11 +40,9 @@ function readPattern(pattern: string | undefined): (name: string) => boolean {
     return compilePatterns([pattern ?? '*']);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
-      `--match is no regular expression that upwave runs: ${error.message}`,
-      { cause: error },
-    );
+    throw new UsageFailure(`--match is no regular expression that upwave runs: ${error.message}`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,7 +1,6 @@
 import { nearestText } from '../../base/names.ts';
 import { collectorAccess, sourceAccess } from '../../contract/collector-management/field-access.ts';
-import { CommandFailure } from '../shell/command.ts';
-import { exitCodes } from '../shell/exit-codes.ts';
+import { UsageFailure } from '../shell/command.ts';
 import type { Assignment } from './assignments.ts';
 
 /** What a `--set` is for. Only a create states the type of a collector. */
@@ -15,7 +14,7 @@ export function checkSettable(set: readonly Assignment[], setFor: SetFor): void 
   const complain = setFor === 'source' ? sourceComplaint : collectorComplaint;
   const names = [...new Set(set.map(({ name }) => name))];
   const complaints = names.flatMap((name) => complain(name, setFor) ?? []);
-  if (complaints.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, complaints.join('; '));
+  if (complaints.length > 0) throw new UsageFailure(complaints.join('; '));
 }
 
 function collectorComplaint(name: string, setFor: SetFor): string | undefined {
@@ -39,8 +38,7 @@ export function checkKnownFields(names: readonly string[], file: string): void {
   const complaints = names
     .filter((name) => !isOneOf(known, name))
     .flatMap((name) => collectorComplaint(name, 'new collector') ?? []);
-  if (complaints.length > 0)
-    throw new CommandFailure(exitCodes.usageOrConfig, `${file}: ${complaints.join('; ')}`);
+  if (complaints.length > 0) throw new UsageFailure(`${file}: ${complaints.join('; ')}`);
 }
 
 /** Fields of a file for a source that look like slips. Each may be a field of its type, so it is sent all the same. */

@@ -1,7 +1,6 @@
 import { ConfigError } from '../../config/source/config-error.ts';
 import { readYaml } from '../../config/source/yaml-source.ts';
-import { CommandFailure } from '../shell/command.ts';
-import { exitCodes } from '../shell/exit-codes.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type Assignment, AssignmentError, applyAssignments, type KnownFields } from './assignments.ts';
 import { checkKnownFields, checkSettable, type SetFor } from './settable-fields.ts';
 
@@ -23,7 +22,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFor): readonly Fields[] {
   checkSettable(set, setFor);
   if (from === undefined && set.length === 0) {
-    throw new CommandFailure(exitCodes.usageOrConfig, 'state the fields: --from FILE, or --set name=value');
+    throw new UsageFailure('state the fields: --from FILE, or --set name=value');
   }
   if (from === undefined) return [{}];
   const wrapper = setFor === 'source' ? 'source' : 'collector';
@@ -34,8 +33,7 @@ export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFo
     if (setFor === 'new collector') checkKnownFields(entries.flatMap(Object.keys), from);
     return entries;
   }
-  throw new CommandFailure(
-    exitCodes.usageOrConfig,
+  throw new UsageFailure(
     `${from}: holds no fields of a ${wrapper}, such as {"name": "…"} or {"${wrapper}": {…}}`,
   );
 }
@@ -50,7 +48,7 @@ export function combineFields(
     return { ...given.file, ...assigned };
   } catch (error) {
     if (!(error instanceof AssignmentError)) throw error;
-    throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+    throw new UsageFailure(error.message, { cause: error });
   }
 }
 
@@ -59,7 +57,7 @@ function readDocument(path: string): unknown {
     return readYaml(path).value;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+    throw new UsageFailure(error.message, { cause: error });
   }
 }
 

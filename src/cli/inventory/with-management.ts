@@ -8,7 +8,7 @@ import { makeManagementAccess } from '../../daemon/management-access.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import { describeFailure, isUnreached, type ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { echoedSecretsOf } from '../shell/choose-redis.ts';
-import { CommandFailure, type GlobalOptions } from '../shell/command.ts';
+import { CommandFailure, type GlobalOptions, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
@@ -63,14 +63,10 @@ function chooseAccount(config: Config, named: string | undefined): AccountConfig
   const names = accounts.flatMap(({ account }) => account ?? []);
   const choice =
     names.length === 0 ? 'the config has no accounts, only service' : `the config has ${names.join(', ')}`;
-  if (named === undefined) throw wrongAccount(`name the account with --account; ${choice}`);
+  if (named === undefined) throw new UsageFailure(`name the account with --account; ${choice}`);
   const nearest = nearestText(named, names);
   const hint = nearest === undefined ? choice : `did you mean ${nearest}?`;
-  throw wrongAccount(`no account is called ${toPrintable(named)}; ${hint}`);
-}
-
-function wrongAccount(message: string): CommandFailure {
-  return new CommandFailure(exitCodes.usageOrConfig, message);
+  throw new UsageFailure(`no account is called ${toPrintable(named)}; ${hint}`);
 }
 
 function commandFailure(failure: ServiceFailure, config: AccountConfig): CommandFailure {
@@ -91,10 +87,10 @@ function commandFailure(failure: ServiceFailure, config: AccountConfig): Command
             exitCodes.heldOrNeedsAPerson,
             `someone else changes it at the same time: ${words}`,
           )
-        : new CommandFailure(exitCodes.usageOrConfig, words);
+        : new UsageFailure(words);
     case 'notFound':
     case 'misconfigured':
-      return new CommandFailure(exitCodes.usageOrConfig, words);
+      return new UsageFailure(words);
   }
 }
 

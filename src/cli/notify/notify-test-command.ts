@@ -5,7 +5,7 @@ import { makeSendNotice } from '../../observability/notifications/send-notice.ts
 import type { SendResult } from '../../orchestrator/ports/notifications.ts';
 import type { Notice } from '../../rollout/model/notice.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
@@ -46,7 +46,7 @@ function chosen(receivers: readonly Receiver[], name: string | undefined): reado
     names.length === 0
       ? 'the config has no receivers: list them under notify:'
       : `no receiver is called ${name ?? ''}; ${hint}`;
-  throw new CommandFailure(exitCodes.usageOrConfig, toPrintable(message));
+  throw new UsageFailure(toPrintable(message));
 }
 
 function testNotice(at: number): Notice {

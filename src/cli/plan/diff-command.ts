@@ -10,7 +10,7 @@ import { comparePlan, undoProgress } from '../../rollout/planning/plan-differenc
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { listRollouts } from '../rollouts/choose-rollout.ts';
 import { renderReload } from '../rollouts/reload-command.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
@@ -124,17 +124,16 @@ function choosePolicies(
     const names = policies.map(({ name }) => name);
     const nearest = nearestText(named, [...names, ...rollouts.map(({ id }) => id)]);
     const offer = nearest === undefined ? `the config has ${names.join(', ')}` : `did you mean ${nearest}?`;
-    throw wrongUse(`no policy and no rollout is called ${named}; ${offer}`);
+    throw new UsageFailure(`no policy and no rollout is called ${named}; ${offer}`);
   }
   if (rollout.kind === 'rollback')
-    throw wrongUse(`${named} is a rollback: name the rollout that it takes back, ${rollout.rollbackOf}`);
+    throw new UsageFailure(
+      `${named} is a rollback: name the rollout that it takes back, ${rollout.rollbackOf}`,
+    );
   const own = policies.find(({ name }) => name === rollout.policy);
-  if (own === undefined) throw wrongUse(`the policy ${rollout.policy} of ${named} is not in the config`);
+  if (own === undefined)
+    throw new UsageFailure(`the policy ${rollout.policy} of ${named} is not in the config`);
   return [{ policy: own, rollout }];
-}
-
-function wrongUse(message: string): CommandFailure {
-  return new CommandFailure(exitCodes.usageOrConfig, message);
 }
 
 /** Reads each rollout once: a running rollout of one policy claims collectors from the others. */

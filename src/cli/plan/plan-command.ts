@@ -6,7 +6,7 @@ import { noTargetWords } from '../../rollout/messages/exclusions.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
@@ -78,7 +78,7 @@ function choosePolicies(config: Config, named: string | undefined): readonly Pol
   const policy = config.rollouts.find(({ name }) => name === named);
   if (policy !== undefined) return [policy];
   const names = config.rollouts.map(({ name }) => name).join(', ');
-  throw new CommandFailure(exitCodes.usageOrConfig, `no policy is called ${named}; there are ${names}`);
+  throw new UsageFailure(`no policy is called ${named}; there are ${names}`);
 }
 
 function claimOf({ policy, account, reading }: PolicyPlan): PolicyClaim {

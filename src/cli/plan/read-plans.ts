@@ -10,7 +10,7 @@ import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { describeFailure, isUnreached } from '../../rollout/upgrade/failure-classes.ts';
 import { echoedSecretsOf } from '../shell/choose-redis.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { CommandFailure, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { openReadWindow } from '../shell/read-window.ts';
@@ -94,7 +94,7 @@ async function readAccount(
       if (!reading.ok) {
         const reason = toPrintable(describeFailure(reading.failure));
         if (reading.failure.kind === 'misconfigured') {
-          throw new CommandFailure(exitCodes.usageOrConfig, reason);
+          throw new UsageFailure(reason);
         }
         throw new CommandFailure(
           exitCodes.unreachable,

@@ -4,8 +4,7 @@ import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { UsualCourse } from '../../rehearsal/world/fates.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import { CommandFailure } from '../shell/command.ts';
-import { exitCodes } from '../shell/exit-codes.ts';
+import { UsageFailure } from '../shell/command.ts';
 
 /** Fewer say little about the next rollout. */
 const upgradesMin = 20;
@@ -40,8 +39,7 @@ export async function learnCourse(client: CourseReads, policy: string): Promise<
       of === policy && kind === 'upgrade' && endStates.has(state) && counts.succeeded >= upgradesMin,
   );
   if (ended === undefined)
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
+    throw new UsageFailure(
       `${policy} has no ended rollout with ${upgradesMin} upgrades to learn from; leave out --learn`,
     );
   const { id, counts } = ended;

@@ -10,9 +10,9 @@ import { noTargetWords } from '../../rollout/messages/exclusions.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { readPlans } from '../plan/read-plans.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { exitCodes } from '../shell/exit-codes.ts';
+import { parseJson } from '../shell/option-values.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
 
 /** What is rehearsed on. */
@@ -42,7 +42,7 @@ export async function readFleet(
     const [read] = await readPlans(config, [asked], { stop: stopSignal(), output });
     invariant(read !== undefined, 'one policy has one plan');
     const { reading } = read;
-    if (reading.kind === 'noTarget') throw usage(noTargetWords(reading.why));
+    if (reading.kind === 'noTarget') throw new UsageFailure(noTargetWords(reading.why));
     const { collectors, upgradableIds } = reading.fleet;
     return {
       targetBuild: reading.plan.targetBuild,
@@ -50,7 +50,7 @@ export async function readFleet(
     };
   }
   if (named === undefined)
-    throw usage('a fleet from a file has no builds on offer; name the build with --build');
+    throw new UsageFailure('a fleet from a file has no builds on offer; name the build with --build');
   return { targetBuild: named, snapshot: fleetAsOf(readCollectors(of.file), of.at) };
 }
 
@@ -60,22 +60,12 @@ function withTarget(policy: Policy, version: string): Policy {
 
 function readCollectors(path: string) {
   const text = readTextFile(path, fileBytesMax);
-  if (typeof text !== 'string') throw usage(`${path}: ${text.problem}`);
+  if (typeof text !== 'string') throw new UsageFailure(`${path}: ${text.problem}`);
   const file = FleetFile.safeParse(parseJson(text));
   if (!file.success)
-    throw usage(`${path}: is no fleet; write one with \`upwave collectors list --json > ${path}\``);
+    throw new UsageFailure(
+      `${path}: is no fleet; write one with \`upwave collectors list --json > ${path}\``,
+    );
   const rows = file.data.collectors.flatMap((row) => SeenCollector.safeParse(row).data ?? []);
   return rows.filter(isInstalled).map(makeFleetCollectorReader((words) => words));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function usage(words: string): CommandFailure {
-  return new CommandFailure(exitCodes.usageOrConfig, words);
 }

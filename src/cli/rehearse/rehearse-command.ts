@@ -15,7 +15,7 @@ import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { makePlan } from '../../rollout/planning/plan.ts';
 import { writeReport } from '../../rollout/report/write-report.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
@@ -60,8 +60,7 @@ export async function rehearseCommand(
   const { targetBuild, snapshot } = await readFleet(config, policy, of, output);
   const planned = countPlanned(policy, targetBuild, snapshot);
   if (planned === 0)
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
+    throw new UsageFailure(
       `${policy.name} plans no collector for build ${targetBuild}; \`upwave plan\` shows why`,
     );
   const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
@@ -141,7 +140,7 @@ function choosePolicy({ rollouts }: Config, named: string | undefined): Policy {
   if (policy !== undefined && (named !== undefined || rollouts.length === 1)) return policy;
   const names = rollouts.map(({ name }) => name).join(', ');
   const problem = named === undefined ? 'name one policy' : `no policy is called ${named}`;
-  throw new CommandFailure(exitCodes.usageOrConfig, `${problem}; there are ${names}`);
+  throw new UsageFailure(`${problem}; there are ${names}`);
 }
 
 function openWhatIf(path: string | undefined, occasion: Occasion): WhatIf {
@@ -149,7 +148,7 @@ function openWhatIf(path: string | undefined, occasion: Occasion): WhatIf {
     return path === undefined ? usualWhatIf(occasion) : readWhatIf(path, occasion);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+    throw new UsageFailure(error.message, { cause: error });
   }
 }
 
@@ -158,7 +157,7 @@ function readLimit(text: string): Limit {
     return parseLimit(text);
   } catch (error) {
     if (!(error instanceof LimitError)) throw error;
-    throw new CommandFailure(exitCodes.usageOrConfig, `--fail-if ${error.message}`, { cause: error });
+    throw new UsageFailure(`--fail-if ${error.message}`, { cause: error });
   }
 }
 

@@ -4,8 +4,7 @@ import { nearestText } from '../../base/names.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
-import { CommandFailure } from '../shell/command.ts';
-import { exitCodes } from '../shell/exit-codes.ts';
+import { UsageFailure } from '../shell/command.ts';
 
 /**
  * The rollout that is meant: by its id, by its policy's name, or the only one that the verb can be meant for.
@@ -22,9 +21,9 @@ export function chooseRollout(
   if (chosen !== undefined) return chosen;
   const choice = onTheirWay(rollouts).map(({ id }) => id);
   if (named === undefined && choice.length === 0 && !takesEnded(verb))
-    throw new CommandFailure(exitCodes.usageOrConfig, 'no rollout is running');
+    throw new UsageFailure('no rollout is running');
   const what = named === undefined ? 'name the rollout' : unknownWords(rollouts, named);
-  throw new CommandFailure(exitCodes.usageOrConfig, `${what}; running: ${choice.join(', ') || 'none'}`);
+  throw new UsageFailure(`${what}; running: ${choice.join(', ') || 'none'}`);
 }
 
 function unknownWords(rollouts: readonly RolloutStatus[], named: string): string {

@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { RepairPreviewBody } from '../../contract/admin/verbs.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -29,7 +29,7 @@ export async function repairCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const { watch, withdraw } = options;
-  if (watch && withdraw) throw wrongUse('--watch and --withdraw exclude each other');
+  if (watch && withdraw) throw new UsageFailure('--watch and --withdraw exclude each other');
   const status = await withDaemon(options, async (client) => {
     const { id: rolloutId } = chooseRollout(await listRollouts(client, named), named, 'read');
     const of = collectorId === undefined ? { rolloutId } : { rolloutId, collectorId };
@@ -42,7 +42,7 @@ export async function repairCommand(
     output.err.write(`${renderFound(preview)}\n`);
     if (!watch && !withdraw) {
       const [watched, withdrawn] = (['watch', 'withdraw'] as const).map((each) => effectOf(preview, each));
-      throw wrongUse(
+      throw new UsageFailure(
         `nothing has changed; add one of:\n  --watch     ${watched}\n  --withdraw  ${withdrawn}\n  such as: ${command.join(' ')} --watch`,
       );
     }
@@ -57,10 +57,6 @@ export async function repairCommand(
   if (options.json) printJson(output, status);
   else output.out.write(`${renderStatus(status, Date.now(), output)}\n`);
   return exitCodes.done;
-}
-
-function wrongUse(message: string): CommandFailure {
-  return new CommandFailure(exitCodes.usageOrConfig, message);
 }
 
 /** The corrupt records, each upgrade with what is known of it. */

@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -71,7 +71,7 @@ const namedIn: Readonly<Record<RolloutVerb, (options: VerbOptions) => AskedVerb 
   approve: ({ plan, wave }) => {
     if (plan === undefined) return wave === undefined ? undefined : { verb: 'approve', wave };
     if (wave === undefined) return { verb: 'approve', planHash: plan };
-    throw new CommandFailure(exitCodes.usageOrConfig, 'name a plan or a wave, not both');
+    throw new UsageFailure('name a plan or a wave, not both');
   },
   skipSoak: ({ wave }) => (wave === undefined ? undefined : { verb: 'skipSoak', wave }),
   resume: ({ hold }) => (hold === undefined ? undefined : { verb: 'resume', hold }),

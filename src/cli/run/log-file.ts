@@ -1,8 +1,7 @@
 import { createWriteStream, openSync } from 'node:fs';
 import type { LoggerParts } from '../../observability/logger.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { exitCodes } from '../shell/exit-codes.ts';
 import { isFileError } from '../shell/write-lines.ts';
 
 export type LogDestination = Exclude<NonNullable<LoggerParts['destination']>, string>;
@@ -33,7 +32,7 @@ function openToAdd(path: string): number {
   } catch (error) {
     if (!isFileError(error)) throw error;
     const message = `cannot write the log ${path}: ${reasonOf(error)}`;
-    throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+    throw new UsageFailure(message, { cause: error });
   }
 }
 

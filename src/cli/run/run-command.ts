@@ -8,7 +8,7 @@ import { findRisks } from '../../config/show/find-risks.ts';
 import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
 import { type Logger, makeLogger } from '../../observability/logger.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { CommandFailure, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
@@ -79,7 +79,7 @@ async function reloadBySignal(daemon: Daemon, logger: Logger): Promise<void> {
 export function listenFailure(config: Config, error: unknown): CommandFailure {
   const why = errorCodeOf(error) ?? String(error);
   const message = `cannot listen on ${writeAddress(config.http)} (${why}); set another http.port, or stop what uses it`;
-  return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+  return new UsageFailure(message, { cause: error });
 }
 
 /** @throws CommandFailure when Redis does not answer in time, or refuses its user what no work is done without */
@@ -88,7 +88,7 @@ export async function requireRedis(daemon: Daemon, withinMs: number): Promise<vo
   if (silence === undefined) {
     const forbidden = await daemon.askRedisRights();
     if (forbidden === undefined) return;
-    throw new CommandFailure(exitCodes.usageOrConfig, `Redis at ${toPrintable(forbidden)}`);
+    throw new UsageFailure(`Redis at ${toPrintable(forbidden)}`);
   }
   const remedy = 'start it, correct redis.url, or use --redis embedded';
   const message = `cannot reach Redis at ${silence.place}; ${remedy} (${silence.reason})`;

@@ -15,7 +15,7 @@ import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { isUnreached } from '../../rollout/upgrade/failure-classes.ts';
 import { renderStatus, type StatusStyle } from '../rollouts/render-status.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { CommandFailure, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../shell/exit-codes.ts';
@@ -170,7 +170,7 @@ function takenWords({ http }: Config): string {
 function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: AccountConfig): CommandFailure {
   const { why } = result;
   const reason = scanWords(result);
-  if (why.kind === 'misconfigured') return new CommandFailure(exitCodes.usageOrConfig, reason);
+  if (why.kind === 'misconfigured') return new UsageFailure(reason);
   if (why.kind === 'shortInventory') return new CommandFailure(exitCodes.heldOrNeedsAPerson, reason);
   const words = noAnswerWords(config, { isUnreached: isUnreached(why), reason });
   return new CommandFailure(exitCodes.unreachable, words);

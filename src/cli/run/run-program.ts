@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { CommandFailure, type CommandRunner, type GlobalOptions } from '../shell/command.ts';
+import { type CommandRunner, type GlobalOptions, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { fleetSize, positiveNumber, wholeNumber } from '../shell/option-values.ts';
 
 /** Adds `upwave run`. */
@@ -40,7 +40,7 @@ function refuseForDaemon({ wait, logFile }: { readonly wait: boolean; readonly l
     : logFile === undefined
       ? undefined
       : '--log-file is for `run --once`; `run` logs to stdout: `run >> FILE`';
-  if (words !== undefined) throw new CommandFailure(exitCodes.usageOrConfig, words);
+  if (words !== undefined) throw new UsageFailure(words);
 }
 
 /** Adds `upwave service` and `upwave demo`: the service, played. */

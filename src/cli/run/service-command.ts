@@ -11,7 +11,7 @@ import {
   startReferenceService,
 } from '../../reference-service/server/start-reference-service.ts';
 import { StateFileError } from '../../reference-service/server/state-file.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { type CommandFailure, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
@@ -41,8 +41,7 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
   const accessId = options.accessId ?? process.env['UPWAVE_ACCESS_ID'];
   const accessKey = options.accessKey ?? process.env['UPWAVE_ACCESS_KEY'];
   if (accessId === undefined || accessKey === undefined) {
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
+    throw new UsageFailure(
       'give the credentials it shall accept: --access-id and --access-key, or UPWAVE_ACCESS_ID and UPWAVE_ACCESS_KEY',
     );
   }
@@ -65,7 +64,7 @@ export function readScenario(path: string | undefined): Scenario {
     return parseScenarioOf(readYaml(path));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+    throw new UsageFailure(error.message, { cause: error });
   }
 }
 
@@ -102,8 +101,7 @@ async function listen(
     if (error instanceof StateFileError) throw stateFailure(error);
     const code = errorCodeOf(error);
     if (code === undefined) throw error;
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
+    throw new UsageFailure(
       `cannot listen on ${writeAddress({ host, port })} (${code}); choose another --port`,
       {
         cause: error,
@@ -122,5 +120,5 @@ async function close(service: ReferenceService): Promise<void> {
 }
 
 function stateFailure(error: StateFileError): CommandFailure {
-  return new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+  return new UsageFailure(error.message, { cause: error });
 }

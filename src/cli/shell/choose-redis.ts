@@ -5,8 +5,7 @@ import { redisUrlProblem } from '../../config/schema/redis-schema.ts';
 import { redisConfigOf } from '../../daemon/redis-connections.ts';
 import { type RedisConfig, redisSecretsOf } from '../../redis/connection/redis-config.ts';
 import type { ReceiverPlace } from '../../rollout/model/receiver.ts';
-import { CommandFailure } from './command.ts';
-import { exitCodes } from './exit-codes.ts';
+import { UsageFailure } from './command.ts';
 import { defaultRedis } from './open-config.ts';
 
 /**
@@ -22,11 +21,11 @@ export function chooseRedis(config: Config, option: string | undefined): RedisCo
   if (problem === 'passwordInQuery' || (URL.canParse(option) && new URL(option).password !== '')) {
     // Whoever may list processes sees it (P12).
     const message = 'a password on the command line is seen in the process list; set redis.url in the config';
-    throw new CommandFailure(exitCodes.usageOrConfig, message);
+    throw new UsageFailure(message);
   }
   if (problem === 'shape') {
     const message = '--redis wants redis://host:6379, rediss://host:6379, unix:///path, /path or embedded';
-    throw new CommandFailure(exitCodes.usageOrConfig, message);
+    throw new UsageFailure(message);
   }
   const { keyPrefix, ca } = redisConfigOf(configured);
   return { keyPrefix, url: option, ...(ca !== undefined && { ca }) };

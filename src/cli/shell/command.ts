@@ -1,5 +1,5 @@
 import type { ConsoleOutput } from './console-output.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
 
 /** Options that every command takes. */
 export interface GlobalOptions {
@@ -44,5 +44,12 @@ export class CommandFailure extends Error {
     super(message, options);
     this.name = 'CommandFailure';
     this.exitCode = exitCode;
+  }
+}
+
+/** The mistake of a person: in the command, in the config, or in a file that was given. */
+export class UsageFailure extends CommandFailure {
+  constructor(message: string, options?: ErrorOptions) {
+    super(exitCodes.usageOrConfig, message, options);
   }
 }

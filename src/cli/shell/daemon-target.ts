@@ -2,7 +2,7 @@ import { type AdminClient, makeAdminClient } from '../../admin-api/client/admin-
 import { AdminClientFault, type AdminClientFaultKind } from '../../admin-api/client/admin-client-fault.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { writeAddress } from '../../base/url-authority.ts';
-import { CommandFailure } from './command.ts';
+import { CommandFailure, UsageFailure } from './command.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openDaemonConfig } from './open-config.ts';
 
@@ -58,7 +58,7 @@ function checkedUrl(text: string): string {
     return text;
   const message =
     '--url, or UPWAVE_URL, must be where the daemon listens, such as http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN';
-  throw new CommandFailure(exitCodes.usageOrConfig, message);
+  throw new UsageFailure(message);
 }
 
 function exitCodeOf({ kind }: AdminClientFault): ExitCode {

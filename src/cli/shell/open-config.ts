@@ -3,8 +3,7 @@ import { Secret } from '../../base/secret.ts';
 import type { Config, RedisConfig } from '../../config/config.ts';
 import { type DaemonConfig, loadConfig, loadDaemonConfig } from '../../config/load/load-config.ts';
 import { ConfigError } from '../../config/source/config-error.ts';
-import { CommandFailure } from './command.ts';
-import { exitCodes } from './exit-codes.ts';
+import { UsageFailure } from './command.ts';
 
 /** Loads the config for a command. @throws CommandFailure with every problem, each with its line */
 export function openConfig(path: string, environment: NodeJS.ProcessEnv = process.env): Config {
@@ -28,7 +27,7 @@ function inWords<T>(path: string, load: () => T): T {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const hint = existsSync(path) ? '' : '; `upwave init` writes a first one';
-    throw new CommandFailure(exitCodes.usageOrConfig, `${error.message}${hint}`, { cause: error });
+    throw new UsageFailure(`${error.message}${hint}`, { cause: error });
   }
 }
 

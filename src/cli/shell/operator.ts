@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os';
-import { CommandFailure } from './command.ts';
-import { exitCodes } from './exit-codes.ts';
+import { UsageFailure } from './command.ts';
 import { readAnswer } from './read-answer.ts';
 
 /** Who asks, for the events. */
@@ -32,10 +31,7 @@ interface ConsentParts {
 export function makeConsent({ yes, input, output, refusal }: ConsentParts): AskConsent {
   if (yes) return async () => true;
   if (input.isTTY !== true) {
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
-      refusal ?? 'this deletes, and nobody can be asked here: add --yes if you mean it',
-    );
+    throw new UsageFailure(refusal ?? 'this deletes, and nobody can be asked here: add --yes if you mean it');
   }
   return async (question, stop) => {
     const answer = await readAnswer(input, () => output.write(`${question} [y/N] `), stop);

@@ -56,3 +56,12 @@ export function instantOrAge(text: string): EpochMs {
 export function readSubjects(words: readonly string[]): readonly string[] {
   return words.includes('/') ? [words.join(' ')] : [...new Set(words)];
 }
+
+/** undefined: it is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

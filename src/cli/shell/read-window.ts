@@ -2,9 +2,8 @@ import { makeRetryWindow, type RetryWindow } from '../../base/retry-window.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { formatDuration, parseDuration } from '../../base/time.ts';
-import { CommandFailure } from './command.ts';
+import { UsageFailure } from './command.ts';
 import type { ConsoleOutput } from './console-output.ts';
-import { exitCodes } from './exit-codes.ts';
 
 /** A restart or a failover of the service takes some seconds, and a person who waits longer looks for the cause. */
 const retryForMsDefault: DurationMs = 30_000;
@@ -32,8 +31,5 @@ function retryForMs(text: string | undefined): DurationMs {
   if (text === undefined || text === '') return retryForMsDefault;
   const durationMs = parseDuration(text);
   if (durationMs !== undefined && durationMs <= retryForMsMax) return durationMs;
-  throw new CommandFailure(
-    exitCodes.usageOrConfig,
-    `UPWAVE_RETRY_FOR must be a duration up to 1h, such as 30s; 0s retries nothing`,
-  );
+  throw new UsageFailure(`UPWAVE_RETRY_FOR must be a duration up to 1h, such as 30s; 0s retries nothing`);
 }

@@ -2,8 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisConfig } from '../../redis/connection/redis-config.ts';
 import { startEmbeddedRedis } from '../../redis/embedded/start-embedded-redis.ts';
-import { CommandFailure } from './command.ts';
-import { exitCodes } from './exit-codes.ts';
+import { UsageFailure } from './command.ts';
 import { isFileError } from './write-lines.ts';
 
 /** Nobody shares it, so no config has a say. */
@@ -40,7 +39,7 @@ function makeDataDir(dataDir: string): void {
     if (!isFileError(error)) throw error;
     const why = error.code ?? error.message;
     const message = `the embedded Redis keeps its data in ${dataDir}, and can't write there (${why}); start upwave in a folder that it may write to`;
-    throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+    throw new UsageFailure(message, { cause: error });
   }
 }
 

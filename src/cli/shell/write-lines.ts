@@ -3,8 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { CommandFailure } from './command.ts';
-import { exitCodes } from './exit-codes.ts';
+import { UsageFailure } from './command.ts';
 
 /** Texts of a line each, without its end. */
 export type Lines = AsyncIterable<string>;
@@ -30,7 +29,7 @@ export async function writeLinesToFile(path: string, lines: Lines): Promise<void
   } catch (error) {
     if (!isFileError(error)) throw error;
     const message = `cannot write ${path}: ${error.code ?? error.message}`;
-    throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+    throw new UsageFailure(message, { cause: error });
   }
 }
 

@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { accountConfigsOf, accountKeyPrefix } from '../../config/account-configs.ts';
 import { exportRollout } from '../../redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../redis/rollout-store/rollout-store.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { writeLines, writeLinesToFile } from '../shell/write-lines.ts';
@@ -50,7 +50,7 @@ async function chooseKept({ config, connection, keyPrefix }: KeptState, named: s
   }
   const choice = newest.length === 0 ? 'none is kept' : `the newest are ${newest.join(', ')}`;
   const message = `no rollout and no policy is called ${named}; ${choice}`;
-  throw new CommandFailure(exitCodes.usageOrConfig, toPrintable(message));
+  throw new UsageFailure(toPrintable(message));
 }
 
 const rolloutIdShape = /^.+-\d{8}-\d+$/;

@@ -7,7 +7,7 @@ import { describeRedis, type RedisConfig, redactRedisText } from '../../redis/co
 import { isRightsRefusal, writeRefusalOf } from '../../redis/connection/redis-errors.ts';
 import { startEmbeddedRedis } from '../../redis/embedded/start-embedded-redis.ts';
 import { chooseRedis } from '../shell/choose-redis.ts';
-import { CommandFailure } from '../shell/command.ts';
+import { CommandFailure, UsageFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
 import { embeddedDataDir, embeddedKeyPrefix } from '../shell/with-redis.ts';
@@ -92,7 +92,7 @@ async function startEmbedded(dataDir: string) {
 }
 
 function nothingKept(why: string): CommandFailure {
-  return new CommandFailure(exitCodes.usageOrConfig, `the embedded Redis keeps nothing here: ${why}`);
+  return new UsageFailure(`the embedded Redis keeps nothing here: ${why}`);
 }
 
 /** What Redis refuses that a person can repair, in Redis's own words; whatever else was thrown is given back. */
@@ -101,7 +101,7 @@ export function redisRefusal(error: unknown, redis: RedisConfig, place: string):
     `Redis at ${place} refuses: ${toPrintable(redactRedisText(words, redis))}`;
   if (isRightsRefusal(error)) {
     const message = `${refuses(error.message)}; allow it to this user (ACL SETUSER), or use another one`;
-    return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+    return new UsageFailure(message, { cause: error });
   }
   const words = writeRefusalOf(error);
   if (words === null) return error;

@@ -7,7 +7,12 @@ import { makeWriteMarks, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { defaultHistoryMs } from '../schema/rollout-keys.ts';
-import { BrokenRecordError, type BrokenRecords, makeBrokenRecords } from '../schema/unreadable-records.ts';
+import {
+  BrokenRecordError,
+  type BrokenRecords,
+  decodeRecord,
+  makeBrokenRecords,
+} from '../schema/unreadable-records.ts';
 import { appendAuditScript, changeHoldScript, heldBuildsScript, seeBuildsScript } from './scripts.ts';
 
 // A command is sent again within seconds of a lost connection; after this nobody repeats it.
@@ -108,7 +113,8 @@ export function makeRedisFleetRegister(redis: {
     readAudit: async (limit) => {
       if (limit <= 0) return [];
       const entries = await commands.xrevrange(auditKey, '+', '-', 'COUNT', rangeBound(limit));
-      const decodeEntry = (id: string, text: string) => decode(auditEntry, `entry ${id} of the audit`, text);
+      const decodeEntry = (id: string, text: string) =>
+        decodeRecord(auditEntry, `entry ${id} of the audit`, text);
       return entries.flatMap(([id, fields]) => broken.read(() => decodeEntry(id, fields[1] ?? '')) ?? []);
     },
     firstSeen: async (builds, at) => {
@@ -136,10 +142,10 @@ function decodeHolds(broken: BrokenRecords, entries: readonly HoldField[]) {
     const [, kind, subject = ''] = /^(build|collector):(.*)$/s.exec(field) ?? [];
     const what = `the hold of ${field.replace(':', ' ')}`;
     if (kind === 'build') {
-      const hold = broken.read(() => decode(buildHold, what, text));
+      const hold = broken.read(() => decodeRecord(buildHold, what, text));
       builds.push(hold ?? { build: subject, ...unknownWord });
     } else {
-      const hold = broken.read(() => decode(collectorHold, what, text));
+      const hold = broken.read(() => decodeRecord(collectorHold, what, text));
       const collectorId = Number(subject);
       if (hold !== undefined) collectors.push(hold);
       else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownWord });
@@ -150,14 +156,6 @@ function decodeHolds(broken: BrokenRecords, entries: readonly HoldField[]) {
 
 function byInstant(a: { readonly at: EpochMs }, b: { readonly at: EpochMs }): number {
   return a.at - b.at;
-}
-
-function decode<T>(schema: z.ZodType<T>, what: string, text: string): T {
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch (error) {
-    throw new BrokenRecordError(what, error);
-  }
 }
 
 function decodeInstant(text: string, build: string): EpochMs {

@@ -11,7 +11,7 @@ import type { AnnouncedRollout } from '../../rollout/notices/due-notices.ts';
 import type { AnnouncedPolicy } from '../../rollout/notices/due-of-policy.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
-import { BrokenRecordError, type BrokenRecords } from '../schema/unreadable-records.ts';
+import { type BrokenRecords, decodeRecord } from '../schema/unreadable-records.ts';
 import { writeNoticesScript } from './scripts.ts';
 
 // A receiver that is away for a day misses dozens of messages in a busy installation.
@@ -65,7 +65,7 @@ export function makeRedisOutbox(redis: {
   const failuresKey = `${base}:failures`;
   const readMessages = async () =>
     (await commands.lrange(keys.outbox, 0, -1)).flatMap((entry) => {
-      const read = broken.read(() => decode(message, entry, 'a message that waits'));
+      const read = broken.read(() => decodeRecord(message, 'a message that waits', entry));
       return read === undefined ? [] : [{ ...read, entry }];
     });
 
@@ -104,7 +104,7 @@ export function makeRedisOutbox(redis: {
       const fields = await commands.hgetall(failuresKey);
       return new Map(
         Object.entries(fields).flatMap(([receiver, text]) => {
-          const read = broken.read(() => decode(failure, text, `the failure of receiver ${receiver}`));
+          const read = broken.read(() => decodeRecord(failure, `the failure of receiver ${receiver}`, text));
           return read === undefined ? [] : [[receiver, read] as const];
         }),
       );
@@ -126,25 +126,17 @@ function announcedOf(
   for (const [field, mark] of Object.entries(fields)) {
     const what = `what was announced of ${field}`;
     if (field.startsWith(ofPolicy)) {
-      const announced = broken.read(() => decode(announcedPolicy, mark, what));
+      const announced = broken.read(() => decodeRecord(announcedPolicy, what, mark));
       if (announced !== undefined)
         policies.set(field.slice(ofPolicy.length), {
           announced: announced as unknown as AnnouncedPolicy,
           mark,
         });
     } else {
-      const announced = broken.read(() => decode(announcedRollout, mark, what));
+      const announced = broken.read(() => decodeRecord(announcedRollout, what, mark));
       if (announced !== undefined)
         rollouts.set(field, { announced: announced as unknown as AnnouncedRollout, mark });
     }
   }
   return { since: Number(since ?? now), rollouts, policies };
-}
-
-function decode<T>(schema: z.ZodType<T>, text: string, what: string): T {
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch (error) {
-    throw new BrokenRecordError(what, error);
-  }
 }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { DurationMs } from '../../base/time.ts';
 
 /**
@@ -109,5 +110,14 @@ export class NewerRecordError extends BrokenRecordError {
     super(what, `a newer upwave wrote it (record version ${version}, this upwave reads ${readable})`);
     this.version = version;
     this.readable = readable;
+  }
+}
+
+/** Reads JSON that we wrote. @param what it is called when it is unreadable @throws BrokenRecordError */
+export function decodeRecord<T>(schema: z.ZodType<T>, what: string, text: string): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new BrokenRecordError(what, error);
   }
 }
