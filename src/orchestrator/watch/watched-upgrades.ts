@@ -1,8 +1,9 @@
 import type { EpochMs } from '../../base/time.ts';
+import { expectEnds, type RunningUpgrade } from '../../rollout/model/expected-ends.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
-import { dueAtOf, type Upgrade } from '../../rollout/model/upgrade.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { isWatched } from '../../rollout/upgrade/evolve.ts';
-import { leavingMany, type WatchedRollout } from '../../rollout/upgrade/reading-period.ts';
+import { leavingMany, type RunningTasks, type WatchedRollout } from '../../rollout/upgrade/reading-period.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 
@@ -20,9 +21,6 @@ export interface Watched {
 
 // Those that are due first; those beyond them are polled one by one.
 const upgradesMax = 5_000;
-
-// Fewer durations than this say little about the next one.
-const learnedMin = 10;
 
 /** Lists the upgrades of all running rollouts that wait for an instant, and how much there is to watch. */
 export async function listWatched(
@@ -58,21 +56,28 @@ export async function listWatched(
 }
 
 function loadOf(
-  { rollout, candidates, learned }: Pick<RolloutView, 'rollout' | 'candidates' | 'learned'>,
+  { rollout, candidates, durations }: Pick<RolloutView, 'rollout' | 'candidates' | 'durations'>,
   upgrades: readonly Upgrade[],
   now: EpochMs,
 ): WatchedRollout {
   const { expectMs, deadlineMs } = rollout.policy.upgrade;
-  const running = new Map<string, number>();
+  const tasks: Array<RunningUpgrade & { readonly toBuild: string }> = [];
   let queued = 0;
   let verifying = 0;
-  for (const upgrade of upgrades.filter(isWatched)) {
-    const { state } = upgrade.progress;
-    const { toBuild } = upgrade.identity;
-    if (state === 'upgrading') running.set(toBuild, (running.get(toBuild) ?? 0) + 1);
-    else if (state !== 'queued') verifying += 1;
+  for (const { identity, progress } of upgrades.filter(isWatched)) {
+    if (progress.state === 'upgrading') tasks.push({ ...identity, ageMs: now - progress.startedAt });
+    else if (progress.state !== 'queued') verifying += 1;
     // One that is due takes the newest row when its turn in the rate comes.
-    else if ((dueAtOf(upgrade) ?? now) > now) queued += 1;
+    else if (progress.dueAt > now) queued += 1;
+  }
+  const { usualMs, endsPerMs } = expectEnds({ running: tasks, durations, expectMs });
+  const running = new Map<string, RunningTasks>();
+  for (const [index, { toBuild }] of tasks.entries()) {
+    const before = running.get(toBuild) ?? { count: 0, endsPerMs: 0 };
+    running.set(toBuild, {
+      count: before.count + 1,
+      endsPerMs: before.endsPerMs + (endsPerMs[index] ?? 0),
+    });
   }
   const leaving = upgrades.filter(({ progress: { state } }) => state === 'queued').length;
   const isAnyWaiting = candidates.some(({ retries, pending }) => retries.length + pending.length > 0);
@@ -80,6 +85,6 @@ function loadOf(
     ...{ running, queued, leaving, verifying },
     isSlotAwaited: isAnyWaiting && leaving < leavingMany,
     fleetSize: rollout.fleetSize,
-    usualMs: learned.count < learnedMin ? expectMs : Math.min(learned.meanMs, deadlineMs),
+    usualMs: Math.min(usualMs, deadlineMs),
   };
 }

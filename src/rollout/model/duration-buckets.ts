@@ -18,11 +18,15 @@ export function durationBucketOf(durationMs: DurationMs): number {
 export function summarizeDurations(counts: ReadonlyMap<number, number>): DurationSummary | undefined {
   const buckets = [...counts].filter(([, amount]) => amount > 0).sort(([a], [b]) => a - b);
   const count = buckets.reduce((sum, [, amount]) => sum + amount, 0);
+  const octaves =
+    buckets.reduce((sum, [bucket, amount]) => sum + amount * (bucket + 0.5), 0) / bucketsPerOctave;
   const rank = Math.ceil(share * count);
   let passed = 0;
   for (const [bucket, amount] of buckets) {
     passed += amount;
-    if (passed >= rank) return { count, p95Ms: Math.ceil(2 ** ((bucket + 1) / bucketsPerOctave)) };
+    if (passed < rank) continue;
+    const p95Ms = Math.ceil(2 ** ((bucket + 1) / bucketsPerOctave));
+    return { count, medianMs: Math.round(2 ** (octaves / count)), p95Ms };
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { type RolloutState, rolloutStates, type WaveState, waveStates } from '../../base/vocabulary.ts';
 import type { AccountMark, AccountStatus } from './account.ts';
 import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory.ts';
@@ -198,7 +198,9 @@ export interface LaneQueue {
 /** How long upgrades of one stratum took, from their last create to the verification. */
 export interface DurationSummary {
   readonly count: number;
-  readonly p95Ms: number;
+  /** Their geometric mean: the median of log-normal durations. */
+  readonly medianMs: DurationMs;
+  readonly p95Ms: DurationMs;
 }
 
 /** Why a build may not be installed: it tripped a canary, or an operator said so. */

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { openTimeFrom } from '../calendar/calendar.ts';
-import { type DurationSpread, learnedSpread, slowestOf, usualSpread } from '../model/log-normal.ts';
+import { type DurationSpread, learnedSpread, medianOf, slowestOf, usualSpread } from '../model/log-normal.ts';
 import type { Policy } from '../model/policy.ts';
 import { usualReadings } from '../upgrade/usual-readings.ts';
 
@@ -61,7 +61,7 @@ export function estimateRemainder(
 ): Estimate {
   const spread = spreadOf(policy, of.learned);
   const { meanMs } = spread;
-  const usualMs = isLearned(of.learned) ? of.learned.meanMs : policy.upgrade.expectMs;
+  const usualMs = medianOf(spread);
   const works = remainders.map(({ upgrades, chain }) => {
     if (upgrades === 0) return { workMs: 0, requests: 0 };
     const slotBoundMs = (upgrades / policy.concurrency) * meanMs;
@@ -91,13 +91,10 @@ export function estimateRemainder(
 /** What the policy expects is a median; the slow half takes more of the time than the fast one. */
 function spreadOf({ upgrade }: Policy, learned: LearnedDurations | undefined): DurationSpread {
   const usual = usualSpread(upgrade.expectMs);
-  if (!isLearned(learned)) return { ...usual, meanMs: usual.meanMs + upgrade.verifyWithinMs / 30 };
+  if (learned === undefined || learned.count < learnedMin)
+    return { ...usual, meanMs: usual.meanMs + upgrade.verifyWithinMs / 30 };
   const { meanMs, p95Ms } = learned;
   return p95Ms === undefined ? { ...usual, meanMs } : learnedSpread(meanMs, p95Ms);
-}
-
-function isLearned(learned: LearnedDurations | undefined): learned is LearnedDurations {
-  return learned !== undefined && learned.count >= learnedMin;
 }
 
 /** Lays the work of each wave into open windows, and its soak after it. */

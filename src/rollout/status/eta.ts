@@ -9,6 +9,7 @@ import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd, isRunning } from '../model/upgrade.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
+import { learnedOf } from './learned-durations.ts';
 
 /** When a rollout is expected to end, as far as that can be known (P16). */
 export type Eta =
@@ -53,7 +54,7 @@ function unknownReasonOf(
 
 function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
   const { rollout } = view;
-  const learned = { ...view.learned, ...meanP95Of(view) };
+  const learned = learnedOf(view);
   // Upgrades in flight are not seen to end before a pause is over, either.
   const from = Math.max(now, api.outage?.until ?? now, nothingBefore(view) ?? now);
   const remainders = remaindersOf(view, from);
@@ -89,14 +90,6 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   if (isDeferredAlone(view)) return atTheLatest(view, estimate(remainders, from).endsAt);
   const { endsAt, plusMinusMs, requests } = estimate(remainders, from);
   return endsAt === null ? unknown('noWindow') : { kind: 'at', at: endsAt, plusMinusMs, requests };
-}
-
-/** Of the strata, by how many durations each has learned. */
-function meanP95Of({ durations }: RolloutView): { readonly p95Ms?: DurationMs } {
-  const summaries = [...durations.values()];
-  const count = summaries.reduce((sum, each) => sum + each.count, 0);
-  if (count === 0) return {};
-  return { p95Ms: summaries.reduce((sum, each) => sum + each.p95Ms * each.count, 0) / count };
 }
 
 /** When the next retry is due, while all else has ended: nothing starts before. */

@@ -1,10 +1,17 @@
 import type { DurationMs } from '../../base/time.ts';
 import { freshForMs } from './step.ts';
 
+/** Running tasks of one build. */
+export interface RunningTasks {
+  readonly count: number;
+  /** How many of them are expected to end in the next millisecond: by their ages, and by what their strata took so far. */
+  readonly endsPerMs: number;
+}
+
 /** How much there is to watch in one rollout. */
 export interface WatchedRollout {
   /** Upgrades whose task is running, by their build: the upgradable list shows that it is over. */
-  readonly running: ReadonlyMap<string, number>;
+  readonly running: ReadonlyMap<string, RunningTasks>;
   /** Upgrades whose create waits for a newer heartbeat, which the inventory shows. */
   readonly queued: number;
   /** Upgrades whose create waits for its place in the request rate, those that wait for a heartbeat included. */
@@ -43,16 +50,19 @@ export interface ReadingLimits {
 /** A page of a list shows this many collectors for one request (collector-api.md §4.1). */
 export const collectorsPerPage = 1_000;
 
-// A request is worth a sixteenth of an upgrade in one slot: 19 s where it takes 5 minutes. A list is read when the slots
+// A request is worth a twenty-fifth of an upgrade in one slot: 12 s where it takes 5 minutes. A list is read when the slots
 // of ends that it is expected to show have idled for as long: n slots end one upgrade in usual / n, so that a period of
-// usual × √(2 / 16 / n) makes pages and idle slots cost the same, which is the least of both together.
-const requestPriceShare = 1 / 16;
+// usual × √(2 / 25 / n) makes pages and idle slots cost the same, which is the least of both together.
+const requestPriceShare = 1 / 25;
 
 // More often than this shows no more: the poll that follows and the next create take about as long.
 const periodMinShare = 1 / 100;
 
 // Requests cost nothing while few upgrades run, so a slot never idles for longer than this for the sake of one.
-const periodMaxShare = 1 / 30;
+const periodMaxShare = 1 / 36;
+
+// While hardly an end is expected, lists are read more rarely, and so many times at most: these upgrades may be faster.
+const stretchMax = 3;
 
 // Where no collector waits for a slot, an end counts for the failure limit alone, and the last ones end the wave. A
 // collector that returns is polled 50 s after its task where no row shows it before.
@@ -114,7 +124,7 @@ function controlReadings(
   toBuild: string,
 ): readonly Reading[] {
   const usualMs = usualOf(busy);
-  const running = sum([...runningByBuild(busy).values()]);
+  const running = totalOf([...runningByBuild(busy).values()]);
   const periodMs = Math.min(usualMs * listShare(busy, pages, running), awaitedRowsMs(busy, usualMs));
   return [
     { of: 'control', toBuild, periodMs },
@@ -127,13 +137,12 @@ function listReadings(busy: readonly WatchedRollout[], pages: number): readonly 
   const usualMs = usualOf(busy);
   const readings: Reading[] = [];
   const runningTo = runningByBuild(busy);
-  const running = sum([...runningTo.values()]);
-  for (const [toBuild, count] of runningTo) {
-    if (count < runningPerPage * pages && runningTo.size > 1) continue;
-    readings.push({ of: 'upgradable', toBuild, periodMs: usualMs * listShare(busy, pages, count) });
+  for (const [toBuild, running] of runningTo) {
+    if (running.count < runningPerPage * pages && runningTo.size > 1) continue;
+    readings.push({ of: 'upgradable', toBuild, periodMs: usualMs * listShare(busy, pages, running) });
   }
   const shortest = Math.min(...readings.map(({ periodMs }) => periodMs));
-  const betweenMs = running > 0 ? inventoryStretch * shortest : usualMs * verifyPeriodShare;
+  const betweenMs = runningTo.size > 0 ? inventoryStretch * shortest : usualMs * verifyPeriodShare;
   const inventoryMs = Math.min(betweenMs, usualMs * inventoryMaxShare, awaitedRowsMs(busy, usualMs));
   readings.push({
     of: 'inventory',
@@ -162,11 +171,18 @@ export function hintsMax(
   return Math.max(1, Math.floor(requestsPerSecond * hintShareMax * (periodMs / 1_000)));
 }
 
-function listShare(busy: readonly WatchedRollout[], pages: number, running: number): number {
-  if (running === 0) return verifyPeriodShare;
-  return busy.some(({ isSlotAwaited }) => isSlotAwaited)
-    ? awaitedShare(pages, running)
-    : restingShare(sum([...runningByBuild(busy).values()]));
+function listShare(busy: readonly WatchedRollout[], pages: number, running: RunningTasks): number {
+  if (running.count === 0) return verifyPeriodShare;
+  const stretch = stretchOf(running, usualOf(busy));
+  if (busy.some(({ isSlotAwaited }) => isSlotAwaited))
+    return Math.max(awaitedShare(pages, running.count) * stretch, periodMinShare);
+  const all = totalOf([...runningByBuild(busy).values()]);
+  return all.count <= lastUpgrades ? periodMaxShare * stretch : restingPeriodShare;
+}
+
+/** The least of pages and idle slots together is at the root of how many times fewer ends than usual are expected. */
+function stretchOf({ count, endsPerMs }: RunningTasks, usualMs: DurationMs): number {
+  return Math.min(Math.sqrt(count / (endsPerMs * usualMs)), stretchMax);
 }
 
 function usualOf(busy: readonly WatchedRollout[]): DurationMs {
@@ -175,22 +191,23 @@ function usualOf(busy: readonly WatchedRollout[]): DurationMs {
 
 function awaitedShare(pages: number, running: number): number {
   const share = Math.sqrt((2 * requestPriceShare * pages) / running);
-  return Math.min(Math.max(share, periodMinShare), periodMaxShare);
+  return Math.min(share, periodMaxShare);
 }
 
-function restingShare(running: number): number {
-  return running <= lastUpgrades ? periodMaxShare : restingPeriodShare;
-}
-
-function runningByBuild(rollouts: readonly WatchedRollout[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
+function runningByBuild(rollouts: readonly WatchedRollout[]): ReadonlyMap<string, RunningTasks> {
+  const tasks = new Map<string, RunningTasks>();
   for (const { running } of rollouts)
-    for (const [toBuild, count] of running) counts.set(toBuild, (counts.get(toBuild) ?? 0) + count);
-  return counts;
+    for (const [toBuild, more] of running)
+      tasks.set(toBuild, totalOf([more, tasks.get(toBuild) ?? totalOf([])]));
+  return tasks;
+}
+
+function totalOf(tasks: readonly RunningTasks[]): RunningTasks {
+  return { count: sum(tasks.map(({ count }) => count)), endsPerMs: sum(tasks.map((each) => each.endsPerMs)) };
 }
 
 function watchedOf({ running, queued, verifying }: WatchedRollout): number {
-  return sum([...running.values()]) + queued + verifying;
+  return totalOf([...running.values()]).count + queued + verifying;
 }
 
 function sum(values: readonly number[]): number {

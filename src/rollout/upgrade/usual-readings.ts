@@ -1,4 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
+import { usualSpread } from '../model/log-normal.ts';
 import { collectorsPerPage, planReadings } from './reading-period.ts';
 
 /** What the lists cost that are read while a wave's slots are filled. */
@@ -22,7 +23,8 @@ export function usualReadings(wave: {
   readonly requestsPerSecond: number;
 }): UsualReadings | undefined {
   const { upgrades, slots, fleetSize, usualMs, requestsPerSecond } = wave;
-  const running = new Map([['target', Math.min(upgrades, slots)]]);
+  const count = Math.min(upgrades, slots);
+  const running = new Map([['target', { count, endsPerMs: count / usualSpread(usualMs).meanMs }]]);
   const load = { running, queued: 0, leaving: 0, verifying: 0, isSlotAwaited: upgrades > slots };
   const limits = { requestsPerSecond, controlBuild: 'control' };
   const readings = planReadings([{ ...load, fleetSize, usualMs }], limits);

@@ -3,7 +3,7 @@ import type { FleetService } from '../../../../src/orchestrator/ports/fleet-serv
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import { watch } from '../../../../src/orchestrator/watch/watch-fleet.ts';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
-import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { dueAtOf, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import {
   aCollector,
   anApiBudgetStatus,
@@ -106,11 +106,8 @@ describe('watching by pages of the inventory', () => {
       shows: (id) => (id === 3 ? { build: targetBuild } : {}),
     });
     await run(1);
-    expect((await upgrade(1)).progress).toMatchObject({
-      state: 'upgrading',
-      dueAt: t + 40 * seconds,
-      unchangedAt: t,
-    });
+    expect((await upgrade(1)).progress).toMatchObject({ state: 'upgrading', unchangedAt: t });
+    expect(dueAtOf(await upgrade(1))).toBeGreaterThan(t + 30 * seconds);
     expect((await upgrade(3)).progress).toMatchObject({ state: 'upgrading', dueAt: t, polledAt: startedAt });
     expect(broughtForward).toEqual([3]);
     expect(told).toEqual([]);
@@ -149,9 +146,10 @@ describe('watching by pages of the inventory', () => {
       upgrades: () => anUpgradingOne({ dueAt: t + 90 * seconds }),
     });
     await run(2);
-    expect(listReadings[0]).toEqual({ toBuild: targetBuild, at: t + 10 * seconds });
+    expect(listReadings[0]?.toBuild).toBe(targetBuild);
+    expect(listReadings[0]?.at).toBeGreaterThan(t);
     expect(broughtForward).toEqual([2]);
-    expect((await upgrade(2)).progress).toMatchObject({ state: 'upgrading', dueAt: t + 10 * seconds });
+    expect((await upgrade(2)).progress).toMatchObject({ state: 'upgrading', dueAt: listReadings[0]?.at });
     expect((await upgrade(1)).progress).toMatchObject({ dueAt: t + 90 * seconds });
   });
 
@@ -171,7 +169,7 @@ describe('watching by pages of the inventory', () => {
   it('reads less and less often when that fails, tells so once, and is back at its pace after a success', async () => {
     const { run, readings, notes } = await aWatch({
       failures: 6,
-      upgrades: () => anUpgradingOne({ dueAt: t + 24 * 60 * minutes }),
+      upgrades: () => aVerifyingOne({ verifyBy: t + 24 * 60 * minutes, dueAt: t + 24 * 60 * minutes }),
     });
     await run(9);
     const gaps = readings.slice(1).map((at, index) => (at - (readings[index] ?? 0)) / seconds);
@@ -195,20 +193,16 @@ describe('watching by the control list', () => {
 
   it('reads it instead of the others as soon as it has shown collectors that are back, and leaves polls to it', async () => {
     const { run, listReadings, upgrade, broughtForward } = await aControlWatch({
-      listed: (at) => (at < t + 20 * seconds ? others : [...others, 2]),
+      listed: () => (listReadings.length < 3 ? others : [...others, 2]),
     });
     await run(2);
-    expect(listReadings.slice(0, 4).map(({ toBuild, at }) => [toBuild, (at - t) / seconds])).toEqual([
-      [controlBuild, 0],
-      [controlBuild, 10],
-      [controlBuild, 20],
-      [controlBuild, 30],
-    ]);
+    expect(new Set(listReadings.map(({ toBuild }) => toBuild))).toEqual(new Set([controlBuild]));
+    expect(listReadings.length).toBeGreaterThan(9);
     expect(broughtForward[0]).toBe(2);
     // When it was last known to run, for the delay that metrics show.
     expect((await upgrade(2)).progress).toMatchObject({
-      ...{ state: 'upgrading', dueAt: t + 20 * seconds },
-      unchangedAt: t + 10 * seconds,
+      ...{ state: 'upgrading', dueAt: listReadings[2]?.at },
+      unchangedAt: listReadings[1]?.at,
     });
     const { progress } = await upgrade(1);
     expect(progress.state === 'upgrading' && progress.dueAt).toBeGreaterThan(t + 5 * minutes);
@@ -218,13 +212,14 @@ describe('watching by the control list', () => {
     const { run, listReadings, readings } = await aControlWatch({ listed: () => [] });
     await run(2);
     expect(listReadings.map(({ toBuild }) => toBuild)).toEqual([controlBuild, targetBuild, targetBuild]);
-    expect(readings).toEqual([t, t + 20 * seconds]);
+    expect(readings).toHaveLength(2);
   });
 
   it('polls by the clock what came from the control build, since one that fails would not be listed', async () => {
     const { run, upgrade, register } = await aControlWatch({ listed: () => others });
     await register.firstSeen([oldBuild, targetBuild], t);
     await run(2);
-    expect((await upgrade(1)).progress).toMatchObject({ dueAt: t + 40 * seconds });
+    expect(dueAtOf(await upgrade(1))).toBeGreaterThan(t + 30 * seconds);
+    expect(dueAtOf(await upgrade(1))).toBeLessThan(t + 60 * seconds);
   });
 });

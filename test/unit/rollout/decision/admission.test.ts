@@ -116,7 +116,8 @@ describe('windows (P7)', () => {
   });
 
   it('reckon with what was learned of the stratum, from ten durations on', () => {
-    const learned = (count: number) => view({ durations: new Map([[0, { count, p95Ms: 20 * minute }]]) });
+    const learned = (count: number) =>
+      view({ durations: new Map([[0, { count, medianMs: 9 * minute, p95Ms: 20 * minute }]]) });
     expect(expectedMs(learned(9), 0)).toBe(5 * minute);
     expect(expectedMs(learned(10), 0)).toBe(20 * minute);
     expect(expectedMs(learned(10), 1)).toBe(5 * minute);
@@ -125,7 +126,7 @@ describe('windows (P7)', () => {
   });
 
   it('reckon with no more than the limits of the policy: hours in which nobody could be polled are no upgrade', () => {
-    const durations = new Map([[0, { count: 10, p95Ms: 300 * minute }]]);
+    const durations = new Map([[0, { count: 10, medianMs: 9 * minute, p95Ms: 300 * minute }]]);
     const { deadlineMs, verifyWithinMs } = view({}).rollout.policy.upgrade;
     expect(expectedMs(view({ durations }), 0)).toBe(deadlineMs + verifyWithinMs);
   });

@@ -12,12 +12,13 @@ describe('learned durations', () => {
     // 19 of 20 are the 95th; the slowest one is beyond it.
     expect(summarizeDurations(countOf([...Array<number>(19).fill(1_000), 90_000]))).toEqual({
       count: 20,
+      medianMs: 1_176,
       p95Ms: 1_024,
     });
     expect(summarizeDurations(countOf([...Array<number>(18).fill(1_000), 90_000, 90_000]))?.p95Ms).toBe(
       92_682,
     );
-    expect(summarizeDurations(countOf([0]))).toEqual({ count: 1, p95Ms: 2 });
+    expect(summarizeDurations(countOf([0]))).toEqual({ count: 1, medianMs: 1, p95Ms: 2 });
   });
 
   it('are never shorter than the true percentile, and at most a fifth longer', () => {
@@ -33,6 +34,13 @@ describe('learned durations', () => {
       }),
     );
   });
+});
+
+it('the median of log-normal durations is their geometric mean, however the slow ones vary', () => {
+  const quick = [2, 3, 4, 6, 8].map((each) => each * 60_000);
+  const medianMs = summarizeDurations(countOf(quick))?.medianMs ?? 0;
+  expect(medianMs / 60_000).toBeGreaterThan(3.8);
+  expect(medianMs / 60_000).toBeLessThan(4.5);
 });
 
 function countOf(tookMs: readonly number[]): ReadonlyMap<number, number> {

@@ -74,8 +74,8 @@ describe('when a rollout ends (P16)', () => {
   it('leaves out members of held strata', () => {
     const strata = [{ stratum: 0, wave: 2, waiting: 20, active: 0, succeeded: 0, failed: 0, weight: 0 }];
     const rollout = { heldStrata: [aHeldStratum(0)] };
-    expect(eta(view({ strata, rollout }))).toMatchObject({ requests: 68 });
-    expect(eta(view())).toMatchObject({ requests: 289 });
+    expect(eta(view({ strata, rollout }))).toMatchObject({ requests: 66 });
+    expect(eta(view())).toMatchObject({ requests: 279 });
   });
 
   it('shortens a chain under a cap with what remains of its wave', () => {
@@ -84,10 +84,25 @@ describe('when a rollout ends (P16)', () => {
       const waves = [canary, { ...early, counts, wave: { ...waiting, chain: 10 } }, rest];
       const learned = { count: 9, meanMs: 5 * minute };
       // All take as long as each other.
-      const durations = new Map([[0, { count: 9, p95Ms: 5 * minute }]]);
+      const durations = new Map([[0, { count: 9, medianMs: 5 * minute, p95Ms: 5 * minute }]]);
       return at({ ...view({ waves }), learned, durations });
     };
     expect(chained(10) - chained(5)).toBe(5 * 5 * minute);
+  });
+
+  it('takes the remaining upgrades for as slow as others of their stratum were', () => {
+    const learned = { count: 80, meanMs: 10 * minute };
+    const durations = new Map([
+      [0, { count: 40, medianMs: 5 * minute, p95Ms: 5 * minute }],
+      [1, { count: 40, medianMs: 15 * minute, p95Ms: 15 * minute }],
+    ]);
+    const endOf = (stratum: number) => {
+      const counted = { stratum, wave: 2, waiting: 30, active: 0, succeeded: 0, failed: 0, weight: 0 };
+      return at({ ...view(), learned, durations, strata: [counted] });
+    };
+    const [ofQuick, ofAny, ofSlow] = [endOf(0), endOf(2), endOf(1)];
+    expect(ofQuick).toBeLessThan(ofAny - 3 * minute);
+    expect(ofSlow).toBeGreaterThan(ofAny + 3 * minute);
   });
 
   describe('that needs an approval', () => {
@@ -110,7 +125,7 @@ describe('when a rollout ends (P16)', () => {
         approvalAt: null,
         durationMs: at(view()) - now,
         plusMinusMs: expect.any(Number),
-        requests: 289,
+        requests: 279,
       });
     });
 

@@ -13,16 +13,22 @@ const perSecond = { requestsPerSecond: 4 };
 /** Of a rollout with a fleet of one page, where an upgrade takes five minutes and others wait for its slot. */
 function aRolloutWith({
   running = 0,
+  ends = running,
   ...changes
-}: Partial<Omit<WatchedRollout, 'running'>> & { readonly running?: number } = {}): WatchedRollout {
+}: Partial<Omit<WatchedRollout, 'running'>> & {
+  readonly running?: number;
+  /** Expected within the usual duration. */
+  readonly ends?: number;
+} = {}): WatchedRollout {
+  const { usualMs = 5 * minutes } = changes;
   return {
-    running: new Map(running === 0 ? [] : [[targetBuild, running]]),
+    running: new Map(running === 0 ? [] : [[targetBuild, { count: running, endsPerMs: ends / usualMs }]]),
     queued: 0,
     leaving: 0,
     verifying: 0,
     isSlotAwaited: true,
     fleetSize: 1_000,
-    usualMs: 5 * minutes,
+    usualMs,
     ...changes,
   };
 }
@@ -32,36 +38,44 @@ function periods(rollouts: readonly WatchedRollout[], requestsPerSecond = 4, pag
   const readings = planReadings(rollouts, { requestsPerSecond, pagesRead });
   const of = (list: 'upgradable' | 'inventory') => {
     const found = readings.find((reading) => reading.of === list);
-    return found === undefined ? null : found.periodMs / seconds;
+    return found === undefined ? null : Math.round(found.periodMs / 100) / 10;
   };
   return { upgradable: of('upgradable'), inventory: of('inventory') };
 }
 
 describe('which lists are read, and how often', () => {
   it.each<[string, number, number | null]>([
-    ['10 s at most, however few run', 10, 10],
-    ['so often that pages cost as much as slots that idle', 200, 7.5],
-    ['in proportion to the root of what runs', 450, 5],
+    ['8.3 s at most, however few run', 10, 8.3],
+    ['so often that pages cost as much as slots that idle', 200, 6],
+    ['in proportion to the root of what runs', 450, 4],
     ['3 s at least, however many run', 5_000, 3],
     ['never when nothing runs', 0, null],
   ])('reads the upgradable list each %s, where others wait for slots', (_how, running, expected) => {
     expect(periods([aRolloutWith({ running, verifying: 1 })]).upgradable).toBe(expected);
   });
 
+  it('reads it the more rarely the fewer ends are expected, and three times as rarely at most', () => {
+    const upgradable = (ends: number) => periods([aRolloutWith({ running: 200, ends })]).upgradable;
+    expect([upgradable(200), upgradable(50), upgradable(0)]).toEqual([6, 12, 18]);
+    // As many as each half minute: all began at once.
+    expect(upgradable(800)).toBe(3);
+    expect(periods([aRolloutWith({ running: 5, ends: 1.25, isSlotAwaited: false })]).upgradable).toBe(16.7);
+  });
+
   it('lets no slot idle longer for the sake of requests where the list has several pages', () => {
     expect(periods([aRolloutWith({ running: 100, fleetSize: 4_000 })])).toEqual({
-      upgradable: 10,
-      inventory: 20,
+      upgradable: 8.3,
+      inventory: 16.7,
     });
   });
 
   it('reads it rarely while nobody waits for a slot, and often for the last upgrades of a wave', () => {
     expect(periods([aRolloutWith({ running: 6, isSlotAwaited: false })]).upgradable).toBe(30);
-    expect(periods([aRolloutWith({ running: 5, isSlotAwaited: false })]).upgradable).toBe(10);
+    expect(periods([aRolloutWith({ running: 5, isSlotAwaited: false })]).upgradable).toBe(8.3);
   });
 
   it('reads the inventory half as often, and for collectors that return each 20 s', () => {
-    expect(periods([aRolloutWith({ running: 10 })]).inventory).toBe(20);
+    expect(periods([aRolloutWith({ running: 10 })]).inventory).toBe(16.7);
     expect(periods([aRolloutWith({ verifying: 10 })]).inventory).toBe(20);
   });
 
@@ -88,17 +102,17 @@ describe('which lists are read, and how often', () => {
     const read = (changes: Parameters<typeof aRolloutWith>[0], controlBuild: string) =>
       planReadings([aRolloutWith(changes)], { ...perSecond, controlBuild }).map(({ of, periodMs }) => [
         of,
-        periodMs / seconds,
+        Math.round(periodMs / seconds),
       ]);
     expect(read({ running: 450, verifying: 9 }, oldBuild)).toEqual([
-      ['control', 5],
+      ['control', 4],
       ['inventory', 300],
     ]);
     expect(read({ verifying: 9 }, oldBuild)[0]).toEqual(['control', 20]);
     // It shows heartbeats and candidates, too.
     expect(read({ running: 9, queued: 1 }, oldBuild)[0]).toEqual(['control', 3]);
     // Nobody who goes there is on it when back.
-    expect(read({ running: 450 }, targetBuild)[0]).toEqual(['upgradable', 5]);
+    expect(read({ running: 450 }, targetBuild)[0]).toEqual(['upgradable', 4]);
   });
 
   it('reads nothing where single polls cost less', () => {
@@ -118,14 +132,14 @@ describe('which lists are read, and how often', () => {
 
   it('goes at the pace of the shortest upgrades, of rollouts that watch something', () => {
     const slow = aRolloutWith({ running: 10 });
-    expect(periods([slow, aRolloutWith({ running: 10, usualMs: minutes })]).upgradable).toBe(2);
-    expect(periods([slow, aRolloutWith({ usualMs: minutes, fleetSize: 50_000 })]).upgradable).toBe(10);
+    expect(periods([slow, aRolloutWith({ running: 10, usualMs: minutes })]).upgradable).toBe(2.2);
+    expect(periods([slow, aRolloutWith({ usualMs: minutes, fleetSize: 50_000 })]).upgradable).toBe(8.3);
   });
 
   it('reads the lists of a rollback only for builds that several go back to', () => {
     const running = new Map([
-      ['19.1-1', 3],
-      ['19.2-1', 4],
+      ['19.1-1', { count: 3, endsPerMs: 3 / minutes }],
+      ['19.2-1', { count: 4, endsPerMs: 4 / minutes }],
     ]);
     const readings = planReadings([{ ...aRolloutWith(), running }], perSecond);
     expect(readings.map((reading) => (reading.of === 'upgradable' ? reading.toBuild : reading.of))).toEqual([

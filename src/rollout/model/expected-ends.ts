@@ -1,0 +1,96 @@
+import type { DurationMs } from '../../base/time.ts';
+import { normalHazard, usualSpread } from './log-normal.ts';
+import type { DurationSummary } from './rollout.ts';
+
+/** An upgrade whose task is running. */
+export interface RunningUpgrade {
+  readonly stratum: number;
+  /** Since its create. */
+  readonly ageMs: DurationMs;
+}
+
+/** When running upgrades are expected to end. */
+export interface ExpectedEnds {
+  /** How long such upgrades as are running usually take; where none is, those of the rollout. */
+  readonly usualMs: DurationMs;
+  /** For each of them the chance that it ends within the next millisecond. */
+  readonly endsPerMs: readonly number[];
+}
+
+/** Durations so far: those that are over, and the ages of those that are not. */
+interface Sample {
+  readonly ended: readonly DurationSummary[];
+  readonly running: readonly RunningUpgrade[];
+}
+
+const { sigma } = usualSpread(1);
+
+/** What is known before any upgrade of a stratum has ended counts as so many ends: fewer say little about the next one. */
+export const priorEnds = 10;
+
+// One that takes longer hangs, and says nothing of the others.
+const deviationsMax = 3;
+
+// Each round doubles the digits that are right.
+const rounds = 4;
+
+/**
+ * Estimates how long upgrades take from those that have ended, and from those that have not: the short ones end first, so
+ * that the mean of the ended ones alone would be too short at the start of a rollout. The estimate of a stratum begins at
+ * that of the rollout, and that at what the policy expects.
+ */
+export function expectEnds({
+  running,
+  durations,
+  expectMs,
+}: {
+  readonly running: readonly RunningUpgrade[];
+  /** By stratum. */
+  readonly durations: ReadonlyMap<number, DurationSummary>;
+  readonly expectMs: DurationMs;
+}): ExpectedEnds {
+  const ofAllMs = estimateMedian({ ended: [...durations.values()], running }, expectMs);
+  const medianOf = new Map(
+    [...new Set(running.map(({ stratum }) => stratum))].map((stratum) => {
+      const ended = durations.get(stratum);
+      const sample = {
+        ended: ended === undefined ? [] : [ended],
+        running: running.filter((each) => each.stratum === stratum),
+      };
+      return [stratum, estimateMedian(sample, ofAllMs)];
+    }),
+  );
+  const medians = running.map(({ stratum }) => medianOf.get(stratum) ?? ofAllMs);
+  return {
+    usualMs: medians.length === 0 ? ofAllMs : medians.reduce((sum, each) => sum + each, 0) / medians.length,
+    endsPerMs: running.map(({ ageMs }, index) => {
+      const deviations = deviationsOf(ageMs, medians[index] ?? ofAllMs);
+      return normalHazard(deviations) / (sigma * Math.max(1, ageMs));
+    }),
+  };
+}
+
+/** The median of log-normal durations that explains a sample best, by Newton's method. */
+function estimateMedian({ ended, running }: Sample, priorMs: DurationMs): DurationMs {
+  let medianMs = priorMs;
+  for (let round = 0; round < rounds; round += 1) {
+    let pull = priorEnds * Math.log(priorMs / medianMs);
+    let weight = priorEnds;
+    for (const { count, medianMs: endedMs } of ended) {
+      pull += count * Math.log(endedMs / medianMs);
+      weight += count;
+    }
+    for (const { ageMs } of running) {
+      const deviations = deviationsOf(ageMs, medianMs);
+      const hazard = normalHazard(deviations);
+      pull += sigma * hazard;
+      weight += hazard * (hazard - deviations);
+    }
+    medianMs *= Math.exp(pull / weight);
+  }
+  return medianMs;
+}
+
+function deviationsOf(ageMs: DurationMs, medianMs: DurationMs): number {
+  return Math.min(deviationsMax, Math.log(Math.max(1, ageMs) / medianMs) / sigma);
+}
