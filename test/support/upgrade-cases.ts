@@ -1,11 +1,5 @@
-import type {
-  EndedProgress,
-  EndState,
-  ProgressIn,
-  Upgrade,
-  UpgradeIn,
-} from '../../src/rollout/model/upgrade.ts';
-import { isFailed } from '../../src/rollout/model/upgrade.ts';
+import type { EndedProgress, EndState, ProgressIn } from '../../src/rollout/model/upgrade.ts';
+import { isFailed, type Upgrade, type UpgradeIn } from '../../src/rollout/model/upgrade.ts';
 import { evolve } from '../../src/rollout/upgrade/evolve.ts';
 import type { CollectorObservation, UpgradeFact } from '../../src/rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../src/rollout/upgrade/failure-classes.ts';

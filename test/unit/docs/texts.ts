@@ -9,27 +9,34 @@ interface Text {
   readonly text: string;
 }
 
-const inCode = z.object({ type: z.enum(['StringLiteral', 'TemplateElement', 'JSXText']) });
-const literal = z.union([z.object({ value: z.string() }), z.object({ cooked: z.string() })]);
+const literal = z.union([
+  z.object({ type: z.enum(['StringLiteral', 'JSXText']), value: z.string() }),
+  z.object({ type: z.literal('TemplateElement'), cooked: z.string() }),
+]);
 
 /** Sentences and phrases in the code of a folder: literals of more than one word. */
 export function textsOfCode(folder: string): Text[] {
-  return filesBelow(folder, /\.tsx?$/).flatMap((where) => {
-    const texts: string[] = [];
-    const tsx = where.endsWith('.tsx');
-    collect(parseSync(textOf(where), { syntax: 'typescript', target: 'es2022', tsx }), texts);
-    return texts.filter((text) => /\w \w/.test(text)).map((text) => ({ where, text }));
+  return codeOf(folder).flatMap(({ where, nodes }) =>
+    nodes.flatMap((node) => {
+      const { data } = 'type' in node ? literal.safeParse(node) : {};
+      const text = data === undefined ? '' : 'value' in data ? data.value : data.cooked;
+      return /\w \w/.test(text) ? [{ where, text }] : [];
+    }),
+  );
+}
+
+/** The syntax trees of a folder, each with all its nodes. */
+function codeOf(folder: string) {
+  return filesBelow(folder, /\.tsx?$/).map((where) => {
+    const syntax = { syntax: 'typescript', target: 'es2022', tsx: where.endsWith('.tsx') } as const;
+    return { where, nodes: [...nodesIn(parseSync(textOf(where), syntax))] };
   });
 }
 
-function collect(node: unknown, texts: string[]): void {
+function* nodesIn(node: unknown): Generator<object> {
   if (typeof node !== 'object' || node === null) return;
-  if (inCode.safeParse(node).success) {
-    const { data } = literal.safeParse(node);
-    if (data !== undefined) texts.push('value' in data ? data.value : data.cooked);
-    return;
-  }
-  for (const child of Object.values(node)) collect(child, texts);
+  yield node;
+  for (const child of Object.values(node)) yield* nodesIn(child);
 }
 
 /** The comments of a folder, line by line. */
@@ -44,21 +51,13 @@ export function commentsOfCode(folder: string): Text[] {
 
 /** The identifiers of a folder, each once a file, as words: `lookEveryMs` is `look every ms`. */
 export function identifiersOfCode(folder: string): Text[] {
-  return filesBelow(folder, /\.tsx?$/).flatMap((where) => {
-    const names = new Set<string>();
-    const tsx = where.endsWith('.tsx');
-    collectNames(parseSync(textOf(where), { syntax: 'typescript', target: 'es2022', tsx }), names);
-    return [...names].map((name) => ({
-      where,
-      text: name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase(),
-    }));
+  return codeOf(folder).flatMap(({ where, nodes }) => {
+    const names = nodes.flatMap((node) =>
+      'type' in node && node.type === 'Identifier' && 'value' in node ? [String(node.value)] : [],
+    );
+    const words = names.map((name) => name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase());
+    return [...new Set(words)].map((text) => ({ where, text }));
   });
-}
-
-function collectNames(node: unknown, names: Set<string>): void {
-  if (typeof node !== 'object' || node === null) return;
-  if ('type' in node && node.type === 'Identifier' && 'value' in node) names.add(String(node.value));
-  for (const child of Object.values(node)) collectNames(child, names);
 }
 
 /** What the schema says of each key of the config. */
