@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { DaemonNote } from '../../../../src/orchestrator/ports/event-sink.ts';
 import type { ReportFolder } from '../../../../src/orchestrator/ports/report-folder.ts';
 import { makeReportKeeper } from '../../../../src/orchestrator/report/keep-reports.ts';
-import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
-import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import { anApiBudgetStatus, aRollout, someGroups, startedAt } from '../../../support/builders.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
+import { aRollout, startedAt } from '../../../support/builders.ts';
+import { aHouse, save } from '../../../support/house.ts';
 import { pendingOnes } from '../../../support/store/store-changes.ts';
 
 const endedAt = startedAt + 3_600_000;
@@ -34,24 +31,12 @@ function aFolder() {
   return { files, broken, folder };
 }
 
-async function setUp(...rollouts: readonly Rollout[]) {
-  const clock = { at: endedAt + 1_000, now: () => clock.at };
-  const store = makeMemoryRolloutStore(clock.now);
-  for (const rollout of rollouts)
-    await store.freeze({ rollout, upgrades: pendingOnes(2), groups: someGroups(), events: [] });
-  const notes: DaemonNote[] = [];
+async function setUp(rollout: Rollout) {
+  const house = await aHouse({ rollout, upgrades: pendingOnes(2) });
+  house.clock.at = endedAt + 1_000;
   const disk = aFolder();
-  const keeper = makeReportKeeper({
-    store,
-    register: makeMemoryFleetRegister(),
-    clock,
-    policies: ['production'],
-    sink: { ...quietParts.sink, note: (note) => notes.push(note) },
-    folder: disk.folder,
-    formats: ['html', 'md'],
-    readApiBudgetStatus: async () => anApiBudgetStatus(),
-  });
-  return { clock, store, notes, keeper, ...disk };
+  const keeper = makeReportKeeper({ ...house.parts, folder: disk.folder, formats: ['html', 'md'] });
+  return { ...house, keeper, ...disk };
 }
 
 describe('the reports of ended rollouts', () => {
@@ -75,16 +60,13 @@ describe('the reports of ended rollouts', () => {
   });
 
   it('are written again where a file is missing, or the rollout was opened again and has ended anew', async () => {
-    const { keeper, files, store, clock } = await setUp(ended());
+    const { keeper, files, store, clock, now } = await setUp(ended());
     await keeper.writeDue();
     const { id } = ended();
     files.delete(`${id}.html`);
     await keeper.writeDue();
     expect(files.get(`${id}.html`)?.endedAt).toBe(endedAt);
-    const rollout = await store.loadRollout(id);
-    if (rollout === undefined) throw new Error('the rollout is kept');
-    const again = { ...rollout, endedAt: endedAt + dayMs };
-    await store.saveRollout({ rollout: again, expectedRev: rollout.rev, events: [], brake: 'keep' }, null);
+    await save(store, await now(), { endedAt: endedAt + dayMs });
     clock.at += dayMs;
     await keeper.writeDue();
     expect(files.get(`${id}.html`)?.endedAt).toBe(endedAt + dayMs);
