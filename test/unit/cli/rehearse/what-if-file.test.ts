@@ -3,6 +3,7 @@ import { readWhatIf, usualWhatIf } from '../../../../src/cli/rehearse/what-if-fi
 import { ConfigError } from '../../../../src/config/source/config-error.ts';
 import { aWebhookGate } from '../../../support/builders/gate-builders.ts';
 import { aPolicy, aWaveRule, startedAt } from '../../../support/builders.ts';
+import { problemCases } from '../../../support/config-fixtures.ts';
 import { aFolder } from '../../../support/night/upwave-process.ts';
 
 const policy = aPolicy({
@@ -50,22 +51,18 @@ describe('a what-if file', () => {
     });
   });
 
-  it.each([
-    [{ brakes: [] }, 'unknown key "brakes"; did you mean "breaks"?'],
-    [
-      { breaks: [{ match: { osNam: 'Linux' } }] },
-      'breaks[0].match.osNam: unknown key "osNam"; did you mean "osName"?',
-    ],
-    [
-      { breaks: [{ how: 'dies' }] },
-      'breaks[0].after: is missing; give how long after the upgrade a collector dies',
-    ],
-    [{ breaks: [{ after: '4h' }] }, 'breaks[0].after: is for "how: dies" only'],
-    [{ breaks: [{ share: '140%' }] }, 'breaks[0].share: must be a percentage from "0%" to "100%"'],
-    [{ service: [{ from: '2 am', to: '03:00' }] }, 'service[0].from: "2 am" is no time of day'],
-    [{ gates: { board: 'hold' } }, 'gates.board: policy production has no gate of this name; it has go-live'],
-    [{ approval: 'soon' }, 'approval: '],
-  ])('is refused with the place of what is wrong: %j', (content, words) => {
+  it.each(
+    problemCases(`
+brakes: [] → unknown key "brakes"; did you mean "breaks"?
+breaks: [{ match: { osNam: Linux } }] → breaks[0].match.osNam: unknown key "osNam"; did you mean "osName"?
+breaks: [{ how: dies }] → breaks[0].after: is missing; give how long after the upgrade a collector dies
+breaks: [{ after: 4h }] → breaks[0].after: is for "how: dies" only
+breaks: [{ share: 140% }] → breaks[0].share: must be a percentage from "0%" to "100%"
+service: [{ from: 2 am, to: "03:00" }] → service[0].from: "2 am" is no time of day
+gates: { board: hold } → gates.board: policy production has no gate of this name; it has go-live
+approval: soon → approval: must be
+`),
+  )('is refused with the place of what is wrong: %s', (content, words) => {
     const path = aFolder(onTestFinished).write('wrong.yaml', content);
     expect(() => readWhatIf(path, occasion)).toThrow(ConfigError);
     expect(() => readWhatIf(path, occasion)).toThrow(words);

@@ -6,7 +6,7 @@ import {
 } from '../../../../src/config/account-configs.ts';
 import { renderEffectiveConfig } from '../../../../src/config/show/effective-config.ts';
 import { findRisks } from '../../../../src/config/show/find-risks.ts';
-import { problemsIn, readConfig } from '../../../support/config-fixtures.ts';
+import { problemCases, problemsIn, readConfig } from '../../../support/config-fixtures.ts';
 
 const account = (name: string, more = '') =>
   `  ${name}: { baseUrl: https://${name}.example.com, accessId: ${name}-id, accessKey: ${name}-key${more} }`;
@@ -75,54 +75,39 @@ describe('a config with several accounts', () => {
 });
 
 describe('accounts and policies that do not fit', () => {
+  const both = '[{ name: web, accounts: [eu, us] }]';
   const service = 'service: { baseUrl: https://h, accessId: i, accessKey: k }\n';
-  it.each<readonly [text: string, problem: RegExp]>([
+  const samePrefix = ['eu', 'us'].map((name) => account(name, ', keyPrefix: a'));
+
+  it.each([
+    ['accounts: stands beside service; keep one', `${service}${fileWith(both)}`],
+    ['service: is missing; give service, or accounts for several', 'rollouts: [{ name: web }]\n'],
+    ['accounts: is empty; give at least one', fileWith(both, 'accounts: {}')],
+    ['there are no accounts, only service', `${service}rollouts: [{ name: web, account: eu }]\n`],
     [
-      `${service}${fileWith('[{ name: web, accounts: [eu, us] }]')}`,
-      / accounts: stands beside service; keep one/,
+      'us.keyPrefix: another account has this prefix',
+      fileWith(both, ['accounts:', ...samePrefix].join('\n')),
     ],
-    ['rollouts: [{ name: web }]\n', / service: is missing; give service, or accounts for several/],
-    [
-      fileWith('[{ name: web, accounts: [eu, us] }]', 'accounts: {}'),
-      / accounts: is empty; give at least one/,
-    ],
-    [
-      fileWith('[{ name: web }]'),
-      / rollouts\[0\]: names no account, and there are several; give account: eu/,
-    ],
-    [
-      fileWith('[{ name: web, accounts: [eu, uss] }]'),
-      / rollouts\[0\]\.accounts\[1\]: there is no account "uss"; did you mean "us"\?/,
-    ],
-    [
-      fileWith('[{ name: web, account: mars }]'),
-      / rollouts\[0\]\.account: there is no account "mars"; there are eu, us/,
-    ],
-    [fileWith('[{ name: web, account: eu }]'), / accounts\.us: no policy uses this account; remove it/],
-    [
-      fileWith('[{ name: web, account: eu, accounts: [us] }]'),
-      / rollouts\[0\]\.accounts: stands beside account; keep one/,
-    ],
-    [
-      `${service}rollouts: [{ name: web, account: eu }]\n`,
-      / rollouts\[0\]\.account: there are no accounts, only service/,
-    ],
-    [
-      fileWith('[{ name: web, accounts: [eu, us] }, { name: web-us, account: us }]'),
-      / rollouts\[1\]\.name: the policy "web" is called so in account us/,
-    ],
-    [
-      fileWith(
-        '[{ name: web, accounts: [eu, us] }]',
-        ['accounts:', account('eu', ', keyPrefix: a'), account('us', ', keyPrefix: a')].join('\n'),
-      ),
-      / accounts\.us\.keyPrefix: another account has this prefix/,
-    ],
-    [
-      fileWith('[{ name: web, accounts: [eu, us] }]', twoAccounts.replace('accessId: us-id, ', '')),
-      / accounts\.us\.accessId: is missing/,
-    ],
-  ])('are refused: %s', (text, problem) => {
-    expect(problemsIn(text)).toEqual([expect.stringMatching(problem)]);
+    ['us.accessId: is missing', fileWith(both, twoAccounts.replace('accessId: us-id, ', ''))],
+  ])('are refused: %s', (problem, text) => {
+    expect(problemsIn(text)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it.each(
+    problemCases(`
+[{ name: web }]
+  → 4:12 rollouts[0]: names no account, and there are several; give account: eu, or accounts
+[{ name: web, accounts: [eu, uss] }]
+  → 4:40 rollouts[0].accounts[1]: there is no account "uss"; did you mean "us"?
+[{ name: web, account: mars }] → 4:34 rollouts[0].account: there is no account "mars"; there are eu, us
+[{ name: web, account: eu }]
+  → 3:3 accounts.us: no policy uses this account; remove it, or give a policy account: us
+[{ name: web, account: eu, accounts: [us] }]
+  → 4:38 rollouts[0].accounts: stands beside account; keep one of them
+[{ name: web, accounts: [eu, us] }, { name: web-us, account: us }]
+  → 4:55 rollouts[1].name: the policy "web" is called so in account us; names must be unique
+`),
+  )('are refused in a policy: %s', (rollouts, problem) => {
+    expect(problemsIn(fileWith(rollouts))).toEqual([`config.yaml:${problem}`]);
   });
 });
