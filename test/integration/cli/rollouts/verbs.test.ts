@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verbCommand } from '../../../../src/cli/rollouts/verb-command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { aFolder } from '../../../support/a-folder.ts';
-import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
+import { because, startedAt } from '../../../support/builders.ts';
+import { ending } from '../../../support/ending.ts';
 import {
   anExplanation,
   aRolloutEvent,
@@ -17,6 +18,7 @@ import {
 } from '../../../support/fake-operations.ts';
 import { callUpwave } from '../../../support/night/upwave-call.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
+import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 const running = 'production-20260302-1';
 const build = '19.455-2';
@@ -41,19 +43,7 @@ async function setUpWith(
       aRolloutEvent({ event: 'rollout.paused', by: 'alice', reason: 'lunch' }),
     ],
     audit: [{ at: startedAt, event: 'rollout.paused', subject: running, by: 'alice', reason: 'lunch' }],
-    upgrades: [
-      anUpgrade(
-        {
-          state: 'failed',
-          endedAt: startedAt,
-          reason: because(reason),
-          failureClass: 'permanent',
-          weight: 1,
-          lost: false,
-        },
-        failed,
-      ),
-    ],
+    upgrades: [anEndedOne('failed', { reason: because(reason), failureClass: 'permanent' }, failed)],
     held: { builds: [{ build, ...since }], collectors: [], strata: [] },
     holdResults: {
       [build]: { kind: 'done', subject: { kind: 'build', build } },
@@ -76,9 +66,8 @@ async function setUpWith(
       },
     },
   });
-  const api = await startFakeAdminApi(operations);
-  onTestFinished(api.close);
-  return { operations, url: api.url, upwave: (...args: string[]) => callUpwave(...args, '--url', api.url) };
+  const { url } = ending(await startFakeAdminApi(operations));
+  return { operations, url, upwave: (...args: string[]) => callUpwave(...args, '--url', url) };
 }
 
 const soaking = aWaveStatus({ state: 'soaking' });

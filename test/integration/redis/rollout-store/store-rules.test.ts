@@ -4,7 +4,7 @@ import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/port
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import type { StoredView } from '../../../../src/rollout/model/rollout.ts';
-import { anUpgrade, aRollout, because, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, aRollout, startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import {
@@ -88,15 +88,12 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     it('are due retries as well, by lane, the longest due first', async () => {
       const dues = [5, 3, 9, 1, 2];
       const upgrades = dues.map((dueAt, index) =>
-        anUpgrade(
-          { state: 'retrying', dueAt: startedAt + dueAt, reason: because('') },
-          {
-            collectorId: index + 1,
-            order: index + 1,
-            lane: index === 3 ? 12 : 7,
-            collectorName: '"lane":4:4',
-          },
-        ),
+        anUpgrade(anyProgress('retrying', startedAt + dueAt), {
+          collectorId: index + 1,
+          order: index + 1,
+          lane: index === 3 ? 12 : 7,
+          collectorName: '"lane":4:4',
+        }),
       );
       await freeze({ rollout: aRollout(), upgrades, groups: lanes(13) });
       const now = startedAt + 5;
