@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { findOnPath } from '../../../src/redis/embedded/start-embedded-redis.ts';
@@ -43,9 +43,7 @@ const Answer = z.object({
 });
 
 describe.skipIf(prometheus === undefined)('the dashboard (skipped where Prometheus is not installed)', () => {
-  it('shows a real rollout in a real Prometheus: each query is answered, and has data', async ({
-    onTestFinished,
-  }) => {
+  it('shows a real rollout in a real Prometheus: each query is answered, and has data', async () => {
     const port = await findFreePort();
     const url = `http://127.0.0.1:${port}`;
     // Prometheus answers a gate as well, and a freeze in a month makes a window that closes.

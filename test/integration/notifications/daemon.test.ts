@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { describe, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startFakeMailServer, startFakeReceiver } from '../../support/network/fake-receivers.ts';
 import { applyAsShown } from '../../support/night/as-shown.ts';
 import { aStartedNight, untilState } from '../../support/night/daemon-night.ts';
@@ -11,10 +11,7 @@ const redis = useRedis();
 const { notifyPath, notifyKey } = testSecrets;
 
 describe('the notifications of daemons', () => {
-  it('tell every kind of receiver once what is held and why, that it continues, and how it ended', async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it('tell every kind of receiver once what is held and why, that it continues, and how it ended', async () => {
     const receiver = await startFakeReceiver((_number, { path }) => (path.includes('enqueue') ? 202 : 200));
     const mail = await startFakeMailServer();
     onTestFinished(receiver.close);
@@ -111,10 +108,7 @@ describe('the notifications of daemons', () => {
     expect(report?.split('\n').find((line) => line.includes('rollout.resumed'))).toMatch(/\| test \| .*seen/);
   });
 
-  it('show a receiver that takes no messages, and reports that cannot be written, and upgrades go on', async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it('show a receiver that takes no messages, and reports that cannot be written, and upgrades go on', async () => {
     const receiver = await startFakeReceiver(() => 503);
     onTestFinished(receiver.close);
     const { daemon, end } = await aStartedNight(

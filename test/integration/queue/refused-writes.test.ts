@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { StepOutcome } from '../../../src/orchestrator/ports/leader.ts';
 import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
 import { commandsOf } from '../../support/commands-of.ts';
@@ -33,15 +33,12 @@ describe
       return { redis, client, queue, worker, refusals: errors };
     }
 
-    it('rests between two attempts, and goes on by itself when Redis takes writes again (P11)', async ({
-      expect,
-      onTestFinished,
-    }) => {
+    it('rests between two attempts, and goes on by itself when Redis takes writes again (P11)', async (test) => {
       let runs = 0;
       const { redis, client, queue, refusals } = await aWorker(async () => {
         runs += 1;
         return { job: 'comeBack', at: Date.now() + 20 };
-      }, onTestFinished);
+      }, test.onTestFinished);
       await queue.deliver(rolloutId, [1, 2, 3]);
       await until('the first steps', () => runs > 10);
       await redis.ask('CONFIG SET maxmemory 1');
@@ -58,7 +55,7 @@ describe
       await until('the next steps', () => runs > before + 10);
     });
 
-    it('lets a step that runs meanwhile end, and hands it back once', async ({ expect, onTestFinished }) => {
+    it('lets a step that runs meanwhile end, and hands it back once', async (test) => {
       let release: (outcome: StepOutcome) => void = () => undefined;
       let runs = 0;
       const { redis, queue, refusals } = await aWorker(async (collectorId) => {
@@ -68,7 +65,7 @@ describe
         return new Promise<StepOutcome>((resolve) => {
           release = resolve;
         });
-      }, onTestFinished);
+      }, test.onTestFinished);
       await queue.deliver(rolloutId, [1]);
       await until('a step to run', () => runs === 1);
       await redis.ask('CONFIG SET maxmemory 1');
@@ -85,8 +82,11 @@ describe
       });
     });
 
-    it('closes while it rests', async ({ expect, onTestFinished }) => {
-      const { redis, queue, worker, refusals } = await aWorker(async () => ({ job: 'end' }), onTestFinished);
+    it('closes while it rests', async (test) => {
+      const { redis, queue, worker, refusals } = await aWorker(
+        async () => ({ job: 'end' }),
+        test.onTestFinished,
+      );
       await queue.deliver(rolloutId, [1]);
       await until('an empty queue', async () => (await queue.countJobs())['waiting'] === 0);
       await redis.ask('CONFIG SET maxmemory 1');

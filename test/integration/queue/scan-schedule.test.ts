@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeQueueNames, type QueueNames } from '../../../src/queue/queue-names.ts';
 import {
   type ScanScheduleParts,
@@ -50,7 +50,7 @@ function queueOf({ scans, prefix }: QueueNames): Queue<ScanTick> {
 }
 
 describe('the schedule of scans', () => {
-  it('tells of a scan that throws, and runs the next', async ({ expect }) => {
+  it('tells of a scan that throws, and runs the next', async () => {
     const told: unknown[] = [];
     const bug = new Error('a bug');
     const schedule = aSchedule(
@@ -71,7 +71,7 @@ describe('the schedule of scans', () => {
     expect(told[1]).toEqual(['p1', bug]);
   });
 
-  it('leaves each tick to a daemon with the config that it came from (P5)', async ({ expect }) => {
+  it('leaves each tick to a daemon with the config that it came from (P5)', async () => {
     const ran: string[] = [];
     const names = someNames();
     const start = (daemon: string, policies: Readonly<Record<string, string>>) =>
@@ -99,9 +99,7 @@ describe('the schedule of scans', () => {
     expect(ran.length).toBe(40);
   });
 
-  it('follows the schedules of a config that was read anew, and scans what is new in it', async ({
-    expect,
-  }) => {
+  it('follows the schedules of a config that was read anew, and scans what is new in it', async () => {
     const ran: ScanTick[] = [];
     const runScan = async (tick: ScanTick) => void ran.push(tick);
     const schedule = aSchedule(someNames(), { kept: 'a', changed: 'a', gone: 'a' }, { runScan });
@@ -117,7 +115,7 @@ describe('the schedule of scans', () => {
     await schedule.close();
   });
 
-  it('drops a tick that no daemon takes, and says so', async ({ expect }) => {
+  it('drops a tick that no daemon takes, and says so', async () => {
     const untaken: ScanTick[] = [];
     const names = someNames();
     const queue = queueOf(names);
@@ -135,7 +133,7 @@ describe('the schedule of scans', () => {
     expect(untaken).toEqual([tick]);
   });
 
-  it('runs ticks that came during a slow scan once, after it', async ({ expect }) => {
+  it('runs ticks that came during a slow scan once, after it', async () => {
     let ran = 0;
     const { promise, resolve } = deferred();
     const names = someNames();

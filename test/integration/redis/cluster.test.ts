@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeRedisApiBudget } from '../../../src/redis/api-budget/api-budget.ts';
 import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
@@ -84,9 +84,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
       .toBeGreaterThan(0);
   });
 
-  it('waits with a command until the cluster is whole again, and tells so (P11)', async ({
-    onTestFinished,
-  }) => {
+  it('waits with a command until the cluster is whole again, and tells so (P11)', async () => {
     const told: string[] = [];
     const waiting = connect({ onTransient: ({ message }) => told.push(message) });
     onTestFinished(() => waiting.close());

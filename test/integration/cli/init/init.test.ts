@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { aFolder, startUpwave } from '../../../support/night/upwave-process.ts';
 import { aReferenceService } from '../../../support/reference-client.ts';
 import { until } from '../../../support/until.ts';
@@ -24,11 +24,8 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
     return { baseUrl: service.service.baseUrl, init, answer, written };
   }
 
-  it('asks for the address, the id and the key, shows no key, and writes a config that works', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { baseUrl, init, answer, written } = await atTerminal({ onTestFinished });
+  it('asks for the address, the id and the key, shows no key, and writes a config that works', async (test) => {
+    const { baseUrl, init, answer, written } = await atTerminal(test);
     await answer('Base URL of the API (https://api.example.com/api): ', `${baseUrl}/\r`);
     // A slip is taken back as at any prompt.
     await answer('Access id: ', 'anix\u007fd\r');
@@ -49,11 +46,8 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
     expect(statSync(key).mode & 0o777).toBe(0o600);
   });
 
-  it('asks again where the service refuses the key, and keeps the other answers', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { baseUrl, init, answer, written } = await atTerminal({ onTestFinished });
+  it('asks again where the service refuses the key, and keeps the other answers', async (test) => {
+    const { baseUrl, init, answer, written } = await atTerminal(test);
     await answer('Base URL', `${baseUrl}\r`);
     await answer('Access id: ', 'anid\r');
     await answer('Access key (not shown): ', 'mistyped-key\r');
@@ -68,8 +62,8 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
     expect(written.map((path) => existsSync(path))).toEqual([true, true]);
   });
 
-  it('writes nothing after Ctrl-C at the key, and says so', async ({ expect, onTestFinished }) => {
-    const { baseUrl, init, answer, written } = await atTerminal({ onTestFinished });
+  it('writes nothing after Ctrl-C at the key, and says so', async (test) => {
+    const { baseUrl, init, answer, written } = await atTerminal(test);
     await answer('Base URL', `${baseUrl}\r`);
     await answer('Access id: ', 'anid\r');
     await answer('Access key', 'ake\u0003');

