@@ -35,6 +35,7 @@ import {
   range,
   rolloutChange,
 } from '../../../support/store/store-changes.ts';
+import { aVerifyingOne } from '../../../support/upgrade-cases.ts';
 
 const redis = useRedis();
 const hourMs = 3_600_000;
@@ -229,6 +230,21 @@ describe('saving an upgrade', () => {
       progress: { reason: because('asked for by ann: \ufffd, not \\ud83d, \ufffd but 😀') },
     });
     expect(await store.saveUpgrade(admitted(await load(1)), null)).toBe('saved');
+  });
+
+  it('counts by stratum how long it took, which a daemon that starts later finds', async () => {
+    const tookMs = 5 * 60_000;
+    for (const id of [1, 2]) {
+      const verifying = aVerifyingOne({ startedAt: startedAt + 60_000 - tookMs }).progress;
+      await store.saveUpgrade(changeTo(await load(id), verifying), null);
+      await store.saveUpgrade(ended(await load(id), 'succeeded', 0), null);
+    }
+    const { durations } = await loadView(anotherStore());
+    expect([...durations.keys()]).toEqual([(await load(1)).identity.stratum]);
+    expect([...durations.values()]).toMatchObject([{ count: 2 }]);
+    const [{ medianMs = 0 } = {}] = durations.values();
+    expect(medianMs / tookMs).toBeGreaterThan(0.9);
+    expect(medianMs / tookMs).toBeLessThan(1.1);
   });
 });
 
