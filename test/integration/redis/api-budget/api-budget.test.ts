@@ -12,6 +12,7 @@ import { until } from '../../../support/until.ts';
 
 const redis = useRedis();
 const accessId = 'suABCDEFG12345';
+const dayMs = 86_400_000;
 
 type Parts = Parameters<typeof makeRedisApiBudget>[0];
 
@@ -167,12 +168,30 @@ describe('the length of a pause', () => {
     const budget = aBudget(keyPrefix);
     await takeMany(budget, 1);
     const { key } = await stateOf(keyPrefix);
-    const aDayAhead = String((Date.now() + 86_400_000) * 1_000);
+    const aDayAhead = String((Date.now() + dayMs) * 1_000);
     await redis.connect().commands.hset(key, { pausedUntilUs: aDayAhead, single: '1', growthMs: '1000' });
     await takeMany(budget, 1);
     await budget.succeeded();
     expect((await stateOf(keyPrefix)).fields).not.toHaveProperty('single');
   });
+});
+
+it('keeps nothing in Redis for longer than a week after its last request', async () => {
+  const { commands, keyPrefix } = redis.place();
+  const budget = aBudget(keyPrefix);
+  const livesMs = async () =>
+    Promise.all((await commands.keys(`${keyPrefix}:*`)).map((key) => commands.pttl(key)));
+  // Held meanwhile, so that its permit stands in Redis, too.
+  const grant = await budget.take('poll');
+  const afterRequest = await livesMs();
+  await budget.pause({ forMs: 1_000, single: true });
+  const afterPause = await livesMs();
+  grant.giveBack();
+  expect([afterRequest.length, afterPause.length]).toEqual([2, 2]);
+  for (const leftMs of [...afterRequest, ...afterPause]) {
+    expect(leftMs).toBeGreaterThan(6.9 * dayMs);
+    expect(leftMs).toBeLessThanOrEqual(7 * dayMs);
+  }
 });
 
 it('writes neither the access id nor anything like it to Redis (P12)', async () => {

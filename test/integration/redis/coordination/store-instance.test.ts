@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { instanceKey, makeRedisStoreInstance } from '../../../../src/redis/coordination/store-instance.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
@@ -19,31 +18,25 @@ describe.each([
   ['once', false],
   ['twice', true],
 ])('the instance id of Redis, each script sent %s', (_name, isEchoed) => {
-  let connection: RedisConnection;
-  let keyPrefix: string;
-  const make = () => {
-    const { commands } = connection;
-    return makeRedisStoreInstance({
-      commands: isEchoed ? echoingCommands(commands).commands : commands,
-      keyPrefix,
-    });
-  };
+  let place: ReturnType<typeof redis.place>;
   beforeEach(() => {
-    connection ??= redis.connect();
-    keyPrefix = redis.config().keyPrefix;
+    place = redis.place();
   });
+  const make = () => {
+    const commands = isEchoed ? echoingCommands(place.commands).commands : place.commands;
+    return makeRedisStoreInstance({ ...place, commands });
+  };
 
   it('is one for all daemons, until the store loses it', async () => {
     const first = await make().identify();
     expect(await make().identify()).toBe(first);
-    expect(await connection.commands.del(instanceKey(keyPrefix))).toBe(1);
+    expect(await place.commands.del(instanceKey(place.keyPrefix))).toBe(1);
     expect(await make().identify()).not.toBe(first);
   });
 
   it('puts back holds and numbers, and never undoes what was said after it (P5)', async () => {
-    const { commands } = connection;
-    const register = makeRedisFleetRegister({ commands, keyPrefix });
-    const store = makeRedisRolloutStore({ commands, keyPrefix });
+    const register = makeRedisFleetRegister(place);
+    const store = makeRedisRolloutStore(place);
     const instance = await make().identify();
     await register.holdBuild({ build: '19.1-1', ...word, by: 'bob' });
     await make().putBack({ instance, ...lost });

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords, recordVersion } from '../../../../src/redis/schema/unreadable-records.ts';
@@ -19,13 +18,11 @@ const redis = useRedis();
 const id = 'production-20260302-1';
 
 describe('a rollout that two versions of upwave know', () => {
-  let connection: RedisConnection;
-  let keyPrefix: string;
+  let place: ReturnType<typeof redis.place>;
   const storeOf = (version: number) => {
     const told: string[] = [];
     const broken = makeBrokenRecords(({ message }) => told.push(message));
-    const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken, version });
-    return { store, broken, told };
+    return { store: makeRedisRolloutStore({ ...place, broken, version }), broken, told };
   };
   const freeze = async (version: number) => {
     const rollout = aRollout({ waves: [aWave({ state: 'open', size: 3 })] });
@@ -37,12 +34,11 @@ describe('a rollout that two versions of upwave know', () => {
     return storeOf(version).store.saveUpgrade(ended(before, 'withdrawn', 0), null);
   };
   const everything = async () => {
-    const keys = Object.values(rolloutKeys(keyPrefix, id));
-    return Promise.all(keys.map((key) => connection.commands.dump(key)));
+    const keys = Object.values(rolloutKeys(place.keyPrefix, id));
+    return Promise.all(keys.map((key) => place.commands.dump(key)));
   };
   beforeEach(() => {
-    connection ??= redis.connect();
-    keyPrefix = redis.config().keyPrefix;
+    place = redis.place();
   });
 
   it('is read by the newer one, and of its version with the first change', async () => {
