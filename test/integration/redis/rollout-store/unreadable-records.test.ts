@@ -19,7 +19,7 @@ import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-recor
 import { upgradeWords } from '../../../../src/rollout/messages/upgrade-reasons.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { type Upgrade, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { end } from '../../../../src/rollout/upgrade/transitions.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
@@ -140,22 +140,10 @@ const inShort = (upgrade: Upgrade) => {
 };
 
 describe('corrupt records on their way', () => {
-  const states = [
-    'pending',
-    'queued',
-    'starting',
-    'upgrading',
-    'verifying',
-    'retrying',
-    'deferred',
-    'succeeded',
-    'failed',
-  ] as const;
+  // Those before an end, and two ends.
+  const states = upgradeStates.slice(0, 9);
   const bytes = { 'cut off': '{"collectorId":9', 'no text at all': Buffer.from([0xff, 0xfe, 0x00, 0x80]) };
-  const domains = [
-    { label: 'x', cap: 5 },
-    { label: 'y', cap: 5 },
-  ];
+  const domains = ['x', 'y'].map((label) => ({ label, cap: 5 }));
   const lane = { stratum: 0, timeZone: '', domains: [] };
 
   /** Each wave has one collector of each state; those of the second are from 100 on. */
