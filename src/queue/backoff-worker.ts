@@ -19,8 +19,8 @@ const connectionRestMs: DurationMs = 1_000;
  * A BullMQ worker that fetches nothing for a while after an error of Redis itself. Jobs that run go on, and keep their
  * locks. Level-triggered: it checks again and again whether it should be at work, so no rest lasts for ever.
  */
-export class CalmWorker<Data> extends Worker<Data> {
-  readonly #looking: NodeJS.Timeout;
+export class BackoffWorker<Data> extends Worker<Data> {
+  readonly #checking: NodeJS.Timeout;
   #restMs: DurationMs = restMs.first;
   #restsUntil = Number.NEGATIVE_INFINITY;
 
@@ -29,7 +29,7 @@ export class CalmWorker<Data> extends Worker<Data> {
     this.on('error', (error) => {
       if (error.name === 'ReplyError') this.#rest();
     });
-    this.#looking = setInterval(() => this.#look(), checkEveryMs).unref();
+    this.#checking = setInterval(() => this.#check(), checkEveryMs).unref();
   }
 
   /** A worker whose wait for a job was refused waits as long as it can the next time; BullMQ's own bound is 10 s. */
@@ -42,7 +42,7 @@ export class CalmWorker<Data> extends Worker<Data> {
   }
 
   override async close(force?: boolean): Promise<void> {
-    clearInterval(this.#looking);
+    clearInterval(this.#checking);
     await super.close(force);
   }
 
@@ -57,7 +57,7 @@ export class CalmWorker<Data> extends Worker<Data> {
     this.pause(true).catch((error: Error) => this.emit('error', error));
   }
 
-  #look(): void {
+  #check(): void {
     if (performance.now() < this.#restsUntil) return;
     // Not running: its loop was just ending when it was resumed, and missed that.
     if (this.isPaused() || !this.isRunning()) void this.resume();

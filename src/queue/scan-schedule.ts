@@ -3,7 +3,7 @@ import { createTask, type ScheduledTask, schedule } from 'node-cron';
 import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/waiting.ts';
 import type { ScanForecast } from '../orchestrator/ports/scan-book.ts';
-import { CalmWorker } from './backoff-worker.ts';
+import { BackoffWorker } from './backoff-worker.ts';
 import type { QueueNames } from './queue-names.ts';
 
 export interface ScanSchedule {
@@ -116,7 +116,7 @@ function startTickWorker(
   { connection, names, passOn = defaultPassOn, runScan, onScanError, onUntaken, onError }: ScanScheduleParts,
   versionOf: (policy: string) => string | undefined,
   stopping: AbortSignal,
-): CalmWorker<ScanTick> {
+): BackoffWorker<ScanTick> {
   const runTick = async (job: Job<ScanTick>, token?: string, signal?: AbortSignal): Promise<void> => {
     if (versionOf(job.data.policy) !== job.data.version) {
       if (job.attemptsStarted > passOn.max) return onUntaken(job.data);
@@ -131,7 +131,7 @@ function startTickWorker(
       throw error;
     }
   };
-  const worker = new CalmWorker<ScanTick>(names.scans, runTick, {
+  const worker = new BackoffWorker<ScanTick>(names.scans, runTick, {
     connection,
     prefix: names.prefix,
     concurrency: 2,

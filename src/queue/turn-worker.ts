@@ -1,7 +1,7 @@
 import { type ConnectionOptions, DelayedError, ErrorCode, type Job } from 'bullmq';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { StepOutcome } from '../orchestrator/ports/leader.ts';
-import { CalmWorker } from './backoff-worker.ts';
+import { BackoffWorker } from './backoff-worker.ts';
 
 export interface TurnWorkerParts<Data> {
   readonly connection: ConnectionOptions;
@@ -33,7 +33,7 @@ const comeBackAfterErrorMs: DurationMs = 2_000;
 /** Starts a worker whose jobs take turns: one call each, then the job moves itself to delayed, so no worker waits. */
 export function startTurnWorker<Data>(parts: TurnWorkerParts<Data>): TurnWorker {
   const { connection, prefix, concurrency, bringBack } = parts;
-  const worker = new CalmWorker<Data>(
+  const worker = new BackoffWorker<Data>(
     parts.queue,
     // Three parameters: BullMQ passes the signal only to a processor that declares it.
     async (job: Job<Data>, token?: string, signal?: AbortSignal) => {

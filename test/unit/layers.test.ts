@@ -38,6 +38,11 @@ for (const [floor, named, , imports, libraries] of tableRows('floor')) {
   }
 }
 
+/** Folders that put the others together. */
+const isAllBelow = new Set(
+  tableRows('floor').flatMap(([, named, , imports]) => (imports === 'all below' ? namesIn(named) : [])),
+);
+
 /** What a room, such as `rollout/model`, may import of its own folder; `config` stands for the files in front of its rooms. */
 const rooms = new Map(
   tableRows('room').map(([room = '', , imports]) => [namesIn(room)[0], namesIn(imports)]),
@@ -82,6 +87,24 @@ describe('the layers of src/', () => {
     for (const [index, [room = '', allowed]] of [...rooms].entries())
       for (const other of allowed.filter((name) => name !== '–' && name !== '.'))
         expect(order.slice(0, index), room).toContain(`${folderOf(room)}/${other}`);
+  });
+
+  it('use each import that the table allows', () => {
+    const isUsed = (from: string, to: string) =>
+      imports.some((each) => each.from.startsWith(`${from}/`) && each.to.startsWith(`${to}/`));
+    const ofFolders = [...folders].flatMap(([folder, { imports: allowed }]) =>
+      isAllBelow.has(folder)
+        ? []
+        : allowed
+            .filter((other) => other !== '–' && !isUsed(folder, other))
+            .map((other) => `${folder}: ${other}`),
+    );
+    const ofRooms = [...rooms].flatMap(([room = '', allowed]) =>
+      allowed
+        .filter((other) => other !== '–' && other !== '.' && !isUsed(room, `${folderOf(room)}/${other}`))
+        .map((other) => `${room}: ${other}`),
+    );
+    expect([...ofFolders, ...ofRooms]).toEqual([]);
   });
 
   it('have rooms that the table knows, with no more files than a reader can take in', () => {
