@@ -1,8 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 import { withEitherSignal } from '../../base/waiting.ts';
 import { adminApiPath } from '../../contract/admin/api.ts';
-import type { CollectorExplanationBody } from '../../contract/admin/collector-explanation.ts';
-import type { AuditEntryBody, HeldThingsBody, HoldAnswerBody } from '../../contract/admin/holds.ts';
 import {
   explainCollector,
   holdSubject,
@@ -10,22 +8,9 @@ import {
   readAudit,
   releaseSubject,
 } from '../../contract/admin/holds.ts';
+import { listPolicies, previewStart, startPolicy } from '../../contract/admin/policies.ts';
+import { previewReload, reloadConfig } from '../../contract/admin/reload.ts';
 import {
-  listPolicies,
-  type PolicyStatusesBody,
-  previewStart,
-  type StartPreviewBody,
-  startPolicy,
-} from '../../contract/admin/policies.ts';
-import {
-  previewReload,
-  type ReloadAnswerBody,
-  type ReloadPreviewBody,
-  reloadConfig,
-} from '../../contract/admin/reload.ts';
-import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
-import {
-  type CollectorPage,
   type CollectorSearch,
   type EventSearch,
   getRollout,
@@ -35,7 +20,6 @@ import {
   reportRollout,
 } from '../../contract/admin/rollouts.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
-import type { RepairPreviewBody, RollbackPreviewBody } from '../../contract/admin/verbs.ts';
 import {
   abortRollout,
   approveRollout,
@@ -64,60 +48,7 @@ export interface AdminClientParts {
 }
 
 /** The daemon's API, for whoever sits in another process. Every call fails with an `AdminClientFault`. */
-export interface AdminClient {
-  /** What is current, newest first: those that are running, and each policy's last that has ended. */
-  listRollouts(signal?: AbortSignal): Promise<readonly RolloutStatus[]>;
-  /** A page of all that are kept, newest first. `next`: to go on with as `before`; null: these were the last. */
-  pageRollouts(
-    page: { readonly before?: string; readonly limit: number },
-    signal?: AbortSignal,
-  ): Promise<{ readonly rollouts: readonly RolloutStatus[]; readonly next: string | null }>;
-  /** When each policy scanned last, and what came of it. */
-  listPolicies(signal?: AbortSignal): Promise<PolicyStatusesBody>;
-  rolloutStatus(rolloutId: string, signal?: AbortSignal): Promise<RolloutStatus>;
-  /** A page of the collectors that match. `next` is the `after` of the page that follows. */
-  searchUpgrades(
-    rolloutId: string,
-    search: Partial<CollectorSearch>,
-    signal?: AbortSignal,
-  ): Promise<CollectorPage>;
-  /** The latest that match, newest first. */
-  readEvents(
-    rolloutId: string,
-    search: Partial<EventSearch>,
-    signal?: AbortSignal,
-  ): Promise<readonly RolloutEventBody[]>;
-  /** What went where and when, as a whole file. */
-  report(rolloutId: string, format: ReportFormat, signal?: AbortSignal): Promise<string>;
-  /** What a rollback would do now. */
-  previewRollback(rolloutId: string, signal?: AbortSignal): Promise<RollbackPreviewBody>;
-  /** When it answers, the verb holds (P4). */
-  apply(request: VerbRequest, signal?: AbortSignal): Promise<RolloutStatus>;
-  /** What `repair` would settle now. */
-  previewRepair(
-    of: Pick<RepairRequest, 'rolloutId' | 'collectorId'>,
-    signal?: AbortSignal,
-  ): Promise<RepairPreviewBody>;
-  /** Settles corrupt records. */
-  repair(request: RepairRequest, signal?: AbortSignal): Promise<RolloutStatus>;
-  /** When it answers, no create of what is held leaves any more (P4). */
-  hold(request: HoldRequest, signal?: AbortSignal): Promise<HoldAnswerBody>;
-  release(request: HoldRequest, signal?: AbortSignal): Promise<HoldAnswerBody>;
-  listHolds(signal?: AbortSignal): Promise<HeldThingsBody>;
-  /** What was held and released beside rollouts, newest first. */
-  readAudit(limit: number, signal?: AbortSignal): Promise<readonly AuditEntryBody[]>;
-  /** What `startPolicy` would begin now. */
-  previewStart(policy: string, signal?: AbortSignal): Promise<StartPreviewBody>;
-  /** Begins a rollout by the plan that was shown. */
-  startPolicy(request: StartRequest, signal?: AbortSignal): Promise<RolloutStatus>;
-  /** The daemon reads its config file again. When it answers, running rollouts follow its brakes. */
-  reload(words: VerbBody, signal?: AbortSignal): Promise<ReloadAnswerBody>;
-  /** What `reload` would change. */
-  previewReload(signal?: AbortSignal): Promise<ReloadPreviewBody>;
-  /** Why not now, and when. @param collector its id, or its exact name */
-  explain(collector: string, signal?: AbortSignal): Promise<CollectorExplanationBody>;
-  close(): Promise<void>;
-}
+export type AdminClient = ReturnType<typeof makeAdminClient>;
 
 const connectMs = 3_000;
 // Each a little more than what the daemon allows itself (`ask-operations.ts`), so that its own word arrives.
@@ -128,7 +59,8 @@ const approveMs = 305_000;
 // A page of upgrades, or the history of a rollout: of a daemon of our own, for one command.
 const bodyBytesMax = 32 * 1024 * 1024;
 
-export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClient {
+/** Of calls that take a `caller`, it ends the wait. */
+export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
   const http = makeHttpClient({
     baseUrl: `${baseUrl.replace(/\/+$/, '')}${adminApiPath}`,
     timeouts: { totalMs: approveMs, connectMs },
@@ -150,32 +82,63 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
     };
   const [read, act, approve] = [within(readMs), within(actMs), within(approveMs)];
   return {
-    listRollouts: async (caller) => (await read(listRollouts, {}, caller)).rollouts,
-    pageRollouts: async (query, caller) => {
+    /** What is current, newest first: those that are running, and each policy's last that has ended. */
+    listRollouts: async (caller?: AbortSignal): Promise<readonly RolloutStatus[]> =>
+      (await read(listRollouts, {}, caller)).rollouts,
+    /** A page of all that are kept, newest first. `next`: to go on with as `before`; null: these were the last. */
+    pageRollouts: async (
+      query: { readonly before?: string; readonly limit: number },
+      caller?: AbortSignal,
+    ): Promise<{ readonly rollouts: readonly RolloutStatus[]; readonly next: string | null }> => {
       const { rollouts, next = null } = await read(listRollouts, { query }, caller);
       return { rollouts, next };
     },
-    listPolicies: (caller) => read(listPolicies, {}, caller),
-    rolloutStatus: (id, caller) => read(getRollout, { params: { id } }, caller),
-    searchUpgrades: (id, query, caller) => read(listRolloutCollectors, { params: { id }, query }, caller),
-    readEvents: async (id, query, caller) =>
+    /** When each policy scanned last, and what came of it. */
+    listPolicies: (caller?: AbortSignal) => read(listPolicies, {}, caller),
+    rolloutStatus: (id: string, caller?: AbortSignal): Promise<RolloutStatus> =>
+      read(getRollout, { params: { id } }, caller),
+    /** A page of the collectors that match. `next` is the `after` of the page that follows. */
+    searchUpgrades: (id: string, query: Partial<CollectorSearch>, caller?: AbortSignal) =>
+      read(listRolloutCollectors, { params: { id }, query }, caller),
+    /** The latest that match, newest first. */
+    readEvents: async (id: string, query: Partial<EventSearch>, caller?: AbortSignal) =>
       (await read(listRolloutEvents, { params: { id }, query }, caller)).events,
-    report: async (id, format, caller) =>
+    /** What went where and when, as a whole file. */
+    report: async (id: string, format: ReportFormat, caller?: AbortSignal) =>
       (await act(reportRollout, { params: { id }, query: { format } }, caller)).report,
-    previewRollback: (id, caller) => act(previewRollback, { params: { id } }, caller),
-    apply: (request, caller) => sendVerb(request.verb === 'approve' ? approve : act, request, caller),
-    repair: ({ rolloutId: id, ...body }, caller) => act(repairRollout, { params: { id }, body }, caller),
-    previewRepair: ({ rolloutId: id, ...query }, caller) =>
-      act(previewRepair, { params: { id }, query }, caller),
-    hold: (body, caller) => act(holdSubject, { body }, caller),
-    release: (body, caller) => act(releaseSubject, { body }, caller),
-    listHolds: (caller) => read(listHolds, {}, caller),
-    readAudit: async (limit, caller) => (await read(readAudit, { query: { limit } }, caller)).entries,
-    previewStart: (policy, caller) => approve(previewStart, { params: { policy } }, caller),
-    startPolicy: ({ policy, ...body }, caller) => approve(startPolicy, { params: { policy }, body }, caller),
-    reload: (body, caller) => act(reloadConfig, { body }, caller),
-    previewReload: (caller) => read(previewReload, {}, caller),
-    explain: (collector, caller) => act(explainCollector, { params: { collector } }, caller),
+    /** What a rollback would do now. */
+    previewRollback: (id: string, caller?: AbortSignal) => act(previewRollback, { params: { id } }, caller),
+    /** When it answers, the verb holds (P4). */
+    apply: (request: VerbRequest, caller?: AbortSignal): Promise<RolloutStatus> =>
+      sendVerb(request.verb === 'approve' ? approve : act, request, caller),
+    /** Settles corrupt records. */
+    repair: ({ rolloutId: id, ...body }: RepairRequest, caller?: AbortSignal): Promise<RolloutStatus> =>
+      act(repairRollout, { params: { id }, body }, caller),
+    /** What `repair` would settle now. */
+    previewRepair: (of: Pick<RepairRequest, 'rolloutId' | 'collectorId'>, caller?: AbortSignal) => {
+      const { rolloutId: id, ...query } = of;
+      return act(previewRepair, { params: { id }, query }, caller);
+    },
+    /** When it answers, no create of what is held leaves any more (P4). */
+    hold: (body: HoldRequest, caller?: AbortSignal) => act(holdSubject, { body }, caller),
+    release: (body: HoldRequest, caller?: AbortSignal) => act(releaseSubject, { body }, caller),
+    listHolds: (caller?: AbortSignal) => read(listHolds, {}, caller),
+    /** What was held and released beside rollouts, newest first. */
+    readAudit: async (limit: number, caller?: AbortSignal) =>
+      (await read(readAudit, { query: { limit } }, caller)).entries,
+    /** What `startPolicy` would begin now. */
+    previewStart: (policy: string, caller?: AbortSignal) =>
+      approve(previewStart, { params: { policy } }, caller),
+    /** Begins a rollout by the plan that was shown. */
+    startPolicy: ({ policy, ...body }: StartRequest, caller?: AbortSignal): Promise<RolloutStatus> =>
+      approve(startPolicy, { params: { policy }, body }, caller),
+    /** The daemon reads its config file again. When it answers, running rollouts follow its brakes. */
+    reload: (body: VerbBody, caller?: AbortSignal) => act(reloadConfig, { body }, caller),
+    /** What `reload` would change. */
+    previewReload: (caller?: AbortSignal) => read(previewReload, {}, caller),
+    /** Why not now, and when. @param collector its id, or its exact name */
+    explain: (collector: string, caller?: AbortSignal) =>
+      act(explainCollector, { params: { collector } }, caller),
     close: () => http.close(),
   };
 }

@@ -79,7 +79,7 @@ export const listPolicies = defineOperation({
 
 const policyName = z.object({ policy: z.string().min(1).max(200).meta({ description: 'Its name.' }) });
 
-export const StartPreviewBody = z
+const StartPreviewBody = z
   .object({
     policy: z.string(),
     planHash: z.string().meta({ description: 'Names this plan: `start` takes it.' }),
@@ -96,7 +96,6 @@ export const StartPreviewBody = z
       .meta({ description: 'Whether upgrades may start now, by the time zone of the policy.' }),
   })
   .meta({ id: 'StartPreview', description: 'What `start` would start now.' });
-export type StartPreviewBody = z.infer<typeof StartPreviewBody>;
 
 const policyErrors = ['notFound', 'refused', 'unavailable'];
 

@@ -16,7 +16,7 @@ const ShownRollbackBody = z
   })
   .meta({ id: 'ShownRollback', description: 'The numbers of the preview that is confirmed.' });
 
-export const RollbackPreviewBody = z
+const RollbackPreviewBody = z
   .object({
     rollout: z.string(),
     collectors: Count.meta({ description: 'Collectors that go back.' }),
@@ -49,7 +49,6 @@ export const RollbackPreviewBody = z
     window: WindowStatusBody.nullable().meta({ description: 'null: it may start at any time.' }),
   })
   .meta({ id: 'RollbackPreview', description: 'What a rollback would do now.' });
-export type RollbackPreviewBody = z.infer<typeof RollbackPreviewBody>;
 
 const textLengthMax = 200;
 const failureWordLengthMax = 500;
