@@ -39,12 +39,21 @@ export function makeFleetCounts(onRead: (at: EpochMs) => void): FleetCounts {
   };
 }
 
+/** In one turn of the event loop, so without a text for each collector. */
 function count(collectors: readonly FleetCollector[]): readonly FleetCount[] {
-  const groups = new Map<string, FleetCount>();
+  const builds = new Map<string, { alive: number; silent: number }>();
   for (const { build, alive } of collectors) {
-    const key = `${alive}/${build}`;
-    const version = build === '' ? 'unknown' : build;
-    groups.set(key, { version, alive, collectors: (groups.get(key)?.collectors ?? 0) + 1 });
+    const of = builds.get(build) ?? { alive: 0, silent: 0 };
+    builds.set(build, of);
+    of[alive ? 'alive' : 'silent'] += 1;
   }
-  return [...groups.values()];
+  return [...builds]
+    .flatMap(([build, { alive, silent }]) => {
+      const version = build === '' ? 'unknown' : build;
+      return [
+        { version, alive: true, collectors: alive },
+        { version, alive: false, collectors: silent },
+      ];
+    })
+    .filter((each) => each.collectors > 0);
 }
