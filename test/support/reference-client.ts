@@ -1,23 +1,20 @@
 import { Agent, request } from 'undici';
 import { onTestFinished } from 'vitest';
-import type { Clock, EpochMs } from '../../src/base/time.ts';
+import type { EpochMs } from '../../src/base/time.ts';
 import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import {
-  type ReferenceService,
   type ReferenceServiceParts,
   startReferenceService,
 } from '../../src/reference-service/server/start-reference-service.ts';
 
-/** A clock that stands until it is told to go on. */
-export interface StatusClock extends Clock {
-  advance(durationMs: number): void;
-}
+export type StatusClock = ReturnType<typeof aStatusClock>;
 
-export function aStatusClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): StatusClock {
+/** A clock that stands until it is told to go on. */
+export function aStatusClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)) {
   let instant = now;
   return {
     now: () => instant,
-    advance: (durationMs) => {
+    advance: (durationMs: number) => {
       instant += durationMs;
     },
   };
@@ -73,19 +70,13 @@ function parsed(text: string): ReturnType<typeof JSON.parse> {
   }
 }
 
-export interface ReferenceSetup {
-  readonly service: ReferenceService;
-  readonly clock: StatusClock;
-  readonly send: (path: string, options?: RawRequest) => Promise<RawAnswer>;
-  readonly create: (body: unknown) => Promise<RawAnswer>;
-  close(): Promise<void>;
-}
+export type ReferenceSetup = Awaited<ReturnType<typeof aReferenceService>>;
 
 /** A service on a standing clock, whose limits are off unless the scenario sets them. */
 export async function aReferenceService(
   scenario: ScenarioInput = {},
   parts: Partial<ReferenceServiceParts> = {},
-): Promise<ReferenceSetup> {
+) {
   const clock = aStatusClock();
   const limits = { requestsPerSecond: null, signInsPerMinute: null, ...scenario.limits };
   const service = await startReferenceService({
@@ -100,7 +91,7 @@ export async function aReferenceService(
     service,
     clock,
     send: client.send,
-    create: (body) => client.send('/v1/collectors/upgrades', { method: 'POST', body }),
+    create: (body: unknown) => client.send('/v1/collectors/upgrades', { method: 'POST', body }),
     close: async () => {
       await client.close();
       await service.close();

@@ -8,17 +8,10 @@ export interface ReceivedPost {
   readonly body: string;
 }
 
-export interface FakeReceiver {
-  readonly url: string;
-  readonly port: number;
-  readonly posts: readonly ReceivedPost[];
-  close(): Promise<void>;
-}
-
 /** A server that takes notifications. @param answer the status of the post with this number, from 0 */
 export async function startFakeReceiver(
   answer: (number: number, post: ReceivedPost) => number | { status: number; location: string } = () => 200,
-): Promise<FakeReceiver> {
+) {
   const posts: ReceivedPost[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -36,18 +29,11 @@ export async function startFakeReceiver(
   return { url: `http://127.0.0.1:${port}`, port, posts, close };
 }
 
-export interface FakeMailServer {
-  readonly port: number;
-  /** Each with its headers. */
-  readonly mails: ReadonlyArray<{ readonly to: readonly string[]; readonly text: string }>;
-  /** What clients signed in with, in Base64. */
-  readonly logins: readonly string[];
-  close(): Promise<void>;
-}
-
 /** As much of SMTP as handing over a mail takes, without TLS. */
-export async function startFakeMailServer(): Promise<FakeMailServer> {
+export async function startFakeMailServer() {
+  /** Each with its headers. */
   const mails: Array<{ to: readonly string[]; text: string }> = [];
+  /** What clients signed in with, in Base64. */
   const logins: string[] = [];
   const server = createTcpServer((socket) => {
     let waiting = '';

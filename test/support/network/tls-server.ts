@@ -2,19 +2,12 @@ import { createServer } from 'node:https';
 import { listenHere } from './listen-here.ts';
 import type { TestCertificates } from './make-certificates.ts';
 
-interface TlsServer {
-  /** `https://127.0.0.1:<port>` */
-  readonly url: string;
-  /** How many requests came through. */
-  readonly asked: () => number;
-  close(): Promise<void>;
-}
-
 /** A server with this certificate that gives every request the same answer. */
 export async function startTlsServer(
   { server }: Pick<TestCertificates, 'server'>,
   answer: { readonly status: number; readonly json?: string },
-): Promise<TlsServer> {
+) {
+  /** How many requests came through. */
   let asked = 0;
   const https = createServer(server, (_request, response) => {
     asked += 1;

@@ -1,24 +1,20 @@
 import { request } from 'undici';
 import { secretsOf } from '../../../src/cli/shell/choose-redis.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { type Daemon, makeDaemon } from '../../../src/daemon/daemon.ts';
+import { makeDaemon } from '../../../src/daemon/daemon.ts';
 import { type LogFields, makeLogger } from '../../../src/observability/logger.ts';
 import type { VerbResult } from '../../../src/orchestrator/operations/operations.ts';
 import type { RedisConfig } from '../../../src/redis/connection/redis-config.ts';
 import { isRightsRefusal } from '../../../src/redis/connection/redis-errors.ts';
-import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
 import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
-import {
-  type ReferenceService,
-  startReferenceService,
-} from '../../../src/reference-service/server/start-reference-service.ts';
+import { startReferenceService } from '../../../src/reference-service/server/start-reference-service.ts';
 import type { ScanFailure } from '../../../src/rollout/messages/scans.ts';
 import { countLeft } from '../../../src/rollout/model/left-behind.ts';
 import type { WaveState } from '../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
 import { readConfig } from '../config-fixtures.ts';
-import { type OnTheWay, openTroubledWay, type Trouble, type TroubledWay } from '../network/troubled-way.ts';
+import { type OnTheWay, openTroubledWay, type Trouble } from '../network/troubled-way.ts';
 import { watchOutput } from '../setup/secret-watch.ts';
 import { testSecrets } from '../test-secrets.ts';
 import { until } from '../until.ts';
@@ -69,40 +65,16 @@ export interface LogLine extends LogFields {
 }
 
 /** A daemon of a night, in this process. */
-export interface NightDaemon {
-  readonly daemon: Daemon;
-  readonly url: string;
-  readonly operations: Daemon['operations'];
-  readonly log: readonly LogLine[];
-  /** The log as it was written. */
-  readonly logText: () => string;
-  /** Its lines about this event. */
-  told(event: string): readonly LogLine[];
-  /** Asks its API. */
-  get(path: string): Promise<{ readonly status: number; readonly text: string }>;
-  /** Once or more often. */
-  close(): Promise<void>;
-}
+export type NightDaemon = Awaited<ReturnType<typeof startDaemon>>;
 
 /** A reference service at high speed, a policy, and any number of daemons on one Redis. */
-export interface Night {
-  readonly service: ReferenceService;
-  readonly config: Config;
-  readonly redis: RedisConfig;
-  /** Where daemons find the service: at the end of the way, where there is one. */
-  readonly baseUrl: string;
-  readonly way: TroubledWay | undefined;
-  record(): RecordSnapshot;
-  /** @param changes what its config says otherwise than the night's: of the service section, and of the policy */
-  startDaemon(changes?: Pick<NightInput, 'service' | 'rollout' | 'recordVersion'>): Promise<NightDaemon>;
-  close(): Promise<void>;
-}
+export type Night = Awaited<ReturnType<typeof aDaemonNight>>;
 
 /** The end of a test: vitest's `onTestFinished`. */
 export type AtEnd = (work: () => Promise<void> | void) => void;
 
 /** A service that serves a night, and everything a daemon needs to work against it. What was started ends with the test. */
-export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Night> {
+export async function aDaemonNight(input: NightInput, atEnd: AtEnd) {
   const service = await startReferenceService({
     credentials: [nightCredentials],
     speed: input.speed ?? nightSpeed,
@@ -123,10 +95,12 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Nig
     service,
     config: read(input),
     redis: input.redis,
+    /** Where daemons find the service: at the end of the way, where there is one. */
     baseUrl,
     way,
     record: () => service.record.snapshot(),
-    startDaemon: async (changes = {}) => {
+    /** @param changes what its config says otherwise than the night's: of the service section, and of the policy */
+    startDaemon: async (changes: Pick<NightInput, 'service' | 'rollout' | 'recordVersion'> = {}) => {
       const service = { ...input.service, ...changes.service };
       const changed = { ...input, ...changes, service, rollout: { ...input.rollout, ...changes.rollout } };
       const daemon = await startDaemon(read(changed), changed);
@@ -137,28 +111,10 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Nig
   };
 }
 
-/** A night in which a daemon has just started a rollout. */
-export interface StartedNight {
-  readonly night: Night;
-  /** The one that started it. */
-  readonly daemon: NightDaemon;
-  readonly rolloutId: string;
-  /** Waits for the rollout's end. */
-  end(): Promise<NightEnd>;
-}
-
-export interface NightEnd {
-  readonly status: RolloutStatus;
-  readonly upgrades: readonly Upgrade[];
-  /** What must be true of every end, and is not. */
-  readonly broken: readonly string[];
-}
+export type NightEnd = Awaited<ReturnType<typeof endOf>>;
 
 /** A night with so many daemons (one where left out), of which the first has looked for work as an operator does. */
-export async function aStartedNight(
-  input: NightInput & { readonly daemons?: number },
-  atEnd: AtEnd,
-): Promise<StartedNight> {
+export async function aStartedNight(input: NightInput & { readonly daemons?: number }, atEnd: AtEnd) {
   const night = await aDaemonNight(input, atEnd);
   const daemon = await night.startDaemon();
   for (let started = 1; started < (input.daemons ?? 1); started += 1) await night.startDaemon();
@@ -171,8 +127,8 @@ export async function aStartedNight(
   };
 }
 
-/** Waits for the rollout's end, as this daemon shows it. */
-export async function endOf(night: Night, daemon: NightDaemon, rolloutId: string): Promise<NightEnd> {
+/** Waits for the rollout's end, as this daemon shows it; `broken`: what must be true of every end, and is not. */
+export async function endOf(night: Night, daemon: NightDaemon, rolloutId: string) {
   const status = await untilEnded(daemon, rolloutId);
   const upgrades = await upgradesOf(daemon, rolloutId);
   return { status, upgrades, broken: brokenPromises(night, status, upgrades) };
@@ -238,7 +194,7 @@ export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | '
 }
 
 /** A daemon with this config, which the test closes. */
-export async function startDaemon(config: Config, input: NightInput): Promise<NightDaemon> {
+export async function startDaemon(config: Config, input: NightInput) {
   const lines: string[] = [];
   const log: LogLine[] = [];
   const destination = {
@@ -270,13 +226,17 @@ export async function startDaemon(config: Config, input: NightInput): Promise<Ni
     daemon,
     url,
     operations: daemon.operations,
-    log,
+    log: log as readonly LogLine[],
+    /** The log as it was written. */
     logText: () => lines.join(''),
-    told: (event) => log.filter((line) => line.event === event),
-    get: async (path) => {
+    /** Its lines about this event. */
+    told: (event: string): readonly LogLine[] => log.filter((line) => line.event === event),
+    /** Asks its API. */
+    get: async (path: string) => {
       const answer = await request(`${url}${path}`);
       return { status: answer.statusCode, text: await answer.body.text() };
     },
+    /** Once or more often. */
     close: () => {
       closing ??= daemon.close();
       return closing;

@@ -1,15 +1,9 @@
 import { createServer } from 'node:net';
 import { listenHere } from '../network/listen-here.ts';
 
-export interface FakeSentinel {
-  readonly port: number;
-  /** The questions it was asked, in small letters. */
-  readonly asked: readonly string[];
-  close(): Promise<void>;
-}
-
 /** As much of a sentinel as a client asks. @param masterPort null: it takes questions, and answers none */
-export async function startFakeSentinel(masterPort: number | null): Promise<FakeSentinel> {
+export async function startFakeSentinel(masterPort: number | null) {
+  /** The questions it was asked, in small letters. */
   const asked: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
