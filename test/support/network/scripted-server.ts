@@ -13,21 +13,11 @@ export interface SeenRequest {
 
 export type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
-export interface ScriptedServer {
-  /** `http://127.0.0.1:<port>`. */
-  readonly url: string;
-  readonly port: number;
-  /** Every request so far, oldest first. */
-  readonly requests: readonly SeenRequest[];
-  /** How requests are answered from now on. */
-  follow(script: Script): void;
-  close(): Promise<void>;
-}
+export type ScriptedServer = Awaited<ReturnType<typeof startScriptedServer>>;
 
 /** A real HTTP server that answers as it is told, on a free port. */
-export async function startScriptedServer(
-  first: Script = (_request, r) => sendJson(r, 200, {}),
-): Promise<ScriptedServer> {
+export async function startScriptedServer(first: Script = (_request, r) => sendJson(r, 200, {})) {
+  /** Every request so far, oldest first. */
   const requests: SeenRequest[] = [];
   let script = first;
   const server = createServer((request, response) => {
@@ -54,7 +44,8 @@ export async function startScriptedServer(
     url: `http://127.0.0.1:${port}`,
     port,
     requests,
-    follow: (next) => {
+    /** How requests are answered from now on. */
+    follow: (next: Script) => {
       script = next;
     },
     close,

@@ -1,24 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenHere } from './listen-here.ts';
 
-/** A way through which TCP goes, and which can be cut. */
-export interface TcpGate {
-  readonly port: number;
-  /**
-   * `refuse`: what is open is reset, and nothing new comes through, as with a host that is down. `swallow`: everything
-   * stays open and nothing arrives, as with a cable that is cut.
-   */
-  cut(how: 'refuse' | 'swallow'): void;
-  /**
-   * @param whom `all`: what was open is reset, so that everybody connects anew. `newcomers`: what was open stays silent
-   * for ever, as behind a firewall that has forgotten it; only new connections come through.
-   */
-  heal(whom: 'all' | 'newcomers'): void;
-  close(): Promise<void>;
-}
-
-/** Opens a gate to a port of this machine. */
-export async function openTcpGate(targetPort: number): Promise<TcpGate> {
+/** Opens a way to a port of this machine, through which TCP goes, and which can be cut. */
+export async function openTcpGate(targetPort: number) {
   const pairs = new Set<readonly [inner: Socket, outer: Socket]>();
   let state: 'open' | 'refuse' | 'swallow' = 'open';
 
@@ -46,12 +30,20 @@ export async function openTcpGate(targetPort: number): Promise<TcpGate> {
   };
   return {
     ...(await listenHere(server)),
-    cut: (how) => {
+    /**
+     * `refuse`: what is open is reset, and nothing new comes through, as with a host that is down. `swallow`: everything
+     * stays open and nothing arrives, as with a cable that is cut.
+     */
+    cut: (how: 'refuse' | 'swallow') => {
       state = how;
       if (how === 'refuse') endAll();
       else for (const pair of pairs) block(pair);
     },
-    heal: (whom) => {
+    /**
+     * @param whom `all`: what was open is reset, so that everybody connects anew. `newcomers`: what was open stays
+     * silent for ever, as behind a firewall that has forgotten it; only new connections come through.
+     */
+    heal: (whom: 'all' | 'newcomers') => {
       // What was sent into a cut cable is never delivered: both ends start anew, or wait in vain.
       if (whom === 'all') endAll();
       state = 'open';

@@ -28,17 +28,11 @@ export interface OnTheWay {
 }
 
 /** A way to the service on which things go wrong. */
-export interface TroubledWay {
-  readonly url: string;
-  /** Values of the session cookies that went by. */
-  readonly cookies: ReadonlySet<string>;
-  /** Decides about every request from now on. */
-  behave(manner: (passing: OnTheWay) => Trouble): void;
-  close(): Promise<void>;
-}
+export type TroubledWay = Awaited<ReturnType<typeof openTroubledWay>>;
 
 /** Opens a way on which nothing goes wrong yet. @param serviceUrl asked anew for each request */
-export async function openTroubledWay(serviceUrl: () => string): Promise<TroubledWay> {
+export async function openTroubledWay(serviceUrl: () => string) {
+  /** Values of the session cookies that went by. */
   const cookies = new Set<string>();
   let manner: (passing: OnTheWay) => Trouble = () => ({ kind: 'pass' });
   const server = createServer((incoming, outgoing) => {
@@ -65,7 +59,8 @@ export async function openTroubledWay(serviceUrl: () => string): Promise<Trouble
   return {
     url: `http://127.0.0.1:${port}`,
     cookies,
-    behave: (next) => {
+    /** Decides about every request from now on. */
+    behave: (next: typeof manner) => {
       manner = next;
     },
     close,

@@ -1,39 +1,22 @@
-import { type CallResult, callUpwave } from './upwave-call.ts';
-import {
-  aFolder,
-  type Folder,
-  type ProcessResult,
-  startUpwave,
-  type UpwaveProcess,
-} from './upwave-process.ts';
+import { callUpwave } from './upwave-call.ts';
+import { aFolder, startUpwave } from './upwave-process.ts';
 
 /** A test of vitest, as far as what it starts ends with it. */
 export interface RunningTest {
   onTestFinished(work: () => Promise<void> | void): void;
 }
 
-/** A config file in a folder of its own, and `upwave` with it. */
-export interface Desk extends Folder {
-  /** Of the config. */
-  readonly file: string;
-  /** Writes the config anew, with these sections instead. */
-  change(sections: object): void;
-  /** A process, which ends with the test. */
-  start(...args: readonly string[]): UpwaveProcess;
-  /** A process to its end: each kind of command has to end by itself, whatever it had opened. */
-  run(...args: readonly string[]): Promise<ProcessResult>;
-  /** In the process of the test: for the words and the code. */
-  call(...args: readonly string[]): Promise<CallResult>;
-}
+export type Desk = ReturnType<typeof aDesk>;
 
-/** @param env of its processes @param openFilesMax theirs, too */
+/** A config file in a folder of its own, and `upwave` with it. @param process the environment and limits of processes */
 export function aDesk(
   { onTestFinished }: RunningTest,
   config: object,
   process: { readonly env?: Readonly<Record<string, string>>; readonly openFilesMax?: number } = {},
-): Desk {
+) {
   const folder = aFolder(onTestFinished);
   const file = folder.write('upwave.yaml', config);
+  /** A process, which ends with the test. */
   const start = (...args: readonly string[]) => {
     const started = startUpwave({ ...process, args: [...args, '--config', file], cwd: folder.path });
     onTestFinished(() => started.kill('SIGKILL'));
@@ -42,9 +25,12 @@ export function aDesk(
   return {
     ...folder,
     file,
-    change: (sections) => void folder.write('upwave.yaml', { ...config, ...sections }),
+    /** Writes the config anew, with these sections instead. */
+    change: (sections: object) => void folder.write('upwave.yaml', { ...config, ...sections }),
     start,
-    run: (...args) => start(...args).ended,
-    call: (...args) => callUpwave(...args, '--config', file),
+    /** A process to its end: each kind of command has to end by itself, whatever it had opened. */
+    run: (...args: readonly string[]) => start(...args).ended,
+    /** In the process of the test: for the words and the code. */
+    call: (...args: readonly string[]) => callUpwave(...args, '--config', file),
   };
 }

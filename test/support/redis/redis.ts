@@ -5,21 +5,11 @@ import {
   makeRedisConnection,
   type RedisConnection,
 } from '../../../src/redis/connection/connection.ts';
-import type { RedisConfig } from '../../../src/redis/connection/redis-config.ts';
 import '../setup/redis-global-setup.ts';
 import { startProcess } from './start-test-redis.ts';
 
-export interface RedisForTests {
-  /** A config with a key prefix that no other test has. */
-  config(): RedisConfig & { readonly url: string };
-  /** A connection that is closed when the file's tests are over. */
-  connect(kind?: ConnectionKind): RedisConnection;
-  /** A key prefix that no other test has, and the connection that the file's tests share. */
-  place(): RedisConnection & { readonly keyPrefix: string };
-}
-
 /** Gives a test file its Redis: the run's own, or a process when the file is run without the global setup. */
-export function useRedis(): RedisForTests {
+export function useRedis() {
   const connections: RedisConnection[] = [];
   let url = '';
   let stop = async (): Promise<void> => undefined;
@@ -39,7 +29,9 @@ export function useRedis(): RedisForTests {
     await stop();
   });
 
+  /** A config with a key prefix that no other test has. */
   const config = () => ({ url, keyPrefix: `test-${randomUUID()}` });
+  /** A connection that is closed when the file's tests are over. */
   const connect = (kind: ConnectionKind = 'worker') => {
     const connection = makeRedisConnection(config(), kind);
     connections.push(connection);
@@ -49,6 +41,7 @@ export function useRedis(): RedisForTests {
   return {
     config,
     connect,
+    /** A key prefix that no other test has, and the connection that the file's tests share. */
     place: () => {
       shared ??= connect();
       return { ...shared, keyPrefix: config().keyPrefix };
