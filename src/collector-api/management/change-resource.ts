@@ -30,6 +30,11 @@ export interface Conflict<Resource> {
   readonly now: Resource;
 }
 
+export interface ChangeOptions<Resource> {
+  readonly onConflict?: (conflict: Conflict<Resource>) => void;
+  readonly signal?: AbortSignal;
+}
+
 interface ChangeParts<Resource extends object> {
   readonly access: FieldAccess;
   readonly read: () => Promise<Answer<Tagged<Resource>>>;

@@ -12,8 +12,7 @@ import {
 import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import { askByName } from '../wire/collector-name.ts';
 import {
-  type Changed,
-  type Conflict,
+  type ChangeOptions,
   changeResource,
   type Edit,
   type Tagged,
@@ -30,33 +29,9 @@ export interface HostedCollectorDraft {
 }
 
 /** Everything the service does with collectors (collector-api.md §4.1). */
-export interface CollectorClient {
-  /** All of them, to the end of the list. */
-  list(filter?: CollectorFilter, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
-  /** Installed ones last seen alive at least so many days ago; 100 where left out. */
-  listOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
-  get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<KeptCollector>>>;
-  /** Refuses names that the service can't be asked for: those with `;`, `/`, `%` or `\`. */
-  getByName(name: string, signal?: AbortSignal): Promise<Answer<Tagged<KeptCollector>>>;
-  /** Hosted ones only. Fields that the service sets itself are left out of what is sent. */
-  create(draft: HostedCollectorDraft, signal?: AbortSignal): Promise<Answer<KeptCollector>>;
-  /** States the whole collector; `etag` is that of the GET it was made from. */
-  update(collector: KeptCollector, etag: string, signal?: AbortSignal): Promise<Answer<KeptCollector>>;
-  /** Reads it, edits it, writes it back; after a conflict once more. */
-  change(
-    id: number,
-    edit: Edit<KeptCollector>,
-    options?: {
-      readonly onConflict?: (conflict: Conflict<KeptCollector>) => void;
-      readonly signal?: AbortSignal;
-    },
-  ): Promise<Answer<Changed<KeptCollector>>>;
-  delete(id: number, signal?: AbortSignal): Promise<Answer<null>>;
-  /** Begins a deletion that goes on after the answer; the value is what the service said, whatever its shape. */
-  deleteOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<unknown>>;
-}
+export type CollectorClient = ReturnType<typeof makeCollectorClient>;
 
-export function makeCollectorClient(client: RetryingClient): CollectorClient {
+export function makeCollectorClient(client: RetryingClient) {
   const days = (aliveBeforeDays: number | undefined) =>
     aliveBeforeDays === undefined ? {} : { aliveBeforeDays };
 
@@ -74,13 +49,15 @@ export function makeCollectorClient(client: RetryingClient): CollectorClient {
   }
 
   return {
-    list: (filter, signal) =>
+    /** All of them, to the end of the list. */
+    list: (filter?: CollectorFilter, signal?: AbortSignal): Promise<Answer<readonly Collector[]>> =>
       client.readAll((page) => {
         const query = filter === undefined ? page : { filter, ...page };
         return client.callOnce(pageCollectors, { query }, { signal });
       }, signal),
 
-    listOffline: (aliveBeforeDays, signal) =>
+    /** Installed ones last seen alive at least so many days ago; 100 where left out. */
+    listOffline: (aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<readonly Collector[]>> =>
       client.readAll((page) => {
         const query = { ...days(aliveBeforeDays), ...page };
         return client.callOnce(pageOfflineCollectors, { query }, { signal });
@@ -88,22 +65,30 @@ export function makeCollectorClient(client: RetryingClient): CollectorClient {
 
     get,
 
-    async getByName(name, signal) {
+    /** Refuses names that the service can't be asked for: those with `;`, `/`, `%` or `\`. */
+    async getByName(name: string, signal?: AbortSignal) {
       const answer = await askByName(name, ({ params, trailingSlash }) =>
         client.call(readCollectorByName, { params }, { trailingSlash, signal }),
       );
       return mapAnswer(answer, taggedOf);
     },
 
-    async create(draft, signal) {
+    /** Hosted ones only. Fields that the service sets itself are left out of what is sent. */
+    async create(draft: HostedCollectorDraft, signal?: AbortSignal) {
       const stated = withoutServiceFields(draft, ['id', ...collectorAccess.transient]);
       const body = { collector: { collectorType: 'Hosted', ...stated } };
       return mapAnswer(await client.call(makeCollector, { body }, { signal }), collectorOf);
     },
 
+    /** States the whole collector; `etag` is that of the GET it was made from. */
     update,
 
-    change: (id, edit, { onConflict, signal } = {}) =>
+    /** Reads it, edits it, writes it back; after a conflict once more. */
+    change: (
+      id: number,
+      edit: Edit<KeptCollector>,
+      { onConflict, signal }: ChangeOptions<KeptCollector> = {},
+    ) =>
       changeResource({
         access: collectorAccess,
         read: () => get(id, signal),
@@ -112,11 +97,12 @@ export function makeCollectorClient(client: RetryingClient): CollectorClient {
         onConflict,
       }),
 
-    async delete(id, signal) {
+    async delete(id: number, signal?: AbortSignal) {
       return mapAnswer(await client.call(deleteCollector, { params: { id } }, { signal }), () => null);
     },
 
-    async deleteOffline(aliveBeforeDays, signal) {
+    /** Begins a deletion that goes on after the answer; the value is what the service said, whatever its shape. */
+    async deleteOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<unknown>> {
       const query = days(aliveBeforeDays);
       const answer = await client.call(deleteOfflineCollectors, { query }, { signal });
       return mapAnswer(answer, ({ body }) => body);

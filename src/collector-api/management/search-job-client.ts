@@ -19,20 +19,17 @@ export interface SearchJobResultsRequest {
  * Search jobs (collector-api.md §4.5). The service finds the server of a job by the cookie that its creation set, so a job
  * lives as long as the client that created it. Payloads are not documented: they pass as they are.
  */
-export interface SearchJobClient {
-  create(request: unknown, signal?: AbortSignal): Promise<Answer<unknown>>;
-  get(searchJobId: string, signal?: AbortSignal): Promise<Answer<unknown>>;
-  listResults(request: SearchJobResultsRequest, signal?: AbortSignal): Promise<Answer<unknown>>;
-}
+export type SearchJobClient = ReturnType<typeof makeSearchJobClient>;
 
-export function makeSearchJobClient(client: RetryingClient): SearchJobClient {
+export function makeSearchJobClient(client: RetryingClient) {
   return {
-    create: async (body, signal) => bodyOf(await client.call(createSearchJob, { body }, { signal })),
+    create: async (body: unknown, signal?: AbortSignal) =>
+      bodyOf(await client.call(createSearchJob, { body }, { signal })),
 
-    get: async (searchJobId, signal) =>
+    get: async (searchJobId: string, signal?: AbortSignal) =>
       bodyOf(await client.call(getSearchJob, { params: { searchJobId } }, { signal })),
 
-    listResults: async ({ searchJobId, results, ...query }, signal) =>
+    listResults: async ({ searchJobId, results, ...query }: SearchJobResultsRequest, signal?: AbortSignal) =>
       bodyOf(
         await client.call(listSearchJobResults, { params: { searchJobId, results }, query }, { signal }),
       ),

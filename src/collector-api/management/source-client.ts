@@ -11,8 +11,7 @@ import {
 } from '../../contract/collector-management/write-back.ts';
 import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import {
-  type Changed,
-  type Conflict,
+  type ChangeOptions,
   changeResource,
   type Edit,
   type Tagged,
@@ -36,35 +35,9 @@ export interface SourceDraft {
 export type SourceDocument = Readonly<Record<string, unknown>>;
 
 /** Everything the service does with the sources of a collector (collector-api.md §4.2). */
-export interface SourceClient {
-  list(collectorId: number, signal?: AbortSignal): Promise<Answer<readonly ListedSource[]>>;
-  /** All sources of a collector, as a document. */
-  downloadAll(collectorId: number, signal?: AbortSignal): Promise<Answer<SourceDocument>>;
-  get(place: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>>;
-  /** One source, as a document. */
-  download(place: SourcePlace, signal?: AbortSignal): Promise<Answer<SourceDocument>>;
-  /** Refused by the service while the collector is in JSON mode, as every change of sources is. */
-  create(collectorId: number, draft: SourceDraft, signal?: AbortSignal): Promise<Answer<KeptSource>>;
-  /** States the whole source; `etag` is that of the GET it was made from. */
-  update(
-    place: SourcePlace,
-    stated: { readonly source: KeptSource; readonly etag: string },
-    signal?: AbortSignal,
-  ): Promise<Answer<KeptSource>>;
-  /** Reads it, edits it, writes it back; after a conflict once more. */
-  change(
-    place: SourcePlace,
-    edit: Edit<KeptSource>,
-    options?: {
-      readonly onConflict?: (conflict: Conflict<KeptSource>) => void;
-      readonly signal?: AbortSignal;
-    },
-  ): Promise<Answer<Changed<KeptSource>>>;
-  /** A cloud-to-cloud source stops first and goes later: a `get` shows how far it is (collector-api.md §3). */
-  delete(place: SourcePlace, signal?: AbortSignal): Promise<Answer<null>>;
-}
+export type SourceClient = ReturnType<typeof makeSourceClient>;
 
-export function makeSourceClient(client: RetryingClient): SourceClient {
+export function makeSourceClient(client: RetryingClient) {
   async function get(params: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>> {
     const answer = await client.call(readSource, { params }, { signal });
     return mapAnswer(answer, ({ body, etag }) => ({ resource: body.source, etag }));
@@ -80,31 +53,40 @@ export function makeSourceClient(client: RetryingClient): SourceClient {
   }
 
   return {
-    async list(collectorId, signal) {
+    async list(collectorId: number, signal?: AbortSignal): Promise<Answer<readonly ListedSource[]>> {
       return client.rowsOf(await client.call(pageSources, { params: { collectorId } }, { signal }));
     },
 
-    async downloadAll(collectorId, signal) {
+    /** All sources of a collector, as a document. */
+    async downloadAll(collectorId: number, signal?: AbortSignal): Promise<Answer<SourceDocument>> {
       const input = { params: { collectorId }, query: { download: true } };
       return mapAnswer(await client.call(downloadSources, input, { signal }), ({ body }) => body);
     },
 
     get,
 
-    async download(params, signal) {
+    /** One source, as a document. */
+    async download(params: SourcePlace, signal?: AbortSignal): Promise<Answer<SourceDocument>> {
       const input = { params, query: { download: true } };
       return mapAnswer(await client.call(downloadSource, input, { signal }), ({ body }) => body);
     },
 
-    async create(collectorId, draft, signal) {
+    /** Refused by the service while the collector is in JSON mode, as every change of sources is. */
+    async create(collectorId: number, draft: SourceDraft, signal?: AbortSignal) {
       const source = withoutServiceFields(draft, [...sourceAccess.notModifiable, ...sourceAccess.transient]);
       const input = { params: { collectorId }, body: { source } };
       return mapAnswer(await client.call(makeSource, input, { signal }), sourceOf);
     },
 
+    /** States the whole source; `etag` is that of the GET it was made from. */
     update,
 
-    change: (place, edit, { onConflict, signal } = {}) =>
+    /** Reads it, edits it, writes it back; after a conflict once more. */
+    change: (
+      place: SourcePlace,
+      edit: Edit<KeptSource>,
+      { onConflict, signal }: ChangeOptions<KeptSource> = {},
+    ) =>
       changeResource({
         access: sourceAccess,
         read: () => get(place, signal),
@@ -113,7 +95,8 @@ export function makeSourceClient(client: RetryingClient): SourceClient {
         onConflict,
       }),
 
-    async delete(params, signal) {
+    /** A cloud-to-cloud source stops first and goes later: a `get` shows how far it is (collector-api.md §3). */
+    async delete(params: SourcePlace, signal?: AbortSignal) {
       return mapAnswer(await client.call(deleteSource, { params }, { signal }), () => null);
     },
   };

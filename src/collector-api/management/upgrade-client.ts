@@ -3,12 +3,7 @@ import {
   pageUpgradableCollectors,
   pageUpgradeTargets,
 } from '../../contract/collector-management/listed-rows.ts';
-import type {
-  CreatedUpgrade,
-  CreateUpgrade,
-  UpgradeTarget,
-  UpgradeTask,
-} from '../../contract/collector-management/upgrades.ts';
+import type { CreateUpgrade } from '../../contract/collector-management/upgrades.ts';
 import { createUpgradeTask, getUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import type { RetryingClient } from './retrying-client.ts';
@@ -17,31 +12,27 @@ import type { RetryingClient } from './retrying-client.ts';
  * The service's upgrade operations one by one (collector-api.md §4.3), for scripts and people. Rollouts go through the
  * port of the loops instead, which knows intents, holds and the classes of the budget.
  */
-export interface UpgradeClient {
-  /** Every collector that the service would upgrade to this build now; to the latest where left out. */
-  listUpgradable(toVersion?: string, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
-  listTargets(signal?: AbortSignal): Promise<Answer<readonly UpgradeTarget[]>>;
-  getTask(upgradeTaskId: string, signal?: AbortSignal): Promise<Answer<UpgradeTask>>;
-  /** A lost answer is a failure with `sent: true`: poll the collector before a second one is sent (P1). */
-  createTask(task: CreateUpgrade, signal?: AbortSignal): Promise<Answer<CreatedUpgrade>>;
-}
+export type UpgradeClient = ReturnType<typeof makeUpgradeClient>;
 
-export function makeUpgradeClient(client: RetryingClient): UpgradeClient {
+export function makeUpgradeClient(client: RetryingClient) {
   return {
-    listUpgradable: (toVersion, signal) =>
+    /** Every collector that the service would upgrade to this build now; to the latest where left out. */
+    listUpgradable: (toVersion?: string, signal?: AbortSignal): Promise<Answer<readonly Collector[]>> =>
       client.readAll((page) => {
         const query = toVersion === undefined ? page : { toVersion, ...page };
         return client.callOnce(pageUpgradableCollectors, { query }, { signal });
       }, signal),
 
-    listTargets: async (signal) => client.rowsOf(await client.call(pageUpgradeTargets, {}, { signal })),
+    listTargets: async (signal?: AbortSignal) =>
+      client.rowsOf(await client.call(pageUpgradeTargets, {}, { signal })),
 
-    async getTask(upgradeTaskId, signal) {
+    async getTask(upgradeTaskId: string, signal?: AbortSignal) {
       const answer = await client.call(getUpgradeTask, { params: { upgradeTaskId } }, { signal });
       return mapAnswer(answer, ({ body }) => body.upgrade);
     },
 
-    async createTask(body, signal) {
+    /** A lost answer is a failure with `sent: true`: poll the collector before a second one is sent (P1). */
+    async createTask(body: CreateUpgrade, signal?: AbortSignal) {
       return mapAnswer(await client.call(createUpgradeTask, { body }, { signal }), (answer) => answer.body);
     },
   };

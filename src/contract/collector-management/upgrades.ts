@@ -20,7 +20,7 @@ export const taskStatus = {
  * An upgrade task's status (collector-api.md §2.3). The request's time bears either of two names. Only the id and the
  * status decide, so an odd value of the rest is as good as none (P13).
  */
-export const UpgradeTask = z
+const UpgradeTask = z
   .looseObject({
     id: OpaqueId,
     collectorId: z.number().int().optional().catch(undefined),
@@ -31,7 +31,6 @@ export const UpgradeTask = z
     message: z.string().nullish().catch(undefined),
   })
   .meta({ id: 'UpgradeTask' });
-export type UpgradeTask = z.infer<typeof UpgradeTask>;
 
 /** A build on offer (collector-api.md §2.4). */
 export const UpgradeTarget = z
@@ -47,11 +46,10 @@ export const CreateUpgrade = z.looseObject({
 export type CreateUpgrade = z.infer<typeof CreateUpgrade>;
 
 /** The answer to a create: the task's id, and its status path, which nobody needs. */
-export const CreatedUpgrade = z.looseObject({
+const CreatedUpgrade = z.looseObject({
   id: OpaqueId,
   link: z.looseObject({ rel: z.string(), href: z.string() }).nullish().catch(undefined),
 });
-export type CreatedUpgrade = z.infer<typeof CreatedUpgrade>;
 
 export const listUpgradableCollectors = defineOperation({
   name: 'listUpgradableCollectors',
