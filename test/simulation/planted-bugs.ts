@@ -14,6 +14,10 @@ export type PlantContext = 'lead' | 'step' | 'operator' | 'scan' | 'watch';
 
 /** What a daemon with a bug sees, or does, otherwise; what is left out is as it is. */
 interface Plant {
+  /** A night that finds it, among the cheapest: a test need not search again. */
+  readonly firstSeed: number;
+  /** The others are found sooner where no config is read anew. */
+  readonly isFoundByReloads?: true;
   /** The only part of the daemon that has it; all have, where left out. */
   readonly in?: PlantContext;
   readonly store?: (store: RolloutStore) => RolloutStore;
@@ -27,12 +31,14 @@ interface Plant {
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
 const plants = {
   slotLeak: {
+    firstSeed: 1,
     store: (store) => ({
       ...withView(store, (view) => ({ ...view, slotsTaken: view.slotsTaken - 1 })),
       admit: (admission, fence) => store.admit({ ...admission, slots: admission.slots + 1 }, fence),
     }),
   },
   blindSecondCreate: {
+    firstSeed: 3,
     fleet: (fleet) =>
       sending(fleet, async (send, again) => {
         const answer = await send();
@@ -42,6 +48,7 @@ const plants = {
       }),
   },
   gateOffByOne: {
+    firstSeed: 18,
     store: (store) => ({
       ...withWaves(store, (wave) => {
         const { maxFailures } = wave;
@@ -56,6 +63,7 @@ const plants = {
     }),
   },
   pauseNotFinal: {
+    firstSeed: 258,
     in: 'step',
     store: (store) => ({
       ...store,
@@ -67,6 +75,7 @@ const plants = {
     }),
   },
   capIgnored: {
+    firstSeed: 27,
     store: (store) => ({
       // By another label, under which the policy has no cap for it.
       ...withView(store, ({ groups, ...view }) => {
@@ -80,9 +89,11 @@ const plants = {
     }),
   },
   windowIgnored: {
+    firstSeed: 2,
     store: (store) => withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] })),
   },
   heldCollectorStarted: {
+    firstSeed: 146,
     register: (register, context) =>
       context === 'operator'
         ? register
@@ -99,6 +110,7 @@ const plants = {
     }),
   },
   driftApproved: {
+    firstSeed: 16,
     // The plan seems to have been made, and shown with its drift, this very moment.
     in: 'operator',
     store: (store) => ({
@@ -110,8 +122,9 @@ const plants = {
       })),
     }),
   },
-  soakSkipped: { store: (store) => withWaves(store, (wave) => ({ ...wave, soakMs: 0 })) },
+  soakSkipped: { firstSeed: 2, store: (store) => withWaves(store, (wave) => ({ ...wave, soakMs: 0 })) },
   isolationForgotten: {
+    firstSeed: 45,
     store: (store) =>
       withRollout(
         store,
@@ -122,8 +135,9 @@ const plants = {
         }),
       ),
   },
-  gateUnasked: { store: (store) => withWaves(store, (wave) => ({ ...wave, gates: [] })) },
+  gateUnasked: { firstSeed: 7, store: (store) => withWaves(store, (wave) => ({ ...wave, gates: [] })) },
   targetMoved: {
+    firstSeed: 1,
     store: (store) => ({
       ...store,
       freeze: ({ upgrades: [first, ...others], ...plan }) => {
@@ -133,6 +147,7 @@ const plants = {
     }),
   },
   toldNotSeen: {
+    firstSeed: 1,
     fleet: (fleet) => ({
       ...fleet,
       pollCollector: async (look, signal) => {
@@ -144,6 +159,7 @@ const plants = {
     }),
   },
   rowEndsUpgrade: {
+    firstSeed: 1,
     // What stirs is taken for what has ended well.
     in: 'watch',
     store: (store) => ({
@@ -164,6 +180,7 @@ const plants = {
     }),
   },
   lostUpgradeNotWaitedFor: {
+    firstSeed: 4045,
     fleet: (fleet) => ({
       ...fleet,
       readFleet: async (build, signal) => {
@@ -179,6 +196,7 @@ const plants = {
   /** See `makeDaemonModel`, as for the others without a change here. */
   // As if the inventory said who is in no upgrade.
   anyRowOffers: {
+    firstSeed: 156,
     fleet: (fleet) => ({
       ...fleet,
       readUpgradable: async (_build, onPage, signal) => {
@@ -187,8 +205,9 @@ const plants = {
       },
     }),
   },
-  storeTrustedBlindly: {},
+  storeTrustedBlindly: { firstSeed: 124 },
   deferredGivenUp: {
+    firstSeed: 26,
     in: 'lead',
     store: (store) =>
       withView(store, (view) => ({
@@ -200,12 +219,14 @@ const plants = {
       })),
   },
   evidenceHoldStays: {
+    firstSeed: 2489,
     in: 'lead',
     store: (store) =>
       withView(store, ({ rollout: { heldFor: _heldFor, ...rollout }, ...view }) => ({ ...view, rollout })),
   },
-  accountIgnored: {},
+  accountIgnored: { firstSeed: 36 },
   refusalBelieved: {
+    firstSeed: 80,
     // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
     fleet: (fleet) =>
       sending(fleet, async (send) => {
@@ -216,15 +237,17 @@ const plants = {
         return isVersion ? { ok: false, failure } : answer;
       }),
   },
-  olderConfigScans: {},
+  olderConfigScans: { firstSeed: 200 },
   joinerByOwnConfig: {
+    firstSeed: 17,
     in: 'scan',
     store: (store) =>
       withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } })),
   },
-  dateBelieved: {},
-  missingTakenForWell: { in: 'lead', fleet: takingMissingForWell },
+  dateBelieved: { firstSeed: 118 },
+  missingTakenForWell: { firstSeed: 100, in: 'lead', fleet: takingMissingForWell },
   anyListBelieved: {
+    firstSeed: 14,
     // No member is ever missing, and no list is shorter than the one before.
     store: (store) => ({
       ...withRollout(
@@ -235,18 +258,23 @@ const plants = {
       listMemberIds: async () => [],
     }),
   },
-  notFoundBelieved: { in: 'step', fleet: believingNotFound },
+  notFoundBelieved: { firstSeed: 25, in: 'step', fleet: believingNotFound },
   rollbackNotPolled: {
+    firstSeed: 105,
     in: 'lead',
     fleet: (fleet) => ({ ...fleet, findCollector: async () => ({ ok: true, value: undefined }) }),
   },
   olderBrakesReturn: {
+    firstSeed: 5,
+    isFoundByReloads: true,
     configs: (configs) => ({
       ...configs,
       word: () => ({ generation: Number.MAX_SAFE_INTEGER, isTakenUp: true }),
     }),
   },
   turnKept: {
+    firstSeed: 139,
+    isFoundByReloads: true,
     // A turn that was given by former brakes is as good as any.
     in: 'step',
     store: (store) => ({
@@ -263,6 +291,7 @@ const plants = {
     }),
   },
   anyApprovalTaken: {
+    firstSeed: 7,
     // Whatever an approval names, what waits by now is approved.
     verb: (request, rollout) => {
       if (request.verb !== 'approve') return request;
@@ -274,6 +303,7 @@ const plants = {
     },
   },
   rollbackAtOnce: {
+    firstSeed: 19,
     // The canary of a rollback seems to have passed as soon as it is open.
     in: 'lead',
     store: (store) =>
@@ -284,6 +314,7 @@ const plants = {
       ),
   },
   silenceUnnoticed: {
+    firstSeed: 14,
     // What a wave delivers by now seems to be what it delivered before.
     gates: ({ ask }) => ({
       ask: async (question, signal) => {
@@ -293,6 +324,7 @@ const plants = {
     }),
   },
   failedSearchPasses: {
+    firstSeed: 9,
     // A search that could not be made, or not to its end, has found nothing bad.
     gates: ({ ask }) => ({
       ask: async (question, signal) => {
@@ -303,6 +335,7 @@ const plants = {
     }),
   },
   groupForgotten: {
+    firstSeed: 125,
     // Who belongs to a held group is not asked when creates are given out.
     in: 'lead',
     store: (store) =>
@@ -328,6 +361,7 @@ const plants = {
 
 export type PlantedBug = keyof typeof plants;
 export const plantedBugs = Object.keys(plants) as readonly PlantedBug[];
+export const whereFound: Readonly<Record<PlantedBug, Plant>> = plants;
 
 /** What one part of a daemon works with when the daemon has this bug. */
 export function planted<Parts extends { store: RolloutStore; register: FleetRegister; fleet: FleetService }>(
@@ -335,7 +369,7 @@ export function planted<Parts extends { store: RolloutStore; register: FleetRegi
   context: PlantContext,
   parts: Parts,
 ): Parts {
-  const plant: Plant = bug === null ? {} : plants[bug];
+  const plant: Partial<Plant> = bug === null ? {} : plants[bug];
   const isHere = plant.in === undefined || plant.in === context;
   const { store, register, fleet } = parts;
   return {
@@ -347,17 +381,17 @@ export function planted<Parts extends { store: RolloutStore; register: FleetRegi
 }
 
 export function plantInVerb(bug: PlantedBug | null, request: VerbRequest, rollout?: Rollout): VerbRequest {
-  const plant: Plant = bug === null ? {} : plants[bug];
+  const plant: Partial<Plant> = bug === null ? {} : plants[bug];
   return (rollout && plant.verb?.(request, rollout)) ?? request;
 }
 
 export function plantInGates(bug: PlantedBug | null, gates: GateProbe): GateProbe {
-  const plant: Plant = bug === null ? {} : plants[bug];
+  const plant: Partial<Plant> = bug === null ? {} : plants[bug];
   return plant.gates?.(gates) ?? gates;
 }
 
 export function plantInConfigs(bug: PlantedBug | null, configs: Configs): Configs {
-  const plant: Plant = bug === null ? {} : plants[bug];
+  const plant: Partial<Plant> = bug === null ? {} : plants[bug];
   return plant.configs?.(configs) ?? configs;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { minimise } from '../simulation/minimise.ts';
-import { type PlantedBug, plantedBugs } from '../simulation/planted-bugs.ts';
+import { plantedBugs, whereFound } from '../simulation/planted-bugs.ts';
 import { playSeeds } from '../simulation/play-seeds.ts';
 import { runNight } from '../simulation/run-night.ts';
 import { drawSetup, faultKinds } from '../simulation/setup.ts';
@@ -16,48 +16,6 @@ const nights = [
   { from: 856, count: 1 },
   { from: 9, count: 1 },
 ];
-
-// A night that finds it, among the cheapest: the test need not search again.
-const firstSeeds: Readonly<Record<PlantedBug, number>> = {
-  slotLeak: 1,
-  blindSecondCreate: 3,
-  gateOffByOne: 18,
-  pauseNotFinal: 258,
-  capIgnored: 27,
-  windowIgnored: 2,
-  heldCollectorStarted: 146,
-  driftApproved: 16,
-  soakSkipped: 2,
-  isolationForgotten: 45,
-  gateUnasked: 7,
-  targetMoved: 1,
-  toldNotSeen: 1,
-  rowEndsUpgrade: 1,
-  lostUpgradeNotWaitedFor: 4045,
-  anyRowOffers: 156,
-  storeTrustedBlindly: 124,
-  deferredGivenUp: 26,
-  evidenceHoldStays: 2489,
-  accountIgnored: 36,
-  refusalBelieved: 80,
-  olderConfigScans: 200,
-  joinerByOwnConfig: 17,
-  dateBelieved: 118,
-  missingTakenForWell: 100,
-  anyListBelieved: 14,
-  notFoundBelieved: 25,
-  rollbackNotPolled: 105,
-  olderBrakesReturn: 5,
-  turnKept: 139,
-  anyApprovalTaken: 7,
-  rollbackAtOnce: 19,
-  silenceUnnoticed: 14,
-  failedSearchPasses: 9,
-  groupForgotten: 125,
-};
-
-// The others are found sooner where no config is read anew.
-const foundByReloads: readonly PlantedBug[] = ['olderBrakesReturn', 'turnKept'];
 
 // A planted bug that is not found in so many nights is not found.
 const nightsMax = 60;
@@ -95,8 +53,8 @@ describe('the whole engine in simulated nights, judged by the service', () => {
   });
 
   it.each(plantedBugs)('finds the planted bug %s', async (plant) => {
-    const from = firstSeeds[plant];
-    const changes = foundByReloads.includes(plant) ? {} : { without: ['reload' as const] };
+    const { firstSeed: from, isFoundByReloads } = whereFound[plant];
+    const changes = isFoundByReloads === true ? {} : { without: ['reload' as const] };
     const totals = await playSeeds({ ...seeds, from, count: nightsMax, changes, plant, untilFound: true });
 
     expect(totals.violations).toHaveLength(1);

@@ -34,15 +34,7 @@ export interface ProcessResult {
 }
 
 /** `upwave …` as a process. */
-export interface UpwaveProcess {
-  readonly pid: number;
-  readonly out: () => string;
-  readonly err: () => string;
-  readonly ended: Promise<ProcessResult>;
-  kill(signal: NodeJS.Signals): void;
-  /** Types on its terminal. */
-  type(text: string): void;
-}
+export type UpwaveProcess = ReturnType<typeof startUpwave>;
 
 /** Starts `upwave` with these arguments. */
 export function startUpwave({
@@ -52,7 +44,7 @@ export function startUpwave({
   killAfterMs = killAfterDefaultMs,
   openFilesMax,
   atTerminal = false,
-}: ProcessInput): UpwaveProcess {
+}: ProcessInput) {
   const { PATH = '', HOME = '' } = process.env;
   const command = [process.execPath, main, ...args];
   const [file = '', ...rest] = atTerminal
@@ -72,8 +64,9 @@ export function startUpwave({
     out,
     err,
     ended: ended(child, { out, err, killAfterMs }),
-    kill: (signal) => child.kill(signal),
-    type: (text) => void child.stdin?.write(text),
+    kill: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Types on its terminal. */
+    type: (text: string) => void child.stdin?.write(text),
   };
 }
 
@@ -91,19 +84,14 @@ export function daemonUrl(daemon: UpwaveProcess): Promise<string> {
   return until('the daemon to listen', () => /listening on (http:\/\/[^,\s"]+)/.exec(daemon.out())?.[1]);
 }
 
-export interface Folder {
-  readonly path: string;
-  /** @returns the file's path */
-  write(name: string, content: string | object): string;
-}
-
 /** A folder for config files, gone when the test is over. */
-export function aFolder(atEnd: (work: () => void) => void): Folder {
+export function aFolder(atEnd: (work: () => void) => void) {
   const path = mkdtempSync(join(tmpdir(), 'upwave-test-'));
   atEnd(() => rmSync(path, { recursive: true, force: true }));
   return {
     path,
-    write: (name, content) => {
+    /** @returns the file's path */
+    write: (name: string, content: string | object) => {
       const file = join(path, name);
       // JSON is YAML, too.
       writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
@@ -122,7 +110,7 @@ function collect(stream: NodeJS.ReadableStream | null): () => string {
 
 function ended(
   child: ChildProcess,
-  { out, err, killAfterMs }: Pick<UpwaveProcess, 'out' | 'err'> & { readonly killAfterMs: number },
+  { out, err, killAfterMs }: { out: () => string; err: () => string; killAfterMs: number },
 ): Promise<ProcessResult> {
   const giveUp = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
   return new Promise((resolve, reject) => {

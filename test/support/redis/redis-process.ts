@@ -12,22 +12,7 @@ import { until } from '../until.ts';
 export const redisServerCommand = await findOnPath('redis-server');
 
 /** A `redis-server` that a test may kill; its folder stays until `close`. */
-export interface RedisProcess {
-  /** Its data is in `data` below this folder, which goes as a whole. */
-  readonly folder: string;
-  pid(): number | undefined;
-  readonly port: number;
-  readonly url: string;
-  /** Starts it, again after a kill; it answers when this returns. */
-  start(): Promise<void>;
-  /** Like a power cut of the process. */
-  kill(): Promise<void>;
-  /** False also after it ended by itself. */
-  isRunning(): boolean;
-  /** Sends one inline command. @returns the first line of the answer */
-  ask(command: string): Promise<string | undefined>;
-  close(): Promise<void>;
-}
+export type RedisProcess = Awaited<ReturnType<typeof makeRedisProcess>>;
 
 export interface RedisProcessInput {
   /** More arguments, after those of a server that loses nothing. */
@@ -43,21 +28,24 @@ export const losslessArgs = ['--appendonly', 'yes', '--appendfsync', 'always', '
 const shellText = 'trap "" XFSZ; exec "$@"';
 
 /** A Redis that writes its append-only file with every command. It is not started yet. */
-export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<RedisProcess> {
+export async function makeRedisProcess(input: RedisProcessInput = {}) {
   const port = await findFreePort();
   const folder = await mkdtemp(join(tmpdir(), 'upwave-chaos-redis-'));
   const args = await argumentsFor(input, { port, folder });
   let child: ChildProcess | undefined;
 
-  // A bound for what hangs: one that is not there says so at once.
+  /** Sends one inline command, with a bound for what hangs. @returns the first line of the answer */
   const ask = (command: string) => exchangeLine(port, command, 30_000);
+  /** False also after it ended by itself. */
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+  /** Like a power cut of the process. */
   const kill = async () => {
     if (child === undefined || !isRunning()) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
   };
   return {
+    /** Its data is in `data` below this folder, which goes as a whole. */
     folder,
     port,
     pid: () => child?.pid,
@@ -65,6 +53,7 @@ export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<R
     isRunning,
     ask,
     kill,
+    /** Starts it, again after a kill; it answers when this returns. */
     start: async () => {
       child = spawn('/bin/sh', ['-c', shellText, 'redis', redisServerCommand ?? '', ...args], {
         stdio: 'ignore',
