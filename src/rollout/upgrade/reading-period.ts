@@ -61,7 +61,8 @@ const periodMinShare = 1 / 100;
 // Requests cost nothing while few upgrades run, so a slot never idles for longer than this for the sake of one.
 const periodMaxShare = 1 / 36;
 
-// While hardly an end is expected, lists are read more rarely, and so many times at most: these upgrades may be faster.
+// While hardly an end is expected, the control list is read more rarely, and so many times at most: these upgrades may be
+// faster. It shows an end for as long as it takes; the list of the target only while the collector restarts.
 const stretchMax = 3;
 
 // Where no collector waits for a slot, an end counts for the failure limit alone, and the last ones end the wave. A
@@ -125,7 +126,9 @@ function controlReadings(
 ): readonly Reading[] {
   const usualMs = usualOf(busy);
   const running = totalOf([...runningByBuild(busy).values()]);
-  const periodMs = Math.min(usualMs * listShare(busy, pages, running), awaitedRowsMs(busy, usualMs));
+  const stretch = running.count > lastUpgrades ? stretchOf(running, usualMs) : 1;
+  const listMs = Math.max(usualMs * listShare(busy, pages, running) * stretch, usualMs * periodMinShare);
+  const periodMs = Math.min(listMs, awaitedRowsMs(busy, usualMs));
   return [
     { of: 'control', toBuild, periodMs },
     { of: 'inventory', periodMs: usualMs * inventoryBesideControlShare },
@@ -173,11 +176,10 @@ export function hintsMax(
 
 function listShare(busy: readonly WatchedRollout[], pages: number, running: RunningTasks): number {
   if (running.count === 0) return verifyPeriodShare;
-  const stretch = stretchOf(running, usualOf(busy));
   if (busy.some(({ isSlotAwaited }) => isSlotAwaited))
-    return Math.max(awaitedShare(pages, running.count) * stretch, periodMinShare);
+    return Math.max(awaitedShare(pages, running.count), periodMinShare);
   const all = totalOf([...runningByBuild(busy).values()]);
-  return all.count <= lastUpgrades ? periodMaxShare * stretch : restingPeriodShare;
+  return all.count <= lastUpgrades ? periodMaxShare : restingPeriodShare;
 }
 
 /** The least of pages and idle slots together is at the root of how many times fewer ends than usual are expected. */

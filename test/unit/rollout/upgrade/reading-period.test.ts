@@ -54,12 +54,18 @@ describe('which lists are read, and how often', () => {
     expect(periods([aRolloutWith({ running, verifying: 1 })]).upgradable).toBe(expected);
   });
 
-  it('reads it the more rarely the fewer ends are expected, and three times as rarely at most', () => {
-    const upgradable = (ends: number) => periods([aRolloutWith({ running: 200, ends })]).upgradable;
-    expect([upgradable(200), upgradable(50), upgradable(0)]).toEqual([6, 12, 18]);
+  it('reads the control list the more rarely the fewer ends are expected, and three times as rarely at most', () => {
+    const seconds = (of: Parameters<typeof aRolloutWith>[0]) =>
+      planReadings([aRolloutWith(of)], { ...perSecond, controlBuild: oldBuild }).flatMap((reading) =>
+        reading.of === 'control' ? [reading.periodMs / 1_000] : [],
+      );
+    const control = (ends: number) => seconds({ running: 200, ends });
+    expect([control(200), control(50), control(0)].flat()).toEqual([6, 12, 18]);
     // As many as each half minute: all began at once.
-    expect(upgradable(800)).toBe(3);
-    expect(periods([aRolloutWith({ running: 5, ends: 1.25, isSlotAwaited: false })]).upgradable).toBe(16.7);
+    expect(control(800)).toEqual([3]);
+    expect(seconds({ running: 5, ends: 1.25, isSlotAwaited: false })).toEqual([8.334]);
+    // The list of the target shows an end only while the collector restarts.
+    expect(periods([aRolloutWith({ running: 200, ends: 0 })]).upgradable).toBe(6);
   });
 
   it('lets no slot idle longer for the sake of requests where the list has several pages', () => {
@@ -132,7 +138,7 @@ describe('which lists are read, and how often', () => {
 
   it('goes at the pace of the shortest upgrades, of rollouts that watch something', () => {
     const slow = aRolloutWith({ running: 10 });
-    expect(periods([slow, aRolloutWith({ running: 10, usualMs: minutes })]).upgradable).toBe(2.2);
+    expect(periods([slow, aRolloutWith({ running: 10, usualMs: minutes })]).upgradable).toBe(1.7);
     expect(periods([slow, aRolloutWith({ usualMs: minutes, fleetSize: 50_000 })]).upgradable).toBe(8.3);
   });
 
