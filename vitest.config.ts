@@ -22,6 +22,10 @@ export default defineConfig({
         },
       },
       {
+        // What is written, as lint judges it, and not what it does: `npm run check` runs it.
+        test: { name: 'sources', include: ['test/sources/**/*.test.ts'] },
+      },
+      {
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],

@@ -6,9 +6,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { rolloutStates, waveStates } from '../../../src/rollout/model/rollout.ts';
+import { anchorOf, headingsOf } from '../../sources/documents.ts';
 import { dashboard, dashboardQueries, panels, withoutVariables } from '../../support/deploy/dashboard.ts';
 import { exposeEverything } from '../../support/exposed-metrics.ts';
-import { anchorOf, headingsOf } from '../docs/documents.ts';
 
 const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const dashboardPath = 'grafana/upwave-dashboard.json';

@@ -3,5 +3,5 @@ import { writeFileSync } from 'node:fs';
 import { generatedFiles } from './generated.ts';
 
 for (const { path, text } of await generatedFiles()) {
-  writeFileSync(new URL(`../../../${path}`, import.meta.url), text);
+  writeFileSync(new URL(`../../${path}`, import.meta.url), text);
 }

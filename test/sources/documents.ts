@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const notOurs = new Set(['node_modules', 'dist', 'dist-simulation', 'coverage', '.git', '.upwave']);
 
 /** Paths of all files below a folder of the repository, relative to its root, with `/`. */

@@ -1,7 +1,7 @@
-import { configReference } from '../../../src/config/schema/config-reference.ts';
-import { configJsonSchemaText } from '../../../src/config/schema/json-schema.ts';
-import { metricsReference } from '../../../src/observability/metrics-reference.ts';
-import { exposeEverything } from '../../support/exposed-metrics.ts';
+import { configReference } from '../../src/config/schema/config-reference.ts';
+import { configJsonSchemaText } from '../../src/config/schema/json-schema.ts';
+import { metricsReference } from '../../src/observability/metrics-reference.ts';
+import { exposeEverything } from '../support/exposed-metrics.ts';
 import { textOf } from './documents.ts';
 
 /** Committed files which the code gives, wholly or between two marks, with the text that they have to have. */

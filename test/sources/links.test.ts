@@ -50,4 +50,4 @@ function exists(path: string): boolean {
   return existsSync(pathOf(path));
 }
 
-const pathOf = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));

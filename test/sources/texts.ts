@@ -1,6 +1,6 @@
 import { parseSync } from '@swc/core';
 import { z } from 'zod';
-import { configJsonSchema } from '../../../src/config/schema/json-schema.ts';
+import { configJsonSchema } from '../../src/config/schema/json-schema.ts';
 import { filesBelow, proseOf, textOf } from './documents.ts';
 
 /** A text that people read, and the file it is from. */

@@ -18,7 +18,7 @@ interface Citation {
 
 const sources = ['src', 'test', 'config', 'deploy']
   .flatMap((folder) => filesBelow(folder, /\.(ts|lua|ya?ml|md|css|html)$/))
-  .filter((path) => !path.startsWith('test/unit/docs/'));
+  .filter((path) => !path.startsWith('test/sources/'));
 
 describe('every document that a comment or a test cites', () => {
   it('exists, when it is named', () => {
