@@ -85,8 +85,8 @@ const marginShare = 0.04;
 
 /**
  * A 429 met all the same lowers the rate for all daemons: others use the limit, too. Its way up takes a recovery time to
- * where it met the 429, and at most 1.7 more to the whole rate. With two minutes a limit that others share for good costs 20
- * to 30 refusals an hour.
+ * where it met the 429, and at most 1.65 more to the whole rate: with two minutes 5.3 min in all. A limit that others
+ * share for good then costs 20 to 30 refusals an hour.
  */
 export const rateRecoveryDefaultMs: DurationMs = 120_000;
 
