@@ -1,3 +1,4 @@
+import { assertNever } from '../base/assert.ts';
 import { collectorColumn, countColumn } from '../contract/collector-management/search-job-bodies.ts';
 import type { GateQuestion } from '../orchestrator/ports/gate-probe.ts';
 import type { LogAnswer, LogRecord, LogSearch } from '../orchestrator/ports/log-search.ts';
@@ -19,13 +20,31 @@ type Error = Extract<GateAnswer, { kind: 'error' }>;
 export async function askSearch(
   gate: SearchGateRule,
   { flow }: Pick<GateQuestion, 'flow'>,
+  parts: SearchGateParts,
+): Promise<GateAnswer> {
+  switch (gate.kind) {
+    case 'search':
+      return await askNumber(gate, parts);
+    case 'dataFlow':
+      return await askCounts(flow, parts);
+    default:
+      return assertNever(gate);
+  }
+}
+
+async function askNumber(
+  { query, fromMs }: Extract<SearchGateRule, { kind: 'search' }>,
   { search, now, signal }: SearchGateParts,
 ): Promise<GateAnswer> {
-  if (gate.kind === 'search') {
-    const to = now();
-    const answer = await search.run({ query: gate.query, from: to - gate.fromMs, to }, signal);
-    return answer.kind === 'records' ? numberOf(answer.records) : errorOf(answer);
-  }
+  const to = now();
+  const answer = await search.run({ query, from: to - fromMs, to }, signal);
+  return answer.kind === 'records' ? numberOf(answer.records) : errorOf(answer);
+}
+
+async function askCounts(
+  flow: GateQuestion['flow'],
+  { search, signal }: SearchGateParts,
+): Promise<GateAnswer> {
   if (flow === undefined) return error('nothing is known of the wave');
   const counts = async ({ from, to }: TimeRange): Promise<MessageCounts | Error> => {
     const answer = await search.run({ query: countQuery(flow.names), from, to }, signal);

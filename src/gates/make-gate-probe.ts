@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { assertNever } from '../base/assert.ts';
 import type { Secret } from '../base/secret.ts';
 import { type Clock, type DurationMs, formatDuration } from '../base/time.ts';
 import { withEitherSignal } from '../base/waiting.ts';
@@ -94,10 +95,14 @@ async function askWithin(
       signal,
     );
   const say = makeSay(token === undefined ? url.secrets : [...url.secrets, token.value]);
-  if (gate.kind === 'prometheus') {
-    return readPrometheusAnswer(gate, await send(writePrometheusQuery(gate, url.value)), say);
+  switch (gate.kind) {
+    case 'prometheus':
+      return readPrometheusAnswer(gate, await send(writePrometheusQuery(gate, url.value)), say);
+    case 'webhook':
+      return readWebhookAnswer(await send(writeWebhookCall(summary, url.value)), say);
+    default:
+      return assertNever(gate);
   }
-  return readWebhookAnswer(await send(writeWebhookCall(summary, url.value)), say);
 }
 
 function headersOf(hasBody: boolean, token: Secret | undefined): Readonly<Record<string, string>> {

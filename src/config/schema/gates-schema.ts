@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invariant } from '../../base/assert.ts';
-import type { Expectation, GatePlace, GateRule } from '../../rollout/model/policy.ts';
+import { type Expectation, type GatePlace, type GateRule, gateKinds } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
 import { duration, filePath, reportRepeatedNames, shortName, wholeCheck } from './value-schemas.ts';
 
@@ -49,7 +49,7 @@ function parseExpectation(text: string): Expectation | undefined {
   return known === undefined || !Number.isFinite(value) ? undefined : { operator: known, value };
 }
 
-/** What any kind of gate has. */
+/** What a gate that is asked over HTTP has. */
 const asking = {
   every: duration('100ms', '1d').prefault('1m').describe('How often the probe asks.'),
   urlFile: filePath()
@@ -176,10 +176,6 @@ const Gate = z
   .describe(
     'What is asked before the next wave may open: exactly one of prometheus, webhook, dataFlow and search.',
   );
-
-const gateKinds = ['prometheus', 'webhook', 'dataFlow', 'search'] as const satisfies ReadonlyArray<
-  GateRule['kind']
->;
 
 /** A wave's gates, each with a name of its own. */
 export const GatesSchema = z

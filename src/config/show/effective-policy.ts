@@ -1,3 +1,4 @@
+import { assertNever } from '../../base/assert.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { writeExpectation } from '../../rollout/messages/gates.ts';
 import {
@@ -77,42 +78,37 @@ function effectiveGate(gate: GateRule): object {
   const place = 'urlFile' in rule ? { urlFile: rule.urlFile } : { url: rule.url };
   const caFile = rule.caFile === undefined ? {} : { caFile: rule.caFile };
   const asking = { ...place, every: writeDuration(rule.everyMs), ...tokenFile, ...caFile };
-  if (rule.kind === 'webhook') return { name, dryRun, webhook: asking };
-  const { query, expect, forMs } = rule;
-  return {
-    name,
-    dryRun,
-    prometheus: {
-      ...asking,
-      query,
-      expect: writeExpectation(expect),
-      for: writeDuration(forMs),
-    },
-  };
+  switch (rule.kind) {
+    case 'webhook':
+      return { name, dryRun, webhook: asking };
+    case 'prometheus': {
+      const { query, forMs } = rule;
+      const expect = writeExpectation(rule.expect);
+      return { name, dryRun, prometheus: { ...asking, query, expect, for: writeDuration(forMs) } };
+    }
+    default:
+      return assertNever(rule);
+  }
 }
 
 function effectiveSearchGate(gate: SearchGateRule): object {
   const { name, dryRun } = gate;
   const every = writeDuration(gate.everyMs);
-  if (gate.kind === 'search') {
-    const { query, expect, fromMs } = gate;
-    return {
-      name,
-      dryRun,
-      search: { query, expect: writeExpectation(expect), from: writeDuration(fromMs), every },
-    };
+  switch (gate.kind) {
+    case 'search': {
+      const { query, fromMs } = gate;
+      const expect = writeExpectation(gate.expect);
+      return { name, dryRun, search: { query, expect, from: writeDuration(fromMs), every } };
+    }
+    case 'dataFlow': {
+      const { windowMs, comparedToMs } = gate;
+      const atLeast = `${Number((gate.atLeast * 100).toFixed(6))}%`;
+      const flow = { window: writeDuration(windowMs), atLeast, comparedTo: writeDuration(comparedToMs) };
+      return { name, dryRun, dataFlow: { ...flow, every } };
+    }
+    default:
+      return assertNever(gate);
   }
-  const { windowMs, atLeast, comparedToMs } = gate;
-  return {
-    name,
-    dryRun,
-    dataFlow: {
-      window: writeDuration(windowMs),
-      atLeast: `${Number((atLeast * 100).toFixed(6))}%`,
-      comparedTo: writeDuration(comparedToMs),
-      every,
-    },
-  };
 }
 
 const units = [

@@ -167,8 +167,15 @@ export function expectationOf(gate: GateRule): Expectation | null {
 
 /** Whether it is about the wave as a whole: asked once the soak is over, and then until it has passed. */
 export function isAskedAtTheEnd({ kind }: GateRule): boolean {
-  return kind !== 'prometheus';
+  return askedAtTheEnd[kind];
 }
+
+const askedAtTheEnd: Readonly<Record<GateRule['kind'], boolean>> = {
+  prometheus: false,
+  webhook: true,
+  dataFlow: true,
+  search: true,
+};
 
 type Judgement = Pick<GateAssessment, 'verdict' | 'finding'>;
 

@@ -188,8 +188,20 @@ export interface DataFlowRule extends GateRuleBase {
   readonly comparedToMs: DurationMs;
 }
 
+/** Every kind of gate, in the order in which they are named, and how it is asked. */
+const askedBy: {
+  readonly [Kind in GateRule['kind']]: Kind extends SearchGateRule['kind'] ? 'search' : 'http';
+} = {
+  prometheus: 'http',
+  webhook: 'http',
+  dataFlow: 'search',
+  search: 'search',
+};
+
+export const gateKinds = Object.keys(askedBy) as ReadonlyArray<GateRule['kind']>;
+
 export function isSearchGate(gate: GateRule): gate is SearchGateRule {
-  return gate.kind === 'search' || gate.kind === 'dataFlow';
+  return askedBy[gate.kind] === 'search';
 }
 
 /** Where a gate asks. */
