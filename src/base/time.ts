@@ -53,3 +53,9 @@ export function formatDuration(durationMs: DurationMs): string {
 export function isoSecond(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
 }
+
+/** The first of these instants; null when there is none. */
+export function earliest(instants: ReadonlyArray<EpochMs | null>): EpochMs | null {
+  const known = instants.filter((instant) => instant !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

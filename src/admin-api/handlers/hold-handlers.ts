@@ -4,7 +4,7 @@ import type { CollectorExplanationBody } from '../../contract/admin/collector-ex
 import type { HoldAnswerBody } from '../../contract/admin/holds.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type { ExplainResult, HoldResult } from '../../orchestrator/operations/operations.ts';
-import { didYouMean, unknownSubjectWords } from '../../rollout/messages/hold-notes.ts';
+import { didYouMean, unknownSubjectWords } from '../../rollout/messages/hold-command-notes.ts';
 import { AdminFault } from '../access/admin-fault.ts';
 import type { AskOperations } from './ask-operations.ts';
 import { wordsOf } from './ask-operations.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { nearestText } from '../../base/names.ts';
-import { eventsDefault, eventsMax } from '../../base/vocabulary.ts';
+import { eventsDefault, eventsMax } from '../../contract/admin/event-limits.ts';
 import { failedStates, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { urlOption } from '../rollouts/verbs-program.ts';
 import type { CommandRunner } from '../shell/command.ts';

@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import { eventsMax } from '../../base/vocabulary.ts';
+import { eventsMax } from '../../contract/admin/event-limits.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import type { UsualCourse } from '../../rehearsal/world/fates.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
-import { etaUnknownWords } from '../../rollout/messages/rollout-reasons.ts';
+import { etaUnknownWords } from '../../rollout/messages/eta.ts';
 import type { Eta } from '../../rollout/status/eta.ts';
 import { showInstant } from '../shell/show-instant.ts';
 

@@ -2,7 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { HoldAnswerBody } from '../../contract/admin/holds.ts';
 import type { HeldSubject, HeldThings } from '../../orchestrator/operations/operations.ts';
-import { holdNoteWords } from '../../rollout/messages/hold-notes.ts';
+import { holdNoteWords } from '../../rollout/messages/hold-command-notes.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { eventsDefault, eventsMax } from '../../base/vocabulary.ts';
 import { defineOperation, integerText } from '../operation.ts';
+import { eventsDefault, eventsMax } from './event-limits.ts';
 import { RolloutEventBody } from './rollout-event.ts';
 import { RolloutStatusBody, UpgradeBody } from './rollout-status.ts';
 import { RolloutVerbName, UpgradeStateName } from './status-parts.ts';

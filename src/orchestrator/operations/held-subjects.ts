@@ -1,6 +1,6 @@
 import { parseBuildVersion } from '../../base/build-version.ts';
 import { nearestTexts, parseCollectorId } from '../../base/names.ts';
-import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
+import type { HoldNote } from '../../rollout/messages/hold-command-notes.ts';
 import {
   type Attribute,
   formatAttributes,

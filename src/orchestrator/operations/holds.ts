@@ -1,5 +1,5 @@
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
-import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
+import type { HoldNote } from '../../rollout/messages/hold-command-notes.ts';
 import { stratumWhyWords } from '../../rollout/messages/stratum-reasons.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { ExplanationKind } from '../../base/vocabulary.ts';
-import type { HoldNote, UnknownSubject } from '../../rollout/messages/hold-notes.ts';
+import type { HoldNote, UnknownSubject } from '../../rollout/messages/hold-command-notes.ts';
 import type { Attribute } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';

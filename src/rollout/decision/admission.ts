@@ -1,4 +1,4 @@
-import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { type DurationMs, type EpochMs, earliest } from '../../base/time.ts';
 import {
   assessCalendar,
   type CalendarRules,
@@ -40,7 +40,6 @@ const blockersShownMax = 5;
  * neither a cap nor a window nor a held stratum idles a slot that another lane could use (P2, P7).
  */
 export function admit(view: RolloutView, now: EpochMs): Admission {
-  const slots = view.rollout.policy.concurrency;
   const verdicts = judgeLanes(view, now);
   const blocked = blockersOf(verdicts);
   const wakeAt = earliest([view.nextRetryAt, ...blocked.map(({ until }) => until)]);
@@ -50,14 +49,24 @@ export function admit(view: RolloutView, now: EpochMs): Admission {
     const blockers = isIdle ? [{ kind: 'retryNotDue', until: view.nextRetryAt } as const] : [];
     return { picks: [], blockers, wakeAt: view.nextRetryAt };
   }
-  const free = slots - view.slotsTaken;
-  if (free <= 0) return { picks: [], blockers: [{ kind: 'concurrency', slots, until: null }], wakeAt };
+  const free = freeSlots(view);
+  if (free <= 0) return { picks: [], blockers: [slotBlocker(view)], wakeAt };
   const picks = pick(view, verdicts, free);
   return {
     picks,
     blockers: picks.length === 0 ? blocked : blocked.filter(({ until }) => until !== null),
     wakeAt,
   };
+}
+
+/** How many upgrades may start now; below 0 where a reload lowered `concurrency` (P2). */
+export function freeSlots({ rollout, slotsTaken }: RolloutView): number {
+  return rollout.policy.concurrency - slotsTaken;
+}
+
+/** What an upgrade waits for while no slot is free. */
+export function slotBlocker({ rollout }: RolloutView): Blocker {
+  return { kind: 'concurrency', slots: rollout.policy.concurrency, until: null };
 }
 
 /**
@@ -212,10 +221,4 @@ function blockersOf(lanes: readonly JudgedLane[]): readonly Blocker[] {
   return [...blockers.values()]
     .sort((a, b) => (a.until ?? Number.POSITIVE_INFINITY) - (b.until ?? Number.POSITIVE_INFINITY))
     .slice(0, blockersShownMax);
-}
-
-/** The first of these instants; null when there is none. */
-export function earliest(instants: ReadonlyArray<EpochMs | null>): EpochMs | null {
-  const known = instants.filter((instant) => instant !== null);
-  return known.length === 0 ? null : Math.min(...known);
 }

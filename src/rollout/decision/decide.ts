@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import type { EpochMs } from '../../base/time.ts';
+import { type EpochMs, earliest } from '../../base/time.ts';
 import {
   type ImplausibleInventory,
   implausibleHoldAfterMs,
@@ -8,7 +8,7 @@ import {
 import type { BuildHold, HeldFor, RolloutView } from '../model/rollout.ts';
 import { isEnd, isWaiting } from '../model/upgrade.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
-import { admit, earliest } from './admission.ts';
+import { admit } from './admission.ts';
 import { type AssessedView, assess, total } from './assess.ts';
 import { type Blocker, stateBlocker } from './blocker.ts';
 import { raiseAlarm } from './breaker.ts';

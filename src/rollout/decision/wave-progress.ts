@@ -1,10 +1,9 @@
 import { assertNever } from '../../base/assert.ts';
-import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { type DurationMs, type EpochMs, earliest } from '../../base/time.ts';
 import type { WaveRule } from '../model/policy.ts';
 import type { Wave } from '../model/rollout.ts';
 import type { HoldCause } from '../model/stop-cause.ts';
 import { isEnd, isFailed } from '../model/upgrade.ts';
-import { earliest } from './admission.ts';
 import { type AssessedView, type AssessedWave, total } from './assess.ts';
 import { assessGate, isAskedAtTheEnd, isWatchedLongerThan } from './assess-gate.ts';
 import type { Blocker } from './blocker.ts';

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import type { EtaUnknownReason, RolloutReasonKind } from '../../base/vocabulary.ts';
+import type { RolloutReasonKind } from '../../base/vocabulary.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import type { UnreadableRecord } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
@@ -51,17 +51,3 @@ export function unreadableWords(
       return assertNever(record);
   }
 }
-
-/** Why the end of a rollout is not known. */
-export const etaUnknownWords: Readonly<Record<EtaUnknownReason, string>> = {
-  account: 'it is not known to belong to this account',
-  collectors: 'deferred collectors are waited for',
-  ending: 'running upgrades are watched to their end',
-  held: 'it is held',
-  newerVersion: 'a newer upwave has written it',
-  inventory: 'the inventory is not plausible',
-  noWindow: 'its windows have no room for it',
-  paused: 'it is paused',
-  rollingBack: 'it is rolled back',
-  serviceDown: 'the service is down',
-};

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { judgeLane } from '../decision/admission.ts';
+import { freeSlots, judgeLane, slotBlocker } from '../decision/admission.ts';
 import { assess, hasBegun } from '../decision/assess.ts';
 import { type Blocker, stateBlocker } from '../decision/blocker.ts';
 import { decideAssessed } from '../decision/decide.ts';
@@ -106,8 +106,7 @@ function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonl
   if (isStopped && first !== undefined) return [first];
   const verdict = judgeLane(view, upgrade.identity.lane, now);
   if (verdict.kind === 'blocked') return [verdict.blocker];
-  const { concurrency: slots } = rollout.policy;
-  if (view.slotsTaken >= slots) return [{ kind: 'concurrency', slots, until: null }];
+  if (freeSlots(view) <= 0) return [slotBlocker(view)];
   return [{ kind: 'turn', until: null }];
 }
 

@@ -1,4 +1,4 @@
-import { etaUnknownWords } from '../../../rollout/messages/rollout-reasons.ts';
+import { etaUnknownWords } from '../../../rollout/messages/eta.ts';
 import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
 import { span, timeWords } from './time.tsx';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { hold, listHolds, release } from '../../../../src/orchestrator/operations/holds.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
-import { holdNoteWords, unknownSubjectWords } from '../../../../src/rollout/messages/hold-notes.ts';
+import { holdNoteWords, unknownSubjectWords } from '../../../../src/rollout/messages/hold-command-notes.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { aFleetService } from '../../../support/builders/service-builders.ts';
 import {
