@@ -5,8 +5,8 @@ import { setFlagsFromString } from 'node:v8';
 const growthPercent = 50;
 
 /**
- * Has the engine collect garbage before the heap has grown by more than half since the last collection. Read at each collection, so it
- * counts from the next one on.
+ * Has the engine collect garbage before the heap has grown by more than half since the last collection. Read at each
+ * collection, so it counts from the next one on.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);

@@ -9,33 +9,21 @@ import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
 import { formatAttributes } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { BreachCause } from '../../rollout/model/stop-cause.ts';
-import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
-import type { CollectorHold } from '../ports/fleet-register.ts';
-import type { BackgroundTasks, Fence, StepQueue } from '../ports/leader.ts';
-import {
-  type ChangeRolloutParts,
-  saveRolloutFact,
-  waitForLeavingCreates,
-} from '../records/change-rollout.ts';
-import { changeOf, recordFacts } from '../records/change-upgrade.ts';
+import type { BackgroundTasks, Fence } from '../ports/leader.ts';
+import { saveRolloutFact, waitForLeavingCreates } from '../records/change-rollout.ts';
 import { loadRolloutView, withSharedAttribute } from '../records/read-records.ts';
 import { checkInventory } from '../watch/judge-inventory.ts';
-import type { Observations } from '../watch/observations.ts';
+import { type AdmitParts, type Admitted, admit } from './admit.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
 import { moveGroup } from './move-group.ts';
 import { pollSoakingCollectors, type SoakPollParts } from './poll-soak.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 import { abandonRunning, withdrawWaiting } from './withdraw-upgrades.ts';
 
-export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakPollParts, RollbackParts {
-  readonly queue: StepQueue;
+export interface ReconcileParts extends AdmitParts, AskGateParts, SoakPollParts, RollbackParts {
   readonly backgroundTasks: BackgroundTasks;
-  readonly observations: Observations;
   /** All daemons on the access key together; no limit, where left out. */
   readonly requestsPerSecond?: number;
-  /** Since when records come from the Redis that is there now; always, where left out. */
-  readonly trustedSince?: () => EpochMs;
 }
 
 // Each pass must have changed something to be followed by another; more than this is a bug, not a long list.
@@ -44,7 +32,7 @@ const passesMax = 10_000;
 // How many candidates, retries and overdue steps one pass handles.
 const pageSize = 500;
 
-type Did = 'changed' | 'unchanged' | 'stale';
+type Did = Admitted | 'unchanged';
 
 interface Pass {
   readonly parts: ReconcileParts;
@@ -155,7 +143,7 @@ const executors: Executors = {
   liftBrake: (pass) => save(pass, { kind: 'brakeLifted', at: nowOf(pass) }),
   finish: (pass, { state }) => save(pass, { kind: 'finished', at: nowOf(pass), state }),
   close: (pass) => save(pass, { kind: 'closed', at: nowOf(pass) }),
-  admit,
+  admit: ({ parts, view, fence }, action) => admit(parts, view, fence, action),
   deliver: async ({ parts, view }, { collectorIds }) => {
     await parts.queue.bringForward(view.rollout.id, collectorIds);
     return 'unchanged';
@@ -243,62 +231,6 @@ async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<Di
   if (!isStorable(view.rollout, fact)) return 'unchanged';
   const result = await saveRolloutFact(parts, view.rollout, fact, 'daemon', fence);
   return result === 'saved' ? 'changed' : 'stale';
-}
-
-/** Gives free slots to collectors, all in one atomic write, and a job to each that got one. */
-async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit' }>): Promise<Did> {
-  const { parts, view, fence } = pass;
-  const { rollout } = view;
-  const at = nowOf(pass);
-  const startBy = new Map(picks.map((pick) => [pick.collectorId, pick.startBy]));
-  const ids = [...startBy.keys()];
-  // Side by side: a slot waits for it.
-  const [holds, { upgrades }] = await Promise.all([
-    parts.register.holdsOf(ids),
-    parts.store.loadUpgrades(rollout.id, ids),
-  ]);
-  const wasWithdrawn = await withdrawHeld(pass, holds, upgrades);
-  if (wasWithdrawn) return 'changed';
-  const trustedSince = parts.trustedSince?.() ?? 0;
-  const changes = upgrades
-    .map((before) => {
-      const { collectorId } = before.identity;
-      const fact: UpgradeFact = {
-        ...{ kind: 'admitted', at, trustedSince },
-        startBy: startBy.get(collectorId) ?? null,
-        seen: parts.observations.find(collectorId, at),
-        ...(rollout.config === undefined ? {} : { changes: rollout.config.changes }),
-      };
-      return changeOf(parts, rollout, before, fact);
-    })
-    .filter((change) => change.after !== change.before);
-  if (changes.length === 0) return 'stale';
-  const { domains } = view.groups;
-  const admission = { rolloutId: rollout.id, rolloutRev: rollout.rev, slots, domains, changes };
-  const admitted = new Set(await parts.store.admit(admission, fence));
-  // A crash here leaves admitted collectors without a job; their steps become overdue and are delivered then.
-  await parts.queue.deliver(rollout.id, [...admitted]);
-  for (const { after, events } of changes) {
-    if (admitted.has(after.identity.collectorId)) for (const event of events) parts.sink.report(event);
-  }
-  return admitted.size === 0 ? 'stale' : 'changed';
-}
-
-/** Collectors that an operator holds leave the rollout when their turn comes (P5). */
-async function withdrawHeld(
-  pass: Pass,
-  holds: readonly CollectorHold[],
-  picked: readonly Upgrade[],
-): Promise<boolean> {
-  const { parts, view, fence } = pass;
-  const held = new Map(holds.map((hold) => [hold.collectorId, hold]));
-  const findings = picked.flatMap((upgrade) => {
-    const hold = held.get(upgrade.identity.collectorId);
-    if (hold === undefined) return [];
-    const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
-    return [{ upgrade, fact: { kind: 'withdrawn', at: nowOf(pass), reason } as const }];
-  });
-  return (await recordFacts(parts, view.rollout, findings, { fence })).length > 0;
 }
 
 function nowOf({ parts }: Pass): EpochMs {

@@ -1,0 +1,79 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { Action } from '../../rollout/decision/decision.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import type { CollectorHold } from '../ports/fleet-register.ts';
+import type { Fence, StepQueue } from '../ports/leader.ts';
+import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, changeOf, recordFacts } from '../records/change-upgrade.ts';
+import type { Observations } from '../watch/observations.ts';
+
+export interface AdmitParts extends ChangeRolloutParts, ChangeUpgradeParts {
+  readonly queue: StepQueue;
+  readonly observations: Observations;
+  /** Since when records come from the Redis that is there now; always, where left out. */
+  readonly trustedSince?: () => EpochMs;
+}
+
+export type Admitted = 'changed' | 'stale';
+
+/** Gives free slots to collectors, all in one atomic write, and a job to each that got one; `stale`: the view is no more. */
+export async function admit(
+  parts: AdmitParts,
+  view: RolloutView,
+  fence: Fence,
+  { picks, slots }: Extract<Action, { do: 'admit' }>,
+): Promise<Admitted> {
+  const { rollout } = view;
+  const at = parts.clock.now();
+  const startBy = new Map(picks.map((pick) => [pick.collectorId, pick.startBy]));
+  const ids = [...startBy.keys()];
+  // Side by side: a slot waits for it.
+  const [holds, { upgrades }] = await Promise.all([
+    parts.register.holdsOf(ids),
+    parts.store.loadUpgrades(rollout.id, ids),
+  ]);
+  const wasWithdrawn = await withdrawHeld(parts, view, fence, { holds, picked: upgrades });
+  if (wasWithdrawn) return 'changed';
+  const trustedSince = parts.trustedSince?.() ?? 0;
+  const changes = upgrades
+    .map((before) => {
+      const { collectorId } = before.identity;
+      const fact: UpgradeFact = {
+        ...{ kind: 'admitted', at, trustedSince },
+        startBy: startBy.get(collectorId) ?? null,
+        seen: parts.observations.find(collectorId, at),
+        ...(rollout.config === undefined ? {} : { changes: rollout.config.changes }),
+      };
+      return changeOf(parts, rollout, before, fact);
+    })
+    .filter((change) => change.after !== change.before);
+  if (changes.length === 0) return 'stale';
+  const { domains } = view.groups;
+  const admission = { rolloutId: rollout.id, rolloutRev: rollout.rev, slots, domains, changes };
+  const admitted = new Set(await parts.store.admit(admission, fence));
+  // A crash here leaves admitted collectors without a job; their steps become overdue and are delivered then.
+  await parts.queue.deliver(rollout.id, [...admitted]);
+  for (const { after, events } of changes) {
+    if (admitted.has(after.identity.collectorId)) for (const event of events) parts.sink.report(event);
+  }
+  return admitted.size === 0 ? 'stale' : 'changed';
+}
+
+/** Collectors that an operator holds leave the rollout when their turn comes (P5). */
+async function withdrawHeld(
+  parts: AdmitParts,
+  view: RolloutView,
+  fence: Fence,
+  { holds, picked }: { readonly holds: readonly CollectorHold[]; readonly picked: readonly Upgrade[] },
+): Promise<boolean> {
+  const held = new Map(holds.map((hold) => [hold.collectorId, hold]));
+  const findings = picked.flatMap((upgrade) => {
+    const hold = held.get(upgrade.identity.collectorId);
+    if (hold === undefined) return [];
+    const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
+    return [{ upgrade, fact: { kind: 'withdrawn', at: parts.clock.now(), reason } as const }];
+  });
+  return (await recordFacts(parts, view.rollout, findings, { fence })).length > 0;
+}
