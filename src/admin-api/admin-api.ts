@@ -136,13 +136,13 @@ function answerFailure(failure: RequestFailure, reportError: (error: unknown) =>
         allow: failure.allowed.join(', '),
       });
     case 'malformedUrl':
-      return faultAnswer('invalid', 'the path can not be read');
+      return faultAnswer('invalid', 'the path cannot be read');
     case 'malformedJson':
-      return faultAnswer('invalid', 'the body is no JSON');
+      return faultAnswer('invalid', 'the body is not JSON');
     case 'bodyTooLarge':
       return faultAnswer('tooLarge', `a body has at most ${bodyBytesMax} bytes`);
     case 'unreadable':
-      return faultAnswer('invalid', 'the request can not be read');
+      return faultAnswer('invalid', 'the request cannot be read');
     case 'invalidInput':
       return faultAnswer('invalid', describeIssues(failure));
     case 'handlerError': {

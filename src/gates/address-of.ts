@@ -38,7 +38,7 @@ function secretsIn({ href, pathname, search, searchParams }: URL): readonly Secr
 function parseGateUrl(text: string): GateUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    return { ok: false, detail: 'the URL is no http or https URL' };
+    return { ok: false, detail: 'the URL is not an http or https URL' };
   }
   if (url.username !== '' || url.password !== '') {
     return { ok: false, detail: 'the URL carries credentials: use a token file' };

@@ -20,7 +20,7 @@ export function describeFault(error: unknown): string {
     case 'tooLarge':
       return 'the answer is larger than 1 MB';
     default:
-      return 'the answer is no HTTP';
+      return 'the answer is not HTTP';
   }
 }
 

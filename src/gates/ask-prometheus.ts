@@ -29,7 +29,7 @@ export function readPrometheusAnswer(gate: PrometheusGate, answer: RawAnswer<str
   const read = readJson(answer.body);
   const refused = refusedAnswer(answer, read.kind === 'json' ? read.value : undefined, say);
   if (refused !== undefined) return error(refused);
-  if (read.kind !== 'json') return error('the answer is no JSON');
+  if (read.kind !== 'json') return error('the answer is not JSON');
   const parsed = successBody.safeParse(read.value);
   if (!parsed.success) return error(notPrometheus);
   const { resultType, result } = parsed.data.data;
@@ -91,7 +91,8 @@ const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 function judgeValue(gate: PrometheusGate, text: string, say: Say): GateAnswer {
   const value = number.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value)) return error(`the query gives ${say(text) || 'nothing'}, which is no number`);
+  if (!Number.isFinite(value))
+    return error(`the query gives ${say(text) || 'nothing'}, which is not a number`);
   const detail = `${writeGateValue(gate.expect, value)} (${writeExpectation(gate.expect)})`;
   return { kind: 'value', value, detail };
 }

@@ -99,7 +99,7 @@ const bodyBytesMaxDefault = 1024 * 1024;
 
 /**
  * Makes a client for the operations of any contract.
- * @throws when `baseUrl` is no http(s) URL, or carries credentials; the message does not repeat it (P12)
+ * @throws when `baseUrl` is not an http(s) URL, or carries credentials; the message does not repeat it (P12)
  */
 export function makeHttpClient(parts: HttpClientParts): HttpClient {
   const base = parseBase(parts.baseUrl);
@@ -168,7 +168,7 @@ interface LooseInput {
 function parseBase(baseUrl: string): { readonly origin: string; readonly path: string } {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw new Error('the base URL is no http or https URL');
+    throw new Error('the base URL is not an http or https URL');
   }
   if (url.username !== '' || url.password !== '') throw new Error('the base URL must not carry credentials');
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
@@ -213,7 +213,7 @@ function judge<Answer>(
   // The reader of this operation made it.
   if (read.kind === 'list') return read.page as Answer;
   if (read.kind === 'other') {
-    const problem = `answered ${answer.status} with a body that is no JSON`;
+    const problem = `answered ${answer.status} with a body that is not JSON`;
     throw new HttpFault({ ...seen, kind: 'undecodable', problem });
   }
   if (read.kind === 'tooDeep') {

@@ -44,7 +44,7 @@ export class HttpFault extends Error {
   readonly headers: IncomingHttpHeaders;
   /** The error body as parsed JSON; undefined when it was none. */
   readonly body: unknown;
-  /** False for an answer with a body that is no JSON, such as a gateway's HTML page. */
+  /** False for an answer with a body that is not JSON, such as a gateway's HTML page. */
   readonly isJson: boolean;
 
   constructor(parts: HttpFaultParts) {

@@ -63,7 +63,7 @@ export function makeListReader<Row>({ key, decode, turn }: ListReaderParts<Row>)
     end: () => {
       if (scan.isTooDeep()) return { kind: 'tooDeep' };
       const read = readJson(scan.rest());
-      // A list that was cut off leaves a rest that is no JSON.
+      // A list that was cut off leaves a rest that is not JSON.
       return scan.isListSeen() && read.kind === 'json' ? { kind: 'list', page: rows.page() } : read;
     },
   };

@@ -13,7 +13,7 @@ async function aCollector() {
   return { id, name, ...(await openResource(api, `/collectors/${id}`)) };
 }
 
-it('§7.3 BadRequestCollectorId: the body of an update has none, or one that is no number', async () => {
+it('§7.3 BadRequestCollectorId: the body of an update has none, or one that is not a number', async () => {
   const { put } = await aCollector();
   for (const id of [undefined, null, 'first', {}])
     expectRefusal(await put({ id }), { codes: ['BadRequestCollectorId', 'createValidationError'] });

@@ -93,11 +93,11 @@ async function changeWith(api: Api, path: string, changes: unknown): Promise<voi
   await openResource(api, path);
 }
 
-/** @throws when it is no number: a run that does nothing would look like a good one */
+/** @throws when it is not a number: a run that does nothing would look like a good one */
 function numberGiven(name: string): number | undefined {
   const text = process.env[`UPWAVE_CONFORMANCE_${name}`];
   if (text === undefined || text === '') return undefined;
-  if (!/^\d{1,10}$/.test(text)) throw new Error(`UPWAVE_CONFORMANCE_${name} is no number: ${text}`);
+  if (!/^\d{1,10}$/.test(text)) throw new Error(`UPWAVE_CONFORMANCE_${name} is not a number: ${text}`);
   return Number(text);
 }
 

@@ -31,7 +31,7 @@ itInProcess('§4.5 POST /search/jobs: creates jobs with ids of their own, and a 
   expect((await aJob(api)).path).not.toBe(path);
 });
 
-itInProcess('§4.5 POST /search/jobs: a body that is no JSON is refused', async () => {
+itInProcess('§4.5 POST /search/jobs: a body that is not JSON is refused', async () => {
   const { api } = await aService();
   expectRefusal(await api.send('POST', '/search/jobs', { text: '{"query":' }), { status: 400 });
 });

@@ -98,7 +98,7 @@ describe('the admin API against strangers', () => {
       'sec-fetch-dest': dest,
     });
 
-    it('can not make a browser read anything, nor frame the page, but may link to it', async () => {
+    it('cannot make a browser read anything, nor frame the page, but may link to it', async () => {
       for (const given of [{}, { token }]) {
         const { url, operations } = await start(given);
         const status = async (path: string, headers: Record<string, string>) =>

@@ -115,7 +115,7 @@ function searchOf(query: CollectorSearch, { id, waves }: RolloutStatus): Upgrade
   const { state: states, wave: name, stratum, cause, match, attributes: text, after, limit } = query;
   const attributes = text === undefined ? undefined : parseAttributes(text);
   if (text !== undefined && attributes === undefined)
-    throw new AdminFault('invalid', `${text} is no attribute, such as fields.rack=r7 or osName=Windows*`);
+    throw new AdminFault('invalid', `${text} is not an attribute, such as fields.rack=r7 or osName=Windows*`);
   const wave = name === undefined ? undefined : waves.findIndex((each) => each.name === name);
   if (wave === -1) throw new AdminFault('notFound', `rollout ${id} has no wave ${name}`);
   return {

@@ -40,7 +40,7 @@ function readPattern(pattern: string | undefined): (name: string) => boolean {
     return compilePatterns([pattern ?? '*']);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    throw new UsageFailure(`--match is no regular expression that upwave runs: ${error.message}`, {
+    throw new UsageFailure(`--match is not a regular expression that upwave runs: ${error.message}`, {
       cause: error,
     });
   }

@@ -64,7 +64,7 @@ function readCollectors(path: string) {
   const file = FleetFile.safeParse(parseJson(text));
   if (!file.success)
     throw new UsageFailure(
-      `${path}: is no fleet; write one with \`upwave collectors list --json > ${path}\``,
+      `${path}: is not a fleet; write one with \`upwave collectors list --json > ${path}\``,
     );
   const rows = file.data.collectors.flatMap((row) => SeenCollector.safeParse(row).data ?? []);
   return rows.filter(isInstalled).map(makeFleetCollectorReader((words) => words));

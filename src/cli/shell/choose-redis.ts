@@ -11,7 +11,7 @@ import { defaultRedis } from './open-config.ts';
 /**
  * The Redis to use: the command line's word goes first, then the config's, then this machine's. Prefix and authorities,
  * for which the command line has no words, are the config's.
- * @throws CommandFailure for what is no Redis URL, and for a password on the command line
+ * @throws CommandFailure for what is not a Redis URL, and for a password on the command line
  */
 export function chooseRedis(config: Config, option: string | undefined): RedisConfig | 'embedded' {
   if (option === 'embedded') return 'embedded';

@@ -57,7 +57,7 @@ export function readSubjects(words: readonly string[]): readonly string[] {
   return words.includes('/') ? [words.join(' ')] : [...new Set(words)];
 }
 
-/** undefined: it is no JSON. */
+/** undefined: it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

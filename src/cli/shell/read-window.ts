@@ -11,7 +11,7 @@ const retryForMsMax: DurationMs = 3_600_000;
 
 /**
  * How long one command retries reads that the service does not answer. A person hears of it on stderr, once.
- * @throws CommandFailure for an UPWAVE_RETRY_FOR that is no duration
+ * @throws CommandFailure for an UPWAVE_RETRY_FOR that is not a duration
  */
 export function openReadWindow({ err }: Pick<ConsoleOutput, 'err'>): RetryWindow {
   const withinMs = retryForMs(process.env['UPWAVE_RETRY_FOR']);

@@ -86,7 +86,7 @@ export function makeRequestSender(parts: RequestSenderParts): RequestSender {
     };
   }
 
-  /** What may not be sent twice is no means to find out whether anyone is there: a question goes first. */
+  /** A request that must not be sent twice cannot test whether the service is up, so a read goes first. */
   async function probe(session: ServiceSession, call: ServiceCall, grant: BudgetGrant) {
     try {
       return await send(session, listUpgradeTargets, call, grant, () =>

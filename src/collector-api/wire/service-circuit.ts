@@ -10,7 +10,7 @@ import { isPage } from './service-failure.ts';
  */
 export interface ServiceCircuit {
   begin(): CircuitMark;
-  /** No connection, a time-out, a 5xx, a page that is no JSON. `reason`: for people, free of secrets. */
+  /** No connection, a time-out, a 5xx, a page that is not JSON. `reason`: for people, free of secrets. */
   unanswered(mark: CircuitMark, grant: BudgetGrant, reason: string): Promise<void>;
   /** Anything the service itself can have said, be it a refusal. */
   answered(mark: CircuitMark, grant: BudgetGrant): Promise<void>;

@@ -12,7 +12,7 @@ const messageLengthMax = 200;
 
 /**
  * What a fault of a call means, for all that needs no memory; what a 401, 301 or 308 means, the sender knows (DESIGN §4,
- * What a failure means). An answer that is no JSON comes from something between us and the service, so it proves nothing about
+ * What a failure means). An answer that is not JSON comes from something between us and the service, so it proves nothing about
  * a collector or a task (P13).
  * @param hide removes secrets from a text that the service wrote (P12)
  */
@@ -95,7 +95,7 @@ function notFound(code: string | undefined, operation: Operation, detail: string
 }
 
 function whatItSaid(fault: HttpFault, hide: (text: string) => string): string {
-  if (isPage(fault)) return ' with a page that is no JSON';
+  if (isPage(fault)) return ' with a page that is not JSON';
   const { code, message } = parseServiceError(fault.body);
   const words = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
   return words === '' ? '' : ` (${say(words, hide)})`;

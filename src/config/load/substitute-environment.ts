@@ -48,7 +48,7 @@ export function substituteEnvironment(
       (whole, doubled: string, name: string, end: string) => {
         if (doubled !== '') return whole.slice(1);
         if (end === '' || !/^[A-Za-z_]\w*$/.test(name)) {
-          report(`${quote(whole)} is no environment variable; write \${NAME}, or $\${ for a literal \${`);
+          report(`${quote(whole)} is not an environment variable; write \${NAME}, or $\${ for a literal \${`);
           return whole;
         }
         isSubstituted = true;

@@ -20,7 +20,7 @@ function problemOf(text: string, alsoKnown: readonly string[]): string {
   const nearest = nearestText(text, [...alsoKnown, ...Intl.supportedValuesOf('timeZone')]);
   const examples = ['Europe/Berlin', ...alsoKnown].join(', or ');
   const hint = nearest === undefined ? `write one such as ${examples}` : `did you mean ${quote(nearest)}?`;
-  return `${quote(text)} is no IANA time zone; ${hint}`;
+  return `${quote(text)} is not an IANA time zone; ${hint}`;
 }
 
 /** In the order of their numbers in a rule, which count from 1. */
@@ -51,7 +51,7 @@ export function timeOfDay(latest: '23:59' | '24:00') {
       const [, hours, minutes] = /^([01]\d|2[0-4]):([0-5]\d)$/.exec(text.trim()) ?? [];
       const minute = Number(hours) * 60 + Number(minutes);
       if (Number.isNaN(minute) || minute > 1440) {
-        context.addIssue(`${quote(text)} is no time of day; write hours and minutes, such as "05:00"`);
+        context.addIssue(`${quote(text)} is not a time of day; write hours and minutes, such as "05:00"`);
         return z.NEVER;
       }
       if (minute === 1440 && latest !== '24:00')
@@ -94,7 +94,7 @@ const LocalTime = z
   .transform((text, context): string => {
     const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?$/.exec(text.trim());
     if (match === null) {
-      context.addIssue(`${quote(text)} is no date; write one such as 2026-12-20, or 2026-12-20T18:00`);
+      context.addIssue(`${quote(text)} is not a date; write one such as 2026-12-20, or 2026-12-20T18:00`);
       return z.NEVER;
     }
     const localTime = `${match[1]}T${match[2] ?? '00:00'}`;

@@ -11,7 +11,7 @@ import { duration, filePath, reportRepeatedNames, shortName, wholeCheck } from '
 function gateUrl(elsewhere: string) {
   return z.string().transform((text, context): string => {
     if (!URL.canParse(text)) {
-      context.addIssue('is no URL; write one such as https://prometheus.example.com');
+      context.addIssue('is not a URL; write one such as https://prometheus.example.com');
       return z.NEVER;
     }
     const url = new URL(text);
@@ -35,7 +35,7 @@ const Expect = z
     const expectation = parseExpectation(text);
     if (expectation !== undefined) return expectation;
     context.addIssue(
-      `${quote(text)} is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"`,
+      `${quote(text)} is not an expectation; write one of >= > <= < == != and a number, such as ">= 0.99"`,
     );
     return z.NEVER;
   })
@@ -138,7 +138,7 @@ const DataFlow = z
       .transform((text, context): number => {
         const percent = Number(/^(\d{1,3}(?:\.\d+)?) ?%$/.exec(text.trim())?.[1] ?? Number.NaN);
         if (percent >= 1 && percent <= 100) return percent / 100;
-        context.addIssue(`${quote(text)} is no share; it ${atLeastSentence}`);
+        context.addIssue(`${quote(text)} is not a share; it ${atLeastSentence}`);
         return z.NEVER;
       })
       .prefault('70%')

@@ -38,14 +38,16 @@ const TrustedProxySchema = z
   .strictObject({
     addresses: z
       .array(
-        z.string().refine(isAddressOrNetwork, 'is no address or network, such as 10.0.0.7 or 10.0.0.0/24'),
+        z
+          .string()
+          .refine(isAddressOrNetwork, 'is not an address or network, such as 10.0.0.7 or 10.0.0.0/24'),
       )
       .min(1, 'is empty; name the addresses of the proxy')
       .max(addressesMax)
       .describe('The addresses or networks of the proxy. From any other address the header is ignored.'),
     userHeader: z
       .string()
-      .regex(/^[A-Za-z0-9-]{1,64}$/, 'is no name of a header')
+      .regex(/^[A-Za-z0-9-]{1,64}$/, 'is not the name of a header')
       .default('x-forwarded-user')
       .describe(
         'The header in which the proxy names the user. The proxy must replace the header of its clients.',
@@ -62,7 +64,7 @@ export const HttpSchema = z
     host: z
       .string()
       .min(1)
-      .refine(isHost, 'is no host name or address')
+      .refine(isHost, 'is not a host name or address')
       .refine(
         (host) => !isZoned(host),
         `names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's`,

@@ -16,7 +16,7 @@ import {
 /** A URL that is a secret is never shown, so what is wrong with it is all that is said. */
 export const noHttpUrl: Unfit = {
   pattern: /^(?!https?:\/\/[^\s/@?#]+(?:[/?#]|$))/i,
-  sentence: 'is no http or https URL, or carries a user name',
+  sentence: 'is not an http or https URL, or carries a user name',
 };
 
 const secretUrl = {
@@ -90,7 +90,7 @@ const Email = z
   .strictObject({
     host: z
       .string()
-      .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'is no host name or address')
+      .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'is not a host name or address')
       .describe('The host of the SMTP server.'),
     port: z.number().int().min(1).max(65_535).default(587).describe('The port of the SMTP server.'),
     tls: z

@@ -16,7 +16,7 @@ const cronCharactersMax = 200;
 /** In the dialect of the scheduler that runs it: days of the month and of the week must both match. */
 const Schedule = z.string().refine((text) => text.length <= cronCharactersMax && isCronExpression(text), {
   error: (issue) =>
-    `${quote(String(issue.input))} is no cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"`,
+    `${quote(String(issue.input))} is not a cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"`,
 });
 
 const Upgrade = z

@@ -13,7 +13,9 @@ export interface RedisNode {
 const RedisUrl = z.string().transform((text, context): Secret => {
   const problem = redisUrlProblem(text);
   if (problem === 'shape') {
-    context.addIssue('is no Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path');
+    context.addIssue(
+      'is not a Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path',
+    );
   } else if (problem === 'passwordInQuery') {
     context.addIssue('must not hold a password in its query ("?…"); use password or passwordFile');
   }
@@ -26,7 +28,7 @@ const Node = z.string().transform((text, context): RedisNode => {
   const port = Number(match?.[3]);
   if (host === undefined || port < 1 || port > 65_535) {
     const shown = quote(withoutUserInfo(text));
-    context.addIssue(`${shown} is no address; write host:port, such as redis-1.example.com:6379`);
+    context.addIssue(`${shown} is not an address; write host:port, such as redis-1.example.com:6379`);
     return z.NEVER;
   }
   return { host, port };

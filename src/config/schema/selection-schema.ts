@@ -37,7 +37,7 @@ const Pattern = z
       compilePatterns([text]);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
-      context.addIssue(`${quote(text)} is no regular expression that upwave runs: ${error.message}`);
+      context.addIssue(`${quote(text)} is not a regular expression that upwave runs: ${error.message}`);
     }
   });
 
@@ -47,7 +47,7 @@ function hasOnlyFlags(text: string): boolean {
 
 const VersionRange = z.string().superRefine((text, context) => {
   if (parseVersionRange(text) !== undefined) return;
-  context.addIssue(`${quote(text)} is no version range; write one such as ">=19.361-1 <19.500-1"`);
+  context.addIssue(`${quote(text)} is not a version range; write one such as ">=19.361-1 <19.500-1"`);
 });
 
 const patterns = () => oneOrMany(Pattern, entriesMax).exactOptional();

@@ -5,7 +5,7 @@ import { duration, filePath, secretText, unfitForId, unprintable, wholeCheck } f
 const BaseUrl = z.string().transform((text, context): string => {
   // Never shown in the message: it may hold a password.
   if (!URL.canParse(text)) {
-    context.addIssue('is no URL; write one such as https://api.example.com/api');
+    context.addIssue('is not a URL; write one such as https://api.example.com/api');
     return z.NEVER;
   }
   const url = new URL(text);
@@ -25,7 +25,7 @@ const HostPattern = z
   .string()
   .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, {
     error: (issue) =>
-      `${quote(withoutUserInfo(String(issue.input)))} is no host; write one such as eu.api.example.com or "*.api.example.com"`,
+      `${quote(withoutUserInfo(String(issue.input)))} is not a host; write one such as eu.api.example.com or "*.api.example.com"`,
   })
   .transform((host) => host.toLowerCase());
 
@@ -34,7 +34,7 @@ const BudgetShare = z
   .transform((text, context): number => {
     const percent = Number(/^(\d{1,3}(?:\.\d+)?) ?%$/.exec(text.trim())?.[1] ?? Number.NaN);
     if (percent >= 1 && percent <= 100) return percent / 100;
-    context.addIssue(`${quote(text)} is no share; it ${shareSentence}`);
+    context.addIssue(`${quote(text)} is not a share; it ${shareSentence}`);
     return z.NEVER;
   });
 const shareSentence = 'must be a percentage from 1% to 100%, such as 80%';

@@ -15,7 +15,7 @@ export const TargetSchema = z
       })
       .regex(/^(latest|\d{1,9}\.\d{1,9}-\d{1,9})$/, {
         error: (issue) =>
-          `${quote(String(issue.input))} is no build; write latest, or a build such as 19.455-2`,
+          `${quote(String(issue.input))} is not a build; write latest, or a build such as 19.455-2`,
       })
       .default('latest')
       .describe('The build to upgrade to: latest, or a build such as 19.455-2.'),

@@ -22,7 +22,7 @@ export function duration(atLeast: string, atMost: string = longest) {
     .transform((text, context): DurationMs => {
       const durationMs = parseDuration(text);
       if (durationMs === undefined) {
-        context.addIssue(`${quote(text)} is no duration; write one such as 250ms, 30s, 15m, 12h or 7d`);
+        context.addIssue(`${quote(text)} is not a duration; write one such as 250ms, 30s, 15m, 12h or 7d`);
         return z.NEVER;
       }
       if (durationMs < leastMs) context.addIssue(`must be at least ${atLeast}`);

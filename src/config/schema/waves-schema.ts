@@ -162,7 +162,7 @@ function sized<Size extends WaveSize>(
     .transform((input, context): Size => {
       const parsed = parse(input);
       if (parsed === undefined) {
-        const shown = typeof input === 'string' ? `${quote(input)} is no amount; it ` : '';
+        const shown = typeof input === 'string' ? `${quote(input)} is not an amount; it ` : '';
         context.addIssue(`${shown}${expected}`);
         return z.NEVER;
       }

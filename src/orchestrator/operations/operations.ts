@@ -99,7 +99,7 @@ export type HeldSubject =
       readonly kind: 'stratum';
       readonly label: string;
       readonly rolloutId: string;
-      /** Of a group that is no stratum yet: what its collectors share. */
+      /** Of a group that is not a stratum yet: what its collectors share. */
       readonly attributes?: readonly Attribute[];
     };
 

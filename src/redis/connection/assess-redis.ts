@@ -22,7 +22,7 @@ export async function assessRedis(commands: RedisCommands): Promise<readonly str
     );
   }
   if (persistence.get('aof_last_write_status') === 'err') {
-    risks.push('Redis can not write its append-only file: look at its disk.');
+    risks.push('Redis cannot write its append-only file: look at its disk.');
   }
   return risks;
 }

@@ -61,7 +61,7 @@ export function redisSecretsOf(config: RedisConfig): readonly string[] {
 function placeOf(url: string): string {
   const path = /^(?:unix:\/\/)?\/[^?#]*/.exec(url)?.[0];
   if (path !== undefined && !url.startsWith('//')) return path;
-  if (!URL.canParse(url)) return 'an address that is no URL';
+  if (!URL.canParse(url)) return 'an address that is not a URL';
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${/^\/\d+$/.test(pathname) ? pathname : ''}`;
 }

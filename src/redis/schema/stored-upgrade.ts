@@ -33,7 +33,7 @@ export function decodeUpgrade(
   const written = typeof v === 'number' ? v : 1;
   if (written < firstWithKinds) parsed = parseWithTexts(recordJson(text));
   if (written > version) throw new NewerRecordError(what, written, version);
-  if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
+  if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is not an upgrade', of);
   const { identity, tally, progress, rev } = parsed;
   return { identity, tally, progress, rev };
 }

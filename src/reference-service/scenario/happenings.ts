@@ -9,7 +9,7 @@ export const Duration = z.string().transform((text, context) => {
   if (durationMs !== undefined) return durationMs;
   context.addIssue({
     code: 'custom',
-    message: `"${text}" is no duration; write it like 250ms, 30s, 15m, 12h, 7d`,
+    message: `"${text}" is not a duration; write it like 250ms, 30s, 15m, 12h, 7d`,
   });
   return z.NEVER;
 });

@@ -52,13 +52,13 @@ function parseState(path: string, text: string): ServiceState {
   try {
     data = JSON.parse(text);
   } catch (error) {
-    throw new StateFileError(`${path}: is no JSON, or cut off; ${remedy}`, { cause: error });
+    throw new StateFileError(`${path}: is not JSON, or cut off; ${remedy}`, { cause: error });
   }
   const parsed = ServiceState.safeParse(data);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new StateFileError(
-    `${path}: is no state of the reference service (${issue?.path.join('.') || 'top'}: ${issue?.message}); ${remedy}`,
+    `${path}: is not a state of the reference service (${issue?.path.join('.') || 'top'}: ${issue?.message}); ${remedy}`,
   );
 }
 

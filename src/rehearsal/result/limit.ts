@@ -50,7 +50,7 @@ export function parseLimit(text: string): Limit {
   const match = /^\s*([A-Za-z]+)(?:\.([A-Za-z0-9]+))?\s*(>=|<=|>|<)\s*(\S+?)\s*$/.exec(text);
   if (match === null)
     throw new LimitError(
-      `"${text}" is no condition; write one such as "harmed.p95 > 5" or "end.p95 > 06:00"`,
+      `"${text}" is not a condition; write one such as "harmed.p95 > 5" or "end.p95 > 06:00"`,
     );
   const [, metricText = '', figureText, operator = '', valueText = ''] = match;
   const metric = oneOf(metrics, metricText, text);
@@ -59,7 +59,7 @@ export function parseLimit(text: string): Limit {
   const figure = metric === 'held' ? 'median' : oneOf(figures, figureText ?? '', text);
   const value = readValue(metric, valueText);
   if (value === undefined)
-    throw new LimitError(`"${text}": "${valueText}" is no value of ${metric}; ${valueHint(metric)}`);
+    throw new LimitError(`"${text}": "${valueText}" is not a value of ${metric}; ${valueHint(metric)}`);
   return { text, metric, figure, operator: operator as Operator, value };
 }
 

@@ -132,8 +132,8 @@ function makeLaneJudge(view: RolloutView, now: EpochMs): (laneIndex: number) => 
 }
 
 /**
- * How long an upgrade of this stratum is expected to take at most (P7): learned, or as the policy expects. What was learned
- * has hours in it in which the service answered no poll: without a limit no window would ever be long enough again.
+ * How long an upgrade of this stratum is expected to take at most (P7): learned, or as the policy expects. A learned
+ * duration may include hours of an outage. Without a limit no window would be long enough afterwards.
  */
 export function expectedMs(view: RolloutView, stratum: number): DurationMs {
   const learned = view.durations.get(stratum);

@@ -147,7 +147,7 @@ function hear(gate: GateRule, answer: GateAnswer): Heard {
     const isMet = evaluateExpectation(expect, answer.value);
     return { verdict: isMet ? 'met' : 'missed', value: answer.value, detail };
   }
-  return { verdict: 'error', value: null, detail: `an answer that says nothing to it: ${detail}` };
+  return { verdict: 'error', value: null, detail: `the answer does not fit the gate: ${detail}` };
 }
 
 /** What a gate's value has to meet; null where it answers with a verdict. */

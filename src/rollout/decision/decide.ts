@@ -96,7 +96,7 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   }
   if (view.rollout.doubt !== undefined) return decideImplausible(view, view.rollout.doubt, { deliver, now });
   const progress = decideWave(view, now);
-  // Before the hold of the build: its own breach is what that came from, and what follows is the policy's word.
+  // A breach goes before the hold of the build, which it causes: `onBreach` says what happens to this rollout.
   if (progress.stops && (view.buildHold === null || isBreach(progress.actions))) {
     return { ...stopOf(progress.actions), wakeAt: now };
   }

@@ -152,7 +152,7 @@ function askGates(
     const answers = wave.gates[gateIndex];
     if (answers === undefined) return stops({ kind: 'gateUnknown', wave: wave.name, gate: gate.name });
     const assessment = assessGate(gate, answers, now);
-    // What it said of the wave as a whole before that was over was about another one.
+    // A gate about the whole wave counts from the end of the soak: earlier, its answer is about an unfinished wave.
     const isEarly = isAskedAtTheEnd(gate) && (answers.askedAt ?? 0) < endsAt;
     const verdict = isEarly && assessment.verdict === 'pass' ? 'waiting' : assessment.verdict;
     const of = { wave: wave.name, gate: assessment };

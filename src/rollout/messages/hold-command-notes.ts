@@ -37,7 +37,7 @@ export function didYouMean(nearest: readonly string[]): string {
   return nearest.length === 0 ? '' : `; did you mean ${nearest.map((name) => `"${name}"`).join(', ')}?`;
 }
 
-/** Why what an operator names can not be held or released. */
+/** Why what an operator names cannot be held or released. */
 export type UnknownSubject =
   /** `nearest`: names of what may be meant. */
   | { readonly kind: 'unknown'; readonly subject: string; readonly nearest: readonly string[] }
@@ -56,7 +56,7 @@ export const unknownSubjectWords: (why: UnknownSubject) => string = makeWords<
   UnknownSubject
 >({
   unknown: ({ subject, nearest }) =>
-    `${subject} is no build, no stratum of a current rollout, and no installed collector${didYouMean(nearest)}`,
+    `${subject} is not a build, a stratum of a current rollout, or an installed collector${didYouMean(nearest)}`,
   sharedByNone: ({ label }) => `no collector of a running rollout has ${label}`,
   unreadableRollout: ({ label, rolloutId, record }) =>
     `stratum ${label} is of ${rolloutId}: ${unreadableWords(record)}`,

@@ -34,7 +34,7 @@ const fieldsMax = 24;
 // Of all values of a table: 4 MB before they are compressed, which 100,000 collectors with two unique texts each reach.
 const textLengthMax = 4_000_000;
 
-/** What stands beside the fields; an empty text is no attribute. */
+/** What stands beside the fields; an empty text is not an attribute. */
 const readers: Readonly<Record<string, (collector: FleetCollector) => string>> = {
   osName: ({ osName }) => osName,
   osArch: ({ osArch }) => osArch,

@@ -11,6 +11,6 @@ export function isRolloutId(text: string): boolean {
 export function parseRolloutId(rolloutId: string): { policy: string; yyyymmdd: string; number: number } {
   const match = rolloutIdShape.exec(rolloutId);
   const [, policy, yyyymmdd, number] = match ?? [];
-  invariant(policy !== undefined && yyyymmdd !== undefined, `${rolloutId} is no rollout id`);
+  invariant(policy !== undefined && yyyymmdd !== undefined, `${rolloutId} is not a rollout id`);
   return { policy, yyyymmdd, number: Number(number) };
 }

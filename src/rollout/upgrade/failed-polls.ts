@@ -5,7 +5,7 @@ import { classifyPollFailure } from './failure-classes.ts';
 import type { PollLimit } from './state-rules.ts';
 import { count, type EvolveContext, end, pollAgain } from './transitions.ts';
 
-// One that alone gets no answer is given a day beyond its time: whoever looks after the service has it repaired by then.
+// Where only the polls of one upgrade get no answer, it has a day beyond its time: enough to repair the service.
 export const unansweredForMs: DurationMs = 86_400_000;
 
 /**

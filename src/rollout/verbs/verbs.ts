@@ -15,7 +15,7 @@ import type { Awaited, Refusal, ShownRollback } from './refusal.ts';
 
 export { type RolloutVerb, rolloutVerbs };
 
-/** A verb, with what it is for as its operator saw it, where it starts or widens something (P15). */
+/** A verb. One that starts or widens something names the plan, wave or number that its operator saw (P15). */
 export type AskedVerb =
   | { readonly verb: 'pause' }
   | { readonly verb: 'abort' }
@@ -134,9 +134,9 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
   abort: ({ rollout, account }, _asked, said) => {
     const { state } = rollout;
     if (state === 'aborted') return unchanged;
-    // Of another account nobody here brings the rollback to its end, and the policy's place would stay taken.
+    // A rollback on another account is never ended from here, and no rollout of the policy could start meanwhile.
     const isForeign = account !== undefined && account.kind !== 'own';
-    // Nor is one started as long as the inventory is not plausible: the whole fleet may be gone.
+    // A rollback does not start while the inventory is implausible: the whole fleet may be gone.
     const isUnplanned = rollout.rollbackId === null && rollout.doubt !== undefined;
     const isRollingBack = state === 'rollingBack' && !isForeign && !isUnplanned;
     if (isRollingBack || isRolloutEnd(state)) return refuseState(rollout);

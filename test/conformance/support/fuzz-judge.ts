@@ -29,7 +29,7 @@ export function complaintAbout(answer: RawAnswer, request: FuzzRequest): string 
     return `status ${status} with the content type ${answer.headers['content-type']}: ${text.slice(0, 200)}`;
   }
   const body = parsed(text);
-  if (body === undefined) return `status ${status} with a body that is no JSON: ${text.slice(0, 200)}`;
+  if (body === undefined) return `status ${status} with a body that is not JSON: ${text.slice(0, 200)}`;
   return status < 300 ? complaintAboutResult(body.value, request) : complaintAboutError(body.value, answer);
 }
 

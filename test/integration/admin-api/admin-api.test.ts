@@ -109,7 +109,7 @@ describe('startAdminApi', () => {
       ] as const)
         expectError(await get(path), 400, 'invalid', `query.${key}`);
       const attribute = await get(`${collectors}?attributes=rack7`);
-      expectError(attribute, 400, 'invalid', 'rack7 is no attribute');
+      expectError(attribute, 400, 'invalid', 'rack7 is not an attribute');
     });
   });
 
@@ -180,7 +180,7 @@ describe('startAdminApi', () => {
       const asked = { did, subject: '19.536-4', by: 'operator', reason: 'no reason given' };
       expect(operations.holdRequests).toEqual([asked]);
       const unknown = await post(`/${path}`, { subject: 'no-such' });
-      expectError(unknown, 404, 'notFound', 'no-such is no build, no stratum of a current rollout, and no ');
+      expectError(unknown, 404, 'notFound', 'no-such is not a build, a stratum of a current rollout, or an ');
       expectError(await post(`/${path}`, { subject: 'web-8' }), 503, 'unavailable', unavailable.reason);
       for (const body of ['', '{}', '{"subject":""}', '{"subject":7}', '{"subject":"a","by":"daemon"}', '{'])
         expectError(await post(`/${path}`, body), 400, 'invalid');

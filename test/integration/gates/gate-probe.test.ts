@@ -153,12 +153,12 @@ describe('a prometheus gate, asked', () => {
     for (const [body, detail] of [
       [vectorOf(), 'no data'],
       [vectorOf('1', '1'), '2 series, and a gate needs one: aggregate it'],
-      [vectorOf('NaN'), 'NaN, which is no number'],
-      [scalarOf('+Inf'), '+Inf, which is no number'],
-      [scalarOf('1e999'), '1e999, which is no number'],
-      [scalarOf(''), 'nothing, which is no number'],
-      [scalarOf('many'), 'many, which is no number'],
-      [scalarOf('0x10'), '0x10, which is no number'],
+      [vectorOf('NaN'), 'NaN, which is not a number'],
+      [scalarOf('+Inf'), '+Inf, which is not a number'],
+      [scalarOf('1e999'), '1e999, which is not a number'],
+      [scalarOf(''), 'nothing, which is not a number'],
+      [scalarOf('many'), 'many, which is not a number'],
+      [scalarOf('0x10'), '0x10, which is not a number'],
       [success('matrix', []), 'a matrix, and a gate needs one number'],
       [success('string', [1, 'a']), 'a string, and a gate needs one number'],
       [
@@ -171,7 +171,7 @@ describe('a prometheus gate, asked', () => {
     }
   });
 
-  it('has no answer in JSON of another shape, nor in what is no JSON', async () => {
+  it('has no answer in JSON of another shape, nor in what is not JSON', async () => {
     const server = await serve(() => {});
     for (const body of [
       null,
@@ -191,7 +191,7 @@ describe('a prometheus gate, asked', () => {
     }
     for (const text of ['<html>Sign in</html>', '{"status":"success","data":', '', 'up 1\n']) {
       server.follow((_request, response) => sendText(response, 200, text));
-      expect(await askPrometheus(server.url)).toEqual(errorOf('the answer is no JSON'));
+      expect(await askPrometheus(server.url)).toEqual(errorOf('the answer is not JSON'));
     }
   });
 
@@ -307,13 +307,13 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(await ask(server.url, asked)).toEqual(errorOf(words));
   });
 
-  it('has no answer in what is no HTTP', async () => {
+  it('has no answer in what is not HTTP', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => socket.destroy());
       socket.resume().end('SSH-2.0-OpenSSH_9.6\r\n');
     });
     const { port } = ending(await listenHere(server));
-    expect(await ask(`http://127.0.0.1:${port}`)).toEqual(errorOf('the answer is no HTTP'));
+    expect(await ask(`http://127.0.0.1:${port}`)).toEqual(errorOf('the answer is not HTTP'));
   });
 
   it('keeps no connection open', async () => {
@@ -400,7 +400,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
 
   it('does not ask at a URL that it cannot use, and does not repeat it', async () => {
     for (const url of ['', 'prometheus:9090', 'file:///etc/passwd', 'http://'])
-      expect(await ask(url)).toEqual(errorOf('the URL is no http or https URL'));
+      expect(await ask(url)).toEqual(errorOf('the URL is not an http or https URL'));
     for (const url of ['http://user:geheim@127.0.0.1:1/', 'http://user@127.0.0.1:1/'])
       expect(await ask(url)).toEqual(errorOf('the URL carries credentials: use a token file'));
   });

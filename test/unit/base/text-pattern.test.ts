@@ -91,7 +91,7 @@ describe('a regular expression of the config', () => {
     ['/a{2,3000}/', '{2,3000} repeats more than 1,000 times'],
     ['/(a{0,1000}b){2}/', '{2} repeats more than 1,000 times, or does inside another repetition'],
     ['/(ab|cd?){1,600}/', 'it repeats too much; write smaller counts'],
-  ])('is refused with its line where it can not run in linear time: %s', (pattern, words) => {
+  ])('is refused with its line where it cannot run in linear time: %s', (pattern, words) => {
     const text = withRollout(`select:\n  include:\n    name: [ok, '${pattern}']`);
     const line = 1 + text.split('\n').findIndex((each) => each.includes(pattern));
     const [problem, ...others] = problemsIn(text);
@@ -110,7 +110,7 @@ describe('a regular expression of the config', () => {
     ],
   ])('is refused in every selector, and named as the file has it: %s', (yaml, place) => {
     const problems = problemsIn(withRollout(yaml), { ODD: '/(?=a)/' });
-    expect(problems.join()).toContain(`${place} is no regular expression`);
+    expect(problems.join()).toContain(`${place} is not a regular expression`);
   });
 
   it('is case-sensitive unless it ends with i, and a glob never is', () => {

@@ -51,7 +51,7 @@ describe('what a daemon tells when it starts', () => {
     expect(compared).toEqual(['first-20260302-1']);
   });
 
-  it('stops no work where it can not be found out, and hides nothing else', async () => {
+  it('stops no work where it cannot be found out, and hides nothing else', async () => {
     const { events, errors } = await told({ info: () => Promise.reject(refused) });
     expect(events).toEqual(['policy.orphaned']);
     expect(errors).toEqual([refused, refused]);

@@ -82,7 +82,7 @@ describe('makeListReader', () => {
       fc.asyncProperty(bytes, async (body) => {
         const text = Buffer.from(body).toString();
         const kind = await kindOf(text);
-        // What is no JSON is never a list.
+        // What is not JSON is never a list.
         if (!isJson(text)) expect(['other', 'undecodable', 'empty', 'tooDeep']).toContain(kind);
       }),
       { numRuns: 1_000 },

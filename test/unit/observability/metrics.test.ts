@@ -304,7 +304,7 @@ describe('makeMetrics', () => {
     expect(await series(someMetrics(), `upgrade_outcomes_total ${policy} outcome="failed"`)).toBe(0);
   });
 
-  it('keeps labels bounded whatever the service answers, and drops times that can not be', async () => {
+  it('keeps labels bounded whatever the service answers, and drops times that cannot be', async () => {
     const metrics = someMetrics();
     for (const status of [200, null, 99, 7_777, Number.NaN])
       metrics.apiAnswered({ operation: 'getUpgradeTask', status, durationMs: -5 });

@@ -286,7 +286,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it('offers no reload while the config file has mistakes', async () => {
-    const reason = 'upwave.yaml:3: concurency is no key';
+    const reason = 'upwave.yaml:3: concurency is not a key';
     const { url } = await serve(worldRollouts, {}, 1, { reloadPreview: { kind: 'refused', reason } });
     const page = await open(url);
     await page.getByRole('button', { name: 'reload the config file' }).click();

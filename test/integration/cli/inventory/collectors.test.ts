@@ -49,7 +49,7 @@ describe('a command on collectors and sources', () => {
     ['collectors list --filter sleeping', /Allowed choices are installed, hosted, dead, alive/],
     ['collectors list --offline-days 0', /at least 1 day/],
     ['collectors list --offline-days 3 --filter dead', /cannot be used with/],
-    ['collectors list --match /(/', /--match is no regular expression .* missing closing/],
+    ['collectors list --match /(/', /--match is not a regular expression .* missing closing/],
     ['collectors create', /state the fields: --from FILE, or --set name=value/],
     ['collectors create --from /no/such/file', /no such file/],
     ['collectors create --set name', /write name=value/],
@@ -71,7 +71,7 @@ describe('a command on collectors and sources', () => {
     expectRefused(await upwave(`collectors create --from ${file}`), 2, says);
   });
 
-  it('ends with 4 where the service can not be reached, and names the place', async () => {
+  it('ends with 4 where the service cannot be reached, and names the place', async () => {
     const { desk } = aCommand('http://127.0.0.1:9/api');
     const says = /cannot reach the service at http:\/\/127\.0\.0\.1:9\/api/;
     expectRefused(await desk.run('builds'), 4, says);
@@ -124,7 +124,7 @@ describe('upwave collectors list', () => {
 });
 
 describe('upwave collectors show', () => {
-  it('finds one by its id or by any name, also one that the service can not be asked for', async () => {
+  it('finds one by its id or by any name, also one that the service cannot be asked for', async () => {
     const setup = await aService();
     for (const name of ['web 001.köln.example.com', 'Cloud/Dev/100% \\;', '4711']) {
       const id = await create(setup, { name });

@@ -109,7 +109,7 @@ describe('upwave rehearse', () => {
       [['nope'], 'no policy is called nope; there are production'],
       [['--fail-if', 'harmd.p95 > 5'], '"harmd" is not known; did you mean "harmed"?'],
       [['--fleet', fleet], 'a fleet from a file has no builds on offer; name the build with --build'],
-      [['--fleet', wrong, '--build', '19.536-4'], 'is no fleet; write one with'],
+      [['--fleet', wrong, '--build', '19.536-4'], 'is not a fleet; write one with'],
       [['--fleet', fleet, '--build', '19.536-4'], 'production plans no collector for build 19.536-4'],
       [['--at', 'soon'], 'give an instant, such as 2026-11-22T21:00Z.'],
     ];

@@ -230,7 +230,7 @@ describe('a verb', () => {
 });
 
 describe('a hold', () => {
-  it('takes several things at once, and those that it can where it can not hold all', async () => {
+  it('takes several things at once, and those that it can where it cannot hold all', async () => {
     const { operations, upwave } = await setUp();
     const both = await upwave('hold', 'web-7', build);
     expect(operations.holdRequests.map(({ subject }) => subject)).toEqual(['web-7', build]);
@@ -239,7 +239,7 @@ describe('a hold', () => {
     expect(some).toMatchObject({
       code: exitCodes.usageOrConfig,
       out: 'collector 7 web-7: held\n',
-      err: expect.stringMatching(/^upwave: nothing is no build.*\n {2}at-all is no build.*\n$/),
+      err: expect.stringMatching(/^upwave: nothing is not a build.*\n {2}at-all is not a build.*\n$/),
     });
     expect((await upwave('hold', 'web-8')).code).toBe(exitCodes.unreachable);
   });

@@ -68,7 +68,7 @@ describe.concurrent('the command line', () => {
   });
 });
 
-describe.concurrent('a log that can not be written', () => {
+describe.concurrent('a log that cannot be written', () => {
   const config = { service, redis: { url: 'redis://127.0.0.1:1' }, http: { port: 0 }, rollouts };
 
   it('is reported before anything is begun, and ends with 2', async (test) => {

@@ -582,7 +582,7 @@ describe('the fleet service', () => {
       expect(inventory.ok && inventory.value.collectors.map(({ id }) => id)).toEqual(ids);
     });
 
-    it('takes a row that is nested without end for one that can not be read, and stays alive (P13)', async () => {
+    it('takes a row that is nested without end for one that cannot be read, and stays alive (P13)', async () => {
       const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
       const odd = `{"id":1,"name":"c1","fields":{"a":${deep}}}`;
       let body = `{"collectors":[${odd},{"id":2,"name":"c2"}]}`;

@@ -87,7 +87,7 @@ describe('management client', () => {
     });
 
     it.each(['a;b', 'Cloud/Dev', '50%', 'a\\b', '', 'a\ud800'])(
-      'refuses the name %j, which the service can not be asked for, and sends nothing',
+      'refuses the name %j, which the service cannot be asked for, and sends nothing',
       async (name) => {
         const { management, server } = await aManagement(json(200, { collector: web }));
         const answer = await management.collectors.getByName(name);

@@ -169,7 +169,7 @@ describe('the records of a rollout that is over', () => {
     expect(await recordsLeft()).toBe(planned);
   });
 
-  it('are left out where their pack can not be read, which is told once, and stops nothing else', async () => {
+  it('are left out where their pack cannot be read, which is told once, and stops nothing else', async () => {
     await pack();
     await connection.commands.hset(keys().packed, '1', 'no pack');
     const told: string[] = [];

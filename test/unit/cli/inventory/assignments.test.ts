@@ -53,7 +53,7 @@ describe('--set', () => {
     });
   });
 
-  it('can not lead into a text or a list', () => {
+  it('cannot lead into a text or a list', () => {
     expect(() => set({ name: 'x' }, 'name.first=y')).toThrow(AssignmentError);
     expect(() => set({ filters: [] }, 'filters.0=y')).toThrow(/filters has no 0 in it: give filters whole/);
   });

@@ -58,7 +58,7 @@ breaks: [{ match: { osNam: Linux } }] → breaks[0].match.osNam: unknown key "os
 breaks: [{ how: dies }] → breaks[0].after: is missing; give how long after the upgrade a collector dies
 breaks: [{ after: 4h }] → breaks[0].after: is for "how: dies" only
 breaks: [{ share: 140% }] → breaks[0].share: must be a percentage from "0%" to "100%"
-service: [{ from: 2 am, to: "03:00" }] → service[0].from: "2 am" is no time of day
+service: [{ from: 2 am, to: "03:00" }] → service[0].from: "2 am" is not a time of day
 gates: { board: hold } → gates.board: policy production has no gate of this name; it has go-live
 approval: soon → approval: must be
 `),

@@ -5,7 +5,7 @@ import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import { withRedis } from '../../../../src/cli/shell/with-redis.ts';
 import { aFolder } from '../../../support/a-folder.ts';
 
-it('says where an embedded Redis can not keep its data, and why', async () => {
+it('says where an embedded Redis cannot keep its data, and why', async () => {
   const folder = aFolder();
   // In the place of a folder that may not be written to: root may write anywhere.
   writeFileSync(join(folder, '.upwave'), '');

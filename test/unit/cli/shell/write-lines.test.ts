@@ -28,7 +28,7 @@ describe('lines for whoever reads', () => {
     expect(String(stream.read())).toBe('line 0\nline 1\nline 2\n');
   });
 
-  it('end quietly when nobody reads on, and loudly when they can not be written', async () => {
+  it('end quietly when nobody reads on, and loudly when they cannot be written', async () => {
     await expect(writeLines(failing('EPIPE'), lines(3))).resolves.toBeUndefined();
     await expect(writeLines(failing('ENOSPC'), lines(3))).rejects.toThrow('ENOSPC');
   });
@@ -73,7 +73,7 @@ describe('lines in a file', () => {
     },
   );
 
-  it('leave nothing behind when they can not be read to their end', async () => {
+  it('leave nothing behind when they cannot be read to their end', async () => {
     const folder = aFolder();
     async function* broken(): AsyncGenerator<string> {
       yield 'line';

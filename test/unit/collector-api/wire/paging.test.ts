@@ -161,7 +161,7 @@ describe('readWholeList', () => {
     expect(answer).toMatchObject({ ok: false, failure: { detail } });
   });
 
-  it('counts each row that can not be used once, by its place', async () => {
+  it('counts each row that cannot be used once, by its place', async () => {
     const list = from(0, 100).map((id) => (id % 10 === 0 ? null : { id }));
     const readPage = ({ offset, limit }: PageOf) => ({ rows: list.slice(offset, offset + limit), weight: 0 });
     const { answer } = await readAll(readPage, { pageSize: 30 });

@@ -213,12 +213,12 @@ describe('the environment', () => {
 
   it.each(['${}', '${A:-b}', '${A', '${1A}'])('refuses %s', (written) => {
     const [problem] = problemsIn(withRollout(`timeZone: "${written}"`));
-    expect(problem).toContain('is no environment variable; write ${NAME}, or $${ for a literal ${');
+    expect(problem).toContain('is not an environment variable; write ${NAME}, or $${ for a literal ${');
   });
 
   it('does not show its values in problems', () => {
     const [problem] = problemsIn(withRollout('timeZone: ${KEY}'), { KEY: 'hunter2' });
-    expect(problem).toContain('"${KEY}" is no IANA time zone');
+    expect(problem).toContain('"${KEY}" is not an IANA time zone');
     expect(problem).not.toContain('hunter2');
   });
 });
@@ -244,7 +244,7 @@ describe('secrets in files', () => {
     expect(service?.accessKey.reveal()).toBe('key-from-file');
   });
 
-  it('that can not be read are told by place and reason, all of them', () => {
+  it('that cannot be read are told by place and reason, all of them', () => {
     writeFileSync(join(folder, 'id'), 'a:b');
     const problems = problemsOf(() => load(`${withKeyFile('nowhere')}http: { tokenFile: . }\nlogs: {}`));
     expect(

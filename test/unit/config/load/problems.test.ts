@@ -21,11 +21,11 @@ select: { include: { name: "" } }
 select: { include: { name: [] } }
   → 4:26 rollouts[0].select.include.name: is an empty list, which nothing matches; remove the key
 select: { include: { name: [a, /(/] } }
-  → 4:36 rollouts[0].select.include.name[1]: "/(/" is no regular expression that upwave runs: missing closing ): (
+  → 4:36 rollouts[0].select.include.name[1]: "/(/" is not a regular expression that upwave runs: missing closing ): (
 select: { include: { osName: /a/g } }
   → 4:34 rollouts[0].select.include.osName: "/a/g" looks like a regular expression with flags other than "i", which are not supported
 select: { include: { version: newer } }
-  → 4:35 rollouts[0].select.include.version: "newer" is no version range; write one such as ">=19.361-1 <19.500-1"
+  → 4:35 rollouts[0].select.include.version: "newer" is not a version range; write one such as ">=19.361-1 <19.500-1"
 select: { include: { id: 1.5 } }
   → 4:30 rollouts[0].select.include.id: must be a whole number or a list, not a number with a fraction
 select: { include: { ephemeral: no } }
@@ -36,7 +36,7 @@ select: { exclude: } → 4:15 rollouts[0].select.exclude: must be a list, not em
 target: { version: 19.45 }
   → 4:24 rollouts[0].target.version: must be text; put the build in quotes, such as "19.455-2"
 target: { version: newest }
-  → 4:24 rollouts[0].target.version: "newest" is no build; write latest, or a build such as 19.455-2
+  → 4:24 rollouts[0].target.version: "newest" is not a build; write latest, or a build such as 19.455-2
 target: { version: 19.455-2, minimumAge: 3d }
   → 4:46 rollouts[0].target.minimumAge: is for latest only, and version names one build; remove it
 target: { version: 19.455-2, supersede: true }
@@ -53,20 +53,20 @@ spreadBy: [version] → 4:16 rollouts[0].spreadBy[0]: unknown key "version"; did
 spreadBy: [colour]
   → 4:16 rollouts[0].spreadBy[0]: unknown key "colour"; known here: osName, osArch, collectorVersion, category, hostName, timeZone, sourceSyncMode, ephemeral, fields.<name>
 schedule: hourly
-  → 4:15 rollouts[0].schedule: "hourly" is no cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"
+  → 4:15 rollouts[0].schedule: "hourly" is not a cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"
 timeZone: Europe/Berln
-  → 4:15 rollouts[0].timeZone: "Europe/Berln" is no IANA time zone; did you mean "Europe/Berlin"?
-timeZone: "+01:00" → 4:15 rollouts[0].timeZone: "+01:00" is no IANA time zone; write one such as Europe/Berlin
+  → 4:15 rollouts[0].timeZone: "Europe/Berln" is not an IANA time zone; did you mean "Europe/Berlin"?
+timeZone: "+01:00" → 4:15 rollouts[0].timeZone: "+01:00" is not an IANA time zone; write one such as Europe/Berlin
 concurrency: 0 → 4:18 rollouts[0].concurrency: must be at least 1
 concurrency: 10001 → 4:18 rollouts[0].concurrency: must be at most 10000
 concurrency: many → 4:18 rollouts[0].concurrency: must be a number, not text
 waves: []
   → 4:5 rollouts[0].waves: is an empty list; give at least one wave, or remove the key for the default ones
 waves: [{ name: a, size: 1 per host }]
-  → 4:30 rollouts[0].waves[0].size: "1 per host" is no amount; it must be a count such as 5, a percentage such as "2%", or "1 per stratum"
+  → 4:30 rollouts[0].waves[0].size: "1 per host" is not an amount; it must be a count such as 5, a percentage such as "2%", or "1 per stratum"
 waves: [{ name: a, size: 0 per stratum }, { name: b }] → 4:30 rollouts[0].waves[0].size: must be more than 0
 waves: [{ name: a, maxFailures: 1 per stratum }]
-  → 4:37 rollouts[0].waves[0].maxFailures: "1 per stratum" is no amount; it must be a count such as 5, or a percentage such as "2%"
+  → 4:37 rollouts[0].waves[0].maxFailures: "1 per stratum" is not an amount; it must be a count such as 5, or a percentage such as "2%"
 waves: [{ name: a, match: {} }, { name: b }]
   → 4:24 rollouts[0].waves[0].match: is empty, which would take every collector; give a key, or remove it
 waves: [{ name: a, size: 1 }, { name: b, match: { osName: Linux } }]
@@ -78,7 +78,7 @@ waves: [{ name: a, size: -1 }]
   → 4:30 rollouts[0].waves[0].size: must be a count such as 5, a percentage such as "2%", or "1 per stratum"
 waves: [{ name: a, maxFailures: 101% }] → 4:37 rollouts[0].waves[0].maxFailures: must be at most 100%
 waves: [{ name: a, soak: soon }]
-  → 4:30 rollouts[0].waves[0].soak: "soon" is no duration; write one such as 250ms, 30s, 15m, 12h or 7d
+  → 4:30 rollouts[0].waves[0].soak: "soon" is not a duration; write one such as 250ms, 30s, 15m, 12h or 7d
 waves: [{ name: a, soak: 30 }] → 4:30 rollouts[0].waves[0].soak: must be a duration such as 30s, 15m or 12h
 waves: [{ name: a, size: 1 }, { name: a }]
   → 4:43 rollouts[0].waves[1].name: another wave is called "a" already; names must be unique
@@ -111,7 +111,7 @@ installation: "Our Own"
 log: { level: loud } → 3:15 log.level: must be one of "debug", "info", "warn", "error", "silent"
 http: { host: 0.0.0.0 }
   → 3:15 http.host: is reachable from other machines, which needs a token; give token, tokenFile or tokens, or use 127.0.0.1
-http: { host: "a b", token: sixteen--letters } → 3:15 http.host: is no host name or address
+http: { host: "a b", token: sixteen--letters } → 3:15 http.host: is not a host name or address
 http: { host: "fe80::1%eth0", token: sixteen--letters }
   → 3:15 http.host: names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's
 http: { token: "" } → 3:16 http.token: is empty; give the credential, or name a file that holds it
@@ -125,16 +125,16 @@ http: { tokens: [{ name: mia, role: viewer }] }
 http: { tokens: [{ name: a, role: viewer, token: sixteen--letters }, { name: a, role: viewer, token: sixteen--letterz }] }
   → 3:78 http.tokens[1].name: is the name of another token; each has its own
 http: { trustedProxy: { addresses: [somewhere] } }
-  → 3:37 http.trustedProxy.addresses[0]: is no address or network, such as 10.0.0.7 or 10.0.0.0/24
+  → 3:37 http.trustedProxy.addresses[0]: is not an address or network, such as 10.0.0.7 or 10.0.0.0/24
 redis: {} → 3:1 redis: needs url, or sentinels with name, or cluster
 redis: { url: "http://u:hunter2@h" }
-  → 3:15 redis.url: is no Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path
+  → 3:15 redis.url: is not a Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path
 redis: { url: "redis://h?password=hunter2" }
   → 3:15 redis.url: must not hold a password in its query ("?…"); use password or passwordFile
 redis: { url: /s, cluster: [a:1] } → 3:19 redis.cluster: url and cluster are given; keep one of them
 redis: { sentinels: [a:1] } → 3:1 redis.name: is missing; sentinels need the group's name
 redis: { sentinels: [a], name: n }
-  → 3:22 redis.sentinels[0]: "a" is no address; write host:port, such as redis-1.example.com:6379
+  → 3:22 redis.sentinels[0]: "a" is not an address; write host:port, such as redis-1.example.com:6379
 redis: { url: /s, name: n } → 3:25 redis.name: is for sentinels only; remove it
 redis: { url: /s, tls: true } → 3:24 redis.tls: is for sentinels and cluster; write rediss:// in url
 redis: { url: /s, keyPrefix: "a{b}" } → 3:30 redis.keyPrefix: must be 1 to 64 letters, digits, "_", "." or "-"
@@ -149,7 +149,7 @@ service: { baseUrl: "ftp://h", accessId: i, accessKey: k }
 service: { baseUrl: "https://hunter2@h", accessId: i, accessKey: k }
   → 1:21 service.baseUrl: must not hold a user name or password; give accessId and accessKey
 service: { baseUrl: "api hunter2", accessId: i, accessKey: k }
-  → 1:21 service.baseUrl: is no URL; write one such as https://api.example.com/api
+  → 1:21 service.baseUrl: is not a URL; write one such as https://api.example.com/api
 service: { accessId: i, accessKey: k } → 1:1 service.baseUrl: is missing; it must be text
 service: { baseUrl: http://h, accessKey: k }
   → 1:1 service.accessId: is missing; give accessId, such as \${UPWAVE_ACCESS_ID}, or accessIdFile
@@ -158,9 +158,9 @@ service: { baseUrl: http://h, accessId: "a:b", accessKey: k }
 service: { baseUrl: http://h, accessId: a, accessKey: "hunter2\\n" }
   → 1:55 service.accessKey: holds a space, a line break or another character that can't be in a credential
 service: { baseUrl: http://h, accessId: a, accessKey: k, budgetShare: 0.0001% }
-  → 1:71 service.budgetShare: "0.0001%" is no share; it must be a percentage from 1% to 100%, such as 80%
+  → 1:71 service.budgetShare: "0.0001%" is not a share; it must be a percentage from 1% to 100%, such as 80%
 service: { baseUrl: http://h, accessId: a, accessKey: k, allowedHosts: ["*"] }
-  → 1:73 service.allowedHosts[0]: "*" is no host; write one such as eu.api.example.com or "*.api.example.com"
+  → 1:73 service.allowedHosts[0]: "*" is not a host; write one such as eu.api.example.com or "*.api.example.com"
 service: { baseUrl: http://h, accessId: a, accessKey: k, requestTimeout: 1ms }
   → 1:74 service.requestTimeout: must be at least 100ms
 service: { baseUrl: http://h, accessId: a, accessKey: k, requestTimeout: 30d }

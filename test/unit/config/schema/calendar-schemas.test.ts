@@ -40,8 +40,8 @@ describe('windows', () => {
     problemCases(`
 { from: 2200, to: 05:00 } → 4:23 from: must be a time of day; put the time in quotes, such as "22:00"
 { from: 01:00, to: 5 } → 4:34 to: must be a time of day; put the time in quotes, such as "22:00"
-{ from: 5:00, to: 06:00 } → 4:23 from: "5:00" is no time of day; write hours and minutes, such as "05:00"
-{ from: 01:00, to: 24:01 } → 4:34 to: "24:01" is no time of day; write hours and minutes, such as "05:00"
+{ from: 5:00, to: 06:00 } → 4:23 from: "5:00" is not a time of day; write hours and minutes, such as "05:00"
+{ from: 01:00, to: 24:01 } → 4:34 to: "24:01" is not a time of day; write hours and minutes, such as "05:00"
 { from: 24:00, to: 06:00 } → 4:23 from: "24:00" is only for the end; a window opens at "00:00" of the next day
 { from: 01:00 } → 4:15 to: is missing; it must be text
 { days: Mon, from: 01:00, to: 02:00 }
@@ -50,9 +50,9 @@ describe('windows', () => {
   → 4:29 days[1]: must be one of "mon", "tue", "wed", "thu", "fri", "sat", "sun", not a number
 { days: [], from: 01:00, to: 02:00 } → 4:17 days: is an empty list; name the days, or remove the key for all
 { from: 01:00, to: 02:00, timeZone: Collector }
-  → 4:51 timeZone: "Collector" is no IANA time zone; did you mean "collector"?
+  → 4:51 timeZone: "Collector" is not an IANA time zone; did you mean "collector"?
 { from: 01:00, to: 02:00, timeZone: local }
-  → 4:51 timeZone: "local" is no IANA time zone; write one such as Europe/Berlin, or collector
+  → 4:51 timeZone: "local" is not an IANA time zone; write one such as Europe/Berlin, or collector
 `),
   )('refuse %s', (window, problem) => {
     expect(problemsWithin('windows', window)).toEqual([problem]);
@@ -67,7 +67,7 @@ describe('windows', () => {
 
   it('leave the time zone of the schedule to real ones', () => {
     expect(problems('timeZone: collector')).toEqual([
-      'config.yaml:4:15 rollouts[0].timeZone: "collector" is no IANA time zone; write one such as Europe/Berlin',
+      'config.yaml:4:15 rollouts[0].timeZone: "collector" is not an IANA time zone; write one such as Europe/Berlin',
     ]);
   });
 });
@@ -141,9 +141,9 @@ describe('freezes', () => {
 { from: 2026-02-30, to: 2026-12-20 } → 4:23 from: "2026-02-30" is not in the calendar
 { from: 2026-01-01, to: 2027-02-01T24:00 } → 4:39 to: "2027-02-01T24:00" is not in the calendar
 { from: 20.12.2026, to: 2027-01-04 }
-  → 4:23 from: "20.12.2026" is no date; write one such as 2026-12-20, or 2026-12-20T18:00
+  → 4:23 from: "20.12.2026" is not a date; write one such as 2026-12-20, or 2026-12-20T18:00
 { from: 2026-12-20T00:00Z, to: 2027-01-04 }
-  → 4:23 from: "2026-12-20T00:00Z" is no date; write one such as 2026-12-20, or 2026-12-20T18:00
+  → 4:23 from: "2026-12-20T00:00Z" is not a date; write one such as 2026-12-20, or 2026-12-20T18:00
 { from: 20261220, to: 2027-01-04 } → 4:23 from: must be a date; put it in quotes, such as "2026-12-20"
 { from: 2026-12-20, to: 2026-12-20 }
   → 4:39 to: must be after from; the freeze ends where the day or instant of to begins

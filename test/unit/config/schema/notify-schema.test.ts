@@ -60,7 +60,7 @@ describe('the receivers of notifications', () => {
     ['- name: a', 'notify[0]: needs one of slack, teams, pagerDuty, email, webhook'],
     [`- slack: { url: "${url}" }\n  ${mail}`, 'slack and email are given; make two receivers of them'],
     [`- name: a\n  ${mail}\n- name: a\n  ${mail}`, 'another receiver is called "a" already'],
-    ['- slack: { url: hooks.example.com }', 'notify[0].slack.url: is no http or https URL'],
+    ['- slack: { url: hooks.example.com }', 'notify[0].slack.url: is not an http or https URL'],
     ['- teams: {}', 'notify[0].teams: needs url or urlFile'],
     [`- webhook: { url: "${url}", secret: short }`, 'is shorter than 16 characters'],
     [`- email: { ${login} }`, 'needs both username and a password'],

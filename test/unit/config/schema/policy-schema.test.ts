@@ -47,7 +47,7 @@ const refused = problemCases(`
 {} → 4:32 0]: needs prometheus, webhook, dataFlow or search
 { dataFlow: { atLeast: 70 } } → 4:55 0].dataFlow.atLeast: must be a percentage from 1% to 100%, such as 70%
 { dataFlow: { atLeast: "0%" } }
-  → 4:55 0].dataFlow.atLeast: "0%" is no share; it must be a percentage from 1% to 100%, such as 70%
+  → 4:55 0].dataFlow.atLeast: "0%" is not a share; it must be a percentage from 1% to 100%, such as 70%
 { webhook: { url: http://h }, prometheus: { url: http://p, query: up, expect: "> 0" } }
   → 4:34 0].webhook: prometheus and webhook are given; make two gates of them
 { webhook: { url: http://h }, name: A }
@@ -57,7 +57,7 @@ const refused = problemCases(`
 { webhook: { url: http://h, query: up } }
   → 4:60 0].webhook.query: unknown key "query", not known in this release; known here: url, every, urlFile, tokenFile, caFile
 { webhook: {} } → 4:34 0].webhook: needs url or urlFile
-{ webhook: { url: here } } → 4:50 0].webhook.url: is no URL; write one such as https://prometheus.example.com
+{ webhook: { url: here } } → 4:50 0].webhook.url: is not a URL; write one such as https://prometheus.example.com
 { webhook: { url: "ftp://h" } } → 4:50 0].webhook.url: must start with https:// or http://
 { webhook: { url: "http://u:hunter2@h" } }
   → 4:50 0].webhook.url: must not hold a user name or password; use tokenFile
@@ -77,11 +77,11 @@ const refused = problemCases(`
 { prometheus: { url: http://p, query: up, expect: 1 } }
   → 4:82 0].prometheus.expect: must be text such as ">= 0.99"
 { prometheus: { url: http://p, query: up, expect: "0.99" } }
-  → 4:82 0].prometheus.expect: "0.99" is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
+  → 4:82 0].prometheus.expect: "0.99" is not an expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
 { prometheus: { url: http://p, query: up, expect: "> 1e999" } }
-  → 4:82 0].prometheus.expect: "> 1e999" is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
+  → 4:82 0].prometheus.expect: "> 1e999" is not an expectation; write one of >= > <= < == != and a number, such as ">= 0.99"
 { prometheus: { url: http://p, query: up, expect: "> 1", for: long } }
-  → 4:94 0].prometheus.for: "long" is no duration; write one such as 250ms, 30s, 15m, 12h or 7d
+  → 4:94 0].prometheus.for: "long" is not a duration; write one such as 250ms, 30s, 15m, 12h or 7d
 `);
 
 describe('gates', () => {

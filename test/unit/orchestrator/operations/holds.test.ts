@@ -97,7 +97,9 @@ describe('hold of a collector', () => {
     });
     const why = { kind: 'unknown', subject: 'WEB-1', nearest: ['web-1.example.com'] } as const;
     expect(await holdOf('WEB-1')).toEqual({ kind: 'unknown', why });
-    expect(unknownSubjectWords(why)).toMatch(/^WEB-1 is no build.*; did you mean "web-1\.example\.com"\?$/);
+    expect(unknownSubjectWords(why)).toMatch(
+      /^WEB-1 is not a build.*; did you mean "web-1\.example\.com"\?$/,
+    );
   });
 
   it('keeps its name for the list, and is released by it when it has left every plan', async () => {

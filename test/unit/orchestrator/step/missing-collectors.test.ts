@@ -57,7 +57,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     ['lists it', () => true, undefined],
     ['is empty', () => false, 'empty'],
     ['lacks many more', (id) => id > 4, 'manyGone'],
-    ['can not be read', 'unread', undefined],
+    ['cannot be read', 'unread', undefined],
   ])(
     'keeps its state and its slot, and is polled again, while the inventory %s',
     async (_what, listed, doubt) => {

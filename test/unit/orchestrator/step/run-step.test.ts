@@ -220,7 +220,7 @@ describe('a create that waits for its place in the API budget', () => {
     expect(await job.upgrade()).toMatchObject({ progress: { state: 'queued' }, tally: { attempts: 0 } });
   });
 
-  it('gives its place up when its intent can not be stored', async () => {
+  it('gives its place up when its intent cannot be stored', async () => {
     const giveUp = vi.fn();
     const job = await aJob(queued, { reserveCreate: answering({ send: unasked, giveUp }) });
     vi.spyOn(job.store, 'saveIntent').mockRejectedValue(new Error('Redis is away'));

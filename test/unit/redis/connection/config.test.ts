@@ -21,8 +21,8 @@ describe('the place of a Redis', () => {
     [`redis://ann:1#${redisPassword}@db.example.com`, 'redis://ann:1'],
     ['unix:///run/redis.sock', 'unix:///run/redis.sock'],
     ['/run/redis.sock?db=1', '/run/redis.sock'],
-    [`//:${redisPassword}@db.example.com`, 'an address that is no URL'],
-    [`:${redisPassword}@db.example.com`, 'an address that is no URL'],
+    [`//:${redisPassword}@db.example.com`, 'an address that is not a URL'],
+    [`:${redisPassword}@db.example.com`, 'an address that is not a URL'],
   ])('has no credentials, whatever stands in them (P12): case %#', (url, place) => {
     expect(describeRedis(at(url)) === place, `it is ${place}`).toBe(true);
   });

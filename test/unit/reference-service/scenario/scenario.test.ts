@@ -31,7 +31,7 @@ describe('parseScenario', () => {
       });
     expect(parse).toThrow(ScenarioError);
     expect(parse).toThrow(/fleet: .*sise/);
-    expect(parse).toThrow(/durations\.median: "soon" is no duration/);
+    expect(parse).toThrow(/durations\.median: "soon" is not a duration/);
     expect(parse).toThrow(/failures\.0\.outcome/);
     expect(parse).toThrow(/httpFaults\.0\.operations\.0/);
   });

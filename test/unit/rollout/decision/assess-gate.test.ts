@@ -122,7 +122,7 @@ describe('a gate', () => {
     ['waits over three errors', asked, times(3, refused), 'waiting', unanswered('3 times')],
     ['is inconclusive at the fourth (P14)', asked, times(4, refused), 'inconclusive', unanswered('4 times')],
     ['takes a verdict for an error', unequal, [says('pass')], 'waiting'],
-    ['takes what is no number for an error', unequal, [noNumber], 'waiting'],
+    ['takes what is not a number for an error', unequal, [noNumber], 'waiting'],
     ['passes on a pass', hook, [says('pass', 'answered 200')], 'pass', 'answers pass'],
     ['holds on a hold', hook, [says('pass'), freeze], 'hold', 'answers hold: change freeze'],
     ['holds without a reason, too', hook, [says('hold')], 'hold', 'answers hold'],

@@ -42,7 +42,7 @@ const resume = (rollout: Rollout, at: number) => resumed(aView({ rollout }), at)
 
 const candidates = [{ lane: 0, retries: [], pending: [{ collectorId: 1, order: 1 }] }];
 
-describe('a rollout that can not believe the inventory (P14)', () => {
+describe('a rollout that cannot believe the inventory (P14)', () => {
   it('starts nothing, lets no wave pass, says why and since when, and reads the inventory again', () => {
     const { actions, blockers, wakeAt } = decide(aView({ rollout: doubting, candidates }), t + 3 * minutes);
     expect(actions.map((action) => action.do)).toEqual(['setBrake', 'checkInventory']);

@@ -103,7 +103,7 @@ describe('the present config of a rollout on its way', () => {
     expect(follow(frozenNow, aPolicy(), { isTakenUp: true })?.policy.freezes).toEqual([]);
   });
 
-  it('is not followed by what can not be read', () => {
+  it('is not followed by what cannot be read', () => {
     // Upgrades of it still run, and it may yet be taken back: by the brakes that it has then.
     const slower = aPolicy({ concurrency: 1 });
     for (const state of ['aborted', 'held'] as const)

@@ -71,7 +71,7 @@ describe('an upgrade whose polls are always refused (P9)', () => {
     expect(afterMs).toBeLessThan(5 * minutes);
   });
 
-  it('has its collector polled when its task can not be polled', () => {
+  it('has its collector polled when its task cannot be polled', () => {
     const asked = pollOn(anUpgradingOne({ dueAt: t }), (at) => ({
       failure: refused,
       of: at < t + 35 * minutes ? 'task' : 'collector',
