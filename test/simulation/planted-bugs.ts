@@ -196,7 +196,7 @@ const plants = {
   /** See `makeDaemonModel`, as for the others without a change here. */
   // As if the inventory said who is in no upgrade.
   anyRowOffers: {
-    firstSeed: 156,
+    firstSeed: 839,
     fleet: (fleet) => ({
       ...fleet,
       readUpgradable: async (_build, onPage, signal) => {
