@@ -23,7 +23,7 @@ import { seatJoiners } from './seat-joiners.ts';
  * @param policy the present one: it and the frozen one both have to select a collector, so that neither a policy that was
  *   changed since, nor a daemon with an older config, adds one that the other excludes (P5). How joiners group is the frozen
  *   policy's word
- * @param known collectors with a record in this rollout
+ * @param known collectors of the fleet with a record in this rollout
  * @returns only the new records, with the rollout and groups that know them; null when nobody joins
  */
 export function* planJoiners(
@@ -43,7 +43,7 @@ export function* planJoiners(
     (each) => !known.has(each.id) && judge(each) === undefined && !mustWait(each),
   );
   if (joiners.length === 0) return null;
-  const planned = rollout.waves.reduce((sum, { size, joined }) => sum + size + joined, 0);
+  const planned = countPlanned(rollout);
   const extended = extendGroups(rollout, groups);
   const inOrder = yield* inHashOrder(joiners, rollout.id);
   const waveOf = seatJoiners(rollout, groups, inOrder);
@@ -94,17 +94,17 @@ export function makeJoinerJudge(
 
 /**
  * A planned collector that was alone with its value is in no domain of that cap, and may be tried again at any time:
- * whoever shares the value is left to the next rollout (P2).
+ * whoever shares the value is left to the next rollout (P2). So is whoever may share it with one that this reading lacks.
  */
 function* makeMustWait(
-  { policy }: Rollout,
+  rollout: Rollout,
   groups: PlanGroups,
   fleet: FleetSnapshot,
   known: ReadonlySet<number>,
 ): Steps<(collector: FleetCollector) => boolean> {
   const domains = new Set(groups.domains.map(({ label }) => label));
   const labelsOf = (collector: FleetCollector) =>
-    policy.maxInFlightPer.flatMap(({ key }) => {
+    rollout.policy.maxInFlightPer.flatMap(({ key }) => {
       const label = domainLabel(collector, key);
       return label === undefined || domains.has(label) ? [] : [label];
     });
@@ -112,7 +112,12 @@ function* makeMustWait(
   yield* eachInSteps(fleet.collectors, (collector) => {
     if (known.has(collector.id)) for (const label of labelsOf(collector)) taken.add(label);
   });
-  return (collector) => labelsOf(collector).some((label) => taken.has(label));
+  const isOneUnseen = known.size < countPlanned(rollout);
+  return (collector) => labelsOf(collector).some((label) => isOneUnseen || taken.has(label));
+}
+
+function countPlanned({ waves }: Rollout): number {
+  return waves.reduce((sum, { size, joined }) => sum + size + joined, 0);
 }
 
 /** Finds or adds what joiners belong to. */

@@ -184,6 +184,23 @@ describe('late joiners', () => {
     expect(taken?.map(({ identity: { collectorName } }) => collectorName)).toEqual(['web-1']);
   });
 
+  it('wait for the next rollout where they share a cap with one that was alone, or that this reading lacks (P2)', () => {
+    const newcomers = ['c4', 'c5', 'c1'].map((cluster) => ({ name: cluster, fields: { cluster } }));
+    const joiners = (lacks: number) => {
+      const seen = { ...fleet, collectors: fleet.collectors.filter(({ id }) => id !== lacks) };
+      const known = idsOf(frozen);
+      known.delete(lacks);
+      const now = grownBy(
+        seen,
+        newcomers.map((each, index) => ({ ...each, id: 20 + index })),
+      );
+      const result = runAtOnce(planJoiners(frozen.rollout, frozen.groups, policy, now, known));
+      return result?.upgrades.map(({ identity }) => identity.collectorName).sort();
+    };
+    expect(joiners(0)).toEqual(['c1', 'c5']);
+    expect(joiners(4)).toEqual(['c1']);
+  });
+
   it('are none for a rollback', () => {
     expect(joined([{}], { rollout: { ...frozen.rollout, kind: 'rollback' } })).toBeNull();
   });
