@@ -170,6 +170,11 @@ export function isAskedAtTheEnd({ kind }: GateRule): boolean {
   return askedAtTheEnd[kind];
 }
 
+/** For how long its answer has to last; 0 where one is enough. */
+export function forMsOf(gate: GateRule): DurationMs {
+  return 'forMs' in gate ? gate.forMs : 0;
+}
+
 const askedAtTheEnd: Readonly<Record<GateRule['kind'], boolean>> = {
   prometheus: false,
   webhook: true,
@@ -207,7 +212,7 @@ function judgeCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgeme
   const { verdict, value, detail, errorsInRow, askedAt, since } = answers;
   const isMet = verdict === 'met';
   const expect = expectationOf(gate);
-  const forMs = gate.kind === 'prometheus' ? gate.forMs : 0;
+  const forMs = forMsOf(gate);
   const figures = gate.kind === 'dataFlow' && errorsInRow === 0 ? { detail } : {};
   const answered = { kind: 'answered', isMet, value, expect, forMs, ...figures } as const;
   // An instant that is missing can't prove anything: it counts as never.

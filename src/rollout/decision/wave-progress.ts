@@ -5,7 +5,7 @@ import type { Wave } from '../model/rollout.ts';
 import type { HoldCause } from '../model/stop-cause.ts';
 import { isEnd, isFailed } from '../model/upgrade.ts';
 import { type AssessedView, type AssessedWave, total } from './assess.ts';
-import { assessGate, isAskedAtTheEnd, isWatchedLongerThan } from './assess-gate.ts';
+import { assessGate, forMsOf, isAskedAtTheEnd, isWatchedLongerThan } from './assess-gate.ts';
 import type { Blocker } from './blocker.ts';
 import { isCanary } from './breaker.ts';
 import type { Action } from './decision.ts';
@@ -164,7 +164,7 @@ function askGates(
       });
     if (verdict === 'hold' || verdict === 'inconclusive')
       return stops({ kind: 'gateInconclusive', ...of, undecided: false });
-    const forMs = Math.max(undecidedForMin, gate.kind === 'prometheus' ? 3 * gate.forMs : 0);
+    const forMs = Math.max(undecidedForMin, 3 * forMsOf(gate));
     if (verdict === 'waiting' && isWatchedLongerThan(gate, answers, { since: endsAt, now, forMs }))
       return stops({ kind: 'gateInconclusive', ...of, undecided: true });
     // A dry run decides nothing, but it has to have shown something.

@@ -81,33 +81,51 @@ function compiledOrNobody(compile: () => CollectorTest): CollectorTest {
  * @throws PatternError for a regular expression that can't be used
  */
 function compileSelector(selector: Selector): CollectorTest {
-  const tests: Array<CollectorTest> = [];
-  const text = (patterns: readonly string[] | undefined, of: (collector: FleetCollector) => string) => {
-    if (patterns === undefined) return;
-    const matches = compilePatterns(patterns);
-    tests.push((collector) => matches(of(collector)));
-  };
-  text(selector.name, (c) => c.name);
-  text(selector.category, (c) => c.category);
-  text(selector.hostName, (c) => c.hostName);
-  text(selector.osName, (c) => c.osName);
-  text(selector.osArch, (c) => c.osArch);
-  text(selector.sourceSyncMode, (c) => c.sourceSyncMode);
-  for (const [key, patterns] of Object.entries(selector.fields ?? {})) {
-    text(patterns, (c) => (Object.hasOwn(c.fields, key) ? (c.fields[key] ?? '') : ''));
-  }
-  const { id, version, ephemeral } = selector;
-  if (id !== undefined) {
-    const ids = new Set(id);
-    tests.push((c) => ids.has(c.id));
-  }
-  if (version !== undefined) {
-    const ranges = version.map(parseVersionRange);
-    tests.push((c) => ranges.some((range) => range !== undefined && isInVersionRange(c.build, range)));
-  }
-  if (ephemeral !== undefined) tests.push((c) => c.ephemeral === ephemeral);
+  const keys = Object.keys(makeTest) as ReadonlyArray<keyof Selector>;
+  const tests = keys.flatMap((key) => testsOf(key, selector[key]));
   return (collector) => tests.every((test) => test(collector));
 }
+
+type Wanted = Required<Selector>;
+
+function testsOf<Key extends keyof Wanted>(key: Key, wanted: Wanted[Key] | undefined): CollectorTest[] {
+  return wanted === undefined ? [] : [makeTest[key](wanted)];
+}
+
+const ofText =
+  (of: (collector: FleetCollector) => string) =>
+  (patterns: readonly string[]): CollectorTest => {
+    const matches = compilePatterns(patterns);
+    return (collector) => matches(of(collector));
+  };
+
+// A key without a test would match everybody (P5).
+const makeTest: { readonly [Key in keyof Wanted]: (wanted: Wanted[Key]) => CollectorTest } = {
+  name: ofText(({ name }) => name),
+  category: ofText(({ category }) => category),
+  hostName: ofText(({ hostName }) => hostName),
+  osName: ofText(({ osName }) => osName),
+  osArch: ofText(({ osArch }) => osArch),
+  sourceSyncMode: ofText(({ sourceSyncMode }) => sourceSyncMode),
+  fields: (wanted) => {
+    const tests = Object.entries(wanted).map(([key, patterns]) =>
+      ofText(({ fields }) => (Object.hasOwn(fields, key) ? (fields[key] ?? '') : ''))(patterns),
+    );
+    return (collector) => tests.every((test) => test(collector));
+  },
+  id: (wanted) => {
+    const ids = new Set(wanted);
+    return ({ id }) => ids.has(id);
+  },
+  version: (wanted) => {
+    const ranges = wanted.map(parseVersionRange);
+    return ({ build }) => ranges.some((range) => range !== undefined && isInVersionRange(build, range));
+  },
+  ephemeral:
+    (wanted) =>
+    ({ ephemeral }) =>
+      ephemeral === wanted,
+};
 
 /** One comparison of a version range. */
 interface VersionBound {
