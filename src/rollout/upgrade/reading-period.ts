@@ -126,7 +126,9 @@ function controlReadings(
 ): readonly Reading[] {
   const usualMs = usualOf(busy);
   const running = totalOf([...runningByBuild(busy).values()]);
-  const stretch = running.count > lastUpgrades ? stretchOf(running, usualMs) : 1;
+  // Where nobody waits for a slot it is read rarely as it is.
+  const isAwaited = busy.some(({ isSlotAwaited }) => isSlotAwaited);
+  const stretch = isAwaited && running.count > lastUpgrades ? stretchOf(running, usualMs) : 1;
   const listMs = Math.max(usualMs * listShare(busy, pages, running) * stretch, usualMs * periodMinShare);
   const periodMs = Math.min(listMs, awaitedRowsMs(busy, usualMs));
   return [

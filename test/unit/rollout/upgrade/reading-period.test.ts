@@ -64,6 +64,7 @@ describe('which lists are read, and how often', () => {
     // As many as each half minute: all began at once.
     expect(control(800)).toEqual([3]);
     expect(seconds({ running: 5, ends: 1.25, isSlotAwaited: false })).toEqual([8.334]);
+    expect(seconds({ running: 200, ends: 0, isSlotAwaited: false })).toEqual([30]);
     // The list of the target shows an end only while the collector restarts.
     expect(periods([aRolloutWith({ running: 200, ends: 0 })]).upgradable).toBe(6);
   });
