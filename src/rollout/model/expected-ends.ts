@@ -34,6 +34,10 @@ const deviationsMax = 3;
 // Each round doubles the digits that are right.
 const rounds = 4;
 
+// An end that no list has shown yet counts as running, and looks like a slow upgrade. So ages lengthen an estimate only so far
+// beyond what is known: else lists would be read more rarely for it, and more ends be overlooked.
+const knownTimesMax = 1.5;
+
 /**
  * Estimates how long upgrades take from those that have ended, and from those that have not: the short ones end first, so
  * that the mean of the ended ones alone would be too short at the start of a rollout. The estimate of a stratum begins at
@@ -49,7 +53,10 @@ export function expectEnds({
   readonly durations: ReadonlyMap<number, DurationSummary>;
   readonly expectMs: DurationMs;
 }): ExpectedEnds {
-  const ofAllMs = estimateMedian({ ended: [...durations.values()], running }, expectMs);
+  const ofAllMs = estimateMedian(
+    { ended: [...durations.values()], running },
+    { priorMs: expectMs, expectMs },
+  );
   const medianOf = new Map(
     [...new Set(running.map(({ stratum }) => stratum))].map((stratum) => {
       const ended = durations.get(stratum);
@@ -57,7 +64,7 @@ export function expectEnds({
         ended: ended === undefined ? [] : [ended],
         running: running.filter((each) => each.stratum === stratum),
       };
-      return [stratum, estimateMedian(sample, ofAllMs)];
+      return [stratum, estimateMedian(sample, { priorMs: ofAllMs, expectMs })];
     }),
   );
   const medians = running.map(({ stratum }) => medianOf.get(stratum) ?? ofAllMs);
@@ -71,7 +78,10 @@ export function expectEnds({
 }
 
 /** The median of log-normal durations that explains a sample best, by Newton's method. */
-function estimateMedian({ ended, running }: Sample, priorMs: DurationMs): DurationMs {
+function estimateMedian(
+  { ended, running }: Sample,
+  { priorMs, expectMs }: { readonly priorMs: DurationMs; readonly expectMs: DurationMs },
+): DurationMs {
   let medianMs = priorMs;
   for (let round = 0; round < rounds; round += 1) {
     let pull = priorEnds * Math.log(priorMs / medianMs);
@@ -88,7 +98,8 @@ function estimateMedian({ ended, running }: Sample, priorMs: DurationMs): Durati
     }
     medianMs *= Math.exp(pull / weight);
   }
-  return medianMs;
+  const knownMs = Math.max(expectMs, ...ended.map((each) => each.medianMs));
+  return Math.min(medianMs, knownTimesMax * knownMs);
 }
 
 function deviationsOf(ageMs: DurationMs, medianMs: DurationMs): number {

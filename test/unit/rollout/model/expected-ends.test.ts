@@ -84,6 +84,14 @@ describe('how long upgrades are expected to take', () => {
     expect(usualMs).toBeLessThan(5 * minutes);
   });
 
+  it('grows only so far by ends that no list has shown yet, so that lists are not read ever more rarely', () => {
+    const running = Array.from({ length: 800 }, (_, index) => ({ stratum: 0, ageMs: index * 600 }));
+    const usualOf = (ended: readonly number[]) =>
+      expectEnds({ running, durations: new Map([[0, summaryOf(ended)]]), expectMs }).usualMs / minutes;
+    expect(usualOf([minutes])).toBe(7.5);
+    expect(usualOf([20 * minutes])).toBeGreaterThan(7.5);
+  });
+
   it('is not changed by a few that hang', () => {
     const durations = new Map([[0, summaryOf(spreadAround(expectMs))]]);
     const hung = Array.from({ length: 3 }, () => ({ stratum: 0, ageMs: 1_000 * expectMs }));
