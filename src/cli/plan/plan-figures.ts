@@ -52,7 +52,7 @@ export function assessPlan(
       {
         name,
         size: members.length,
-        strata: covered[index]?.strata ?? 0,
+        strata: covered[index] ?? 0,
         soakMs: rule.soakMs,
         failuresAllowed: failuresAllowed(rule.maxFailures, members.length),
         maxFailures: formatAmount(rule.maxFailures),

@@ -3,8 +3,6 @@ import { collectorZone as ofCollector } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import { type CalendarRules, freezeAt, horizonMs, openStretches } from './open-stretches.ts';
 
-export type { CalendarRules } from './open-stretches.ts';
-
 /**
  * The windows and freezes of a rollout: its policy's, but for a rollback that a person lets start at any time. A rollback
  * by `onBreach` keeps them: nobody is there who knows whether a restart at noon, or in a freeze, harms more than the

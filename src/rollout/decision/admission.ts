@@ -1,11 +1,6 @@
 import { type DurationMs, type EpochMs, earliest } from '../../base/time.ts';
-import {
-  assessCalendar,
-  type CalendarRules,
-  calendarOf,
-  needsCollectorZone,
-  type Opening,
-} from '../calendar/calendar.ts';
+import { assessCalendar, calendarOf, needsCollectorZone, type Opening } from '../calendar/calendar.ts';
+import type { CalendarRules } from '../calendar/open-stretches.ts';
 import type { Lane } from '../model/plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
 import type { Blocker, LaneBlocker } from './blocker.ts';
@@ -84,18 +79,12 @@ export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | u
   const verdicts = judgeLanes({ ...view, candidates: waiting }, now).map(({ verdict }) => verdict);
   if (verdicts.some(({ kind }) => kind === 'free')) return undefined;
   const closed = verdicts.flatMap((verdict) =>
-    verdict.kind === 'blocked' && isWindowWait[verdict.blocker.kind] ? [verdict.blocker.until] : [],
+    verdict.kind === 'blocked' && windowWaits.has(verdict.blocker.kind) ? [verdict.blocker.until] : [],
   );
   return closed.length === 0 ? undefined : earliest(closed);
 }
 
-const isWindowWait: Readonly<Record<LaneBlocker['kind'], boolean>> = {
-  stratumHeld: false,
-  window: true,
-  freeze: true,
-  windowTooShort: true,
-  cap: false,
-};
+const windowWaits: ReadonlySet<LaneBlocker['kind']> = new Set(['window', 'freeze', 'windowTooShort']);
 
 /** Why collectors of this lane must wait, if they must. Evaluated in order: what an operator must repair comes first. */
 export function judgeLane(view: RolloutView, laneIndex: number, now: EpochMs): LaneVerdict {

@@ -1,18 +1,12 @@
-import type { WaveRule } from '../model/policy.ts';
-import { failuresAllowed } from '../model/policy.ts';
+import { failuresAllowed, type WaveRule } from '../model/policy.ts';
 import type { RolloutView, StratumSummary, Wave, WaveSummary } from '../model/rollout.ts';
-import { runningStates, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import type { WaveFailures } from '../model/stop-cause.ts';
+import { isRunning, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import { countIn } from '../model/upgrade-figures.ts';
 
 /** How a wave stands against its gate. Members of held strata are set aside: neither waited for nor counted. */
-export interface WaveAssessment {
-  /** Weighted failures that count, and how many it may have: more than that trips it. */
-  readonly failures: number;
-  readonly failuresAllowed: number;
-  /** Weighted failures that no longer count. */
-  readonly acknowledged: number;
+export interface WaveAssessment extends Omit<WaveFailures, 'wave' | 'lostWeight'> {
   readonly tripped: boolean;
-  /** Collectors that did not come back; those of held strata are set aside with their weight. */
-  readonly lost: number;
   readonly pending: number;
   readonly active: number;
   readonly deferred: number;
@@ -58,7 +52,7 @@ function assessWave(
   const acknowledged = Math.min(weight, Math.max(0, wave.acknowledgedWeight - aside.acknowledged));
   const failures = weight - acknowledged;
   const { pending, retrying, deferred, succeeded } = summary.counts;
-  const running = countRunning(summary);
+  const running = countIn(summary.counts, isRunning);
   const waiting = Math.max(0, pending + retrying - aside.waiting);
   const members = wave.size + wave.joined;
   const settled = running === 0 && waiting === 0;
@@ -154,22 +148,12 @@ export function assessWaves(view: RolloutView, strata: ReadonlySet<number>): rea
 
 /** How many upgrades of the rollout are in such states. */
 export function total(view: Pick<RolloutView, 'waves'>, wanted: (state: UpgradeState) => boolean): number {
-  let sum = 0;
-  for (const { counts } of view.waves) {
-    for (const state of upgradeStates) if (wanted(state)) sum += counts[state];
-  }
-  return sum;
+  return view.waves.reduce((sum, { counts }) => sum + countIn(counts, wanted), 0);
 }
 
 /** True once a wave has been opened; what belongs to it may start. */
 export function hasBegun({ state }: Wave): boolean {
   return state !== 'waiting' && state !== 'awaitingApproval';
-}
-
-function countRunning({ counts }: WaveSummary): number {
-  let sum = 0;
-  for (const state of runningStates) sum += counts[state];
-  return sum;
 }
 
 /** Counters of a wave nobody has entered. */

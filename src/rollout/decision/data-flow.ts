@@ -1,6 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { DataFlowRule } from '../model/policy.ts';
 import type { Upgrade } from '../model/upgrade.ts';
+import { endedAtOf } from '../model/upgrade-figures.ts';
 import type { GateAnswer, MessageCounts } from './assess-gate.ts';
 
 /** From the first instant to the second, which is not in it. */
@@ -53,7 +54,7 @@ export function askDataFlow(
   if (forMs < rangeMin) return { detail: 'the last upgrade has ended too recently' };
   const after = { from: to - forMs, to };
   // The day before may have been a day of this soak: it goes back to one on which the wave had not started.
-  const begunAt = Math.min(...upgrades.map(({ tally, progress }) => tally.firstStartedAt ?? endOf(progress)));
+  const begunAt = Math.min(...upgrades.map((each) => each.tally.firstStartedAt ?? upgradedAt(each)));
   const times = Math.max(1, Math.ceil((to - begunAt) / rule.comparedToMs));
   const backMs = times * rule.comparedToMs;
   return {
@@ -100,11 +101,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-function upgradedAt({ progress }: Upgrade): EpochMs {
-  return endOf(progress);
-}
-
 /** Those that soak have ended. */
-function endOf(progress: Upgrade['progress']): EpochMs {
-  return 'endedAt' in progress ? progress.endedAt : 0;
+function upgradedAt(upgrade: Upgrade): EpochMs {
+  return endedAtOf(upgrade) ?? 0;
 }

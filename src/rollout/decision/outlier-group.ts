@@ -1,5 +1,4 @@
-import type { SharedAttribute } from '../model/attributes.ts';
-import { formatAttributes } from '../model/attributes.ts';
+import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
 import { findStratum } from '../model/plan-groups.ts';
 import type { HeldStratum, RolloutView } from '../model/rollout.ts';
 

@@ -1,20 +1,16 @@
+import type { OutlierTally, Tally } from '../model/attributes.ts';
 import type { RolloutView, StratumSummary } from '../model/rollout.ts';
+import { heldStrataOf } from './assess.ts';
 
 /** A stratum whose failures are outliers from the rest, with the figures (DESIGN §4, Strata). */
-export interface OutlierStratum {
+export interface OutlierStratum extends OutlierTally {
   readonly stratum: number;
   readonly label: string;
-  readonly failed: number;
-  readonly tried: number;
-  /** All other strata. */
-  readonly elsewhere: { readonly failed: number; readonly tried: number };
 }
 
 /** How a stratum stands over all waves. */
-interface Tally {
+interface StratumTally extends Tally {
   readonly stratum: number;
-  readonly failed: number;
-  readonly tried: number;
   readonly active: number;
 }
 
@@ -42,7 +38,7 @@ const strataShareMax = 0.2;
 export function findOutliers(view: RolloutView): readonly OutlierStratum[] {
   const tallies = tallyStrata(view, view.strata);
   const chanceMax = chanceAtAnyTime / Math.max(1, tallies.length);
-  const found: Tally[] = [];
+  const found: StratumTally[] = [];
   for (const suspect of suspectsOf(tallies)) {
     if (suspect.failed < failuresAtAnyTime) continue;
     const outliers = [...found, suspect];
@@ -85,14 +81,14 @@ export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
 
 function findOutliersIn(
   view: RolloutView,
-  tallies: readonly Tally[],
+  tallies: readonly StratumTally[],
   trip: Trip,
 ): readonly OutlierStratum[] | undefined {
   const chanceMax = trip.triesEachStratum
     ? chanceWhenTripped
     : chanceWhenTripped / Math.max(1, tallies.length);
   const failuresMin = trip.triesEachStratum ? 1 : failuresWhenTripped;
-  const outliers: Tally[] = [];
+  const outliers: StratumTally[] = [];
   for (const suspect of suspectsOf(tallies)) {
     if (suspect.failed < failuresMin) continue;
     outliers.push(suspect);
@@ -109,10 +105,10 @@ function findOutliersIn(
 }
 
 /** Strata that are not held, added up over the waves. */
-function tallyStrata(view: RolloutView, strata: readonly StratumSummary[]): readonly Tally[] {
+function tallyStrata(view: RolloutView, strata: readonly StratumSummary[]): readonly StratumTally[] {
   if (!view.rollout.policy.isolateStrata || view.groups.strata.length < 2) return [];
-  const held = new Set(view.rollout.heldStrata.map(({ stratum }) => stratum));
-  const tallies = new Map<number, Tally>();
+  const held = heldStrataOf(view);
+  const tallies = new Map<number, StratumTally>();
   // Known failures stand at the start as a debt, so that they count neither as failures nor as tries.
   for (const { stratum, failed } of view.rollout.acknowledgedStrata) {
     if (held.has(stratum)) continue;
@@ -137,16 +133,16 @@ function tallyStrata(view: RolloutView, strata: readonly StratumSummary[]): read
 }
 
 /** Strata with failures, the worst first. */
-function suspectsOf(tallies: readonly Tally[]): readonly Tally[] {
+function suspectsOf(tallies: readonly StratumTally[]): readonly StratumTally[] {
   return tallies
     .filter(({ failed }) => failed > 0)
     .sort((a, b) => b.failed / b.tried - a.failed / a.tried || b.failed - a.failed || a.stratum - b.stratum);
 }
 
 /** All strata but some, added up. */
-type Rest = Omit<Tally, 'stratum'>;
+type Rest = Omit<StratumTally, 'stratum'>;
 
-function restOf(tallies: readonly Tally[], without: readonly Tally[]): Rest {
+function restOf(tallies: readonly StratumTally[], without: readonly StratumTally[]): Rest {
   const left = new Set(without.map(({ stratum }) => stratum));
   const rest = { failed: 0, tried: 0, active: 0 };
   for (const { stratum, failed, tried, active } of tallies) {
@@ -158,7 +154,7 @@ function restOf(tallies: readonly Tally[], without: readonly Tally[]): Rest {
   return rest;
 }
 
-function failedMostly({ failed, tried }: Tally): boolean {
+function failedMostly({ failed, tried }: StratumTally): boolean {
   return failed * 2 >= tried;
 }
 
@@ -167,7 +163,11 @@ function didAllWell({ failed, tried, active }: Rest, outliers: number): boolean 
 }
 
 /** Few enough to be exceptions, together with what is held already. */
-function areFew(view: RolloutView, tallies: readonly Tally[], outliers: readonly Tally[]): boolean {
+function areFew(
+  view: RolloutView,
+  tallies: readonly StratumTally[],
+  outliers: readonly StratumTally[],
+): boolean {
   const { strata } = view.groups;
   const sizeOf = (index: number) => (strata[index]?.sizes ?? []).reduce((sum, size) => sum + size, 0);
   const held = view.rollout.heldStrata;
@@ -182,7 +182,7 @@ function areFew(view: RolloutView, tallies: readonly Tally[], outliers: readonly
   );
 }
 
-function standsOut({ failed, tried }: Tally, rest: Rest, chanceMax: number): boolean {
+function standsOut({ failed, tried }: StratumTally, rest: Rest, chanceMax: number): boolean {
   // Half a failure more than was seen: a rest without any failure, but also without much to show, proves little.
   const share = (rest.failed + 0.5) / (rest.tried + 1);
   return chanceOfAtLeast(failed, tried, share) <= chanceMax;
@@ -200,7 +200,7 @@ function chanceOfAtLeast(failed: number, tried: number, chance: number): number 
   return Math.max(0, 1 - below);
 }
 
-function describe(view: RolloutView, outlier: Tally, rest: Rest): OutlierStratum {
+function describe(view: RolloutView, outlier: StratumTally, rest: Rest): OutlierStratum {
   const label = view.groups.strata[outlier.stratum]?.label ?? '';
   const { failed, tried, stratum } = outlier;
   return { stratum, label, failed, tried, elsewhere: { failed: rest.failed, tried: rest.tried } };

@@ -8,15 +8,12 @@ import { type AssessedView, type AssessedWave, total } from './assess.ts';
 import { assessGate, forMsOf, isAskedAtTheEnd, isWatchedLongerThan } from './assess-gate.ts';
 import type { Blocker } from './blocker.ts';
 import { isCanary } from './breaker.ts';
-import type { Action } from './decision.ts';
+import type { Action, Decision } from './decision.ts';
 import { soakEndIfBegun, soakEndsAtOf } from './soak.ts';
 import { deferredBlocker, lastDeferredUntil, noEvidence } from './wave-blockers.ts';
 
 /** What the first wave that has not passed does next. */
-export interface Progress {
-  readonly actions: readonly Action[];
-  readonly blockers: readonly Blocker[];
-  readonly wakeAt: EpochMs | null;
+export interface Progress extends Decision {
   /** Nothing may be admitted beside it: the rollout is about to stop. */
   readonly stops: boolean;
 }
@@ -109,22 +106,15 @@ function watchSoak({ index, wave, rule, assessment }: AssessedWave, { endsAt, no
   const isOver = now >= endsAt;
   const isSeenWell = check !== null && check.at >= endsAt && check.silent === 0 && check.failedPolls === 0;
   if (isOver && (!isPolled || isSeenWell)) return acts();
-  const blockers: Blocker[] = [
-    isOver
-      ? {
-          kind: 'soakCheck',
-          wave: wave.name,
-          silent: check?.silent ?? 0,
-          failedPolls: check?.failedPolls ?? 0,
-          until: null,
-        }
-      : { kind: 'soak', wave: wave.name, until: endsAt },
-  ];
-  if (!isPolled) return { actions: [], blockers, wakeAt: endsAt, stops: false };
+  const { silent = 0, failedPolls = 0 } = check ?? {};
+  const waiting = isOver
+    ? waits({ kind: 'soakCheck', wave: wave.name, silent, failedPolls, until: null })
+    : waits({ kind: 'soak', wave: wave.name, until: endsAt });
+  if (!isPolled) return { ...waiting, wakeAt: endsAt };
   const dueAt = soakPollDueAt(wave, rule, endsAt);
-  if (now >= dueAt)
-    return { actions: [{ do: 'checkSoak', wave: index }], blockers, wakeAt: null, stops: false };
-  return { actions: [], blockers, wakeAt: dueAt, stops: false };
+  return now >= dueAt
+    ? { ...waiting, actions: [{ do: 'checkSoak', wave: index }] }
+    : { ...waiting, wakeAt: dueAt };
 }
 
 function soakPollDueAt(wave: Wave, rule: WaveRule, endsAt: EpochMs): EpochMs {

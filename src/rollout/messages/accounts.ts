@@ -1,24 +1,23 @@
 import { type AccountMark, type AccountStatus, matchesMin, type SampleFigures } from '../model/account.ts';
+import { makeWords } from './sentences.ts';
 
 /** Why this daemon leaves a rollout alone, and what to do about it. */
-export function accountWords(status: Exclude<AccountStatus, { kind: 'own' }>): string {
-  switch (status.kind) {
-    case 'unknown': {
-      const why = status.reason === '' ? '' : ` (${status.reason})`;
-      return `it is compared with what the service shows, to see whether it belongs to this account${why}; nothing of it starts until then`;
-    }
-    case 'another':
-      return `it belongs to another account: ${figureWords(status)}. Set service.baseUrl and the access key back to that account, or abort it`;
-    case 'unclear': {
-      const { compared, matched } = status;
-      const isOnlyFew = compared > 0 && matched === compared;
-      const rotated = isOnlyFew
-        ? `; if only the access key was rotated, fewer than ${matchesMin} collectors can't show that: abort it, and start the policy again`
-        : ', or abort it';
-      return `it may belong to another account: ${figureWords(status)}. Set service.baseUrl and the access key back to those it began with${rotated}`;
-    }
-  }
-}
+export const accountWords = makeWords<Exclude<AccountStatus, { kind: 'own' }>>({
+  unknown: ({ reason }) => {
+    const why = reason === '' ? '' : ` (${reason})`;
+    return `it is compared with what the service shows, to see whether it belongs to this account${why}; nothing of it starts until then`;
+  },
+  another: (figures) =>
+    `it belongs to another account: ${figureWords(figures)}. Set service.baseUrl and the access key back to that account, or abort it`,
+  unclear: (figures) => {
+    const { compared, matched } = figures;
+    const isOnlyFew = compared > 0 && matched === compared;
+    const rotated = isOnlyFew
+      ? `; if only the access key was rotated, fewer than ${matchesMin} collectors can't show that: abort it, and start the policy again`
+      : ', or abort it';
+    return `it may belong to another account: ${figureWords(figures)}. Set service.baseUrl and the access key back to those it began with${rotated}`;
+  },
+});
 
 function figureWords({ compared, matched, renamed }: SampleFigures): string {
   if (compared === 0) return 'it has no collector left to compare with what the service shows';

@@ -15,7 +15,7 @@ import { upgradeReasonWords } from './upgrade-reasons.ts';
 const holdAfter = formatDuration(implausibleHoldAfterMs);
 
 /** What stands in the way, as a sentence without its `until`. */
-export const blockerWords: (blocker: Blocker) => string = makeWords<BlockerKind, Blocker>({
+export const blockerWords = makeWords<Blocker, BlockerKind>({
   ...stopSentences,
   planApproval: () => 'the plan waits for approval',
   held: ({ reason }) => `the rollout is held: ${rolloutReasonWords(reason)}`,

@@ -48,7 +48,7 @@ export type Health =
       readonly foreign: ReadonlyArray<{ readonly rolloutId: string; readonly reason: string }>;
     };
 
-export const healthWords: (health: Health) => string = makeWords<Health['kind'], Health>({
+export const healthWords = makeWords<Health>({
   serviceUnasked: () => 'not asked yet',
   serviceWell: () => 'answers',
   serviceFault: ({ status, inRow }) =>
@@ -87,7 +87,7 @@ export type Lateness =
   /** Places in the API budget. */
   | { readonly kind: 'places'; readonly lateMs: DurationMs };
 
-export const latenessWords: (late: Lateness) => string = makeWords<Lateness['kind'], Lateness>({
+export const latenessWords = makeWords<Lateness>({
   create: ({ withinMs }) =>
     `a create could not leave within ${withinMs} ms of its intent, and goes back to wait for its turn`,
   places: ({ lateMs }) =>

@@ -1,8 +1,8 @@
-import { assertNever } from '../../base/assert.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { LeftBehindKind } from '../../base/vocabulary.ts';
 import type { LeftBehind, LeftBehindCollector, LeftBehindReason } from '../model/left-behind.ts';
 import type { LeftOutCount, LeftOutKind, NoTarget } from '../model/left-out.ts';
+import { makeWords } from './sentences.ts';
 import { upgradeReasonWords } from './upgrade-reasons.ts';
 
 /** Why a collector is left out of a plan. */
@@ -55,23 +55,16 @@ export function nobodyPlannedWords({
 }
 
 /** Why a policy has no build to go to. */
-export function noTargetWords(why: NoTarget): string {
-  switch (why.kind) {
-    case 'noLatest':
-      return 'the service marks no build as the latest';
-    case 'notOffered':
-      return `the service does not offer build ${why.build}`;
-    case 'buildHeld':
-      return `build ${why.build} is held: ${why.reason}; upwave release ${why.build} lets it through`;
-    case 'tooNew': {
-      const { build, since, ageMs, notBefore } = why;
-      const [known, due] = [since, notBefore].map((at) => new Date(at).toISOString());
-      return `build ${build} is known since ${known}, and will be ${formatDuration(ageMs)} old at ${due}`;
-    }
-    default:
-      return assertNever(why);
-  }
-}
+export const noTargetWords = makeWords<NoTarget>({
+  noLatest: () => 'the service marks no build as the latest',
+  notOffered: ({ build }) => `the service does not offer build ${build}`,
+  buildHeld: ({ build, reason }) =>
+    `build ${build} is held: ${reason}; upwave release ${build} lets it through`,
+  tooNew: ({ build, since, ageMs, notBefore }) => {
+    const [known, due] = [since, notBefore].map((at) => new Date(at).toISOString());
+    return `build ${build} is known since ${known}, and will be ${formatDuration(ageMs)} old at ${due}`;
+  },
+});
 
 /** Collectors that a rollback does not take back, as they are shown. */
 export interface ShownLeftBehind {
@@ -87,28 +80,16 @@ export function showLeftBehind({ why, count, some }: LeftBehind): ShownLeftBehin
 }
 
 /** Why collectors are not taken back. */
-export function leftBehindWords(why: LeftBehindReason): string {
-  switch (why.kind) {
-    case 'unknown':
-      return 'the service does not know them any more (404)';
-    case 'notListed':
-      return 'the inventory lacks them';
-    case 'buildNotOffered':
-      return 'the service no longer offers the build they had';
-    case 'claimed':
-      return 'another rollout has them';
-    case 'held':
-      return 'an operator holds them';
-    case 'failed':
-      return `failed in ${why.rollback}`;
-    case 'withdrawn':
-      return `left ${why.rollback} before their turn`;
-    case 'text':
-      return why.text;
-    default:
-      return assertNever(why);
-  }
-}
+export const leftBehindWords = makeWords<LeftBehindReason, LeftBehindKind>({
+  unknown: () => 'the service does not know them any more (404)',
+  notListed: () => 'the inventory lacks them',
+  buildNotOffered: () => 'the service no longer offers the build they had',
+  claimed: () => 'another rollout has them',
+  held: () => 'an operator holds them',
+  failed: ({ rollback }) => `failed in ${rollback}`,
+  withdrawn: ({ rollback }) => `left ${rollback} before their turn`,
+  text: ({ text }) => text,
+});
 
 function collectorWords(collector: LeftBehindCollector): string {
   if ('text' in collector) return collector.text;

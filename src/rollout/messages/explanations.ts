@@ -31,10 +31,7 @@ export type UnplannedReason =
   | { readonly kind: OtherExclusion };
 type OtherExclusion = Exclude<PlanExclusion, 'notSelected' | 'excluded' | 'held' | 'failedBefore'>;
 
-export const unplannedWords: (reason: UnplannedReason) => string = makeWords<
-  UnplannedReason['kind'],
-  UnplannedReason
->({
+export const unplannedWords = makeWords<UnplannedReason>({
   notSelected: ({ rule }) =>
     rule === null ? leftOutWords.notSelected : `not selected by ${ruleWords(rule)}`,
   excluded: ({ rule = null }) => (rule === null ? leftOutWords.excluded : `excluded by ${ruleWords(rule)}`),
@@ -108,17 +105,12 @@ export type AfterHold = 'release' | 'nextScan' | 'nextRollout';
 
 /** A collector that was withdrawn because a person held it: what brings it back. */
 export function withdrawnByHoldWords(upgrade: Upgrade, next: AfterHold): string {
-  const was = progressWords(upgrade);
-  switch (next) {
-    case 'release':
-      return `${was}; ${releaseWords(upgrade.identity.collectorId)}`;
-    case 'nextScan':
-      return `${was}; it is released, and waits for the next scan`;
-    case 'nextRollout':
-      return `${was}; it is released, and waits for the next rollout`;
-    default:
-      return next satisfies never;
-  }
+  const then = {
+    release: releaseWords(upgrade.identity.collectorId),
+    nextScan: 'it is released, and waits for the next scan',
+    nextRollout: 'it is released, and waits for the next rollout',
+  }[next];
+  return `${progressWords(upgrade)}; ${then}`;
 }
 
 function releaseWords(collectorId: number): string {

@@ -1,31 +1,23 @@
-import { assertNever } from '../../base/assert.ts';
 import { formatDuration } from '../../base/time.ts';
 import { evaluateExpectation } from '../decision/assess-gate.ts';
 import type { Expectation } from '../model/policy.ts';
 import type { GateFinding, GateSilence, JudgedGate } from '../model/stop-cause.ts';
+import { makeWords } from './sentences.ts';
 
 /** How a gate stands: `errors 0.93, expected >= 0.99, for 4m of 10m`. */
 export function gateWords({ name, dryRun, finding }: JudgedGate): string {
   return `${name} ${findingWords(finding)}${dryRun ? ' (dry run)' : ''}`;
 }
 
-function findingWords(finding: GateFinding): string {
-  switch (finding.kind) {
-    case 'unasked':
-      return 'was not asked yet';
-    case 'silent':
-      return silenceWords(finding.silence);
-    case 'saysHold': {
-      const { silence, detail } = finding;
-      if (silence !== null) return `answered hold, then ${silenceWords(silence)}`;
-      return detail === '' ? 'answers hold' : `answers hold: ${detail}`;
-    }
-    case 'answered':
-      return answeredWords(finding);
-    default:
-      return assertNever(finding);
-  }
-}
+const findingWords = makeWords<GateFinding>({
+  unasked: () => 'was not asked yet',
+  silent: ({ silence }) => silenceWords(silence),
+  saysHold: ({ silence, detail }) => {
+    if (silence !== null) return `answered hold, then ${silenceWords(silence)}`;
+    return detail === '' ? 'answers hold' : `answers hold: ${detail}`;
+  },
+  answered: answeredWords,
+});
 
 function answeredWords(finding: Extract<GateFinding, { kind: 'answered' }>): string {
   const { silence, lastsMs, forMs, isOld } = finding;

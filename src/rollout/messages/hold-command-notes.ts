@@ -15,22 +15,13 @@ export type HoldNote =
   | { readonly kind: 'rolloutEnded' };
 
 /** A note as a sentence. */
-export function holdNoteWords(note: HoldNote): string {
-  switch (note.kind) {
-    case 'buildNotOffered': {
-      const seenAt = new Date(note.seenAt).toISOString();
-      return `the service did not offer this build at the last scan (${seenAt})${didYouMean(note.nearest)}`;
-    }
-    case 'collectorUnknown':
-      return 'the service has no installed collector with this id';
-    case 'stratumEmpty':
-      return `no collector of the plan belongs to this stratum${didYouMean(note.nearest)}`;
-    case 'rolloutEnded':
-      return 'the rollout has ended; the next one plans its collectors';
-    default:
-      return note satisfies never;
-  }
-}
+export const holdNoteWords = makeWords<HoldNote>({
+  buildNotOffered: ({ seenAt, nearest }) =>
+    `the service did not offer this build at the last scan (${new Date(seenAt).toISOString()})${didYouMean(nearest)}`,
+  collectorUnknown: () => 'the service has no installed collector with this id',
+  stratumEmpty: ({ nearest }) => `no collector of the plan belongs to this stratum${didYouMean(nearest)}`,
+  rolloutEnded: () => 'the rollout has ended; the next one plans its collectors',
+});
 
 /** The end of a sentence about a name that was not found; empty where nothing is near. */
 export function didYouMean(nearest: readonly string[]): string {
@@ -51,10 +42,7 @@ export type UnknownSubject =
       readonly record: UnreadableRecord;
     };
 
-export const unknownSubjectWords: (why: UnknownSubject) => string = makeWords<
-  UnknownSubject['kind'],
-  UnknownSubject
->({
+export const unknownSubjectWords = makeWords<UnknownSubject>({
   unknown: ({ subject, nearest }) =>
     `${subject} is not a build, a stratum of a current rollout, or an installed collector${didYouMean(nearest)}`,
   sharedByNone: ({ label }) => `no collector of a running rollout has ${label}`,

@@ -7,7 +7,7 @@ import { makeWords, stateWords } from './sentences.ts';
 import { implausibleWords } from './stop-causes.ts';
 
 /** Why a verb is refused, and what to do instead. */
-export const refusalWords: (refusal: Refusal) => string = makeWords<Refusal['kind'], Refusal>({
+export const refusalWords = makeWords<Refusal>({
   foreign: ({ account }) => accountWords(account),
   nothingCorrupt: ({ collectorId }) =>
     `nothing to repair: ${collectorId === null ? 'no active record of it is corrupt' : `it has no active record of collector ${collectorId} that is corrupt`}`,

@@ -1,4 +1,3 @@
-import { assertNever } from '../../base/assert.ts';
 import type { RolloutReasonKind } from '../../base/vocabulary.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import type { UnreadableRecord } from '../model/rollout.ts';
@@ -10,8 +9,8 @@ import { byWords } from './stratum-reasons.ts';
 
 /** Why a rollout is in its state, with what a person can do about it. */
 export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
-  RolloutReasonKind,
-  RolloutReason
+  RolloutReason,
+  RolloutReasonKind
 >({
   ...stopSentences,
   serviceRefuses: ({ detail }) => `${detail} Then resume.`,
@@ -39,15 +38,11 @@ export function notTakenBackWords(left: ReadonlyArray<Pick<LeftBehind, 'count' |
 }
 
 /** Why nothing of a rollout starts whose own record is unreadable, and what to do about it. */
-export function unreadableWords(
-  record: { readonly kind: 'corrupt' } | Extract<UnreadableRecord, { kind: 'newer' }>,
-): string {
-  switch (record.kind) {
-    case 'newer':
-      return `it was written by a newer upwave (record version ${record.version}, this upwave reads ${record.readable}): this daemon leaves it alone. Start a daemon of that version`;
-    case 'corrupt':
-      return 'its record in Redis is unreadable. No upgrade of it starts, and running upgrades are watched to their end. Settle it with `upwave repair`, or abort it';
-    default:
-      return assertNever(record);
-  }
-}
+export const unreadableWords = makeWords<
+  { readonly kind: 'corrupt' } | Extract<UnreadableRecord, { kind: 'newer' }>
+>({
+  newer: ({ version, readable }) =>
+    `it was written by a newer upwave (record version ${version}, this upwave reads ${readable}): this daemon leaves it alone. Start a daemon of that version`,
+  corrupt: () =>
+    'its record in Redis is unreadable. No upgrade of it starts, and running upgrades are watched to their end. Settle it with `upwave repair`, or abort it',
+});

@@ -1,5 +1,4 @@
-import type { DurationMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type DurationMs, formatDuration } from '../../base/time.ts';
 import type { AccountStatus } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import { countLeftOut, type LeftOutKind, type NoTarget } from '../model/left-out.ts';
@@ -60,7 +59,7 @@ export type Unread =
   | { readonly of: 'fleet'; readonly why: ServiceFailure | Implausible };
 
 /** A scan's result as a sentence. */
-export const scanWords: (result: ScanResult) => string = makeWords<ScanResult['kind'], ScanResult>({
+export const scanWords = makeWords<ScanResult>({
   started: ({ rolloutId, planned }) => `started ${rolloutId} with ${planned} collectors`,
   busy: ({ rolloutId, unread }) =>
     unread === undefined
@@ -71,7 +70,7 @@ export const scanWords: (result: ScanResult) => string = makeWords<ScanResult['k
   failed: ({ why }) => scanFailureWords(why),
 });
 
-const nothingWords = makeWords<NothingToDo['kind'], NothingToDo>({
+const nothingWords = makeWords<NothingToDo>({
   unknownPolicy: ({ policy }) => `no policy ${policy} in the config`,
   noTarget: ({ why }) => noTargetWords(why),
   nobody: (plan) => {

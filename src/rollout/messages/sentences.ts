@@ -10,7 +10,7 @@ export type Sentences<Data extends { readonly kind: string }> = {
  * What makes sentences of data, by a table that is exhaustive by type. A kind that only the data or only `Kind` (the list in
  * `base/vocabulary.ts`, which the admin API has, too) knows does not compile.
  */
-export function makeWords<Kind extends string, Data extends { readonly kind: Kind }>(
+export function makeWords<Data extends { readonly kind: Kind }, Kind extends string = Data['kind']>(
   sentences: Sentences<Data> & Readonly<Record<Kind, unknown>>,
 ): (data: Data) => string {
   const table: Readonly<Record<Kind, unknown>> = sentences;

@@ -1,12 +1,9 @@
-import { assertNever } from '../../base/assert.ts';
 import { formatDuration } from '../../base/time.ts';
 import { type Implausible, implausibleHoldAfterMs } from '../model/assess-inventory.ts';
-import type { SharedAttribute } from '../model/attributes.ts';
-import { formatAttributes } from '../model/attributes.ts';
-import type { FailureFigures, HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
+import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
+import type { HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import { gateWords } from './gates.ts';
-import type { Sentences } from './sentences.ts';
-import { stateWords } from './sentences.ts';
+import { makeWords, type Sentences, stateWords } from './sentences.ts';
 
 /** Why a rollout stops by itself: the reason of its hold, abort or rollback, with what a person can do. */
 export const stopSentences: Sentences<StopCause> = {
@@ -40,36 +37,26 @@ function noEvidenceWords({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence
   return `wave ${wave} brought no evidence: no collector of it was upgraded${of}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
 }
 
-/** `wave canary: failures 3, allowed 2`. */
-export function waveFailuresWords(failures: WaveFailures): string {
-  return `wave ${failures.wave}: failures ${failureLimitWords(failures, `, allowed ${failures.failuresAllowed}`)}`;
-}
-
 /**
- * A wave's failures against its limit: `3 (1 lost x 3), allowed 2`, or `3, allowed 2, not counting 7 acknowledged`.
- * Which of the acknowledged ones were lost is not known, so the weight is explained only where there are none.
+ * A wave's failures against its limit: `wave canary: failures 3 (1 lost x 3), allowed 2`, or `failures 3, allowed 2, not
+ * counting 7 acknowledged`. Which of the acknowledged ones were lost is not known, so the weight is explained only where
+ * there are none.
  */
-function failureLimitWords(
-  { failures, acknowledged, lost, lostWeight }: Omit<FailureFigures, 'failuresAllowed'>,
-  allowed: string,
-): string {
-  if (acknowledged > 0) return `${failures}${allowed}, not counting ${acknowledged} acknowledged`;
-  return lost === 0 ? `${failures}${allowed}` : `${failures} (${lost} lost x ${lostWeight})${allowed}`;
+export function waveFailuresWords(of: WaveFailures): string {
+  const { wave, failures, failuresAllowed, acknowledged, lost, lostWeight } = of;
+  const weight = acknowledged === 0 && lost > 0 ? ` (${lost} lost x ${lostWeight})` : '';
+  const aside = acknowledged > 0 ? `, not counting ${acknowledged} acknowledged` : '';
+  return `wave ${wave}: failures ${failures}${weight}, allowed ${failuresAllowed}${aside}`;
 }
 
 /** What is wrong with a reading of the inventory. */
-export function implausibleWords(why: Implausible): string {
-  switch (why.kind) {
-    case 'empty':
-      return `the inventory is not plausible: it is empty, ${why.expected} collectors are expected`;
-    case 'manyGone':
-      return `the inventory is not plausible: it lacks ${why.missing} of ${why.members} collectors of the rollout`;
-    case 'short':
-      return `the inventory is not plausible: it lists ${why.size} collectors, ${why.before} before`;
-    default:
-      return assertNever(why);
-  }
-}
+export const implausibleWords = makeWords<Implausible>({
+  empty: ({ expected }) => `the inventory is not plausible: it is empty, ${expected} collectors are expected`,
+  manyGone: ({ missing, members }) =>
+    `the inventory is not plausible: it lacks ${missing} of ${members} collectors of the rollout`,
+  short: ({ size, before }) =>
+    `the inventory is not plausible: it lists ${size} collectors, ${before} before`,
+});
 
 /** What failures have in common: `22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46 elsewhere)`. */
 export function sharedAttributeWords({ attributes, failed, tried, elsewhere }: SharedAttribute): string {

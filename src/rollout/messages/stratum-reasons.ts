@@ -1,21 +1,13 @@
-import { assertNever } from '../../base/assert.ts';
 import type { StratumReason } from '../model/upgrade-reason.ts';
+import { makeWords } from './sentences.ts';
 
 /** Why a stratum is held alone: `3 of 4 failed, 1 of 80 elsewhere`. */
-export function stratumReasonWords(reason: StratumReason): string {
-  switch (reason.kind) {
-    case 'outlier': {
-      const { failed, tried, elsewhere } = reason;
-      return `${failed} of ${tried} failed, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`;
-    }
-    case 'asked':
-      return byWords(reason);
-    case 'text':
-      return reason.text;
-    default:
-      return assertNever(reason);
-  }
-}
+export const stratumReasonWords = makeWords<StratumReason>({
+  outlier: ({ failed, tried, elsewhere }) =>
+    `${failed} of ${tried} failed, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`,
+  asked: byWords,
+  text: ({ text }) => text,
+});
 
 /** The same beside a line that names who: `an incident`. */
 export function stratumWhyWords(reason: StratumReason): string {

@@ -1,7 +1,6 @@
 import { formatDuration } from '../../base/time.ts';
 import type { UpgradeReasonKind } from '../../base/vocabulary.ts';
-import type { Upgrade } from '../model/upgrade.ts';
-import { reasonOf } from '../model/upgrade.ts';
+import { reasonOf, type Upgrade } from '../model/upgrade.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
 import { makeWords, stateWords } from './sentences.ts';
 import { implausibleWords } from './stop-causes.ts';
@@ -14,8 +13,8 @@ export function upgradeWords(upgrade: Upgrade): string {
 }
 
 export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
-  UpgradeReasonKind,
-  UpgradeReason
+  UpgradeReason,
+  UpgradeReasonKind
 >({
   rolloutStopped: ({ state }) => `the rollout is ${stateWords(state)}`,
   braked: () => 'the rollout stopped before it could start',

@@ -1,5 +1,6 @@
 import { eachInSteps, mapInSteps, runAtOnce, type Steps, sortInSteps } from '../../base/steps.ts';
-import type { FleetCollector } from './collector.ts';
+import { type FleetCollector, valueUnder } from './collector.ts';
+import type { CollectorKey } from './policy.ts';
 
 /**
  * What the collectors of a plan were like when it was frozen: the memory behind "what do the failures have in common".
@@ -34,27 +35,27 @@ const fieldsMax = 24;
 // Of all values of a table: 4 MB before they are compressed, which 100,000 collectors with two unique texts each reach.
 const textLengthMax = 4_000_000;
 
-/** What stands beside the fields; an empty text is not an attribute. */
-const readers: Readonly<Record<string, (collector: FleetCollector) => string>> = {
-  osName: ({ osName }) => osName,
-  osArch: ({ osArch }) => osArch,
-  collectorVersion: ({ build }) => build,
-  category: ({ category }) => category,
-  timeZone: ({ timeZone }) => timeZone,
-  sourceSyncMode: ({ sourceSyncMode }) => sourceSyncMode,
-  ephemeral: ({ ephemeral }) => (ephemeral ? 'ephemeral' : 'lasting'),
-  hostPrefix: ({ hostName }) => hostPrefixOf(hostName),
-};
+/** What collectors may have in common beside their fields: a host name is one collector's own. */
+export const sharedKeys = [
+  'osName',
+  'osArch',
+  'collectorVersion',
+  'category',
+  'timeZone',
+  'sourceSyncMode',
+  'ephemeral',
+] as const satisfies readonly CollectorKey[];
 
+const hostPrefixKey = 'hostPrefix';
 const fieldPrefix = 'fields.';
+const keysBesideFields: readonly string[] = [...sharedKeys, hostPrefixKey];
 
-/** What a collector has under a key; undefined where it has nothing. */
+/** What a collector has under a key; undefined where it has nothing: an empty text is not an attribute. */
 function attributeOf(collector: FleetCollector, key: string): string | undefined {
-  const name = key.slice(fieldPrefix.length);
-  const read = Object.hasOwn(readers, key) ? readers[key] : undefined;
-  const field = Object.hasOwn(collector.fields, name) ? collector.fields[name] : undefined;
-  const value = read === undefined ? field : read(collector);
-  return value === undefined || value === '' ? undefined : value.slice(0, valueLengthMax);
+  // All others are keys of a policy, too.
+  const value =
+    key === hostPrefixKey ? hostPrefixOf(collector.hostName) : valueUnder(collector, key as CollectorKey);
+  return value === '' ? undefined : value.slice(0, valueLengthMax);
 }
 
 /** `web-fra-` of `web-fra-017.example.com`: what stands before the last number of the first label. */
@@ -68,7 +69,7 @@ export function* tabulateAttributes(collectors: readonly FleetCollector[]): Step
   const rows = yield* sortInSteps(collectors, (a, b) => a.id - b.id);
   const columns: AttributeColumn[] = [];
   let textLength = 0;
-  for (const key of [...Object.keys(readers), ...(yield* frequentFields(rows))]) {
+  for (const key of [...keysBesideFields, ...(yield* frequentFields(rows))]) {
     const column = yield* columnOf(key, rows, (collector) => attributeOf(collector, key));
     const length = column.values.reduce((sum, value) => sum + value.length, 0);
     if (length === 0 || textLength + length > textLengthMax) continue;
@@ -161,20 +162,27 @@ export function parseAttributes(text: string): readonly Attribute[] | undefined 
   const attributes = text.split(/\s+and\s+/u).map((part): Attribute | undefined => {
     const at = part.indexOf('=');
     const [key, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
-    const isKnown = Object.hasOwn(readers, key) || /^fields\../u.test(key);
+    const isKnown = keysBesideFields.includes(key) || /^fields\../u.test(key);
     return at < 0 || !isKnown || value === '' ? undefined : { key, value: value.slice(0, valueLengthMax) };
   });
   return attributes.every((each) => each !== undefined) ? attributes : undefined;
 }
 
-/** What the failures of a rollout have in common. */
-export interface SharedAttribute {
-  /** One or two. */
-  readonly attributes: readonly Attribute[];
-  /** Collectors with these attributes that failed, of those that ended there. */
+/** How many failed, of so many that ended. */
+export interface Tally {
   readonly failed: number;
   readonly tried: number;
-  readonly elsewhere: { readonly failed: number; readonly tried: number };
+}
+
+/** How some did, and how all others did. */
+export interface OutlierTally extends Tally {
+  readonly elsewhere: Tally;
+}
+
+/** What the failures of a rollout have in common. The figures are of the collectors with these attributes. */
+export interface SharedAttribute extends OutlierTally {
+  /** One or two. */
+  readonly attributes: readonly Attribute[];
   /** Collectors of the plan that have them, as a share of all; absent where strata alone were counted. */
   readonly share?: number;
 }

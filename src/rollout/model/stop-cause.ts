@@ -35,17 +35,16 @@ export type BreachCause =
   | { readonly kind: 'gateMissed'; readonly wave: string; readonly gate: JudgedGate };
 
 /** A wave's weighted failures against its limit. */
-export interface FailureFigures {
+export interface WaveFailures {
+  readonly wave: string;
+  /** Those that count, and how many the wave may have: more than that trips it. */
   readonly failures: number;
   readonly failuresAllowed: number;
+  /** Those that an operator has acknowledged: they no longer count. */
   readonly acknowledged: number;
-  /** Collectors that did not come back, and as how many failures each counts. */
+  /** Collectors that did not come back, and as how many failures each counts. Those of held strata are set aside. */
   readonly lost: number;
   readonly lostWeight: number;
-}
-
-export interface WaveFailures extends FailureFigures {
-  readonly wave: string;
 }
 
 /** What is found of a gate; `messages/gates.ts` makes the sentence. */

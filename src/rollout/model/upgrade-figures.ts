@@ -1,7 +1,8 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import type { RolloutEvent } from './events.ts';
 import type { StratumSummary } from './rollout.ts';
-import { isEnd, isFailed, isRunning, type Upgrade, type UpgradeState } from './upgrade.ts';
+import { isEnd, isFailed, isRunning, type Upgrade, type UpgradeState, upgradeStates } from './upgrade.ts';
 
 /** From the last create to the verification: what waited between two attempts says nothing about an upgrade's length. */
 export function learnedMsOf(before: Upgrade, after: Upgrade): DurationMs | undefined {
@@ -36,4 +37,24 @@ export function changedAtOf({
   const instants = events.map(({ at }) => at);
   if ('endedAt' in after.progress) instants.push(after.progress.endedAt);
   return instants.length === 0 ? undefined : Math.max(...instants);
+}
+
+/** How many upgrades are in such states. */
+export function countIn(
+  counts: Readonly<Record<UpgradeState, number>>,
+  wanted: (state: UpgradeState) => boolean,
+): number {
+  let sum = 0;
+  for (const state of upgradeStates) if (wanted(state)) sum += counts[state];
+  return sum;
+}
+
+/** When it ended; null while it has not. */
+export function endedAtOf({ progress }: Upgrade): EpochMs | null {
+  return 'endedAt' in progress ? progress.endedAt : null;
+}
+
+/** For a failure: what `retry` may choose by; undefined for any other upgrade. */
+export function failureClassOf({ progress }: Upgrade): UpgradeFailureClass | undefined {
+  return 'failureClass' in progress ? progress.failureClass : undefined;
 }

@@ -1,6 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { RolloutState } from '../../base/vocabulary.ts';
 import type { Implausible } from './assess-inventory.ts';
+import type { OutlierTally } from './attributes.ts';
 
 /** Why an upgrade is in its state, with the figures; `messages/upgrade-reasons.ts` makes the sentence. */
 export type UpgradeReason =
@@ -103,11 +104,6 @@ export interface TextReason {
 /** Why a stratum is held alone; `messages/stratum-reasons.ts` makes the sentence. */
 export type StratumReason =
   /** It fails, and the others do not. */
-  | {
-      readonly kind: 'outlier';
-      readonly failed: number;
-      readonly tried: number;
-      readonly elsewhere: { readonly failed: number; readonly tried: number };
-    }
+  | ({ readonly kind: 'outlier' } & OutlierTally)
   | { readonly kind: 'asked'; readonly by: string; readonly words: string }
   | TextReason;

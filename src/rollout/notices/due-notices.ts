@@ -1,6 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { IncidentNews, Notice, NoticeFigures, OnceNews } from '../model/notice.ts';
-import { isEnd, isFailed, upgradeStates } from '../model/upgrade.ts';
+import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
+import { countIn } from '../model/upgrade-figures.ts';
 import { commandFor, holdCommandOf, quoteArgument } from '../status/command-for.ts';
 import type { RolloutStatus } from '../status/status.ts';
 import type { RolloutVerb } from '../verbs/verbs.ts';
@@ -179,17 +180,13 @@ function progressOf(
   const isAwaited = blockers.some(({ until }) => until !== null && until > now);
   const mark =
     moves && !isAwaited
-      ? [
-          ...upgradeStates.filter(isEnd).map((state) => counts[state]),
-          ...waves.map(({ state }) => state),
-        ].join()
+      ? [...endStates.map((state) => counts[state]), ...waves.map(({ state }) => state)].join()
       : waits;
   return mark === before.mark ? before : { mark, at: now };
 }
 
 function figuresOf(status: RolloutStatus): NoticeFigures {
   const { counts } = status;
-  const sum = (of: (typeof upgradeStates)[number][]) => of.reduce((all, state) => all + counts[state], 0);
   const failures = status.causes.find((group) => group.of === 'failed');
   return {
     rollout: status.id,
@@ -197,9 +194,9 @@ function figuresOf(status: RolloutStatus): NoticeFigures {
     targetBuild: status.targetBuild,
     planned: status.planned,
     succeeded: counts.succeeded,
-    failed: sum(upgradeStates.filter(isFailed)),
+    failed: countIn(counts, isFailed),
     inFlight: status.inFlight,
-    remaining: sum(upgradeStates.filter((state) => !isEnd(state))),
+    remaining: countIn(counts, (state) => !isEnd(state)),
     causes: (failures?.causes ?? []).slice(0, causesMax).map(({ text, count }) => ({ text, count })),
     ...(status.sharedAttribute === null ? {} : { shared: status.sharedAttribute }),
   };

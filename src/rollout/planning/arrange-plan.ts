@@ -3,6 +3,7 @@ import { needsCollectorZone } from '../calendar/calendar.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
+import type { UpgradeIdentity } from '../model/upgrade.ts';
 import { domainSizes, orderWave } from './domain-order.ts';
 import { groupCollectors, makeLaneBook } from './group-collectors.ts';
 import { takeSeats } from './take-seats.ts';
@@ -13,14 +14,9 @@ export interface PlannedWave {
   readonly members: readonly PlannedMember[];
 }
 
-export interface PlannedMember {
+/** A collector with its place among all planned ones, from 1, and its groups. */
+export interface PlannedMember extends Pick<UpgradeIdentity, 'order' | 'lane' | 'stratum' | 'domains'> {
   readonly collector: FleetCollector;
-  /** Its place among all planned collectors, from 1. */
-  readonly order: number;
-  /** Indexes into the plan's groups. */
-  readonly lane: number;
-  readonly stratum: number;
-  readonly domains: readonly number[];
 }
 
 export interface ArrangedPlan {

@@ -4,7 +4,8 @@ import type { PlanGroups } from '../model/plan-groups.ts';
 export interface Coverage {
   /** Strata of the plan. */
   readonly total: number;
-  readonly waves: readonly WaveCoverage[];
+  /** Of each wave: strata with members in it. */
+  readonly waves: readonly number[];
   /** Strata that no wave before the last covers: nothing is learned of them before everyone's turn. */
   readonly uncovered: {
     readonly count: number;
@@ -13,23 +14,16 @@ export interface Coverage {
   };
 }
 
-export interface WaveCoverage {
-  /** Strata with members in this wave. */
-  readonly strata: number;
-  /** Strata with members in this wave or one before it. */
-  readonly soFar: number;
-}
-
 // More do not fit a line that a person reads.
 const labelsMax = 20;
 
 /** Reports how many strata each wave covers (DESIGN §4, Waves). */
 export function coverage({ strata }: Pick<PlanGroups, 'strata'>): Coverage {
   const waveCount = strata[0]?.sizes.length ?? 0;
-  const waves = Array.from({ length: waveCount }, (_, wave) => ({
-    strata: strata.filter(({ sizes }) => (sizes[wave] ?? 0) > 0).length,
-    soFar: strata.filter(({ sizes }) => sizes.slice(0, wave + 1).some((size) => size > 0)).length,
-  }));
+  const waves = Array.from(
+    { length: waveCount },
+    (_, wave) => strata.filter(({ sizes }) => (sizes[wave] ?? 0) > 0).length,
+  );
   const uncovered = strata.filter(({ sizes }) => sizes.slice(0, -1).every((size) => size === 0));
   return {
     total: strata.length,

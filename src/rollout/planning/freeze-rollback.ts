@@ -9,8 +9,7 @@ import type { Policy, WaveRule } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import { type ArrangedPlan, arrangePlan, type PlannedWave } from './arrange-plan.ts';
-import type { FrozenRollout } from './freeze-plan.ts';
-import { pendingUpgrade } from './freeze-plan.ts';
+import { type FrozenRollout, pendingUpgrade } from './freeze-plan.ts';
 import { backToMax, frequentBuilds, newRollout, type RolloutOrigin } from './new-rollout.ts';
 
 /**

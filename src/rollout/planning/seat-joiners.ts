@@ -1,7 +1,6 @@
 import type { FleetCollector } from '../model/collector.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
-import type { WaveRule } from '../model/policy.ts';
-import { membersOf } from '../model/policy.ts';
+import { membersOf, type WaveRule } from '../model/policy.ts';
 import type { Rollout, Wave } from '../model/rollout.ts';
 import { domainLabel, stratumLabel } from './group-collectors.ts';
 import { compileMatch } from './selector.ts';

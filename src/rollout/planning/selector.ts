@@ -1,7 +1,8 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
 import { compilePatterns, PatternError } from '../../base/text-pattern.ts';
+import { evaluateExpectation } from '../decision/assess-gate.ts';
 import type { FleetCollector } from '../model/collector.ts';
-import type { Selection, Selector } from '../model/policy.ts';
+import type { Expectation, Selection, Selector } from '../model/policy.ts';
 
 /**
  * Makes the rule that says why a selection leaves a collector out; undefined where it is in. A policy that an earlier
@@ -12,8 +13,8 @@ export function compileSelection({
   include,
   exclude,
 }: Selection): (collector: FleetCollector) => 'notSelected' | 'excluded' | undefined {
-  const includes = compiledOrNobody(() => compileSelector(include));
-  const spares = compiledOrNobody(() => {
+  const includes = compiledOr(false, () => compileSelector(include));
+  const spares = compiledOr(false, () => {
     const tests = exclude.map(compileSelector);
     return (collector) => !tests.some((matches) => matches(collector));
   });
@@ -35,17 +36,11 @@ export function findSelectionRule(
   { include, exclude }: Selection,
   collector: FleetCollector,
 ): SelectionRule | undefined {
-  const matches = (rule: Selector, ifUnusable: boolean): boolean => {
-    try {
-      return compileSelector(rule)(collector);
-    } catch (error) {
-      if (!(error instanceof PatternError)) throw error;
-      return ifUnusable;
-    }
-  };
-  const missed = partsOf(include).find(({ rule }) => !matches(rule, false));
+  const missed = partsOf(include).find(
+    ({ rule }) => !compiledOr(false, () => compileSelector(rule))(collector),
+  );
   if (missed !== undefined) return missed;
-  const index = exclude.findIndex((rule) => matches(rule, true));
+  const index = exclude.findIndex((rule) => compiledOr(true, () => compileSelector(rule))(collector));
   const rule = exclude[index];
   return rule === undefined ? undefined : { path: `select.exclude[${index}]`, rule };
 }
@@ -62,17 +57,18 @@ function partsOf(include: Selector): SelectionRule[] {
 
 /** Makes the test for a wave's `match`; none takes everybody, and one that is refused today nobody. */
 export function compileMatch(match: Selector | undefined): CollectorTest {
-  return match === undefined ? () => true : compiledOrNobody(() => compileSelector(match));
+  return match === undefined ? () => true : compiledOr(false, () => compileSelector(match));
 }
 
 type CollectorTest = (collector: FleetCollector) => boolean;
 
-function compiledOrNobody(compile: () => CollectorTest): CollectorTest {
+/** @param ifUnusable what the test says of everybody where it holds an expression that is refused today */
+function compiledOr(ifUnusable: boolean, compile: () => CollectorTest): CollectorTest {
   try {
     return compile();
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    return () => false;
+    return () => ifUnusable;
   }
 }
 
@@ -129,7 +125,7 @@ const makeTest: { readonly [Key in keyof Wanted]: (wanted: Wanted[Key]) => Colle
 
 /** One comparison of a version range. */
 interface VersionBound {
-  readonly operator: '<' | '<=' | '>' | '>=' | '=';
+  readonly operator: Expectation['operator'];
   readonly build: string;
 }
 
@@ -137,28 +133,16 @@ interface VersionBound {
 export function parseVersionRange(range: string): readonly VersionBound[] | undefined {
   const bounds: VersionBound[] = [];
   for (const part of range.trim().split(/\s+/)) {
-    const match = /^(<=|>=|<|>|=)?(\d+\.\d+(?:-\d+)?)$/.exec(part);
-    if (match?.[2] === undefined) return undefined;
-    bounds.push({ operator: (match[1] as VersionBound['operator'] | undefined) ?? '=', build: match[2] });
+    const [, operator = '=', build] = /^(<=|>=|<|>|=)?(\d+\.\d+(?:-\d+)?)$/.exec(part) ?? [];
+    if (build === undefined) return undefined;
+    bounds.push({ operator: operator === '=' ? '==' : (operator as VersionBound['operator']), build });
   }
   return bounds;
 }
 
 function isInVersionRange(build: string, bounds: readonly VersionBound[]): boolean {
-  return bounds.every((bound) => {
-    const order = compareBuildVersions(build, bound.build);
-    if (order === undefined) return false;
-    switch (bound.operator) {
-      case '<':
-        return order < 0;
-      case '<=':
-        return order <= 0;
-      case '>':
-        return order > 0;
-      case '>=':
-        return order >= 0;
-      default:
-        return order === 0;
-    }
+  return bounds.every(({ operator, build: bound }) => {
+    const order = compareBuildVersions(build, bound);
+    return order !== undefined && evaluateExpectation({ operator, value: 0 }, order);
   });
 }

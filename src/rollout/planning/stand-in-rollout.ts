@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import { total } from '../decision/assess.ts';
 import type { Policy, WaveRule } from '../model/policy.ts';
 import {
   isRolloutEnd,
@@ -10,7 +11,6 @@ import {
 } from '../model/rollout.ts';
 import { parseRolloutId } from '../model/rollout-id.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
-import { upgradeStates } from '../model/upgrade.ts';
 import { rollbackPolicy } from './freeze-rollback.ts';
 import { unopenedWave } from './new-rollout.ts';
 
@@ -44,9 +44,7 @@ export function makeStandIn(remains: RolloutRemains, policies: readonly Policy[]
   const policy = policies.find((each) => each.name === name) ?? unknownPolicy(name);
   const rules = (kind === 'rollback' ? rollbackPolicy(policy) : policy).waves;
   const waveRules = remains.waves.map((_wave, index) => rules[index] ?? unknownRule(index));
-  const sizes = remains.waves.map(({ counts }) =>
-    upgradeStates.reduce((sum, state) => sum + counts[state], 0),
-  );
+  const sizes = remains.waves.map((wave) => total({ waves: [wave] }, () => true));
   const lastChangeAt = Math.max(createdAt, ...remains.waves.map((wave) => wave.lastChangeAt ?? 0));
   return {
     id,
@@ -63,7 +61,7 @@ export function makeStandIn(remains: RolloutRemains, policies: readonly Policy[]
     groupsRev: 1,
     createdAt,
     fleetReadAt: createdAt,
-    fleetSize: sizes.reduce((sum, size) => sum + size, 0),
+    fleetSize: total(remains, () => true),
     state: stateOf(remains),
     reason: reasonOf(problem),
     waves: waveRules.map((rule, index) => ({

@@ -78,12 +78,11 @@ export function withPresentCaps(
   groups: PlanGroups,
   { maxInFlightPer }: Pick<Policy, 'maxInFlightPer'>,
 ): PlanGroups {
-  const capOf = ({ label, cap }: CapDomain): number =>
-    Math.min(
-      ...maxInFlightPer.flatMap((rule) => (label.startsWith(`${rule.key} = `) ? [rule.cap] : [])),
-      // Without a rule of that name the cap of the plan stays.
-      ...(maxInFlightPer.some(({ key }) => label.startsWith(`${key} = `)) ? [] : [cap]),
-    );
+  // Without a rule of that name the cap of the plan stays.
+  const capOf = ({ label, cap }: CapDomain): number => {
+    const rules = maxInFlightPer.filter(({ key }) => label.startsWith(`${key} = `));
+    return rules.length === 0 ? cap : Math.min(...rules.map((rule) => rule.cap));
+  };
   if (groups.domains.every((domain) => capOf(domain) === domain.cap)) return groups;
   return { ...groups, domains: groups.domains.map((domain) => ({ ...domain, cap: capOf(domain) })) };
 }

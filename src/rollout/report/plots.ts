@@ -171,7 +171,8 @@ function axisTexts(from: EpochMs, to: EpochMs, height: number): readonly Shape[]
   ];
 }
 
-function clock(at: EpochMs): string {
+/** `2026-11-22 01:37 UTC` */
+export function clock(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 

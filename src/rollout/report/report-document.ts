@@ -1,4 +1,4 @@
-import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { stateWords, waveStageWords } from '../messages/sentences.ts';
 import { sharedAttributeWords } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
@@ -6,7 +6,7 @@ import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
 import type { GateCourse } from '../status/course.ts';
 import type { RolloutStatus, WaveStatus } from '../status/status.ts';
-import { gatePlot, type Plot, progressPlot, wavesPlot } from './plots.ts';
+import { clock, gatePlot, type Plot, progressPlot, wavesPlot } from './plots.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
 /** Everything that a report is made of. */
@@ -211,15 +211,12 @@ function failed({ ends }: GroupFigures): number {
 
 function durationWords({ durations }: GroupFigures): string {
   if (durations === null) return '';
-  const words = (durationMs: DurationMs) => formatDuration(durationMs);
-  return `median ${words(durations.medianMs)}, p95 ${words(durations.p95Ms)}`;
+  return `median ${formatDuration(durations.medianMs)}, p95 ${formatDuration(durations.p95Ms)}`;
 }
 
 /** `2026-11-22 01:37 UTC`; empty for what has not happened. */
 function instant(at: EpochMs | null): string {
-  if (at === null) return '';
-  const iso = new Date(at).toISOString();
-  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+  return at === null ? '' : clock(at);
 }
 
 function heading(words: string): Block {

@@ -1,13 +1,15 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
+import type { DurationSummary } from '../model/rollout.ts';
 import { type EndState, endStates, isEnd, isFailed, type Upgrade } from '../model/upgrade.ts';
+import { endedAtOf } from '../model/upgrade-figures.ts';
 
 /** What a report shows of some upgrades: of a wave, a stratum, or all. */
 export interface GroupFigures {
   readonly planned: number;
   readonly ends: Readonly<Record<EndState, number>>;
   /** Of those that succeeded, from the first create to the end; null: none did. */
-  readonly durations: { readonly medianMs: DurationMs; readonly p95Ms: DurationMs } | null;
+  readonly durations: Pick<DurationSummary, 'medianMs' | 'p95Ms'> | null;
 }
 
 /** A collector that did not get the build. */
@@ -60,10 +62,7 @@ export function makeReportTally(): {
       for (const group of [all, groupIn(waves, wave), groupIn(strata, stratum)]) count(group, upgrade);
       const { progress } = upgrade;
       if (progress.state === 'succeeded' || isFailed(progress.state))
-        ends.push({
-          at: 'endedAt' in progress ? progress.endedAt : 0,
-          failed: progress.state !== 'succeeded',
-        });
+        ends.push({ at: endedAtOf(upgrade) ?? 0, failed: progress.state !== 'succeeded' });
       if (progress.state === 'succeeded') return;
       missedTotal += 1;
       if (missed.length < missedMax) missed.push(missedOf(upgrade));
@@ -112,7 +111,6 @@ function finish({ planned, ends, durations }: Group): GroupFigures {
 
 function missedOf(upgrade: Upgrade): MissedCollector {
   const { collectorId: id, collectorName: name, fromBuild: build, wave } = upgrade.identity;
-  const { progress } = upgrade;
-  const at = 'endedAt' in progress ? progress.endedAt : null;
-  return { id, name, build, wave, state: progress.state, at, reason: upgradeWords(upgrade) };
+  const { state } = upgrade.progress;
+  return { id, name, build, wave, state, at: endedAtOf(upgrade), reason: upgradeWords(upgrade) };
 }

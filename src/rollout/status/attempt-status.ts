@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import { upgradeReasonWords } from '../messages/upgrade-reasons.ts';
 import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
+import { endedAtOf } from '../model/upgrade-figures.ts';
 
 /** How one attempt went: for whoever asks about the collector. */
 export interface AttemptStatus {
@@ -21,7 +22,7 @@ export function attemptsOf(upgrade: Upgrade): readonly AttemptStatus[] {
     return {
       taskId,
       startedAt,
-      endedAt: ended?.at ?? ('endedAt' in upgrade.progress ? upgrade.progress.endedAt : null),
+      endedAt: ended?.at ?? endedAtOf(upgrade),
       state: ended?.state ?? upgrade.progress.state,
       reason: reason === undefined ? '' : upgradeReasonWords(reason),
     };

@@ -3,6 +3,7 @@ import { total } from '../decision/assess.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import { type failedStates, isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
+import { failureClassOf } from '../model/upgrade-figures.ts';
 
 /** The groups, in the order in which they are shown. */
 export const causeGroupNames = ['failed', 'retrying', 'deferred', 'withdrawn'] as const;
@@ -92,7 +93,7 @@ function findCauses(view: Pick<RolloutView, 'groups'>, upgrades: readonly Upgrad
     const { stratum, collectorName } = upgrade.identity;
     const { key, tokens } = readCauseText(upgradeWords(upgrade), collectorName);
     const kind = kindOf(upgrade);
-    const failureClass = 'failureClass' in upgrade.progress ? (upgrade.progress.failureClass ?? null) : null;
+    const failureClass = failureClassOf(upgrade) ?? null;
     const name = JSON.stringify([kind, failureClass, reasonOf(upgrade)?.kind, key]);
     const cause: Found = found.get(name) ?? {
       kind,

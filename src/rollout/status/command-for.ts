@@ -1,6 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { SharedAttribute } from '../model/attributes.ts';
-import { formatAttributes } from '../model/attributes.ts';
+import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/verbs.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 

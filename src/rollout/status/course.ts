@@ -1,11 +1,13 @@
 import type { EpochMs } from '../../base/time.ts';
-import { assessCalendar, type CalendarRules, calendarOf } from '../calendar/calendar.ts';
-import { total } from '../decision/assess.ts';
+import { dayMs } from '../../base/time-zone.ts';
+import { assessCalendar, calendarOf } from '../calendar/calendar.ts';
+import type { CalendarRules } from '../calendar/open-stretches.ts';
+import { heldStrataOf, total } from '../decision/assess.ts';
 import { expectationOf } from '../decision/assess-gate.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { GateSample } from '../model/gate-answers.ts';
 import type { Expectation } from '../model/policy.ts';
-import type { Rollout, RolloutView } from '../model/rollout.ts';
+import type { Rollout, RolloutView, StratumSummary } from '../model/rollout.ts';
 import { isFailed, isUnderWay, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 
 /** How a rollout went so far: what a person wants to see drawn. */
@@ -56,13 +58,9 @@ export interface BurnUpPoint {
   readonly inFlight: number;
 }
 
-export interface StratumCourse {
+export interface StratumCourse extends Pick<StratumSummary, 'succeeded' | 'failed' | 'active' | 'waiting'> {
   readonly label: string;
   readonly size: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly active: number;
-  readonly waiting: number;
   readonly isHeld: boolean;
 }
 
@@ -76,7 +74,6 @@ export interface ClosedStretch {
 const pointsMax = 120;
 const strataShownMax = 200;
 const stretchesMax = 60;
-const dayMs = 24 * 3_600_000;
 
 /** @param events newest first, as far as they were read; `isWhole`: these are all */
 export function describeCourse(
@@ -125,9 +122,12 @@ function burnUpOf(
   { events, isWhole }: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
   until: EpochMs,
 ): BurnUp {
-  const levels = { succeeded: 0, failed: 0, inFlight: 0 };
-  for (const level of ['succeeded', 'failed', 'inFlight'] as const)
-    levels[level] = total(view, (state) => levelOf(state) === level);
+  const countAt = (level: Level) => total(view, (state) => levelOf(state) === level);
+  const levels = {
+    succeeded: countAt('succeeded'),
+    failed: countAt('failed'),
+    inFlight: countAt('inFlight'),
+  };
   const changes = changesOf(events, isWhole);
   const since = isWhole ? view.rollout.createdAt : (events.at(-1)?.at ?? until);
   if (until <= since) return { points: [{ at: until, ...levels }], isWhole };
@@ -209,8 +209,9 @@ function countEvents(events: readonly RolloutEvent[]): RolloutCourse['eventCount
   return [...counts].map(([event, count]) => ({ event, count })).sort((a, b) => b.count - a.count);
 }
 
-function describeStrata({ groups, strata, rollout }: RolloutView): readonly StratumCourse[] {
-  const held = new Set(rollout.heldStrata.map(({ stratum }) => stratum));
+function describeStrata(view: RolloutView): readonly StratumCourse[] {
+  const { groups, strata } = view;
+  const held = heldStrataOf(view);
   const described = groups.strata.map(({ label, sizes }, index) => ({
     ...{ label, succeeded: 0, failed: 0, active: 0, waiting: 0 },
     size: sizes.reduce((sum, size) => sum + size, 0),

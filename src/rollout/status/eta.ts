@@ -26,11 +26,7 @@ export type Eta =
   | { readonly kind: 'atTheLatest'; readonly at: EpochMs }
   | { readonly kind: 'unknown'; readonly reason: EtaUnknownReason };
 
-interface EtaFigures {
-  /** Half the range in which the end is expected. */
-  readonly plusMinusMs: DurationMs;
-  readonly requests: number;
-}
+type EtaFigures = Pick<Estimate, 'plusMinusMs' | 'requests'>;
 
 /** The one place that says when a rollout ends; null for one that has ended. */
 export function etaOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta | null {

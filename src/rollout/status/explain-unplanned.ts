@@ -2,7 +2,7 @@ import type { ExplanationKind } from '../../base/vocabulary.ts';
 import { type UnplannedReason, unplannedWords } from '../messages/explanations.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { Policy } from '../model/policy.ts';
-import type { Rollout, RolloutState } from '../model/rollout.ts';
+import type { Rollout } from '../model/rollout.ts';
 import { isFailed, type Upgrade } from '../model/upgrade.ts';
 import { makeJudge } from '../planning/plan.ts';
 import { compileSelection, findSelectionRule, type SelectionRule } from '../planning/selector.ts';
@@ -76,23 +76,12 @@ export function explainUnplanned(
   return unplanned({ kind: reason ?? 'eligible' });
 }
 
-// What an operator, or the breaker, ended on purpose is not started again by a schedule.
-const stopsPolicy: Readonly<Record<RolloutState, boolean>> = {
-  awaitingApproval: false,
-  running: false,
-  held: false,
-  paused: false,
-  rollingBack: true,
-  succeeded: false,
-  finishedWithFailures: false,
-  aborted: true,
-  rolledBack: true,
-  superseded: false,
-};
-
-/** True for a rollout after which only an operator starts another one to the same build. */
+/**
+ * True for a rollout after which only an operator starts another one to the same build: an operator, or the breaker, ended it
+ * on purpose.
+ */
 export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
-  return stopsPolicy[state];
+  return state === 'rollingBack' || state === 'aborted' || state === 'rolledBack';
 }
 
 function stoppedOf(last: PastRecord | undefined): PastRecord['rollout'] | undefined {

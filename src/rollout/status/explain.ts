@@ -102,7 +102,7 @@ function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonl
     return isAwaited ? [order, deferredBlocker(view, current)] : [order];
   }
   const [first] = blockers;
-  const isStopped = view.braked || actions.some((action) => stopsAll[action.do]);
+  const isStopped = view.braked || actions.some((action) => stopsAll.has(action.do));
   if (isStopped && first !== undefined) return [first];
   const verdict = judgeLane(view, upgrade.identity.lane, now);
   if (verdict.kind === 'blocked') return [verdict.blocker];
@@ -116,32 +116,14 @@ function asRetry(explanation: UpgradeExplanation, upgrade: Upgrade, isDue: boole
 }
 
 /** What stops everybody; any other action leaves others a way. */
-const stopsAll: Readonly<Record<Action['do'], boolean>> = {
-  awaitApproval: false,
-  openWave: false,
-  beginSoak: false,
-  checkSoak: false,
-  askGate: false,
-  passWave: false,
-  hold: true,
-  endHold: false,
-  breach: true,
-  isolate: true,
-  isolateGroup: true,
-  moveGroup: true,
-  lowerAcknowledged: false,
-  checkInventory: false,
-  setBrake: true,
-  liftBrake: false,
-  admit: false,
-  deliver: false,
-  withdrawWaiting: false,
-  abandon: false,
-  finish: false,
-  beginRollback: false,
-  endRollback: false,
-  close: false,
-};
+const stopsAll: ReadonlySet<Action['do']> = new Set([
+  'hold',
+  'breach',
+  'isolate',
+  'isolateGroup',
+  'moveGroup',
+  'setBrake',
+]);
 
 function mayStart(view: RolloutView, upgrade: Upgrade): boolean {
   return view.rollout.state === 'running' && heldStratumOf(view, upgrade) === undefined;

@@ -1,7 +1,7 @@
-import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
-import { isFailed, type Upgrade } from '../model/upgrade.ts';
+import type { Upgrade } from '../model/upgrade.ts';
+import { failureClassOf } from '../model/upgrade-figures.ts';
 import type { FailedSummary } from '../verbs/refusal.ts';
 
 /**
@@ -11,11 +11,11 @@ import type { FailedSummary } from '../verbs/refusal.ts';
 export function makeFailureTest(word: string): (upgrade: Upgrade) => boolean {
   const wanted = simplified(word);
   const named = upgradeFailureClasses.find((each) => simplified(each) === wanted);
-  if (named !== undefined) return (upgrade) => classOf(upgrade) === named;
+  if (named !== undefined) return (upgrade) => failureClassOf(upgrade) === named;
   const isTimeOut = wanted === 'timeout';
   return (upgrade) => {
-    if (classOf(upgrade) === undefined) return false;
-    if (isTimeOut && classOf(upgrade) === 'timedOut') return true;
+    if (failureClassOf(upgrade) === undefined) return false;
+    if (isTimeOut && failureClassOf(upgrade) === 'timedOut') return true;
     return (
       simplified(upgrade.progress.state) === wanted || simplified(upgradeWords(upgrade)).includes(wanted)
     );
@@ -27,7 +27,7 @@ const reasonsShownMax = 5;
 /** What failed, for an operator whose word matched nothing. */
 export function summarizeFailed(upgrades: readonly Upgrade[]): FailedSummary {
   const failed = upgrades.flatMap((upgrade) => {
-    const failureClass = classOf(upgrade);
+    const failureClass = failureClassOf(upgrade);
     return failureClass === undefined ? [] : [{ failureClass, reason: upgradeWords(upgrade) }];
   });
   const reasons = counted(failed.map(({ reason }) => reason));
@@ -46,12 +46,6 @@ function counted<T extends string>(words: readonly T[]): ReadonlyArray<readonly 
   const counts = new Map<T, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return [...counts].sort((one, other) => other[1] - one[1]);
-}
-
-function classOf(upgrade: Upgrade): UpgradeFailureClass | undefined {
-  return isFailed(upgrade.progress.state) && 'failureClass' in upgrade.progress
-    ? upgrade.progress.failureClass
-    : undefined;
 }
 
 function simplified(text: string): string {

@@ -1,8 +1,8 @@
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { Attribute } from '../model/attributes.ts';
-import type { PlanGroups } from '../model/plan-groups.ts';
-import { indexOfStratum } from '../model/plan-groups.ts';
+import { indexOfStratum, type PlanGroups } from '../model/plan-groups.ts';
 import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
+import { failureClassOf } from '../model/upgrade-figures.ts';
 
 /** Which upgrades of a rollout a person asks for. All given parts must match. */
 export interface UpgradeFilter {
@@ -49,9 +49,7 @@ export function makeUpgradeMatcher(filter: UpgradeFilter, groups: PlanGroups): (
 
 /** Whether programs know its reason, or its class, by this name. */
 function isCalled(upgrade: Upgrade, name: string): boolean {
-  const { progress } = upgrade;
-  const failureClass = 'failureClass' in progress ? progress.failureClass : undefined;
-  return [reasonOf(upgrade)?.kind, failureClass].some((each) => each?.toLowerCase() === name);
+  return [reasonOf(upgrade)?.kind, failureClassOf(upgrade)].some((each) => each?.toLowerCase() === name);
 }
 
 /** True where only counted parts are asked for, so that the counters know how many there are. */

@@ -1,7 +1,8 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutState, RolloutView, WaveState } from '../model/rollout.ts';
-import { isFailed, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import { isFailed, type UpgradeState } from '../model/upgrade.ts';
+import { countIn } from '../model/upgrade-figures.ts';
 import { type AskedVerb, judgeVerb, type RolloutVerb, rolloutVerbs } from '../verbs/verbs.ts';
 import { awaitsApproval } from './headline.ts';
 
@@ -46,7 +47,7 @@ export function askedNow(status: ShownRollout, verb: RolloutVerb): AskedVerb | u
     case 'resume':
       return status.hold === null ? undefined : { verb, hold: status.hold };
     case 'retry': {
-      const failed = upgradeStates.filter(isFailed).reduce((sum, state) => sum + status.counts[state], 0);
+      const failed = countIn(status.counts, isFailed);
       return failed + status.counts.retrying === 0 ? undefined : { verb, failed };
     }
     // A rollback that runs can be let start outside its window.

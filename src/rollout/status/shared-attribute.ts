@@ -1,5 +1,11 @@
-import type { Outcomes, SharedAttribute } from '../model/attributes.ts';
-import { type AttributeColumn, type AttributeTable, membersWith } from '../model/attributes.ts';
+import {
+  type AttributeColumn,
+  type AttributeTable,
+  membersWith,
+  type Outcomes,
+  type SharedAttribute,
+  type Tally,
+} from '../model/attributes.ts';
 import type { RolloutView } from '../model/rollout.ts';
 
 // Two failures always have something in common.
@@ -9,11 +15,6 @@ const failuresMin = 3;
 const chanceMax = 0.01;
 // Pairs are made of the singles that explain most; so many fit one mask.
 const pairedMax = 30;
-
-interface Tally {
-  readonly failed: number;
-  readonly tried: number;
-}
 
 /** Collectors, or groups of them that are alike, and how they did. */
 interface Sample {

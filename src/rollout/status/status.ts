@@ -1,8 +1,14 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { GateVerdict, RolloutReasonKind } from '../../base/vocabulary.ts';
+import type { RolloutReasonKind } from '../../base/vocabulary.ts';
 import { calendarOf } from '../calendar/calendar.ts';
-import { type AssessedView, type AssessedWave, assess, emptyCounts } from '../decision/assess.ts';
-import { assessGate } from '../decision/assess-gate.ts';
+import {
+  type AssessedView,
+  type AssessedWave,
+  assess,
+  emptyCounts,
+  type WaveAssessment,
+} from '../decision/assess.ts';
+import { assessGate, type GateAssessment } from '../decision/assess-gate.ts';
 import { decideAssessed } from '../decision/decide.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { waveWaits } from '../decision/wave-blockers.ts';
@@ -24,16 +30,18 @@ import type { GateRule } from '../model/policy.ts';
 import {
   type BuildHold,
   type HeldFor,
+  type HeldStratum,
   holdNumber,
+  type PlanDrift,
   type Rollout,
-  type RolloutState,
   type RolloutView,
   type UnreadableRecord,
-  type WaveState,
+  type Wave,
+  type WaveSummary,
 } from '../model/rollout.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import type { StratumReason } from '../model/upgrade-reason.ts';
-import { coverage } from '../planning/coverage.ts';
+import { type Coverage, coverage } from '../planning/coverage.ts';
 import type { RolloutVerb } from '../verbs/verbs.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
@@ -44,17 +52,25 @@ import { findSharedOfStrata } from './shared-attribute.ts';
 import { type WindowStatus, windowOf } from './window.ts';
 
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
-export interface RolloutStatus {
-  readonly id: string;
-  readonly kind: 'upgrade' | 'rollback';
-  /** For a rollback: the rollout it takes back. */
-  readonly rollbackOf: string | null;
-  /** The rollback of this rollout, once it was started. */
-  readonly rollbackId: string | null;
+export interface RolloutStatus
+  extends Pick<
+    Rollout,
+    | 'id'
+    | 'kind'
+    | 'rollbackOf'
+    | 'rollbackId'
+    | 'state'
+    | 'targetBuild'
+    | 'backTo'
+    | 'fromBuilds'
+    | 'planHash'
+    | 'startedBy'
+    | 'createdAt'
+    | 'endedAt'
+  > {
   readonly policy: string;
   /** What a person reads first: what has to be done. Badge, title, exit code and metric are made of it. */
   readonly headline: Headline;
-  readonly state: RolloutState;
   readonly reason: string;
   readonly reasonKind: RolloutReasonKind;
   /** The number of the hold or pause that it is in, by which `resume` names it; null while it is in none. */
@@ -63,18 +79,10 @@ export interface RolloutStatus {
   readonly heldFor: HeldFor | null;
   /** Why its own record is unreadable: what is shown is what is known beside it; null while it is readable. */
   readonly recordUnreadable: UnreadableRecord['kind'] | null;
-  readonly targetBuild: string;
-  /** For a rollback: the builds it goes back to, most frequent first. */
-  readonly backTo: readonly string[];
   /** Whom a rollback does not take back, and why; also of the rollout that is taken back. */
   readonly leftBehind: readonly ShownLeftBehind[];
-  readonly fromBuilds: readonly string[];
-  readonly planHash: string;
   /** While the plan waits for approval: how the fleet moved since it was shown before. */
   readonly drift: DriftStatus | null;
-  readonly startedBy: string;
-  readonly createdAt: EpochMs;
-  readonly endedAt: EpochMs | null;
   readonly planned: number;
   readonly counts: Readonly<Record<UpgradeState, number>>;
   /** Why upgrades failed, are retried, are deferred, or were withdrawn; without those of which there is none. */
@@ -108,59 +116,39 @@ export interface RolloutStatus {
 }
 
 /** How the plan that waits differs from the one before it. */
-export interface DriftStatus {
-  readonly from: string;
-  readonly joined: number;
-  readonly left: number;
+export interface DriftStatus extends Omit<PlanDrift, 'change'> {
   readonly words: string;
 }
 
 export interface StrataStatus {
   readonly total: number;
-  readonly held: ReadonlyArray<{
-    readonly label: string;
-    readonly kind: StratumReason['kind'];
-    readonly reason: string;
-    readonly by: string;
-    readonly at: EpochMs;
-    /** Its collectors that wait until it is released. */
-    readonly waiting: number;
-  }>;
-  /** Strata that no wave before the last covers, and the labels of some. */
-  readonly uncovered: { readonly count: number; readonly labels: readonly string[] };
+  readonly held: ReadonlyArray<
+    Pick<HeldStratum, 'label' | 'by' | 'at'> & {
+      readonly kind: StratumReason['kind'];
+      readonly reason: string;
+      /** Its collectors that wait until it is released. */
+      readonly waiting: number;
+    }
+  >;
+  readonly uncovered: Coverage['uncovered'];
 }
 
-export interface GateStatus {
-  readonly name: string;
-  readonly verdict: GateVerdict;
+export interface GateStatus extends Pick<GateAssessment, 'name' | 'verdict' | 'dryRun'> {
   readonly words: string;
   readonly value: number | null;
   /** How often in a row it was asked and gave no answer. */
   readonly unanswered: number;
-  readonly dryRun: boolean;
 }
 
-export interface WaveStatus {
-  readonly name: string;
+export interface WaveStatus
+  extends Pick<Wave, 'name' | 'joined' | 'state' | 'openedAt' | 'soakEndsAt' | 'passedAt'>,
+    Pick<WaveAssessment, 'failures' | 'failuresAllowed' | 'lost' | 'acknowledged' | 'setAside'> {
   /** Members when it was planned, and late joiners. */
   readonly size: number;
-  readonly joined: number;
   /** Strata with members in it. */
   readonly strata: number;
-  readonly state: WaveState;
-  readonly counts: Readonly<Record<UpgradeState, number>>;
-  /** Weighted failures that count, and how many the wave may have before it trips. */
-  readonly failures: number;
-  readonly failuresAllowed: number;
-  readonly lost: number;
-  /** Weighted failures that an operator has acknowledged: they no longer count. */
-  readonly acknowledged: number;
-  /** Members of held strata that wait. */
-  readonly setAside: number;
+  readonly counts: WaveSummary['counts'];
   readonly gates: readonly GateStatus[];
-  readonly openedAt: EpochMs | null;
-  readonly soakEndsAt: EpochMs | null;
-  readonly passedAt: EpochMs | null;
   /** What it waits for; null when it does not wait. */
   readonly waits: string | null;
 }
@@ -178,7 +166,7 @@ export function describeRollout(
   const view = assess(given);
   const { rollout } = view;
   const { waves: covered, total, uncovered } = coverage(view.groups);
-  const waves = view.assessed.map((each) => describeWave(view, each, covered[each.index]?.strata ?? 0, now));
+  const waves = view.assessed.map((each) => describeWave(view, each, covered[each.index] ?? 0, now));
   const facts = {
     kind: rollout.kind,
     state: rollout.state,

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
-import { assessCalendar, type CalendarRules, needsCollectorZone } from '../calendar/calendar.ts';
+import { assessCalendar, needsCollectorZone } from '../calendar/calendar.ts';
+import type { CalendarRules } from '../calendar/open-stretches.ts';
 import { closedWords } from '../messages/blockers.ts';
 
 export interface WindowStatus {

@@ -1,4 +1,3 @@
-import { assertNever } from '../../base/assert.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { MessageRule } from '../model/policy.ts';
 import type { RefusedCreate } from '../model/upgrade.ts';
@@ -127,18 +126,7 @@ export function isUnreached(failure: ServiceFailure): boolean {
 
 /** A failure in words for a person. */
 export function describeFailure(failure: ServiceFailure): string {
-  switch (failure.kind) {
-    case 'unavailable':
-    case 'throttled':
-    case 'signInThrottled':
-    case 'misconfigured':
-    case 'notFound':
-      return failure.detail;
-    case 'refused':
-      return failure.code === '' ? failure.detail : `${failure.code}: ${failure.detail}`;
-    case 'cancelled':
-      return 'stopped by us';
-    default:
-      return assertNever(failure);
-  }
+  if (failure.kind === 'cancelled') return 'stopped by us';
+  const { detail } = failure;
+  return failure.kind === 'refused' && failure.code !== '' ? `${failure.code}: ${detail}` : detail;
 }

@@ -1,21 +1,17 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Rollout } from '../model/rollout.ts';
-import type { Upgrade } from '../model/upgrade.ts';
+import type { Upgrade, UpgradeIdentity } from '../model/upgrade.ts';
 import { adopt, end } from './transitions.ts';
 
-export const settlements = ['watch', 'withdraw'] as const;
 /**
  * What a person decides about a corrupt record. `watch`: an upgrade that may run is watched to its deadline, and is
  * unconfirmed at worst. `withdraw`: nothing of it runs, and its slot is free.
  */
-export type Settlement = (typeof settlements)[number];
+export type Settlement = 'watch' | 'withdraw';
 
 /** What the store knows of an upgrade whose record is corrupt. */
-export interface CorruptUpgrade {
-  readonly collectorId: number;
-  readonly wave: number;
-  readonly order: number;
+export interface CorruptUpgrade extends Pick<UpgradeIdentity, 'collectorId' | 'wave' | 'order'> {
   /** null: not known. */
   readonly lane: number | null;
   /** Whether a task of ours may be running, or have ended unseen. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   assessCalendar,
-  type CalendarRules,
   longestOpening,
   needsCollectorZone,
   openTimeFrom,
 } from '../../../../src/rollout/calendar/calendar.ts';
+import type { CalendarRules } from '../../../../src/rollout/calendar/open-stretches.ts';
 import { closedWords } from '../../../../src/rollout/messages/blockers.ts';
 import type { FreezeRule, WindowRule } from '../../../../src/rollout/model/policy.ts';
 
