@@ -16,8 +16,7 @@ import { type FrozenRollout, freezePlan } from '../../rollout/planning/freeze-pl
 import { makePlan } from '../../rollout/planning/plan.ts';
 import { makeMemoryFleetRegister } from '../store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../store/memory-rollout-store.ts';
-import type { FateOf } from '../world/fates.ts';
-import { seededChance } from '../world/fates.ts';
+import { type FateOf, seededChance } from '../world/fates.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 import { makeVirtualService, type VirtualService } from '../world/virtual-service.ts';
 import { makeJobs } from './jobs.ts';

@@ -1,9 +1,10 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutState } from '../../base/vocabulary.ts';
-import { expectationOf, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
+import { evaluateExpectation, expectationOf, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
 import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Expectation, GateRule, Policy } from '../../rollout/model/policy.ts';
+import type { Wave } from '../../rollout/model/rollout.ts';
 import { makeVirtualBudget } from '../world/virtual-budget.ts';
 import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what-if.ts';
 import { type Played, playRollout } from './play-rollout.ts';
@@ -39,13 +40,7 @@ export interface SeedResult {
   readonly heldStrata: readonly string[];
 }
 
-export interface PlayedWave {
-  readonly name: string;
-  readonly size: number;
-  readonly openedAt: EpochMs | null;
-  readonly soakEndsAt: EpochMs | null;
-  readonly passedAt: EpochMs | null;
-}
+export type PlayedWave = Pick<Wave, 'name' | 'size' | 'openedAt' | 'passedAt'>;
 
 /** Plays the policy once; the same seed gives the same result. */
 export async function playSeed(scene: Scene, policy: Policy, seed: number): Promise<SeedResult> {
@@ -67,9 +62,7 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
     requests: budget.requests,
     harmed: [...service.creates.keys()].filter((id) => broken.has(id)).length,
     ...(await countMembers(played, broken)),
-    waves: rollout.waves.map(({ name, size, openedAt, soakEndsAt, passedAt }) => ({
-      ...{ name, size, openedAt, soakEndsAt, passedAt },
-    })),
+    waves: rollout.waves.map(({ name, size, openedAt, passedAt }) => ({ name, size, openedAt, passedAt })),
     heldStrata: rollout.heldStrata.map(({ label }) => label),
   };
 }
@@ -94,7 +87,7 @@ async function countMembers(
   };
 }
 
-/** What a gate's probe answers. A value is one that meets the expectation, or misses it. */
+/** What a gate's probe answers. */
 function answerOf(gate: GateRule, word: GateWord): GateAnswer {
   const detail = 'rehearsed';
   if (word === 'silent') return { kind: 'error', detail };
@@ -103,22 +96,9 @@ function answerOf(gate: GateRule, word: GateWord): GateAnswer {
   return { kind: 'value', value: valueFor(expect, word === 'pass'), detail };
 }
 
-function valueFor({ operator, value }: Expectation, isMet: boolean): number {
-  const meets: Readonly<Record<Expectation['operator'], number>> = {
-    '>=': value,
-    '>': value + 1,
-    '<=': value,
-    '<': value - 1,
-    '==': value,
-    '!=': value + 1,
-  };
-  const misses: Readonly<Record<Expectation['operator'], number>> = {
-    '>=': value - 1,
-    '>': value,
-    '<=': value + 1,
-    '<': value,
-    '==': value + 1,
-    '!=': value,
-  };
-  return (isMet ? meets : misses)[operator];
+/** A value that meets the expectation, or misses it. */
+function valueFor(expect: Expectation, isMet: boolean): number {
+  const { value } = expect;
+  const values = [value, value + 1, value - 1];
+  return values.find((each) => evaluateExpectation(expect, each) === isMet) ?? value;
 }

@@ -17,18 +17,13 @@ export function isSettled(results: readonly SeedResult[]): boolean {
   if (results.length < settledSeedsMin) return false;
   const reasons = new Set(results.map(({ reasonKind }) => reasonKind));
   if (reasons.size > 1) return false;
-  const figures: ReadonlyArray<(result: SeedResult) => number> = [
-    ({ harmed }) => harmed,
-    ({ othersDone }) => othersDone,
-    ({ takenBack }) => takenBack,
-    ({ tookMs }) => tookMs,
-    ({ requests }) => requests,
-  ];
-  return figures.every((of) => {
-    const sorted = results.map(of).sort((a, b) => a - b);
+  return settledFigures.every((figure) => {
+    const sorted = results.map((result) => result[figure]).sort((a, b) => a - b);
     return [0.05, 0.5, 0.95].every((share) => isKnown(sorted, share));
   });
 }
+
+const settledFigures = ['harmed', 'othersDone', 'takenBack', 'tookMs', 'requests'] as const;
 
 /** The ranks between which the quantile lies, by the binomial distribution, are close to each other. */
 function isKnown(sorted: readonly number[], share: number): boolean {

@@ -1,7 +1,9 @@
 import { nearestText } from '../../base/names.ts';
 import { type DurationMs, type EpochMs, parseDuration } from '../../base/time.ts';
+import { evaluateExpectation } from '../../rollout/decision/assess-gate.ts';
+import type { Expectation } from '../../rollout/model/policy.ts';
 import { nextTimeOfDay } from '../world/what-if.ts';
-import type { Range, Rehearsal } from './rehearsal.ts';
+import type { Rehearsal } from './rehearsal.ts';
 
 /** A condition under which a rehearsal fails, such as `harmed.p95 > 5`. */
 export interface Limit {
@@ -21,8 +23,7 @@ type LimitValue =
 const figures = ['best', 'p5', 'median', 'p95', 'worst'] as const;
 type Figure = (typeof figures)[number];
 
-const operators = ['>=', '<=', '>', '<'] as const;
-type Operator = (typeof operators)[number];
+type Operator = Exclude<Expectation['operator'], '==' | '!='>;
 
 /** `end` and `took` are one figure: as an instant, or as a duration. */
 const metrics = [
@@ -93,32 +94,14 @@ function valueHint(metric: Metric): string {
 
 /** Whether the condition is met, which is what makes the rehearsal fail. @param timeZone of times of day */
 export function isMet(limit: Limit, rehearsal: Rehearsal, timeZone: string): boolean {
-  const actual = actualOf(limit, rehearsal);
-  const bound = boundOf(limit.value, rehearsal.beganAt, timeZone);
-  switch (limit.operator) {
-    case '>':
-      return actual > bound;
-    case '>=':
-      return actual >= bound;
-    case '<':
-      return actual < bound;
-    default:
-      return actual <= bound;
-  }
+  const value = boundOf(limit.value, rehearsal.beganAt, timeZone);
+  return evaluateExpectation({ operator: limit.operator, value }, actualOf(limit, rehearsal));
 }
 
 function actualOf({ metric, figure }: Limit, rehearsal: Rehearsal): number {
   if (metric === 'held') return heldPercent(rehearsal);
-  const ranges: Readonly<Record<Exclude<Metric, 'held'>, Range>> = {
-    harmed: rehearsal.harmed,
-    othersDone: rehearsal.othersDone,
-    othersFailed: rehearsal.othersFailed,
-    takenBack: rehearsal.takenBack,
-    requests: rehearsal.requests,
-    took: rehearsal.tookMs,
-    end: rehearsal.tookMs,
-  };
-  return ranges[metric][figure];
+  const range = rehearsal[metric === 'took' || metric === 'end' ? 'tookMs' : metric];
+  return range[figure];
 }
 
 /** Of the seeds, in percent: those whose rollout rests before its end. */

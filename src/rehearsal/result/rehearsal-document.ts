@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import type { Plot, Shape } from '../../rollout/report/plots.ts';
+import { clock, type Plot, type Shape } from '../../rollout/report/plots.ts';
 import type { Block, ReportDocument } from '../../rollout/report/report-document.ts';
 import { assumedWords, notPlayedWords } from './assumed-words.ts';
 import {
@@ -19,7 +19,7 @@ export function rehearsalDocument(shown: Shown): ReportDocument {
   const facts = [
     ['policy', policy],
     ['build', targetBuild],
-    ['begins', `${new Date(rehearsal.beganAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`],
+    ['begins', clock(rehearsal.beganAt)],
     ['collectors', `${rehearsal.planned} planned`],
     ['played', seedsWords(shown)],
     ['assumed', assumedWords(shown)],

@@ -1,3 +1,4 @@
+import { sharedKeys } from '../../rollout/model/attributes.ts';
 import { type FleetCollector, valueUnder } from '../../rollout/model/collector.ts';
 import type { Amount, CollectorKey, Policy, WaveRule } from '../../rollout/model/policy.ts';
 
@@ -7,16 +8,6 @@ export interface Variant {
   readonly name: string;
   readonly policy: Policy;
 }
-
-const keys: readonly CollectorKey[] = [
-  'osName',
-  'osArch',
-  'collectorVersion',
-  'category',
-  'timeZone',
-  'sourceSyncMode',
-  'ephemeral',
-];
 
 /** A key with more values makes a canary of nearly everyone. */
 const valuesMax = 100;
@@ -67,7 +58,7 @@ function halved(size: Amount): Amount {
 /** Keys by which the fleet differs, and the policy does not spread yet. */
 function otherKeys({ spreadBy }: Policy, collectors: readonly FleetCollector[]): readonly CollectorKey[] {
   const fields = new Set(collectors.flatMap(({ fields: of }) => Object.keys(of)));
-  const all = [...keys, ...[...fields].map((name) => `fields.${name}` as const)];
+  const all: CollectorKey[] = [...sharedKeys, ...[...fields].map((name) => `fields.${name}` as const)];
   return all
     .filter((key) => !spreadBy.includes(key))
     .map((key) => ({ key, values: new Set(collectors.map((each) => valueUnder(each, key))).size }))

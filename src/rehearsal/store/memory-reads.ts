@@ -26,31 +26,6 @@ export function activeKey(policy: string, kind: Rollout['kind']): string {
   return `${policy}/${kind}`;
 }
 
-type Reads = Pick<
-  RolloutStore,
-  | 'findUpgradesOf'
-  | 'activeRolloutIds'
-  | 'currentRollouts'
-  | 'pageRollouts'
-  | 'listRollouts'
-  | 'loadRollout'
-  | 'nextRolloutNumber'
-  | 'loadGroups'
-  | 'loadAttributes'
-  | 'listOutcomes'
-  | 'loadView'
-  | 'loadUpgrade'
-  | 'loadUpgrades'
-  | 'findNamed'
-  | 'listMemberIds'
-  | 'listUpgrades'
-  | 'listMissed'
-  | 'listDue'
-  | 'findCorrupt'
-  | 'countFreshIntents'
-  | 'readEvents'
->;
-
 /** What only reads. */
 // oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeMemoryReads(of: {
@@ -58,35 +33,26 @@ export function makeMemoryReads(of: {
   readonly active: ReadonlyMap<string, string>;
   readonly numbers: ReadonlyMap<string, number>;
   readonly now: () => EpochMs;
-}): Reads {
+}) {
   const { kept, active, numbers, now: storeNow } = of;
   const listOf = (policies: readonly string[]): readonly Rollout[] =>
     [...kept.values()]
       .map(({ rollout }) => rollout)
       .filter(({ id }) => policies.includes(parseRolloutId(id).policy))
       .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+  const activeIds = (policies: readonly string[]): readonly string[] =>
+    policies.flatMap((policy) =>
+      (['upgrade', 'rollback'] as const).flatMap((kind) => active.get(activeKey(policy, kind)) ?? []),
+    );
 
   return {
     findUpgradesOf: async (policies, collectorId) => {
-      const ids = policies.flatMap((policy) =>
-        (['upgrade', 'rollback'] as const).flatMap((kind) => active.get(activeKey(policy, kind)) ?? []),
-      );
-      return ids.flatMap((rolloutId) => {
+      return activeIds(policies).flatMap((rolloutId) => {
         const upgrade = kept.get(rolloutId)?.upgrades.get(collectorId);
         return upgrade === undefined ? [] : [{ rolloutId, upgrade }];
       });
     },
-    activeRolloutIds: async (policies) => {
-      const ids: string[] = [];
-      if (active.size === 0) return ids;
-      for (const policy of policies) {
-        for (const kind of ['upgrade', 'rollback'] as const) {
-          const id = active.get(activeKey(policy, kind));
-          if (id !== undefined) ids.push(id);
-        }
-      }
-      return ids;
-    },
+    activeRolloutIds: async (policies) => activeIds(policies),
     currentRollouts: async (policies) => {
       const ids = new Set<string>();
       for (const policy of policies) {
@@ -179,7 +145,7 @@ export function makeMemoryReads(of: {
       [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= storeNow() - withinMs).length,
     readEvents: async (id, { limit }) =>
       limit <= 0 ? [] : (kept.get(id)?.events ?? []).slice(-limit).reverse(),
-  };
+  } satisfies Partial<RolloutStore>;
 }
 
 /** Those that ended last, and the retries that are due first, come first. */

@@ -19,6 +19,15 @@ export interface MemoryRolloutStore extends RolloutStore {
   keep(): () => void;
 }
 
+interface TransitionCall {
+  readonly mode: 'save' | 'intent' | 'admit' | 'rejoin';
+  readonly rolloutRev?: number | undefined;
+  readonly tripAbove?: number | null | undefined;
+  /** Of the guard of a write of many: judged once for all of them. */
+  readonly isRefused?: boolean;
+  readonly hasRoom?: (of: Kept) => boolean;
+}
+
 /**
  * A model of the store: the same answers as the one in Redis, in memory, for virtual time. What is counted is kept up
  * with each change, so that thousands of nights a minute can be played.
@@ -70,17 +79,7 @@ export function makeMemoryRolloutStore(
   };
 
   /** The same rules in the same order as in Redis, but for commands sent twice: nothing is lost here. */
-  const transition = (
-    change: UpgradeChange,
-    call: {
-      readonly mode: 'save' | 'intent' | 'admit' | 'rejoin';
-      readonly rolloutRev?: number;
-      readonly tripAbove?: number | null;
-      /** Of the guard of a write of many: judged once for all of them. */
-      readonly isRefused?: boolean;
-      readonly hasRoom?: (of: Kept) => boolean;
-    },
-  ): 'saved' | 'stale' | 'braked' => {
+  const transition = (change: UpgradeChange, call: TransitionCall): 'saved' | 'stale' | 'braked' => {
     const { before, after, events } = change;
     const of = kept.get(after.identity.rolloutId);
     const current = of?.upgrades.get(after.identity.collectorId);
@@ -107,6 +106,14 @@ export function makeMemoryRolloutStore(
     }
     return 'saved';
   };
+  /** @returns the collectors whose change was saved */
+  const transitionAll = <Change extends UpgradeChange>(
+    changes: readonly Change[],
+    callOf: (change: Change) => TransitionCall,
+  ): number[] =>
+    changes
+      .filter((change) => transition(change, callOf(change)) === 'saved')
+      .map(({ after }) => after.identity.collectorId);
 
   return {
     forget: () => {
@@ -201,10 +208,7 @@ export function makeMemoryRolloutStore(
       const of = kept.get(rolloutId);
       if (of === undefined) return [];
       const asTheyWere = new Map(of.upgrades);
-      const saved = changes.filter(
-        (change) => transition(change, { mode: 'rejoin', rolloutRev }) === 'saved',
-      );
-      const ids = saved.map(({ after }) => after.identity.collectorId);
+      const ids = transitionAll(changes, () => ({ mode: 'rejoin', rolloutRev }));
       if (ids.some((each) => of.upgrades.get(each) !== asTheyWere.get(each)))
         of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
       return ids;
@@ -226,8 +230,7 @@ export function makeMemoryRolloutStore(
     },
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       const isOutdated = isFenced(rolloutId, fence);
-      return changes.flatMap((change) => {
-        const { before, after } = change;
+      return transitionAll(changes, ({ before, after }) => {
         const more = Number(holdsSlot(after.progress.state)) - Number(holdsSlot(before.progress.state));
         const hasRoom = ({ tally }: Kept) =>
           !isOutdated &&
@@ -235,9 +238,7 @@ export function makeMemoryRolloutStore(
           after.identity.domains.every(
             (index) => tally.domainTaken(index) + more <= (domains[index]?.cap ?? 0),
           );
-        return transition(change, { mode: 'admit', rolloutRev, hasRoom }) === 'saved'
-          ? [after.identity.collectorId]
-          : [];
+        return { mode: 'admit', rolloutRev, hasRoom };
       });
     },
     saveUpgrade: async (change, tripAbove) =>
@@ -246,11 +247,7 @@ export function makeMemoryRolloutStore(
       const isFencedOff = isFenced(rolloutId, fence);
       const isRefused =
         isFencedOff || (rolloutRev ?? kept.get(rolloutId)?.rollout.rev) !== kept.get(rolloutId)?.rollout.rev;
-      return changes.flatMap((change) =>
-        transition(change, { mode: 'save', tripAbove: change.tripAbove, isRefused }) === 'saved'
-          ? [change.after.identity.collectorId]
-          : [],
-      );
+      return transitionAll(changes, ({ tripAbove }) => ({ mode: 'save', tripAbove, isRefused }));
     },
     packEnded: async () => undefined,
     repair: async () => [],

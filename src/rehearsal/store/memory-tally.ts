@@ -44,13 +44,9 @@ export interface MemoryTally {
   overdue(before: number): readonly number[];
 }
 
-interface MutableWave {
+type MutableWave = { -readonly [Figure in keyof WaveSummary]: WaveSummary[Figure] } & {
   readonly counts: Record<UpgradeState, number>;
-  weight: number;
-  lost: number;
-  onBuild: number;
-  lastChangeAt: number | null;
-}
+};
 
 // oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeMemoryTally(): MemoryTally {
