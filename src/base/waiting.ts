@@ -48,6 +48,19 @@ export async function withEitherSignal<T>(
 }
 
 /**
+ * Waits for work, but no longer than this. Late work goes on, and how it then ends is nobody's concern.
+ * @returns what it came to; undefined when it was late
+ * @throws what it threw in time
+ */
+export async function within<T>(forMs: DurationMs, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), forMs);
+  });
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/**
  * Waits for something that no signal reaches: it goes on when this wait is given up, and how it then ends is nobody's
  * concern.
  * @throws the signal's reason when it is aborted first

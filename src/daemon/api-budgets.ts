@@ -77,11 +77,8 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
  */
 export function makeStoppableBudget(budget: ApiBudget, stopping: AbortSignal): ApiBudget {
   return {
+    ...budget,
     take: (budgetClass, signal) =>
       withEitherSignal([signal, stopping], (either) => budget.take(budgetClass, either)),
-    pause: (pause) => budget.pause(pause),
-    serviceDown: (reason) => budget.serviceDown(reason),
-    serviceUp: () => budget.serviceUp(),
-    succeeded: () => budget.succeeded(),
   };
 }

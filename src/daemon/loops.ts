@@ -1,55 +1,31 @@
 import type { DurationMs } from '../base/time.ts';
 import { makeGateProbe } from '../gates/make-gate-probe.ts';
-import type { Configs } from '../orchestrator/configs/configs.ts';
+import { makeSendNotice } from '../observability/notifications/send-notice.ts';
 import { keepBeating } from '../orchestrator/configs/keep-beating.ts';
-import { type LeadParts, lead } from '../orchestrator/lead/lead.ts';
-import { type AnnounceParts, keepAnnouncing } from '../orchestrator/notify/announce.ts';
-import { type DeliverParts, deliver } from '../orchestrator/notify/deliver.ts';
-import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
-import type { LogSearch } from '../orchestrator/ports/log-search.ts';
-import { keepPolling, type StoreMemory } from '../orchestrator/recovery/data-loss.ts';
-import type { ReportKeeper } from '../orchestrator/report/keep-reports.ts';
+import { isWaitedFor, lead } from '../orchestrator/lead/lead.ts';
+import { keepAnnouncing } from '../orchestrator/notify/announce.ts';
+import { deliver } from '../orchestrator/notify/deliver.ts';
+import { keepPolling } from '../orchestrator/recovery/data-loss.ts';
 import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep } from '../orchestrator/step/run-step.ts';
-import type { StepParts } from '../orchestrator/step/step-run.ts';
-import type { Observations } from '../orchestrator/watch/observations.ts';
-import type { BullStepQueue, StepJobData } from '../queue/bullmq-step-queue.ts';
-import { type BullNoticeQueue, startNoticeWorker } from '../queue/notice-delivery.ts';
-import type { QueueNames } from '../queue/queue-names.ts';
+import { makeObservations } from '../orchestrator/watch/observations.ts';
+import type { StepJobData } from '../queue/bullmq-step-queue.ts';
+import { startNoticeWorker } from '../queue/notice-delivery.ts';
 import { type RunningScanSchedule, type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { startTurnWorker } from '../queue/turn-worker.ts';
 import { makeRedisLeaderLease } from '../redis/coordination/leader-lease.ts';
-import type { FleetAccess } from './fleet-access.ts';
-import type { RedisConnections } from './redis-connections.ts';
+import type { Engine } from './engine.ts';
+import type { Ground } from './ground.ts';
 import { keepAsking } from './service-health.ts';
 
-export interface LoopsParts
-  extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>,
-    StepParts,
-    Omit<AnnounceParts, 'queue'>,
-    DeliverParts {
-  readonly queue: BullStepQueue;
-  readonly noticeQueue: BullNoticeQueue;
-  readonly access: Pick<FleetAccess, 'isDoubted'>;
-  readonly isLeading: () => boolean;
+/** What the loops ask of the work that starts them. */
+export interface LoopsHooks {
+  /** Ends early at a wake-up: fires at the first one after the call. */
+  readonly nextWakeUp: () => AbortSignal;
   /** Wakes the loops of this daemon alone. */
   readonly wakeSelf: () => void;
-  /** undefined: no reports are kept. */
-  readonly reports: ReportKeeper | undefined;
-  readonly redis: RedisConnections;
-  readonly keyPrefix: string;
-  readonly names: QueueNames;
-  readonly onQueueError: (error: Error) => void;
-  readonly observations: Observations;
-  readonly logSearch: LogSearch;
-  readonly memory: StoreMemory;
-  readonly configs: Configs;
-  readonly configRegister: ConfigRegister;
-  readonly schedules: readonly ScanSchedule[];
   /** Brings the brakes of the present config to the running rollouts. */
   readonly followConfigs: () => Promise<unknown>;
-  /** False: policies are scanned only when asked. */
-  readonly followsSchedule: boolean;
   readonly scanNow: (policy: string, origin: ScanOrigin, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -72,7 +48,9 @@ const stepConcurrency = 100;
 const closeGraceMs: DurationMs = 5_000;
 
 /** Starts to run steps, to lead or follow, to check whether Redis lost data, and to follow the schedules. */
-export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
+export function startLoops(ground: Ground, engine: Engine, hooks: LoopsHooks): Loops {
+  const { signal: stopping } = ground.stopping;
+  const parts = loopsParts(ground, engine, hooks);
   const { redis, names, keyPrefix, sink, onQueueError } = parts;
   const worker = startTurnWorker<StepJobData>({
     ...{ connection: redis.queue.client, prefix: names.prefix, queue: names.steps },
@@ -126,6 +104,29 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
   };
 }
 
+type LoopsParts = ReturnType<typeof loopsParts>;
+
+function loopsParts(ground: Ground, { shared, ...engine }: Engine, hooks: LoopsHooks) {
+  const { config, clock, sink, redis, keyPrefix, followsSchedule, live, policies, broken } = ground;
+  const { outbox, readApiBudgetStatus } = ground.loopPorts;
+  return {
+    ...engine,
+    ...shared,
+    ...hooks,
+    redis,
+    keyPrefix,
+    followsSchedule,
+    schedules: live.schedules(),
+    outbox,
+    readApiBudgetStatus,
+    isLeading: sink.isLeading,
+    receivers: live.receivers,
+    send: makeSendNotice({ installation: config.installation, publicUrl: config.http.publicUrl, clock }),
+    observations: makeObservations(),
+    isWaitedFor: () => isWaitedFor({ ...shared, policies, newerRecords: broken.newer }),
+  };
+}
+
 /** Announces while this daemon leads, and delivers in any case. */
 function startNotifying(parts: LoopsParts, stopping: AbortSignal): { close(): Promise<void> } {
   const { redis, names, sink, onQueueError, noticeQueue } = parts;
@@ -172,18 +173,13 @@ function followSchedules({
   });
 }
 
-/** Turns wake-ups into signals: each call of `next` gives one that fires at the first wake-up after the call. */
-export interface WakeSignal {
-  wake(): void;
-  next(): AbortSignal;
-}
-
 /** Makes a latch for a loop that wants to know whether a wake-up came since its last pass. */
-export function makeWakeSignal(): WakeSignal {
+export function makeWakeSignal() {
   let controller = new AbortController();
   return {
     wake: () => controller.abort(),
-    next: () => {
+    /** @returns a signal that fires at the first wake-up after the call */
+    next: (): AbortSignal => {
       if (controller.signal.aborted) controller = new AbortController();
       return controller.signal;
     },

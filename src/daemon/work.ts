@@ -1,10 +1,7 @@
 import type { DurationMs } from '../base/time.ts';
-import { makeSendNotice } from '../observability/notifications/send-notice.ts';
 import { followConfigs } from '../orchestrator/configs/follow-configs.ts';
-import { isWaitedFor } from '../orchestrator/lead/lead.ts';
 import { announceAndDrain } from '../orchestrator/notify/announce.ts';
 import { type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
-import { makeObservations } from '../orchestrator/watch/observations.ts';
 import { apiBudgetKeys } from '../redis/api-budget/ledger.ts';
 import { makeRedisPulse } from '../redis/connection/pulse.ts';
 import { installationKey, instanceKey } from '../redis/coordination/store-instance.ts';
@@ -62,16 +59,8 @@ export function makeWork(ground: Ground, engine: Engine): Work {
     // Before any step of this daemon: a freeze that came with the restart holds from the first create on (P7). Where this
     // fails, the loops must start all the same; the next beat repeats it.
     await shared.configs.beat().then(followBrakes).catch(warn);
-    loops = startLoops(
-      {
-        ...loopsParts(ground, engine),
-        nextWakeUp: signal.next,
-        wakeSelf: signal.wake,
-        followConfigs: followBrakes,
-        scanNow,
-      },
-      stopping.signal,
-    );
+    const hooks = { nextWakeUp: signal.next, wakeSelf: signal.wake, followConfigs: followBrakes, scanNow };
+    loops = startLoops(ground, engine, hooks);
     await loops.tickAll(new Date(clock.now()));
   };
 
@@ -131,28 +120,6 @@ function endWork(
     redisAnswers: makeRedisAnswers(ground, engine),
     cutRedis: ground.cutRedis,
   });
-}
-
-function loopsParts(ground: Ground, { shared, ...engine }: Engine) {
-  const { config, clock, sink, redis, keyPrefix, followsSchedule } = ground;
-  const { live, policies, broken } = ground;
-  const { accounts, configs } = shared;
-  const { outbox, readApiBudgetStatus } = ground.loopPorts;
-  return {
-    ...engine,
-    ...shared,
-    redis,
-    keyPrefix,
-    followsSchedule,
-    schedules: live.schedules(),
-    outbox,
-    readApiBudgetStatus,
-    isLeading: sink.isLeading,
-    receivers: live.receivers,
-    send: makeSendNotice({ installation: config.installation, publicUrl: config.http.publicUrl, clock }),
-    observations: makeObservations(),
-    isWaitedFor: () => isWaitedFor({ ...shared, policies, accounts, configs, newerRecords: broken.newer }),
-  };
 }
 
 /** Asks every node on which this daemon has keys. */

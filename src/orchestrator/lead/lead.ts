@@ -40,7 +40,8 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
   let turnBeganAt = 0;
   while (!signal.aborted) {
     const woken = parts.nextWakeUp();
-    const fence = await holdLease(parts);
+    // Redis is away: no daemon leads, and the next pass tries again.
+    const fence = await attempt(parts, () => parts.lease.hold(), undefined);
     if ((fence !== undefined) !== leading) {
       leading = fence !== undefined;
       parts.sink.note({ event: leading ? 'leader.acquired' : 'leader.lost' });
@@ -57,7 +58,8 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     // Far either way: a clock that is set back must not put it off.
     if (Math.abs(now - turnBeganAt) >= turnMs) {
       turnBeganAt = now;
-      if (await isOthersTurn(parts)) {
+      // Redis is away: nobody could take the lease.
+      if (await attempt(parts, async () => parts.isWaitedFor?.(), false)) {
         await parts.lease.giveWay(restMs);
         continue;
       }
@@ -76,28 +78,21 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     const waitMs = Math.min(checkEveryMs, Math.max(breathMs, wakeAt - parts.clock.now()));
     await withEitherSignal([woken, signal], (either) => parts.sleep(waitMs, either));
   }
-  await parts.lease.release().catch((error: unknown) => {
-    parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
-  });
+  await attempt(parts, () => parts.lease.release(), undefined);
 }
 
-async function isOthersTurn({ isWaitedFor, sink }: LeadParts): Promise<boolean> {
+/** What the work comes to; `otherwise` where it throws, which is noted. @param rollout whose work it is; '': of none */
+async function attempt<Result>(
+  { sink }: LeadParts,
+  work: () => Promise<Result>,
+  otherwise: Result,
+  rollout = '',
+): Promise<Result> {
   try {
-    return (await isWaitedFor?.()) ?? false;
+    return await work();
   } catch (error) {
-    // Redis is away: nobody could take the lease.
-    sink.note({ event: 'reconcile.failed', rollout: '', error });
-    return false;
-  }
-}
-
-async function holdLease(parts: LeadParts): Promise<Fence | undefined> {
-  try {
-    return await parts.lease.hold();
-  } catch (error) {
-    // Redis is away: no daemon leads, and the next pass tries again.
-    parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
-    return undefined;
+    sink.note({ event: 'reconcile.failed', rollout, error });
+    return otherwise;
   }
 }
 
@@ -110,34 +105,19 @@ async function reconcileAll(
   signal: AbortSignal,
 ): Promise<number> {
   let wakeAt = Number.POSITIVE_INFINITY;
-  try {
+  const reconcileActive = async () => {
     const active = await parts.store.activeRolloutIds(parts.policies);
     for (const rolloutId of active) {
-      const wake = await reconcileOne(parts, rolloutId, fence, overdue, signal);
+      const one = () => reconcile(parts, rolloutId, fence, overdue, signal);
+      // One rollout's fault must not stop the others.
+      const wake = await attempt(parts, one, null, rolloutId);
       wakeAt = Math.min(wakeAt, wake ?? Number.POSITIVE_INFINITY);
     }
     // After the pass, so that what it has just admitted is watched at once.
     if (active.length > 0) await beginWatch();
-  } catch (error) {
-    parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
-  }
+  };
+  await attempt(parts, reconcileActive, undefined);
   return wakeAt;
-}
-
-async function reconcileOne(
-  parts: LeadParts,
-  rolloutId: string,
-  fence: Fence,
-  overdue: DurationMs,
-  signal: AbortSignal,
-) {
-  try {
-    return await reconcile(parts, rolloutId, fence, overdue, signal);
-  } catch (error) {
-    // One rollout's fault must not stop the others.
-    parts.sink.note({ event: 'reconcile.failed', rollout: rolloutId, error });
-    return null;
-  }
 }
 
 export interface GiveWayParts {

@@ -19,6 +19,7 @@ import { type ChangeRolloutParts, changeRollout, saveRolloutFact } from '../reco
 import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
 import {
   listAllUpgrades,
+  listUpgradesIn,
   loadRolloutSummary,
   nextRolloutId,
   type ViewParts,
@@ -48,12 +49,7 @@ export async function beginRollback(
   if (!builds.ok) return failed(parts, rollout, describeFailure(builds.failure));
   const inventory = await fleet.readInventory(null, signal);
   if (!inventory.ok) return failed(parts, rollout, describeFailure(inventory.failure));
-  // By id: one may go from the first list to the second between the two readings.
-  const upgraded = new Map<number, Upgrade>();
-  for (const state of endStates.filter(mayHaveBuild)) {
-    for (const upgrade of await listAllUpgrades(store, rollout.id, { state }))
-      upgraded.set(upgrade.identity.collectorId, upgrade);
-  }
+  const upgraded = await listUpgradesIn(store, rollout.id, endStates.filter(mayHaveBuild));
   const found = await findUpgraded(parts, rollout, { upgraded, inventory: inventory.value }, signal);
   if (found.kind === 'inconclusive') return failed(parts, rollout, found.reason);
   const { collectors } = found;

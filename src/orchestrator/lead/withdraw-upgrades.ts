@@ -10,7 +10,8 @@ type EndParts = ChangeRolloutParts & ChangeUpgradeParts;
 
 interface Ending {
   readonly reason: UpgradeReason;
-  readonly fence: Fence;
+  /** Of the leader that decided it; left out where a person did, whatever has changed since. */
+  readonly fence?: Fence;
 }
 
 /**
@@ -27,12 +28,12 @@ export function withdrawWaiting(
   return endAll(parts, rollout, { ...ending, kind: 'withdrawn', states: waitingStates }, signal);
 }
 
-/** Ends in the same way every upgrade that may have run in an account that this daemon can't poll. */
+/** Ends in the same way every upgrade that may have run, and is not watched. */
 export function abandonRunning(
   parts: EndParts,
   rollout: Rollout,
   ending: Ending,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<'done'> {
   return endAll(parts, rollout, { ...ending, kind: 'abandoned', states: runningStates }, signal);
 }
@@ -41,15 +42,16 @@ async function endAll(
   parts: EndParts,
   rollout: Rollout,
   of: Ending & { readonly kind: 'withdrawn' | 'abandoned'; readonly states: readonly UpgradeState[] },
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<'done'> {
   const { kind, reason, fence } = of;
+  const guard = fence === undefined ? {} : { rolloutRev: rollout.rev, fence };
   for (const state of of.states) {
-    if (signal.aborted) break;
+    if (signal?.aborted === true) break;
     const upgrades = await listAllUpgrades(parts.store, rollout.id, { state });
     const at = parts.clock.now();
     const findings = upgrades.map((upgrade) => ({ upgrade, fact: { kind, at, reason } }));
-    await recordFacts(parts, rollout, findings, { rolloutRev: rollout.rev, fence }, signal);
+    await recordFacts(parts, rollout, findings, guard, signal);
   }
   return 'done';
 }

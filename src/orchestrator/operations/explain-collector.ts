@@ -72,22 +72,25 @@ interface Asking extends Found {
 }
 
 async function explainFound(parts: OperationsParts, found: Found): Promise<ExplainResult> {
-  const explanations: Explanation[] = [];
-  const history: PastUpgrade[] = [];
+  const { id, name, build } = found;
   const builds = once(async () => {
     const answer = (await isSilent(parts)) ? undefined : await parts.fleet.listBuilds();
     return answer?.ok === true ? answer.value : null;
   });
   // Side by side, as all reads below: a person waits for the longest chain of them.
   const byPolicy = await Promise.all(
-    parts.rollouts.map((policy) => explainFor(parts, policy, { ...found, builds })),
+    parts.rollouts.map(async (policy) => {
+      const [records, active] = await Promise.all([
+        loadRecords(parts, policy.name, id),
+        findActive(parts, policy.name, id),
+      ]);
+      const of = { asking: { ...found, builds }, records, found: active };
+      return { explanation: await explainFor(parts, policy, of), records };
+    }),
   );
-  for (const { explanation, records } of byPolicy) {
-    explanations.push(explanation);
-    history.push(...records.flatMap(pastUpgrade));
-  }
+  const explanations = byPolicy.map(({ explanation }) => explanation);
+  const history = byPolicy.flatMap(({ records }) => records.flatMap(pastUpgrade));
   history.sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
-  const { id, name, build } = found;
   return { kind: 'explained', collectorId: id, collectorName: name, build, explanations, history };
 }
 
@@ -132,29 +135,21 @@ function pastUpgrade({ rollout, upgrade }: KeptRecord): readonly PastUpgrade[] {
   ];
 }
 
+/** @param records of this policy */
 async function explainFor(
   parts: OperationsParts,
   policy: Policy,
-  asking: Asking,
-): Promise<{ readonly explanation: Explanation; readonly records: readonly KeptRecord[] }> {
-  const [records, found] = await Promise.all([
-    loadRecords(parts, policy.name, asking.id),
-    findActive(parts, policy.name, asking.id),
-  ]);
-  return { explanation: await explainFrom(parts, policy, { asking, records, found }), records };
-}
-
-async function explainFrom(
-  parts: OperationsParts,
-  policy: Policy,
-  of: {
+  {
+    asking,
+    records,
+    found,
+  }: {
     readonly asking: Asking;
     readonly records: readonly KeptRecord[];
     readonly found: FoundActive;
   },
 ): Promise<Explanation> {
-  const { asking, records } = of;
-  const { active, upgrade, unreadableIn } = of.found;
+  const { active, upgrade, unreadableIn } = found;
   const now = parts.clock.now();
   // Beside the rollout that is rolled back stands the one that takes it back: it is explained by the one that has it.
   const rolloutId = upgrade?.identity.rolloutId ?? unreadableIn ?? active[0];

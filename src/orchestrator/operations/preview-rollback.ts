@@ -1,19 +1,12 @@
 import type { RolloutView } from '../../rollout/model/rollout.ts';
-import {
-  isEnd,
-  mayHaveBuild,
-  type Upgrade,
-  type UpgradeState,
-  upgradeStates,
-} from '../../rollout/model/upgrade.ts';
+import { isEnd, mayHaveBuild, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { previewRest, previewRollback } from '../../rollout/status/preview-rollback.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { judgeVerb, type VerbJudgement } from '../../rollout/verbs/verbs.ts';
 import { partUpgraded } from '../lead/roll-back.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
-import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
-import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
+import { listUpgradesIn, loadRolloutSummary } from '../records/read-records.ts';
 import type { RollbackPreviewResult } from './operations.ts';
 
 export interface PreviewParts extends ChangeRolloutParts {
@@ -48,30 +41,18 @@ async function previewOf(parts: PreviewParts, view: RolloutView): Promise<ShowRe
   const judgement = judgeVerb(view, { verb: 'rollback', now: true }, { by: '', reason: '', at: clock.now() });
   if (judgement.kind === 'refused') return judgement;
   if (rollout.kind === 'rollback') {
-    const open = await listIn(store, rollout.id, (state) => !isEnd(state));
-    return { kind: 'shown', preview: previewRest(view, open, clock.now()), left: view.rollout.leftBehind };
+    const openStates = upgradeStates.filter((state) => !isEnd(state));
+    const open = await listUpgradesIn(store, rollout.id, openStates);
+    const preview = previewRest(view, [...open.values()], clock.now());
+    return { kind: 'shown', preview, left: view.rollout.leftBehind };
   }
   const builds = await parts.fleet.listBuilds(AbortSignal.timeout(answerWithinMs));
   if (!builds.ok) {
     const reason = `the builds on offer are unknown: ${describeFailure(builds.failure)}`;
     return { kind: 'unavailable', reason };
   }
-  const upgrades = await listIn(store, rollout.id, mayHaveBuild);
+  const upgrades = await listUpgradesIn(store, rollout.id, upgradeStates.filter(mayHaveBuild));
   const of = { policy: rollout.policy.name, builds: builds.value };
-  const parted = await partUpgraded(parts, upgrades, of);
+  const parted = await partUpgraded(parts, [...upgrades.values()], of);
   return { kind: 'shown', preview: previewRollback(view, parted, clock.now()), left: parted.left };
-}
-
-/** By id: one may go from the first list to the second between the two readings. */
-async function listIn(
-  store: RolloutStore,
-  rolloutId: string,
-  isWanted: (state: UpgradeState) => boolean,
-): Promise<readonly Upgrade[]> {
-  const found = new Map<number, Upgrade>();
-  for (const state of upgradeStates.filter(isWanted)) {
-    for (const upgrade of await listAllUpgrades(store, rolloutId, { state }))
-      found.set(upgrade.identity.collectorId, upgrade);
-  }
-  return [...found.values()];
 }

@@ -1,7 +1,6 @@
 import { repairedWords } from '../../rollout/messages/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { isRolloutEnd, type RolloutView } from '../../rollout/model/rollout.ts';
-import { runningStates } from '../../rollout/model/upgrade.ts';
 import {
   type CorruptUpgrade,
   nameOfCorrupt,
@@ -9,10 +8,10 @@ import {
   type Settlement,
 } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { VerbJudgement } from '../../rollout/verbs/verbs.ts';
+import { abandonRunning } from '../lead/withdraw-upgrades.ts';
 import { changeRollout, stopRollout } from '../records/change-rollout.ts';
-import { recordFacts } from '../records/change-upgrade.ts';
 import { describeRepairedUpgrade } from '../records/describe-change.ts';
-import { listAllUpgrades, loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
+import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 import type { ApplyVerbParts } from './apply-verb.ts';
 import type { RepairPreview, RepairRequest } from './operations.ts';
 
@@ -87,14 +86,5 @@ async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: Rep
       ? undefined
       : { kind: 'aborted', at: parts.clock.now(), reason },
   );
-  if (settlement === 'watch') return;
-  for (const state of runningStates) {
-    const upgrades = await listAllUpgrades(parts.store, rolloutId, { state });
-    const at = parts.clock.now();
-    const findings = upgrades.map((upgrade) => ({
-      upgrade,
-      fact: { kind: 'abandoned', at, reason } as const,
-    }));
-    await recordFacts(parts, view.rollout, findings, {});
-  }
+  if (settlement !== 'watch') await abandonRunning(parts, view.rollout, { reason });
 }

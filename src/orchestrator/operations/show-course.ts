@@ -1,3 +1,4 @@
+import { keepLatest } from '../../base/keep-latest.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import { describeCourse, type RolloutCourse } from '../../rollout/status/course.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
@@ -28,10 +29,8 @@ export function makeShowCourse(
     const now = parts.clock.now();
     const known = kept.get(rolloutId);
     if (known !== undefined && now - known.at < keptForMs) return known.course;
-    const oldest = kept.size >= coursesKeptMax ? kept.keys().next().value : undefined;
-    if (oldest !== undefined) kept.delete(oldest);
     const course = read(rolloutId);
-    kept.set(rolloutId, { at: now, course });
+    keepLatest(kept, rolloutId, { at: now, course }, coursesKeptMax);
     // A failure is the asker's; the next one asks again.
     course.catch(() => kept.delete(rolloutId));
     return course;

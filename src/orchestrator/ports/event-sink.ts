@@ -46,16 +46,13 @@ export type DaemonNote =
   | { readonly event: 'redis.forbidden'; readonly rights: readonly string[]; readonly reason: string }
   | { readonly event: 'redis.allowed'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
-  /** Reported at start, for each running rollout whose policy is not in the config. */
   | {
-      readonly event: 'policy.orphaned';
-      readonly policy: string;
-      readonly rollout: string;
-      readonly reason: string;
-    }
-  /** A running rollout is left alone, since it belongs to another account; reported once for each finding. */
-  | {
-      readonly event: 'rollout.foreign';
+      readonly event: /** Reported at start, for each running rollout whose policy is not in the config. */
+        | 'policy.orphaned'
+        /** A running rollout is left alone, since it belongs to another account; reported once for each finding. */
+        | 'rollout.foreign'
+        /** The report of an ended rollout is in its directory; `reason`: its path. */
+        | 'report.written';
       readonly policy: string;
       readonly rollout: string;
       readonly reason: string;
@@ -115,13 +112,6 @@ export type DaemonNote =
     }
   /** Too many wait: the oldest had to go. */
   | { readonly event: 'notification.pushedOut'; readonly messages: number }
-  /** The report of an ended rollout is in its directory; `reason`: its path. */
-  | {
-      readonly event: 'report.written';
-      readonly policy: string;
-      readonly rollout: string;
-      readonly reason: string;
-    }
   /** It is tried again. `failures`: in a row. */
   | {
       readonly event: 'report.failed';

@@ -42,8 +42,5 @@ export function lastGoodScan(entries: readonly ScanEntry[]): ScanEntry | undefin
 
 /** The latest of some entries. */
 export function latestScan(entries: readonly ScanEntry[]): ScanEntry | undefined {
-  return entries.reduce<ScanEntry | undefined>(
-    (best, entry) => (best === undefined || entry.at > best.at ? entry : best),
-    undefined,
-  );
+  return entries.toSorted((a, b) => b.at - a.at)[0];
 }

@@ -1,5 +1,4 @@
 import { assertNever } from '../../base/assert.ts';
-import type { EpochMs } from '../../base/time.ts';
 import { isCleared } from '../../rollout/decision/evolve-rollout.ts';
 import type { RolloutFact } from '../../rollout/decision/rollout-facts.ts';
 import { tiedWords } from '../../rollout/messages/accounts.ts';
@@ -31,18 +30,9 @@ export function describeUpgradeChange(
   if (before.progress.state === after.progress.state) return [];
   const ended = isEnd(after.progress.state);
   const taskId = taskIdOf(after) ?? taskIdOf(before);
-  const waveName = rollout.waves[after.identity.wave]?.name;
   return [
     {
-      at: fact.at,
-      event: `upgrade.${after.progress.state}`,
-      policy: rollout.policy.name,
-      rollout: rollout.id,
-      ...causeOf(after),
-      by: 'daemon',
-      ...(waveName === undefined ? {} : { wave: waveName }),
-      collectorId: after.identity.collectorId,
-      collectorName: after.identity.collectorName,
+      ...upgradeEvent(rollout, after, { at: fact.at, by: 'daemon', ...causeOf(after) }),
       ...(taskId === undefined ? {} : { taskId }),
       attempt: after.tally.attempts,
       ...(after.progress.state === 'succeeded' ? { fromBuild: after.identity.fromBuild } : {}),
@@ -55,6 +45,26 @@ export function describeUpgradeChange(
   ];
 }
 
+/** What each event of an upgrade says. */
+function upgradeEvent(
+  rollout: Rollout,
+  { identity, progress: { state } }: Upgrade,
+  { at, by, ...cause }: Pick<RolloutEvent, 'at' | 'by' | 'reason' | 'reasonKind'>,
+): RolloutEvent {
+  const waveName = rollout.waves[identity.wave]?.name;
+  return {
+    at,
+    event: `upgrade.${state}`,
+    policy: rollout.policy.name,
+    rollout: rollout.id,
+    ...cause,
+    by,
+    ...(waveName === undefined ? {} : { wave: waveName }),
+    collectorId: identity.collectorId,
+    collectorName: identity.collectorName,
+  };
+}
+
 function causeOf(upgrade: Upgrade): Pick<RolloutEvent, 'reason' | 'reasonKind'> {
   if (upgrade.progress.state === 'queued') return { reason: upgrade.progress.refused?.detail ?? '' };
   const reason = reasonOf(upgrade);
@@ -65,21 +75,9 @@ function causeOf(upgrade: Upgrade): Pick<RolloutEvent, 'reason' | 'reasonKind'> 
 export function describeRepairedUpgrade(
   rollout: Rollout,
   upgrade: Upgrade,
-  { at, by, reason }: { readonly at: EpochMs; readonly by: string; readonly reason: string },
+  of: Pick<RolloutEvent, 'at' | 'by' | 'reason'>,
 ): RolloutEvent {
-  const waveName = rollout.waves[upgrade.identity.wave]?.name;
-  return {
-    at,
-    event: `upgrade.${upgrade.progress.state}`,
-    policy: rollout.policy.name,
-    rollout: rollout.id,
-    reason,
-    reasonKind: 'repaired',
-    by,
-    ...(waveName === undefined ? {} : { wave: waveName }),
-    collectorId: upgrade.identity.collectorId,
-    collectorName: upgrade.identity.collectorName,
-  };
+  return upgradeEvent(rollout, upgrade, { ...of, reasonKind: 'repaired' });
 }
 
 /** What led away from a good end, in the classes of DESIGN §4. */

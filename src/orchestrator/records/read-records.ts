@@ -70,6 +70,23 @@ export function listAllUpgrades(
   return store.listUpgrades(rolloutId, { offset: 0, limit: Number.MAX_SAFE_INTEGER, ...of });
 }
 
+/**
+ * All records of these states, by id: one may go from the first list to the second between the two readings, and counts as
+ * it was read last.
+ */
+export async function listUpgradesIn(
+  store: Pick<RolloutStore, 'listUpgrades'>,
+  rolloutId: string,
+  states: readonly UpgradeState[],
+): Promise<ReadonlyMap<number, Upgrade>> {
+  const found = new Map<number, Upgrade>();
+  for (const state of states) {
+    for (const upgrade of await listAllUpgrades(store, rolloutId, { state }))
+      found.set(upgrade.identity.collectorId, upgrade);
+  }
+  return found;
+}
+
 /** What the soak of a wave observes: its upgraded collectors, and those that someone else upgraded. */
 export async function listSoaking(
   store: Pick<RolloutStore, 'listUpgrades'>,

@@ -1,6 +1,6 @@
+import { keepLatest } from '../../base/keep-latest.ts';
 import { total } from '../../rollout/decision/assess.ts';
-import type { SharedAttribute } from '../../rollout/model/attributes.ts';
-import { type AttributeTable, membersWith } from '../../rollout/model/attributes.ts';
+import { type AttributeTable, membersWith, type SharedAttribute } from '../../rollout/model/attributes.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isFailed } from '../../rollout/model/upgrade.ts';
 import { findSharedAttribute } from '../../rollout/status/shared-attribute.ts';
@@ -41,7 +41,7 @@ export function makeSharedAttributes(): SharedAttributes {
     const known = tables.get(key);
     if (known !== undefined) return known;
     const table = await store.loadAttributes(id);
-    if (table !== undefined) remember(tables, key, table, tablesKeptMax);
+    if (table !== undefined) keepLatest(tables, key, table, tablesKeptMax);
     return table;
   };
 
@@ -75,19 +75,10 @@ export function makeSharedAttributes(): SharedAttributes {
       if (before !== undefined && before.mark === mark && ended <= before.ended * moreEnded)
         return before.found;
       const found = weigh(store, view);
-      remember(kept, id, { mark, ended, found }, rolloutsKeptMax);
+      keepLatest(kept, id, { mark, ended, found }, rolloutsKeptMax);
       // What could not be read is read again.
       found.catch(() => kept.delete(id));
       return found;
     },
   };
-}
-
-function remember<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const [oldest] of map) {
-    if (map.size <= max) break;
-    map.delete(oldest);
-  }
 }

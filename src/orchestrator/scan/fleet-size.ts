@@ -1,15 +1,14 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { ScanFailure } from '../../rollout/messages/scans.ts';
 import { isMuchShorter } from '../../rollout/model/assess-inventory.ts';
-import type { FleetMemory, ScanEntry } from '../ports/scan-book.ts';
+import { type FleetMemory, latestScan, type ScanEntry } from '../ports/scan-book.ts';
 
 // A fault of the service is noticed and ended within this; a fleet that was really made smaller is scanned again after it.
 const shortForMs: DurationMs = 3_600_000;
 
 /** What the last scan of this policy that read the fleet remembered of it. */
 export function recallFleet(entries: readonly ScanEntry[], policy: string): FleetMemory | undefined {
-  const remembered = entries.filter((entry) => entry.policy === policy && entry.fleet !== undefined);
-  return remembered.toSorted((a, b) => b.at - a.at)[0]?.fleet;
+  return latestScan(entries.filter((entry) => entry.policy === policy && entry.fleet !== undefined))?.fleet;
 }
 
 /**

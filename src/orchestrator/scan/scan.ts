@@ -118,8 +118,7 @@ export async function previewRollout(
   signal?: AbortSignal,
 ): Promise<{ readonly kind: 'ready'; readonly plan: Plan } | ScanResult> {
   const before = recallFleet(await parts.scans.read(), policy.name);
-  const whileBusy = async () => undefined;
-  const ready = await prepare(parts, policy, { origin: 'operator', before, whileBusy }, signal);
+  const ready = await prepare(parts, policy, { origin: 'operator', before }, signal);
   if (ready.kind !== 'ready') return ready;
   const { plan } = ready;
   return plan.waves.every(({ members }) => members.length === 0) ? nothing(nobodyIn(plan)) : ready;
@@ -137,8 +136,7 @@ export async function startRollout(
 ): Promise<StartedRollout> {
   const { planHash, by, reason } = request;
   const before = recallFleet(await parts.scans.read(), policy.name);
-  const whileBusy = async () => undefined;
-  const ready = await prepare(parts, policy, { origin: 'operator', before, whileBusy }, signal);
+  const ready = await prepare(parts, policy, { origin: 'operator', before }, signal);
   if (ready.kind !== 'ready') return ready;
   const { plan, remembered = before } = ready;
   if (plan.hash !== planHash) return { kind: 'drifted', plan };
@@ -155,8 +153,8 @@ async function prepare(
   of: {
     readonly origin: ScanOrigin;
     readonly before: FleetMemory | undefined;
-    /** What is done with the running rollout. @returns what could not be read of it */
-    readonly whileBusy: (active: string, memory: PlanMemory) => Promise<Unread | undefined>;
+    /** What is done with the running rollout; nothing, where left out. @returns what could not be read of it */
+    readonly whileBusy?: (active: string, memory: PlanMemory) => Promise<Unread | undefined>;
   },
   signal?: AbortSignal,
 ): Promise<ReadyPlan | FoundWork> {
@@ -175,7 +173,7 @@ async function prepare(
   });
   const [active] = await parts.store.activeRolloutIds([policy.name]);
   if (active !== undefined) {
-    const unread = await of.whileBusy(active, memory);
+    const unread = await of.whileBusy?.(active, memory);
     return { kind: 'busy', rolloutId: active, ...(unread === undefined ? {} : { unread }) };
   }
   const id = await nextRolloutId(parts.store, policy.name, at);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { hashHex } from '../../base/hash.ts';
 import type { DurationMs } from '../../base/time.ts';
+import { within } from '../../base/waiting.ts';
 import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RedisFaults, unreportedFaults } from '../connection/faults.ts';
@@ -183,8 +184,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
 
     close: async () => {
       statusWatch.close();
-      const late = new Promise((resolve) => setTimeout(resolve, awayRetryMs).unref());
-      await Promise.race([permits.giveBackAll(), late]);
+      await within(awayRetryMs, permits.giveBackAll());
     },
   };
 }

@@ -2,6 +2,7 @@ import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCommander } from 'ioredis';
 import { describeCertificateProblem, errorCodeOf } from '../../base/node-errors.ts';
 import type { DurationMs } from '../../base/time.ts';
+import { within } from '../../base/waiting.ts';
 import { type Client, endNow, patchClient } from './client-patches.ts';
 import { type RedisConfig, redactRedisText } from './redis-config.ts';
 import { isRightsRefusal } from './redis-errors.ts';
@@ -211,14 +212,8 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
 
 async function closeClient(client: Client): Promise<void> {
   if (client.status === 'ready') {
-    const timer = new AbortController();
-    const late = new Promise<void>((resolve) => {
-      const handle = setTimeout(resolve, quitWithinMs);
-      timer.signal.addEventListener('abort', () => clearTimeout(handle));
-    });
     // A quit that fails means that the connection is gone already, which is what we want.
-    await Promise.race([client.quit().then(ignore, ignore), late]);
-    timer.abort();
+    await within(quitWithinMs, client.quit()).catch(ignore);
   }
   endNow(client);
 }

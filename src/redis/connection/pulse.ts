@@ -1,4 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
+import { within } from '../../base/waiting.ts';
 import type { RedisCommands } from './connection.ts';
 
 export interface RedisPulseParts {
@@ -6,7 +7,6 @@ export interface RedisPulseParts {
   readonly commands: RedisCommands;
   /** One of each hash tag: in a Cluster each may be on a node of its own. */
   readonly keys: readonly string[];
-  readonly withinMs?: DurationMs;
 }
 
 // A loaded Redis takes milliseconds; one that is frozen never answers.
@@ -17,7 +17,7 @@ const answersWithinMs: DurationMs = 800;
  * well when Redis is frozen, and when a Cluster has lost the node that has the keys. Never throws.
  */
 export function makeRedisPulse(parts: RedisPulseParts): () => Promise<boolean> {
-  const { commands, keys, withinMs = answersWithinMs } = parts;
+  const { commands, keys } = parts;
   const answersFor = async (key: string): Promise<boolean> => {
     try {
       await commands.exists(key);
@@ -28,13 +28,7 @@ export function makeRedisPulse(parts: RedisPulseParts): () => Promise<boolean> {
     }
   };
   return async () => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), withinMs);
-    });
-    const all = Promise.all(keys.map(answersFor)).then((answers) => !answers.includes(false));
-    const answers = await Promise.race([all, late]);
-    clearTimeout(timer);
-    return answers;
+    const answers = await within(answersWithinMs, Promise.all(keys.map(answersFor)));
+    return answers !== undefined && !answers.includes(false);
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
+import { within } from '../../base/waiting.ts';
 import type { Fence, LeaderLease } from '../../orchestrator/ports/leader.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RedisFaults, unreportedFaults } from '../connection/faults.ts';
@@ -93,6 +94,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
         void beatOnce();
       }
       if (held.takeLapse()) return undefined;
+      // A Redis that is away must not stop the one who asks.
       if (!held.isHeld() && beating !== undefined) await within(beatMs, beating);
       return held.fence();
     },
@@ -100,7 +102,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       // Also for an attempt that is under way: its answer comes before the lease is given up, and counts no more.
       restsUntil = monotonicNow() + forMs;
       held.drop();
-      await within(leaseMs, giveUp().then(noop, noop));
+      await within(leaseMs, giveUp()).catch(noop);
     },
     release: async () => {
       released = true;
@@ -163,16 +165,6 @@ function makeHeldLease(parts: {
       return lapsed;
     },
   };
-}
-
-/** Waits for something, but not longer: a Redis that is away must not stop the one who asks. */
-async function within(forMs: DurationMs, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, forMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }
 
 function noop(): void {

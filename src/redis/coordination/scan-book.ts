@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { ScanBook, ScanEntry } from '../../orchestrator/ports/scan-book.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { BrokenRecordError, type BrokenRecords, makeBrokenRecords } from '../schema/unreadable-records.ts';
+import { type BrokenRecords, decodeRecord, makeBrokenRecords } from '../schema/unreadable-records.ts';
 
 // A policy that is gone from the config is remembered for as long as somebody may ask where its rollout is.
 const entriesKeptMs: DurationMs = 365 * 86_400_000;
@@ -28,7 +28,7 @@ export function makeRedisScanBook(redis: {
   const isKept = ({ at }: ScanEntry) => at >= now() - entriesKeptMs;
   const readAll = async () =>
     Object.entries(await commands.hgetall(key)).flatMap(([field, text]) => {
-      const entry = broken.read(() => decode(field, text));
+      const entry = broken.read(() => decodeRecord(scanEntry, `the last scan ${field}`, text));
       return entry === undefined ? [] : [{ field, entry }];
     });
 
@@ -40,12 +40,4 @@ export function makeRedisScanBook(redis: {
     },
     read: async () => (await readAll()).map(({ entry }) => entry).filter(isKept),
   };
-}
-
-function decode(field: string, text: string): ScanEntry {
-  try {
-    return scanEntry.parse(JSON.parse(text));
-  } catch (error) {
-    throw new BrokenRecordError(`the last scan ${field}`, error);
-  }
 }

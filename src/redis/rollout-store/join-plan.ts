@@ -2,49 +2,41 @@ import type { Fence } from '../../orchestrator/ports/leader.ts';
 import type { FrozenPlan, SaveResult } from '../../orchestrator/ports/rollout-store.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { nameBucketOf } from '../schema/name-bucket.ts';
-import { assertPlaces, orderScoreOf } from '../schema/plan-place.ts';
-import { joinersKey, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
-import { encodeAttributes } from '../schema/stored-attributes.ts';
-import { plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
+import { orderScoreOf } from '../schema/plan-place.ts';
+import { joinersKey } from '../schema/rollout-keys.ts';
+import type { WriteMark } from '../schema/stored-rollout.ts';
 import { encodeUpgrade } from '../schema/stored-upgrade.ts';
 import { joinPlanScript, stageJoinersScript } from './scripts.ts';
-import { recordsPerChunk, stagedForMs } from './stage-plan.ts';
+import { chunksOf, stagedForMs } from './stage-plan.ts';
+import type { StoreContext } from './store-context.ts';
+import { planArgs } from './store-plan.ts';
 import { countNew } from './upgrade-counters.ts';
-import { encodeCounts, encodeEvents, indexOf } from './upgrade-index.ts';
+import { encodeCounts, indexOf } from './upgrade-index.ts';
 
 /** Adds late joiners to a rollout: laid ready in chunks, taken up in one step. */
 export async function joinPlan(
-  redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
+  { commands, keyPrefix, ofPolicy, ofRollout }: StoreContext,
   joining: FrozenPlan,
   save: { readonly expectedRev: number; readonly fence: Fence | null; readonly mark: WriteMark },
 ): Promise<SaveResult> {
-  const { commands, keyPrefix } = redis;
-  const { rollout, upgrades, groups, attributes, events } = joining;
+  const { rollout, upgrades } = joining;
   const { expectedRev, fence, mark } = save;
-  assertPlaces(upgrades);
   const joiners = joinersKey(keyPrefix, rollout.id, mark.write);
-  for (let from = 0; from < upgrades.length; from += recordsPerChunk) {
-    const chunk = upgrades.slice(from, from + recordsPerChunk);
+  for (const chunk of chunksOf(upgrades)) {
     const entries = chunk.map((upgrade) => encodeJoiner(upgrade, mark.version));
     await runScript(commands, stageJoinersScript, { keys: { joiners }, args: { stagedForMs, entries } });
   }
-  const { fence: fenceKey } = policyKeys(keyPrefix, parseRolloutId(rollout.id).policy);
+  const { fence: fenceKey } = ofPolicy(parseRolloutId(rollout.id).policy);
   const answer = await runScript(commands, joinPlanScript, {
-    keys: { ...rolloutKeys(keyPrefix, rollout.id), fence: fenceKey, joiners },
+    keys: { ...ofRollout(rollout.id).keys, fence: fenceKey, joiners },
     args: {
-      write: mark.write,
+      ...(await planArgs(joining, mark)),
       fence,
       expectedRev,
       rev: rollout.rev,
-      rollout: JSON.stringify(rollout),
-      fields: plannedFields(rollout, groups, mark),
-      groups: JSON.stringify(groups),
-      attributes: await encodeAttributes(attributes),
       joining: upgrades.length,
-      events: encodeEvents(events),
     },
   });
   if (answer === 'lost')

@@ -7,20 +7,14 @@ import { countOf, parseCounters } from '../schema/counter-fields.ts';
 import { waveOfOrderScore, waveSpan } from '../schema/plan-place.ts';
 import type { RolloutKeys } from '../schema/rollout-keys.ts';
 import { decodeUpgrade } from '../schema/stored-upgrade.ts';
-import type { BrokenRecords } from '../schema/unreadable-records.ts';
 import { readRecords } from './packed-records.ts';
+import type { ReadableRollout } from './store-context.ts';
 
 // One read's worth of records: a few hundred KB.
 const recordsPerRead = 1_000;
 
-interface StoredRollout {
-  readonly id: string;
-  readonly keys: RolloutKeys;
-  /** The newest version of records that can be read. */
-  readonly version: number;
-  /** Takes reports of what is unreadable, and is left out; undefined: nothing is, and it throws. */
-  readonly broken?: BrokenRecords;
-}
+/** `broken` receives what is unreadable, and is left out; without it nothing is, and it throws. */
+type StoredRollout = Omit<ReadableRollout, 'broken'> & Partial<ReadableRollout>;
 
 /**
  * A page of records in plan order. With a state or a wave, the plan is read in pieces until the page is full.

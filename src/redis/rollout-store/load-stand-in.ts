@@ -1,9 +1,8 @@
 import { type RolloutState, rolloutStates, type UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { RolloutRemains } from '../../rollout/planning/stand-in-rollout.ts';
-import type { RedisCommands } from '../connection/connection.ts';
 import { parseCounters, waveCountOf, waveSummaryOf } from '../schema/counter-fields.ts';
-import { policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
+import type { StoreContext } from './store-context.ts';
 
 /**
  * Reads what is kept beside a rollout's own record, which is unreadable. Not of one instant: it is shown, and what is
@@ -11,16 +10,15 @@ import { policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
  * @returns undefined when the rollout is gone
  */
 export async function loadRemains(
-  redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
+  { commands, ofPolicy, ofRollout }: StoreContext,
   id: string,
   problem: UnreadableRecord,
 ): Promise<RolloutRemains | undefined> {
-  const { commands, keyPrefix } = redis;
-  const keys = rolloutKeys(keyPrefix, id);
+  const { keys } = ofRollout(id);
   const { policy, yyyymmdd } = parseRolloutId(id);
   const [fields, createdAt, counted] = await Promise.all([
     commands.hmget(keys.rollout, 'rev', 'state', 'frontier', 'ended', 'kind', 'target'),
-    commands.zscore(policyKeys(keyPrefix, policy).rollouts, id),
+    commands.zscore(ofPolicy(policy).rollouts, id),
     commands.hgetall(keys.counters),
   ]);
   const [rev, state, frontier, ended, kind, target] = fields;

@@ -11,17 +11,12 @@ import { parseOrderScore, parsePendingScore } from '../schema/plan-place.ts';
 import type { RolloutKeys } from '../schema/rollout-keys.ts';
 import { decodeGroups, type WriteMark } from '../schema/stored-rollout.ts';
 import { decodeUpgrade, encodeUpgrade, upgradeName } from '../schema/stored-upgrade.ts';
-import { BrokenRecordError, type BrokenRecords, NewerRecordError } from '../schema/unreadable-records.ts';
+import { BrokenRecordError, NewerRecordError } from '../schema/unreadable-records.ts';
 import { loadUpgrades } from './list-upgrades.ts';
 import { repairUpgradesScript, snapshotScript } from './scripts.ts';
+import type { ReadableRollout } from './store-context.ts';
 import { countPlan } from './upgrade-counters.ts';
 import { encodeCounts, indexOf } from './upgrade-index.ts';
-
-interface StoredRollout {
-  readonly id: string;
-  readonly keys: RolloutKeys;
-  readonly broken: BrokenRecords;
-}
 
 interface Corrupt {
   readonly collectorId: number;
@@ -45,14 +40,15 @@ interface Snapshot {
  */
 export async function repairUpgrades(
   commands: RedisCommands,
-  { id, keys, broken }: StoredRollout,
+  rollout: ReadableRollout,
   of: Parameters<RolloutStore['repair']>[0],
   replace: Parameters<RolloutStore['repair']>[1],
   mark: WriteMark,
 ): Promise<readonly RepairedUpgrade[]> {
+  const { id, keys, broken } = rollout;
   const groupsText = await commands.get(keys.groups);
   const groups = broken.read(() => decodeGroups(groupsText ?? '', id)) ?? noGroups;
-  const snapshot = await takeSnapshot(commands, keys, { rolloutId: id, version: mark.version });
+  const snapshot = await takeSnapshot(commands, rollout);
   const repaired: Array<{ readonly from: Corrupt; readonly to: RepairedUpgrade }> = [];
   const left: Upgrade[] = [];
   for (const from of snapshot.corrupt) {
@@ -87,18 +83,17 @@ export async function repairUpgrades(
 /** What `repairUpgrades` would settle now. */
 export async function findCorruptUpgrades(
   commands: RedisCommands,
-  { id, keys }: StoredRollout,
-  version: number,
+  rollout: ReadableRollout,
 ): Promise<readonly CorruptUpgrade[]> {
-  const { corrupt } = await takeSnapshot(commands, keys, { rolloutId: id, version });
-  const found = await Promise.all(corrupt.map((each) => findCorrupt(commands, keys, each)));
+  const { corrupt } = await takeSnapshot(commands, rollout);
+  const found = await Promise.all(corrupt.map((each) => findCorrupt(commands, rollout.keys, each)));
   return found.filter((each) => each !== undefined);
 }
 
 /** Of upgrades that could not be read before, those that still can't be, and are still running. */
 export async function listCorrupt(
   commands: RedisCommands,
-  rollout: StoredRollout & { readonly version: number },
+  rollout: ReadableRollout,
 ): Promise<readonly number[]> {
   const { id, keys, broken } = rollout;
   const known = broken.upgradesOf(id);
@@ -114,8 +109,7 @@ export async function listCorrupt(
 
 async function takeSnapshot(
   commands: RedisCommands,
-  keys: RolloutKeys,
-  of: { readonly rolloutId: string; readonly version: number },
+  { id, keys, version }: ReadableRollout,
 ): Promise<Snapshot> {
   let asked: readonly number[] = [];
   // The second time with the corrupt ones known; again where others are found.
@@ -124,7 +118,7 @@ async function takeSnapshot(
       keys,
       args: { collectors: asked.map(String) },
     });
-    const { upgrades, corrupt } = decodeAll(records, of);
+    const { upgrades, corrupt } = decodeAll(records, { rolloutId: id, version });
     const sha1Of = new Map(asked.map((collectorId, index) => [collectorId, sha1s[index] ?? '']));
     if (corrupt.every(({ collectorId }) => sha1Of.has(collectorId))) {
       return {
@@ -135,7 +129,7 @@ async function takeSnapshot(
     }
     asked = corrupt.map(({ collectorId }) => collectorId);
   }
-  throw new Error(`more records of rollout ${of.rolloutId} become corrupt while they are read`);
+  throw new Error(`more records of rollout ${id} become corrupt while they are read`);
 }
 
 /** @throws NewerRecordError for one that a newer upwave has written */

@@ -15,22 +15,8 @@ import {
 import { loadUpgrades } from './list-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
 
-type RolloutReads = Pick<
-  RolloutStore,
-  | 'activeRolloutIds'
-  | 'findUpgradesOf'
-  | 'currentRollouts'
-  | 'pageRollouts'
-  | 'listRollouts'
-  | 'loadRollout'
-  | 'nextRolloutNumber'
-  | 'loadGroups'
-  | 'loadAttributes'
-  | 'readEvents'
->;
-
 /** Finds and reads rollouts: those that run, those that are kept, their groups and their events. */
-export function makeRolloutReads(store: StoreContext): RolloutReads {
+export function makeRolloutReads(store: StoreContext) {
   const { commands, broken, ofPolicy, ofRollout, readable } = store;
   const activeRolloutIds = async (policies: readonly string[]): Promise<readonly string[]> => {
     const ids = await Promise.all(
@@ -99,5 +85,5 @@ export function makeRolloutReads(store: StoreContext): RolloutReads {
         ([id, fields]) => broken.read(() => decodeEvent(fields[1] ?? '', rolloutId, id)) ?? [],
       );
     },
-  };
+  } satisfies Partial<RolloutStore>;
 }

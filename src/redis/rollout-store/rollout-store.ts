@@ -26,10 +26,8 @@ export function makeRedisRolloutStore(parts: RolloutStoreParts): RolloutStore {
   };
 }
 
-type RolloutWrites = Pick<RolloutStore, 'freeze' | 'replan' | 'join' | 'saveRollout' | 'packEnded'>;
-
 /** Changes rollouts as a whole: a new plan, a changed one, late joiners, a saved record, packed ones. */
-function makeRolloutWrites(store: StoreContext): RolloutWrites {
+function makeRolloutWrites(store: StoreContext) {
   const { commands, historyMs, nextMark, ofPolicy, ofRollout } = store;
   return {
     freeze: async (frozen) => {
@@ -71,5 +69,5 @@ function makeRolloutWrites(store: StoreContext): RolloutWrites {
     },
 
     packEnded: (policies, endedBefore, signal) => packEnded(store, policies, { endedBefore, signal }),
-  };
+  } satisfies Partial<RolloutStore>;
 }

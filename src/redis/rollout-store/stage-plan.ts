@@ -1,6 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
+import type { FrozenPlan } from '../../orchestrator/ports/rollout-store.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { nameBucketOf } from '../schema/name-bucket.ts';
 import { assertPlaces, orderScoreOf } from '../schema/plan-place.ts';
@@ -8,10 +8,11 @@ import { type RecordKeys, stagingKeys } from '../schema/rollout-keys.ts';
 import type { WriteMark } from '../schema/stored-rollout.ts';
 import { encodeUpgrade } from '../schema/stored-upgrade.ts';
 import { stagePlanScript } from './scripts.ts';
+import type { StoreContext } from './store-context.ts';
 import { indexOf } from './upgrade-index.ts';
 
 // One chunk keeps Redis busy for a few milliseconds, and is a few hundred KB on the wire.
-export const recordsPerChunk = 500;
+const recordsPerChunk = 500;
 
 // A plan of 100,000 is staged in seconds; a daemon that needs minutes for it has died.
 export const stagedForMs: DurationMs = 600_000;
@@ -21,21 +22,25 @@ export const stagedForMs: DurationMs = 600_000;
  * @returns the staging keys @throws when the plan is larger than the places reach
  */
 export async function stagePlan(
-  redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
-  plan: { readonly rolloutId: string; readonly upgrades: readonly Upgrade[]; readonly mark: WriteMark },
+  { commands, keyPrefix }: StoreContext,
+  { rollout, upgrades }: FrozenPlan,
+  { write, version }: WriteMark,
 ): Promise<RecordKeys> {
-  const { rolloutId, upgrades, mark } = plan;
-  assertPlaces(upgrades);
-  const staging = stagingKeys(redis.keyPrefix, rolloutId, mark.write);
-  for (let from = 0; from < upgrades.length; from += recordsPerChunk) {
-    const chunk = upgrades.slice(from, from + recordsPerChunk);
-    const entries = chunk.map((upgrade) => encodeStaged(upgrade, mark.version));
-    await runScript(redis.commands, stagePlanScript, {
-      keys: staging,
-      args: { write: mark.write, stagedForMs, entries },
-    });
+  const keys = stagingKeys(keyPrefix, rollout.id, write);
+  for (const chunk of chunksOf(upgrades)) {
+    const entries = chunk.map((upgrade) => encodeStaged(upgrade, version));
+    await runScript(commands, stagePlanScript, { keys, args: { write, stagedForMs, entries } });
   }
-  return staging;
+  return keys;
+}
+
+/** Records as they are staged, some at a time. @throws when the plan is larger than the places reach */
+export function chunksOf(upgrades: readonly Upgrade[]): ReadonlyArray<readonly Upgrade[]> {
+  assertPlaces(upgrades);
+  const count = Math.ceil(upgrades.length / recordsPerChunk);
+  return Array.from({ length: count }, (_chunk, index) =>
+    upgrades.slice(index * recordsPerChunk, (index + 1) * recordsPerChunk),
+  );
 }
 
 function encodeStaged(upgrade: Upgrade, version: number) {

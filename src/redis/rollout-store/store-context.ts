@@ -23,6 +23,9 @@ export interface RolloutStoreParts {
 /** What all parts of one store share: the connection, the keys, the version, and the marks of its writes. */
 export type StoreContext = ReturnType<typeof makeStoreContext>;
 
+/** One rollout of a store, with who receives what cannot be read. */
+export type ReadableRollout = ReturnType<StoreContext['readable']>;
+
 export function makeStoreContext(parts: RolloutStoreParts) {
   const { commands, keyPrefix, historyMs = defaultHistoryMs, version = recordVersion } = parts;
   const broken = parts.broken ?? makeBrokenRecords(() => undefined);
@@ -35,11 +38,9 @@ export function makeStoreContext(parts: RolloutStoreParts) {
     version,
     broken,
     policies: parts.policies ?? [],
-    nextWrite,
     nextMark: (): WriteMark => ({ write: nextWrite(), version }),
     ofPolicy: (policy: string) => policyKeys(keyPrefix, policy),
     ofRollout,
-    /** The same, with who receives what cannot be read. */
     readable: (id: string) => ({ ...ofRollout(id), broken }),
   };
 }

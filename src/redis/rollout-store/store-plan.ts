@@ -2,13 +2,12 @@ import type { DurationMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import type { FrozenPlan, SaveResult } from '../../orchestrator/ports/rollout-store.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
-import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
-import { policyKeys, type RecordKeys, rolloutKeys } from '../schema/rollout-keys.ts';
 import { encodeAttributes } from '../schema/stored-attributes.ts';
 import { plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
 import { activatePlanScript, replacePlanScript } from './scripts.ts';
 import { asStaged, stagePlan } from './stage-plan.ts';
+import type { StoreContext } from './store-context.ts';
 import { countPlan } from './upgrade-counters.ts';
 import { encodeCounts, encodeEvents } from './upgrade-index.ts';
 
@@ -21,79 +20,77 @@ export const numberKeptMs: DurationMs = 2 * 86_400_000;
  * @returns `busy` when the policy has an active rollout of this kind, or this id is taken
  */
 export async function storePlan(
-  redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
+  store: StoreContext,
   frozen: FrozenPlan,
   mark: WriteMark,
 ): Promise<'frozen' | 'busy'> {
-  const { commands, keyPrefix } = redis;
-  const { rollout, upgrades } = frozen;
-  const active = policyKeys(keyPrefix, parseRolloutId(rollout.id).policy).active[rollout.kind];
-  if ((await commands.exists(active)) === 1) return 'busy';
-  const staging = await stagePlan(redis, { rolloutId: rollout.id, upgrades, mark });
-  const answer = await activate(redis, { frozen, staging, mark });
-  if (answer === 'busy') await commands.del(...Object.values(staging));
-  if (answer === 'lost')
-    throw new Error(`the staged records of rollout ${rollout.id} ran out before it began`);
-  return answer;
-}
-
-async function activate(
-  redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
-  plan: { readonly frozen: FrozenPlan; readonly staging: RecordKeys; readonly mark: WriteMark },
-): Promise<'frozen' | 'busy' | 'lost'> {
-  const { frozen, staging, mark } = plan;
+  const { commands } = store;
   const { rollout } = frozen;
   const { policy, yyyymmdd, number } = parseRolloutId(rollout.id);
-  const { active, rollouts, number: numberKey } = policyKeys(redis.keyPrefix, policy);
-  return runScript(redis.commands, activatePlanScript, {
+  const ofPolicy = store.ofPolicy(policy);
+  const active = ofPolicy.active[rollout.kind];
+  if ((await commands.exists(active)) === 1) return 'busy';
+  const staging = await stagePlan(store, frozen, mark);
+  const answer = await runScript(commands, activatePlanScript, {
     keys: {
-      ...rolloutKeys(redis.keyPrefix, rollout.id),
+      ...store.ofRollout(rollout.id).keys,
       ...asStaged(staging),
-      active: active[rollout.kind],
-      rollouts,
-      number: numberKey(yyyymmdd),
+      active,
+      rollouts: ofPolicy.rollouts,
+      number: ofPolicy.number(yyyymmdd),
     },
     args: {
-      ...(await planArgs(frozen, mark)),
+      ...(await stagedPlanArgs(frozen, mark)),
       id: rollout.id,
       number,
       numberKeptMs,
       createdAt: rollout.createdAt,
     },
   });
+  if (answer === 'busy') await commands.del(...Object.values(staging));
+  if (answer === 'lost')
+    throw new Error(`the staged records of rollout ${rollout.id} ran out before it began`);
+  return answer;
 }
 
 /** Writes a plan beside the one that waits for approval, then puts it in its place in one step. */
 export async function replacePlan(
-  redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
+  store: StoreContext,
   frozen: FrozenPlan,
-  save: { readonly expectedRev: number; readonly mark: WriteMark },
+  { expectedRev, mark }: { readonly expectedRev: number; readonly mark: WriteMark },
 ): Promise<SaveResult> {
-  const { rollout, upgrades } = frozen;
-  const { expectedRev, mark } = save;
-  const keys = rolloutKeys(redis.keyPrefix, rollout.id);
-  const staging = await stagePlan(redis, { rolloutId: rollout.id, upgrades, mark });
-  const answer = await runScript(redis.commands, replacePlanScript, {
+  const { rollout } = frozen;
+  const { keys } = store.ofRollout(rollout.id);
+  const staging = await stagePlan(store, frozen, mark);
+  const answer = await runScript(store.commands, replacePlanScript, {
     keys: { ...keys, ...asStaged(staging) },
-    args: { ...(await planArgs(frozen, mark)), expectedRev, rev: rollout.rev },
+    args: { ...(await stagedPlanArgs(frozen, mark)), expectedRev, rev: rollout.rev },
   });
   if (answer === 'lost')
     throw new Error(`the staged records of rollout ${rollout.id} ran out before they were used`);
   // Nothing of ours is left there, unless they were not needed.
-  await redis.commands.del(...Object.values(staging));
+  await store.commands.del(...Object.values(staging));
   return answer;
 }
 
 /** What both scripts put in place with the staged records. */
-async function planArgs({ rollout, upgrades, groups, attributes, events }: FrozenPlan, mark: WriteMark) {
+async function stagedPlanArgs(frozen: FrozenPlan, mark: WriteMark) {
+  const { upgrades } = frozen;
+  return {
+    ...(await planArgs(frozen, mark)),
+    counts: encodeCounts(await runInSlices(countPlan(upgrades), makeTurnBudget())),
+    planned: upgrades.length,
+  };
+}
+
+/** What a plan and late joiners bring beside their records. */
+export async function planArgs({ rollout, groups, attributes, events }: FrozenPlan, mark: WriteMark) {
   return {
     write: mark.write,
     rollout: JSON.stringify(rollout),
     fields: plannedFields(rollout, groups, mark),
     groups: JSON.stringify(groups),
     attributes: await encodeAttributes(attributes),
-    counts: encodeCounts(await runInSlices(countPlan(upgrades), makeTurnBudget())),
-    planned: upgrades.length,
     events: encodeEvents(events),
   };
 }

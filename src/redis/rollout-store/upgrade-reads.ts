@@ -7,20 +7,8 @@ import type { RolloutKeys } from '../schema/rollout-keys.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
 
-type UpgradeReads = Pick<
-  RolloutStore,
-  | 'loadUpgrade'
-  | 'loadUpgrades'
-  | 'findNamed'
-  | 'listMemberIds'
-  | 'listOutcomes'
-  | 'listUpgrades'
-  | 'listDue'
-  | 'listMissed'
->;
-
 /** Reads upgrades: by collector, by page, by what is due, by how they ended. */
-export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext): UpgradeReads {
+export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext) {
   return {
     loadUpgrade: async (rolloutId, collectorId) => {
       const { upgrades, unreadable } = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
@@ -56,7 +44,7 @@ export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext
     },
 
     listMissed: (rolloutId, of) => listMissed(commands, readable(rolloutId), of),
-  };
+  } satisfies Partial<RolloutStore>;
 }
 
 /**

@@ -3,27 +3,14 @@ import type { RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollo
 import type { CapDomain } from '../../rollout/model/plan-groups.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { runScript } from '../connection/script.ts';
-import { rolloutKeys } from '../schema/rollout-keys.ts';
 import { findCorruptUpgrades, repairUpgrades } from './repair-upgrades.ts';
 import { countFreshIntentsScript, writeUpgradesScript } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 import { encodeChange } from './upgrade-index.ts';
 
-type UpgradeWrites = Pick<
-  RolloutStore,
-  | 'rejoin'
-  | 'admit'
-  | 'saveUpgrade'
-  | 'saveUpgrades'
-  | 'repair'
-  | 'findCorrupt'
-  | 'saveIntent'
-  | 'countFreshIntents'
->;
-
 /** Changes upgrades: each write is one script, with the guard of its kind. */
-export function makeUpgradeWrites(store: StoreContext): UpgradeWrites {
-  const { commands, keyPrefix, version, nextWrite, nextMark, ofPolicy, readable } = store;
+export function makeUpgradeWrites(store: StoreContext) {
+  const { commands, version, nextMark, ofPolicy, ofRollout, readable } = store;
   return {
     rejoin: async (rolloutId, changes, rolloutRev) =>
       savedOf(changes, await write(rolloutId, { mode: 'rejoin', rolloutRev }, changes)),
@@ -48,7 +35,7 @@ export function makeUpgradeWrites(store: StoreContext): UpgradeWrites {
 
     repair: (of, replace) => repairUpgrades(commands, readable(of.rolloutId), of, replace, nextMark()),
 
-    findCorrupt: (rolloutId) => findCorruptUpgrades(commands, readable(rolloutId), version),
+    findCorrupt: (rolloutId) => findCorruptUpgrades(commands, readable(rolloutId)),
 
     saveIntent: async (change, rolloutRev) => {
       const guard = { mode: 'intent', rolloutRev } as const;
@@ -57,11 +44,8 @@ export function makeUpgradeWrites(store: StoreContext): UpgradeWrites {
     },
 
     countFreshIntents: (rolloutId, withinMs) =>
-      runScript(commands, countFreshIntentsScript, {
-        keys: rolloutKeys(keyPrefix, rolloutId),
-        args: { withinMs },
-      }),
-  };
+      runScript(commands, countFreshIntentsScript, { keys: ofRollout(rolloutId).keys, args: { withinMs } }),
+  } satisfies Partial<RolloutStore>;
 
   function write(
     rolloutId: string,
@@ -77,14 +61,13 @@ export function makeUpgradeWrites(store: StoreContext): UpgradeWrites {
   ): Promise<readonly Verdict[]> {
     const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
     return runScript(commands, writeUpgradesScript, {
-      keys: { ...rolloutKeys(keyPrefix, rolloutId), fence },
+      keys: { ...ofRollout(rolloutId).keys, fence },
       args: {
         rolloutRev: null,
         slots: null,
         fence: null,
         ...guard,
-        write: nextWrite(),
-        version,
+        ...nextMark(),
         changes: changes.map((change) => encodeChange(change, version, change)),
       },
     });

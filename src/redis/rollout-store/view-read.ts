@@ -1,22 +1,25 @@
+import { keepLatest } from '../../base/keep-latest.ts';
 import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
-import { noGroups } from '../../rollout/model/plan-groups.ts';
+import { noGroups, type PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Candidate, StoredView } from '../../rollout/model/rollout.ts';
 import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { runScript } from '../connection/script.ts';
-import { rolloutKeys } from '../schema/rollout-keys.ts';
 import { decodeGroups } from '../schema/stored-rollout.ts';
 import { upgradeName } from '../schema/stored-upgrade.ts';
-import { makeGroupsCache } from './groups-cache.ts';
 import { readRollout } from './kept-rollouts.ts';
 import { listCorrupt } from './repair-upgrades.ts';
 import { viewScript } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 import { decodeView, viewBounds } from './view.ts';
 
+// A few policies, each with a rollout and a rollback; one more costs a read, not an error.
+const rolloutsKeptMax = 8;
+
 /** Reads what `decide` sees of a rollout. Groups are sent only when they have changed since the last view. */
 export function makeViewRead(store: StoreContext): Pick<RolloutStore, 'loadView'> {
-  const { commands, keyPrefix, broken, readable } = store;
-  const knownGroups = makeGroupsCache();
+  const { commands, broken, ofRollout, readable } = store;
+  /** As they were read, with the mark of the write that brought them: thousands of lanes are hundreds of KB. */
+  const knownGroups = new Map<string, { readonly mark: string; readonly groups: PlanGroups }>();
   /** A corrupt candidate would take the turn of those behind it, again and again. */
   const withoutCorrupt = async (view: StoredView): Promise<StoredView> => {
     // The usual case: hundreds of candidates need not be looked up.
@@ -41,18 +44,17 @@ export function makeViewRead(store: StoreContext): Pick<RolloutStore, 'loadView'
       const known = knownGroups.get(rolloutId);
       const { now, overdueBefore, pageSize } = at;
       const reply = await runScript(commands, viewScript, {
-        keys: rolloutKeys(keyPrefix, rolloutId),
+        keys: ofRollout(rolloutId).keys,
         args: { now, overdueBefore, pageSize, knownMark: known?.mark ?? '', ...viewBounds },
       });
       if (reply === null) return undefined;
       const rollout = await readRollout(store, rolloutId, reply.stored);
       if (rollout === undefined) return undefined;
-      if (known !== undefined && known.mark === reply.groupsMark)
-        return withoutCorrupt(decodeView(reply, rollout, known.groups));
-      const groups = broken.read(() => decodeGroups(reply.groups, rolloutId));
+      const isKnown = known !== undefined && known.mark === reply.groupsMark;
+      const groups = isKnown ? known.groups : broken.read(() => decodeGroups(reply.groups, rolloutId));
       if (groups === undefined)
         return { ...(await withoutCorrupt(decodeView(reply, rollout, noGroups))), groupsUnreadable: true };
-      knownGroups.set(rolloutId, { mark: reply.groupsMark, groups });
+      keepLatest(knownGroups, rolloutId, { mark: reply.groupsMark, groups }, rolloutsKeptMax);
       return withoutCorrupt(decodeView(reply, rollout, groups));
     },
   };

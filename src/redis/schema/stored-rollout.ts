@@ -6,7 +6,7 @@ import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { PlanDrift } from '../../rollout/model/rollout.ts';
 import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
 import { storedReason } from './text-reasons.ts';
-import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
+import { BrokenRecordError, decodeRecord, NewerRecordError } from './unreadable-records.ts';
 
 const policy = z.looseObject({
   name: z.string(),
@@ -158,11 +158,7 @@ const storedGroups = z.object({
 
 /** Reads a plan's groups back. @throws BrokenRecordError */
 export function decodeGroups(text: string, rolloutId: string): PlanGroups {
-  try {
-    return storedGroups.parse(JSON.parse(text));
-  } catch (error) {
-    throw new BrokenRecordError(`the groups of rollout ${rolloutId}`, error);
-  }
+  return decodeRecord(storedGroups, `the groups of rollout ${rolloutId}`, text);
 }
 
 /** Reads an event back. @param entryId its place in the stream @throws BrokenRecordError */

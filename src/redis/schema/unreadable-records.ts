@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { keepLatest } from '../../base/keep-latest.ts';
 import type { DurationMs } from '../../base/time.ts';
 
 /**
@@ -76,10 +77,7 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
       ),
     forget: (what) => {
       if (!met.delete(what)) return;
-      settled.delete(what);
-      settled.set(what, performance.now());
-      const [eldest] = settled.keys();
-      if (settled.size > reportedMax && eldest !== undefined) settled.delete(eldest);
+      keepLatest(settled, what, performance.now(), reportedMax);
     },
   };
 }

@@ -5,6 +5,8 @@
 -- Arguments: pack, its field; body; of, the packed records, each `{ id, sha1 }`.
 -- Answers: 1 when it was done, else 0.
 
+--@include expire-with
+
 if redis.call('HGET', rolloutKey, 'ended') ~= '1' or redis.call('HEXISTS', packedKey, pack) == 1 then
   return 0
 end
@@ -18,8 +20,5 @@ redis.call('HSET', packedKey, pack, body)
 for _, record in ipairs(of) do
   redis.call('HDEL', recordsKey, record.id)
 end
-local leftMs = redis.call('PTTL', rolloutKey)
-if leftMs > 0 then
-  redis.call('PEXPIRE', packedKey, leftMs)
-end
+expireWith(rolloutKey, { packedKey })
 return 1

@@ -4,6 +4,8 @@
 -- Arguments: pack, its field; of, the packed records, each `{ id, text }`.
 -- Answers: 1 when it was done, 0 when the pack is not there.
 
+--@include expire-with
+
 if redis.call('HEXISTS', packedKey, pack) == 0 then
   return 0
 end
@@ -11,8 +13,5 @@ for _, record in ipairs(of) do
   redis.call('HSETNX', recordsKey, record.id, record.text)
 end
 redis.call('HDEL', packedKey, pack)
-local leftMs = redis.call('PTTL', rolloutKey)
-if leftMs > 0 then
-  redis.call('PEXPIRE', recordsKey, leftMs)
-end
+expireWith(rolloutKey, { recordsKey })
 return 1

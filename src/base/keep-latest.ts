@@ -1,0 +1,9 @@
+/** Puts an entry at the end of a map, and drops the first ones beyond `max`: those that were put there longest ago. */
+export function keepLatest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const [oldest] of map) {
+    if (map.size <= max) break;
+    map.delete(oldest);
+  }
+}
