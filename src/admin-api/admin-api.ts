@@ -2,13 +2,13 @@ import { assertNever } from '../base/assert.ts';
 import type { Clock } from '../base/time.ts';
 import { adminApi, adminApiPath } from '../contract/admin/api.ts';
 import type { ConnectionLimits } from '../http/bound-connections.ts';
-import type {
-  HttpAnswer,
-  HttpRequest,
-  MountedOperation,
-  RequestFailure,
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  type MountedOperation,
+  mountOperations,
+  type RequestFailure,
 } from '../http/operation-handlers.ts';
-import { mountOperations } from '../http/operation-handlers.ts';
 import { startHttpServer } from '../http/server.ts';
 import { makeAccess, makeMayRead } from './access/access.ts';
 import { AdminFault, faultAnswer } from './access/admin-fault.ts';

@@ -27,3 +27,18 @@ export class Secret {
     return '***';
   }
 }
+
+/**
+ * Every form in which these credentials may come back from others: as they are, and as JSON, URLs and Base64 write them.
+ * The longest first: one may hold another.
+ */
+export function echoedForms(secrets: readonly string[]): readonly string[] {
+  const forms = secrets.flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(secret).toString('base64url'),
+  ]);
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}

@@ -279,3 +279,6 @@ export const auditEvents = [
   'stratum.released',
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
+
+/** Names that events use for causes other than a person. */
+export const reservedNames: readonly string[] = ['daemon', 'schedule'];

@@ -60,6 +60,21 @@ export async function within<T>(forMs: DurationMs, work: Promise<T>): Promise<T 
   return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
+/** Thrown when something took longer than it may. */
+export class TookTooLong extends Error {
+  override readonly name = 'TookTooLong';
+}
+
+/** The same for who needs what it came to. @throws TookTooLong */
+export async function inTime<T>(forMs: DurationMs, work: Promise<T>): Promise<T> {
+  const done = await within(
+    forMs,
+    work.then((value) => ({ value })),
+  );
+  if (done === undefined) throw new TookTooLong(`no answer within ${forMs / 1_000} s`);
+  return done.value;
+}
+
 /**
  * Waits for something that no signal reaches: it goes on when this wait is given up, and how it then ends is nobody's
  * concern.

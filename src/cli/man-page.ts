@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { stateWords } from '../rollout/messages/sentences.ts';
 import { makeProgram } from './program.ts';
 import { makeSafeStreams } from './shell/console-output.ts';
 import { exitCodes } from './shell/exit-codes.ts';
@@ -19,7 +20,7 @@ export function manPage(): string {
     '.SH COMMANDS',
     ...program.commands.flatMap((command) => commandLines(command, '')),
     '.SH EXIT STATUS',
-    ...Object.entries(exitCodes).flatMap(([name, code]) => ['.TP', `.B ${code}`, roff(wordsOf(name))]),
+    ...Object.entries(exitCodes).flatMap(([name, code]) => ['.TP', `.B ${code}`, roff(stateWords(name))]),
     '.SH ENVIRONMENT',
     ...environment.flatMap(([name, words]) => ['.TP', `.B ${name}`, roff(words)]),
     '',
@@ -53,11 +54,6 @@ function argumentWords(argument: Command['registeredArguments'][number]): string
 
 function optionLines({ flags, description }: Option): readonly string[] {
   return ['.TP', `.B ${roff(flags)}`, roff(description)];
-}
-
-/** `usageOrConfig` becomes words. */
-function wordsOf(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Text as roff takes it: a backslash, a hyphen and a control character at the start of a line mean something to it. */

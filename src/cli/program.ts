@@ -35,7 +35,9 @@ import {
 export async function runProgram(argv: readonly string[], raw: ProgramStreams = process): Promise<ExitCode> {
   const streams = makeSafeStreams(raw);
   let exitCode: ExitCode = exitCodes.done;
-  const program = makeProgram(streams, wantsJson(argv), (code) => {
+  // Known before the command line is understood: what is wrong with it is printed as JSON, too.
+  const isJson = argv.includes('--json');
+  const program = makeProgram(streams, isJson, (code) => {
     exitCode = code;
   });
   try {
@@ -45,16 +47,10 @@ export async function runProgram(argv: readonly string[], raw: ProgramStreams = 
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usageOrConfig;
     if (!(error instanceof CommandFailure)) throw error;
-    const isJson = wantsJson(argv);
     const { stream } = streams.stderr;
     stream.write(isJson ? errorJson(error.exitCode, error.message) : `upwave: ${error.message}\n`);
     return error.exitCode;
   }
-}
-
-/** Known before the command line is understood: what is wrong with it is printed as JSON, too. */
-function wantsJson(argv: readonly string[]): boolean {
-  return argv.includes('--json');
 }
 
 function errorJson(exitCode: ExitCode, message: string): string {

@@ -3,6 +3,7 @@ import type { DurationMs } from '../base/time.ts';
 import type { Policy } from '../rollout/model/policy.ts';
 import type { Receiver } from '../rollout/model/receiver.ts';
 import type { ReportFormat } from '../rollout/report/write-report.ts';
+import type { TrustedProxy } from './schema/http-schema.ts';
 import type { RedisNode } from './schema/redis-schema.ts';
 
 /** What the file says: defaults filled in, secrets read, milliseconds for durations. */
@@ -110,18 +111,8 @@ export interface HttpConfig {
   readonly trustedProxy: TrustedProxy | undefined;
 }
 
-/** What the bearer of a token may do. */
-export const tokenRoles = ['viewer', 'operator', 'metrics'] as const;
-
 export interface NamedToken {
   readonly name: string;
-  readonly role: (typeof tokenRoles)[number];
+  readonly role: 'viewer' | 'operator' | 'metrics';
   readonly token: Secret;
-}
-
-/** A proxy that signs people in. */
-export interface TrustedProxy {
-  readonly addresses: readonly string[];
-  readonly userHeader: string;
-  readonly role: 'viewer' | 'operator';
 }

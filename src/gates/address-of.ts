@@ -1,13 +1,11 @@
 import { Secret } from '../base/secret.ts';
 import type { GatePlace } from '../rollout/model/policy.ts';
-import { type ReadFile, readGateFile } from './read-gate-file.ts';
-
-type GateUrl = { readonly ok: true; readonly value: URL } | { readonly ok: false; readonly detail: string };
+import { type Missing, type ReadFile, readGateFile } from './read-gate-file.ts';
 
 /** The URL at which a gate asks; what is secret in one that comes from a file. */
 export type GateAddress =
   | { readonly ok: true; readonly value: URL; readonly secrets: readonly Secret[] }
-  | { readonly ok: false; readonly detail: string };
+  | Missing;
 
 /** Finds where a gate asks: in its rule, or in the file that the rule names. @throws the signal's reason */
 export async function addressOf(gate: GatePlace, read: ReadFile, signal: AbortSignal): Promise<GateAddress> {
@@ -35,7 +33,7 @@ function secretsIn({ href, pathname, search, searchParams }: URL): readonly Secr
 }
 
 /** Reads a gate's URL. The words never repeat it, since one that is wrong may hold a password (P12). */
-function parseGateUrl(text: string): GateUrl {
+function parseGateUrl(text: string): { readonly ok: true; readonly value: URL } | Missing {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     return { ok: false, detail: 'the URL is not an http or https URL' };

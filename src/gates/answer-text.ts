@@ -1,6 +1,6 @@
 import { describeCertificateProblem, errorCodeOf } from '../base/node-errors.ts';
 import { cutText, toOneLine } from '../base/safe-text.ts';
-import type { Secret } from '../base/secret.ts';
+import { echoedForms, type Secret } from '../base/secret.ts';
 import { HttpFault } from '../http/fault.ts';
 
 /** Why no answer came, in the words of an operator. What we do not know is named by its class alone (P12). */
@@ -52,18 +52,10 @@ const lengthMax = 200;
 
 /** Makes a `Say` for one question; the one who was asked may repeat its token, and where it was asked. */
 export function makeSay(secrets: readonly Secret[]): Say {
-  const forms = [...new Set(secrets.flatMap((secret) => formsOf(secret.reveal())))];
-  // The longest first, since they may hold each other.
-  forms.sort((a, b) => b.length - a.length);
+  const forms = echoedForms(secrets.map((secret) => secret.reveal()));
   return (text) => {
     const line = forms.reduce((rest, form) => rest.replaceAll(form, '***'), toOneLine(text));
     // Secrets went before: half of one would be left at the end.
     return cutText(line, lengthMax);
   };
-}
-
-/** As it is, and as it stands in JSON, in a URL, and in Base64. */
-function formsOf(secret: string): readonly string[] {
-  const base64 = Buffer.from(secret).toString('base64');
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), base64];
 }

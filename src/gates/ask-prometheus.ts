@@ -5,8 +5,7 @@ import type { SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
 import { writeExpectation, writeGateValue } from '../rollout/messages/gates.ts';
 import type { GateRule } from '../rollout/model/policy.ts';
-import type { Say } from './answer-text.ts';
-import { refusal } from './answer-text.ts';
+import { refusal, type Say } from './answer-text.ts';
 
 type PrometheusGate = Extract<GateRule, { kind: 'prometheus' }>;
 

@@ -2,8 +2,7 @@ import type { RawAnswer } from '../http/exchange.ts';
 import type { SingleRequest } from '../http/request-once.ts';
 import type { GateQuestion } from '../orchestrator/ports/gate-probe.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
-import type { Say } from './answer-text.ts';
-import { refusal } from './answer-text.ts';
+import { refusal, type Say } from './answer-text.ts';
 
 /** Sends the webhook how the wave does. */
 export function writeWebhookCall(

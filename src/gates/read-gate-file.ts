@@ -5,7 +5,8 @@ import { untilAborted } from '../base/waiting.ts';
 
 export type ReadFile = (path: string, signal: AbortSignal) => Promise<string>;
 
-interface Missing {
+/** Why there is nothing to ask with. */
+export interface Missing {
   readonly ok: false;
   readonly detail: string;
 }

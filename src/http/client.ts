@@ -6,7 +6,7 @@ import type { Operation } from '../contract/operation.ts';
 import { type BodyReader, makeTextReader } from './body-reader.ts';
 import { type ExchangeLimits, exchange, type RawAnswer } from './exchange.ts';
 import { HttpFault } from './fault.ts';
-import { type ReadJson, readJson } from './json-text.ts';
+import { readJson } from './json-text.ts';
 import { makeListReader, type ReadList } from './list-reader.ts';
 import { encodeTarget, type TargetValues } from './request-target.ts';
 
@@ -53,10 +53,13 @@ interface AnswerSeen {
   readonly sentHeaders: Readonly<Record<string, string>>;
 }
 
+/** Query parameters that are undefined are left out, too. */
+export type LooseQuery<Query> = { readonly [Name in keyof Query]?: Query[Name] | undefined };
+
 /** What a call takes: parts that the operation does not have may be left out. */
 export type CallInput<Params, Query, Body> = (Params extends Record<string, never>
   ? { readonly params?: Params }
-  : { readonly params: Params }) & { readonly query?: Partial<Query> } & (Body extends undefined
+  : { readonly params: Params }) & { readonly query?: LooseQuery<Query> } & (Body extends undefined
     ? { readonly body?: undefined }
     : { readonly body: Body });
 
@@ -202,23 +205,14 @@ function judge<Answer>(
   const read = readBody(answer);
   const { status, headers } = answer;
   const seen = { operation: operation.name, sent: true, status, headers, isJson: read.kind !== 'other' };
-  if (!isSuccess(answer.status)) {
-    throw new HttpFault({
-      ...seen,
-      kind: 'status',
-      problem: `answered ${answer.status}`,
-      ...(read.kind === 'json' ? { body: read.value } : {}),
-    });
+  if (!isSuccess(status)) {
+    throw new HttpFault({ ...seen, kind: 'status', problem: `answered ${status}`, body: jsonOf(read) });
   }
   // The reader of this operation made it.
   if (read.kind === 'list') return read.page as Answer;
-  if (read.kind === 'other') {
-    const problem = `answered ${answer.status} with a body that is not JSON`;
-    throw new HttpFault({ ...seen, kind: 'undecodable', problem });
-  }
-  if (read.kind === 'tooDeep') {
-    const problem = `answered ${answer.status} with JSON that is nested too deep`;
-    throw new HttpFault({ ...seen, kind: 'undecodable', problem });
+  if (read.kind === 'other' || read.kind === 'tooDeep') {
+    const what = read.kind === 'other' ? 'a body that is not JSON' : 'JSON that is nested too deep';
+    throw new HttpFault({ ...seen, kind: 'undecodable', problem: `answered ${status} with ${what}` });
   }
   const { list } = operation.answer;
   const parsed = list === undefined ? operation.answer.body.safeParse(jsonOf(read)) : undefined;
@@ -227,13 +221,13 @@ function judge<Answer>(
   throw new HttpFault({
     ...seen,
     kind: 'undecodable',
-    problem: `answered ${answer.status} with a body of another shape: ${issue.path.join('.') || 'body'}: ${issue.message}`,
-    ...(read.kind === 'json' ? { body: read.value } : {}),
-    ...(parsed === undefined ? {} : { cause: parsed.error }),
+    problem: `answered ${status} with a body of another shape: ${issue.path.join('.') || 'body'}: ${issue.message}`,
+    body: jsonOf(read),
+    cause: parsed?.error,
   });
 }
 
-function jsonOf(read: ReadJson): unknown {
+function jsonOf(read: ReadList<unknown>): unknown {
   return read.kind === 'json' ? read.value : undefined;
 }
 

@@ -229,8 +229,9 @@ function fault(
     sent,
     operation: request.name,
     problem: `${saying[kind]}${code === undefined ? '' : ` (${code})`}`,
-    ...(status === undefined || status === 0 ? {} : { status }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(cause === undefined ? {} : { cause }),
+    // 0: none came.
+    status: status || undefined,
+    headers,
+    cause,
   });
 }

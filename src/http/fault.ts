@@ -23,8 +23,8 @@ interface HttpFaultParts {
   readonly operation: string;
   readonly problem: string;
   readonly sent: boolean;
-  readonly status?: number;
-  readonly headers?: IncomingHttpHeaders;
+  readonly status?: number | undefined;
+  readonly headers?: IncomingHttpHeaders | undefined;
   readonly body?: unknown;
   readonly isJson?: boolean;
   readonly cause?: unknown;

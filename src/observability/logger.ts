@@ -10,25 +10,25 @@ export interface LogFields {
   /** Dotted, past tense: `upgrade.succeeded`. */
   readonly event: string;
   /** Of this program. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Where the daemon has several. */
-  readonly account?: string;
-  readonly policy?: string;
-  readonly rollout?: string;
-  readonly wave?: string;
-  readonly build?: string;
+  readonly account?: string | undefined;
+  readonly policy?: string | undefined;
+  readonly rollout?: string | undefined;
+  readonly wave?: string | undefined;
+  readonly build?: string | undefined;
   /** Of a notification. */
-  readonly receiver?: string;
-  readonly notice?: string;
-  readonly collectorId?: number;
-  readonly collectorName?: string;
-  readonly taskId?: string;
-  readonly attempt?: number;
-  readonly reason?: string;
-  readonly by?: string;
-  readonly durationMs?: number;
-  readonly failureClass?: string;
-  readonly reasonKind?: string;
+  readonly receiver?: string | undefined;
+  readonly notice?: string | undefined;
+  readonly collectorId?: number | undefined;
+  readonly collectorName?: string | undefined;
+  readonly taskId?: string | undefined;
+  readonly attempt?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly by?: string | undefined;
+  readonly durationMs?: number | undefined;
+  readonly failureClass?: string | undefined;
+  readonly reasonKind?: string | undefined;
   /** Whatever was thrown. */
   readonly error?: unknown;
 }
@@ -42,7 +42,7 @@ export interface LoggerParts {
   /** Values that must never be printed (P12): access key, token, `<accessId>:<accessKey>`, Redis password, … */
   readonly secrets: readonly string[];
   /** Defaults to stdout. */
-  readonly destination?: 'stdout' | 'stderr' | { write(line: string): void };
+  readonly destination?: { write(line: string): void } | undefined;
 }
 
 /** A log that learns of more secrets while it is written. */
@@ -61,7 +61,8 @@ export function makeLogger(parts: LoggerParts): HidingLogger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: clean },
   };
-  const log = pino(options, destinationOf(parts.destination ?? 'stdout'));
+  // Written at once: the last lines before a crash are the ones that matter.
+  const log = pino(options, parts.destination ?? pino.destination({ fd: 1, sync: true }));
   return {
     write: (level, fields) => log[level](fields),
     hide: (secrets) => {
@@ -69,12 +70,6 @@ export function makeLogger(parts: LoggerParts): HidingLogger {
       scrub = makeScrubber([...hidden]);
     },
   };
-}
-
-function destinationOf(destination: NonNullable<LoggerParts['destination']>): pino.DestinationStream {
-  if (typeof destination !== 'string') return destination;
-  // Written at once: the last lines before a crash are the ones that matter.
-  return pino.destination({ fd: destination === 'stderr' ? 2 : 1, sync: true });
 }
 
 /** Deeper values are cut: log lines are flat, and a cycle must not hang us. */

@@ -90,20 +90,13 @@ function logEvent(logger: Logger, event: RolloutEvent): void {
   // Events from an older or newer daemon's store may bear names of their own (P13).
   const level = Object.hasOwn(eventLevels, event.event) ? eventLevels[event.event] : 'info';
   // Named one by one: what an event may hold in future is not printed before somebody has thought about it.
+  const { policy, rollout, wave, collectorId, collectorName, taskId, attempt, reason, reasonKind, by } =
+    event;
   logger.write(level, {
     event: event.event,
-    policy: event.policy,
-    rollout: event.rollout,
-    ...(event.wave !== undefined && { wave: event.wave }),
-    ...(event.collectorId !== undefined && { collectorId: event.collectorId }),
-    ...(event.collectorName !== undefined && { collectorName: event.collectorName }),
-    ...(event.taskId !== undefined && { taskId: event.taskId }),
-    ...(event.attempt !== undefined && { attempt: event.attempt }),
-    ...(event.reason !== '' && { reason: event.reason }),
-    ...(event.reasonKind !== undefined && { reasonKind: event.reasonKind }),
-    by: event.by,
-    ...(event.failureClass !== undefined && { failureClass: event.failureClass }),
-    ...(event.durationMs !== undefined && { durationMs: event.durationMs }),
+    ...{ policy, rollout, wave, collectorId, collectorName, taskId, attempt },
+    reason: reason || undefined,
+    ...{ reasonKind, by, failureClass: event.failureClass, durationMs: event.durationMs },
   });
 }
 
@@ -167,16 +160,16 @@ function logNote(logger: Logger, note: DaemonNote): void {
   // Named one by one, as the fields of events are.
   logger.write(levelOf(note), {
     event: note.event,
-    ...('policy' in note && note.policy !== undefined && { policy: note.policy }),
+    ...('policy' in note && { policy: note.policy }),
     ...('rollout' in note && { rollout: note.rollout }),
     ...('collectorId' in note && { collectorId: note.collectorId }),
     ...('subject' in note && subjectOf(note)),
     ...('receiver' in note && { receiver: note.receiver }),
     ...('notice' in note && { notice: note.notice }),
-    ...(reason !== undefined && { reason }),
+    reason,
     ...('by' in note && { by: note.by }),
     ...('pauseMs' in note && { durationMs: note.pauseMs }),
-    ...('error' in note && note.error !== undefined && { error: note.error }),
+    ...('error' in note && { error: note.error }),
   });
 }
 

@@ -1,3 +1,5 @@
+import { echoedForms } from '../base/secret.ts';
+
 /** Replaces every secret in a text. */
 export type Scrub = (text: string) => string;
 
@@ -9,23 +11,9 @@ const secretLengthMin = 6;
  * in Base64 and as JSON escapes them. For Basic sign-ins, give the pair `<id>:<key>` as one of the secrets.
  */
 export function makeScrubber(secrets: readonly string[]): Scrub {
-  const forms = new Set(
-    secrets
-      .filter((secret) => secret.length >= secretLengthMin)
-      .flatMap((secret) => [
-        secret,
-        encodeURIComponent(secret),
-        JSON.stringify(secret).slice(1, -1),
-        Buffer.from(secret).toString('base64'),
-        Buffer.from(secret).toString('base64url'),
-      ]),
-  );
-  if (forms.size === 0) return (text) => text;
-  // Longest first: a secret that contains another one goes as a whole.
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(
-    longestFirst.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
-    'g',
-  );
+  const forms = echoedForms(secrets.filter(({ length }) => length >= secretLengthMin));
+  if (forms.length === 0) return (text) => text;
+  const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const pattern = new RegExp(escaped.join('|'), 'g');
   return (text) => text.replace(pattern, '[redacted]');
 }

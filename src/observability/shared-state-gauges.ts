@@ -1,10 +1,11 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { toPrintable } from '../base/safe-text.ts';
 import type { DurationMs } from '../base/time.ts';
 import { lastGoodScan, type ScanEntry } from '../orchestrator/ports/scan-book.ts';
 import { rolloutStates, waveStates } from '../rollout/model/rollout.ts';
 import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';
+import { makeSeries, type Series } from './series.ts';
 
 /** State that all daemons share. Only the leader exposes it: else sums over daemons would count it many times. */
 export interface SharedState {
@@ -33,8 +34,7 @@ const versionLabelsMax = 20;
 
 /** The series of shared state; the function that is returned shows a state in them. */
 export function makeGauges(registry: Registry): (state: SharedState) => void {
-  const gauge: MakeGauge = (name, help, labelNames = []) =>
-    new Gauge({ name: `upwave_${name}`, help, labelNames, registers: [registry] });
+  const { gauge } = makeSeries(registry);
   const showRollout = makeRolloutGauges(gauge);
   const showActive = makeActiveGauges(gauge);
   const showWave = makeWaveGauges(gauge);
@@ -70,7 +70,7 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
   };
 }
 
-type MakeGauge = (name: string, help: string, labelNames?: string[]) => Gauge;
+type MakeGauge = Series['gauge'];
 
 /** Of a rollout that has ended, too. */
 function makeRolloutGauges(

@@ -1,5 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
 import type { DurationMs } from '../base/time.ts';
+import { inTime } from '../base/waiting.ts';
 import { makeGauges, type SharedState } from './shared-state-gauges.ts';
 
 interface SharedStateMetrics {
@@ -74,17 +75,9 @@ async function readWithin(
   sharedState: () => Promise<SharedState | null>,
   withinMs: DurationMs,
 ): Promise<Reading> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Reading>((resolve) => {
-    const failure = new Error(`no answer within ${withinMs / 1_000} s`);
-    timer = setTimeout(() => resolve({ ok: false, failure }), withinMs);
-  });
-  const read = async (): Promise<Reading> => ({ ok: true, state: await sharedState() });
   try {
-    return await Promise.race([read(), late]);
+    return { ok: true, state: await inTime(withinMs, sharedState()) };
   } catch (failure) {
     return { ok: false, failure };
-  } finally {
-    clearTimeout(timer);
   }
 }

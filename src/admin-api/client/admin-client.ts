@@ -1,5 +1,4 @@
 import type { DurationMs } from '../../base/time.ts';
-import { withEitherSignal } from '../../base/waiting.ts';
 import { adminApiPath } from '../../contract/admin/api.ts';
 import {
   explainCollector,
@@ -10,6 +9,7 @@ import {
 } from '../../contract/admin/holds.ts';
 import { listPolicies, previewStart, startPolicy } from '../../contract/admin/policies.ts';
 import { previewReload, reloadConfig } from '../../contract/admin/reload.ts';
+import type { RolloutStatusBody } from '../../contract/admin/rollout-status.ts';
 import {
   type CollectorSearch,
   type EventSearch,
@@ -33,12 +33,13 @@ import {
   skipRolloutSoak,
 } from '../../contract/admin/verbs.ts';
 import type { Operation } from '../../contract/operation.ts';
-import { type CallInput, makeHttpClient } from '../../http/client.ts';
+import { type CallInput, type LooseQuery, makeHttpClient } from '../../http/client.ts';
 import { HttpFault } from '../../http/fault.ts';
 import type { HoldRequest, RepairRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
 import type { StartRequest } from '../../orchestrator/operations/start-policy.ts';
 import type { ReportFormat } from '../../rollout/report/write-report.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { readFault } from './admin-client-fault.ts';
 
 export interface AdminClientParts {
@@ -59,7 +60,6 @@ const approveMs = 305_000;
 // A page of upgrades, or the history of a rollout: of a daemon of our own, for one command.
 const bodyBytesMax = 32 * 1024 * 1024;
 
-/** Of calls that take a `caller`, it ends the wait. */
 export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
   const http = makeHttpClient({
     baseUrl: `${baseUrl.replace(/\/+$/, '')}${adminApiPath}`,
@@ -67,78 +67,70 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
     bodyBytesMax,
     hooks: { headers: () => (token === undefined ? {} : { authorization: `Bearer ${token}` }) },
   });
-  /** Makes calls that give up after this time. A caller that aborted gets its own reason back. */
+  /** Makes calls that give up after this time. */
   const within =
     (limitMs: DurationMs): Ask =>
-    async (operation, input, caller) => {
-      const limit = AbortSignal.timeout(limitMs);
+    async (operation, input) => {
       try {
-        const call = (signal: AbortSignal) => http.call(operation, input, { signal });
-        return (await withEitherSignal([caller, limit], call)).body;
+        return (await http.call(operation, input, { signal: AbortSignal.timeout(limitMs) })).body;
       } catch (error) {
-        caller?.throwIfAborted();
         throw error instanceof HttpFault ? readFault(error, baseUrl) : error;
       }
     };
   const [read, act, approve] = [within(readMs), within(actMs), within(approveMs)];
   return {
     /** What is current, newest first: those that are running, and each policy's last that has ended. */
-    listRollouts: async (caller?: AbortSignal): Promise<readonly RolloutStatus[]> =>
-      (await read(listRollouts, {}, caller)).rollouts,
+    listRollouts: async (): Promise<readonly RolloutStatus[]> => (await read(listRollouts, {})).rollouts,
     /** A page of all that are kept, newest first. `next`: to go on with as `before`; null: these were the last. */
-    pageRollouts: async (
-      query: { readonly before?: string; readonly limit: number },
-      caller?: AbortSignal,
-    ): Promise<{ readonly rollouts: readonly RolloutStatus[]; readonly next: string | null }> => {
-      const { rollouts, next = null } = await read(listRollouts, { query }, caller);
+    pageRollouts: async (query: {
+      readonly before?: string | undefined;
+      readonly limit: number;
+    }): Promise<{ readonly rollouts: readonly RolloutStatus[]; readonly next: string | null }> => {
+      const { rollouts, next = null } = await read(listRollouts, { query });
       return { rollouts, next };
     },
     /** When each policy scanned last, and what came of it. */
-    listPolicies: (caller?: AbortSignal) => read(listPolicies, {}, caller),
-    rolloutStatus: (id: string, caller?: AbortSignal): Promise<RolloutStatus> =>
-      read(getRollout, { params: { id } }, caller),
+    listPolicies: () => read(listPolicies, {}),
+    rolloutStatus: (id: string): Promise<RolloutStatus> => read(getRollout, { params: { id } }),
     /** A page of the collectors that match. `next` is the `after` of the page that follows. */
-    searchUpgrades: (id: string, query: Partial<CollectorSearch>, caller?: AbortSignal) =>
-      read(listRolloutCollectors, { params: { id }, query }, caller),
+    searchUpgrades: (id: string, query: LooseQuery<CollectorSearch>) =>
+      read(listRolloutCollectors, { params: { id }, query }),
     /** The latest that match, newest first. */
-    readEvents: async (id: string, query: Partial<EventSearch>, caller?: AbortSignal) =>
-      (await read(listRolloutEvents, { params: { id }, query }, caller)).events,
+    readEvents: async (id: string, query: LooseQuery<EventSearch>) =>
+      (await read(listRolloutEvents, { params: { id }, query })).events,
     /** What went where and when, as a whole file. */
-    report: async (id: string, format: ReportFormat, caller?: AbortSignal) =>
-      (await act(reportRollout, { params: { id }, query: { format } }, caller)).report,
+    report: async (id: string, format: ReportFormat) =>
+      (await act(reportRollout, { params: { id }, query: { format } })).report,
     /** What a rollback would do now. */
-    previewRollback: (id: string, caller?: AbortSignal) => act(previewRollback, { params: { id } }, caller),
+    previewRollback: (id: string) => act(previewRollback, { params: { id } }),
     /** When it answers, the verb holds (P4). */
-    apply: (request: VerbRequest, caller?: AbortSignal): Promise<RolloutStatus> =>
-      sendVerb(request.verb === 'approve' ? approve : act, request, caller),
-    /** Settles corrupt records. */
-    repair: ({ rolloutId: id, ...body }: RepairRequest, caller?: AbortSignal): Promise<RolloutStatus> =>
-      act(repairRollout, { params: { id }, body }, caller),
-    /** What `repair` would settle now. */
-    previewRepair: (of: Pick<RepairRequest, 'rolloutId' | 'collectorId'>, caller?: AbortSignal) => {
-      const { rolloutId: id, ...query } = of;
-      return act(previewRepair, { params: { id }, query }, caller);
+    apply: ({ rolloutId: id, verb, ...body }: VerbRequest): Promise<RolloutStatus> => {
+      const ask = verb === 'approve' ? approve : act;
+      return ask(verbOperations[verb], { params: { id }, body });
     },
+    /** Settles corrupt records. */
+    repair: ({ rolloutId: id, ...body }: RepairRequest): Promise<RolloutStatus> =>
+      act(repairRollout, { params: { id }, body }),
+    /** What `repair` would settle now. */
+    previewRepair: ({ rolloutId: id, ...query }: Pick<RepairRequest, 'rolloutId' | 'collectorId'>) =>
+      act(previewRepair, { params: { id }, query }),
     /** When it answers, no create of what is held leaves any more (P4). */
-    hold: (body: HoldRequest, caller?: AbortSignal) => act(holdSubject, { body }, caller),
-    release: (body: HoldRequest, caller?: AbortSignal) => act(releaseSubject, { body }, caller),
-    listHolds: (caller?: AbortSignal) => read(listHolds, {}, caller),
+    hold: (body: HoldRequest) => act(holdSubject, { body }),
+    release: (body: HoldRequest) => act(releaseSubject, { body }),
+    listHolds: () => read(listHolds, {}),
     /** What was held and released beside rollouts, newest first. */
-    readAudit: async (limit: number, caller?: AbortSignal) =>
-      (await read(readAudit, { query: { limit } }, caller)).entries,
+    readAudit: async (limit: number) => (await read(readAudit, { query: { limit } })).entries,
     /** What `startPolicy` would begin now. */
-    previewStart: (policy: string, caller?: AbortSignal) =>
-      approve(previewStart, { params: { policy } }, caller),
+    previewStart: (policy: string) => approve(previewStart, { params: { policy } }),
     /** Begins a rollout by the plan that was shown. */
-    startPolicy: ({ policy, ...body }: StartRequest, caller?: AbortSignal): Promise<RolloutStatus> =>
-      approve(startPolicy, { params: { policy }, body }, caller),
+    startPolicy: ({ policy, ...body }: StartRequest): Promise<RolloutStatus> =>
+      approve(startPolicy, { params: { policy }, body }),
     /** The daemon reads its config file again. When it answers, running rollouts follow its brakes. */
-    reload: (body: VerbBody, caller?: AbortSignal) => act(reloadConfig, { body }, caller),
+    reload: (body: VerbBody) => act(reloadConfig, { body }),
     /** What `reload` would change. */
-    previewReload: (caller?: AbortSignal) => read(previewReload, {}, caller),
+    previewReload: () => read(previewReload, {}),
     /** Why not now, and when. @param collector its id, or its exact name */
-    explain: (collector: string, caller?: AbortSignal) =>
-      act(explainCollector, { params: { collector } }, caller),
+    explain: (collector: string) => act(explainCollector, { params: { collector } }),
     close: () => http.close(),
   };
 }
@@ -146,34 +138,16 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
 type Ask = <Params, Query, Body, Answer>(
   operation: Operation<Params, Query, Body, Answer>,
   input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
-  caller: AbortSignal | undefined,
 ) => Promise<Answer>;
 
-const plainVerbs = { pause: pauseRollout, abort: abortRollout } as const;
+type VerbOperation = Operation<{ id: string }, Record<string, never>, object, RolloutStatusBody>;
 
-function sendVerb(ask: Ask, request: VerbRequest, caller: AbortSignal | undefined) {
-  const { rolloutId: id, by, reason } = request;
-  const params = { id };
-  const words = { by, reason };
-  switch (request.verb) {
-    case 'resume':
-      return ask(resumeRollout, { params, body: { ...words, hold: request.hold } }, caller);
-    case 'approve': {
-      const what = 'wave' in request ? { wave: request.wave } : { planHash: request.planHash };
-      return ask(approveRollout, { params, body: { ...words, ...what } }, caller);
-    }
-    case 'skipSoak':
-      return ask(skipRolloutSoak, { params, body: { ...words, wave: request.wave } }, caller);
-    case 'rollback': {
-      const { shown, now = false } = request;
-      return ask(rollBackRollout, { params, body: { ...words, now, ...(shown && { shown }) } }, caller);
-    }
-    case 'retry': {
-      const { failed, failureClass } = request;
-      const body = failureClass === undefined ? { ...words, failed } : { ...words, failed, failureClass };
-      return ask(retryRollout, { params, body }, caller);
-    }
-    default:
-      return ask(plainVerbs[request.verb], { params, body: words }, caller);
-  }
-}
+const verbOperations: Readonly<Record<RolloutVerb, VerbOperation>> = {
+  pause: pauseRollout,
+  resume: resumeRollout,
+  approve: approveRollout,
+  skipSoak: skipRolloutSoak,
+  abort: abortRollout,
+  rollback: rollBackRollout,
+  retry: retryRollout,
+};

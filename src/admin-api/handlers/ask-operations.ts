@@ -1,8 +1,8 @@
 import { type DurationMs, formatDuration } from '../../base/time.ts';
-import type { VerbBody } from '../../contract/admin/verb-body.ts';
+import { inTime, TookTooLong } from '../../base/waiting.ts';
 import type { Operations } from '../../orchestrator/operations/operations.ts';
 import { AdminFault } from '../access/admin-fault.ts';
-import { type Readiness, readReadiness, TookTooLong, within } from './readiness.ts';
+import { type Readiness, readReadiness } from './readiness.ts';
 
 export interface AskOperationsParts {
   readonly operations: Operations;
@@ -67,7 +67,7 @@ async function ask<T>(
   { limitMs, late, silent }: { readonly limitMs: DurationMs; readonly late: string; readonly silent: string },
 ): Promise<T> {
   try {
-    return await within(question(), limitMs);
+    return await inTime(limitMs, question());
   } catch (error) {
     if (error instanceof TookTooLong) throw new AdminFault('unavailable', late, { cause: error });
     if (parts.isUnavailable?.(error) === true) throw unavailable(silent, error);
@@ -87,7 +87,7 @@ function unavailable(words: string, cause: unknown): AdminFault {
   return new AdminFault('unavailable', words, { cause });
 }
 
-/** Who asks and why, as they go on to events and records: none of them is empty. */
-export function wordsOf({ by, reason }: VerbBody): VerbBody {
-  return { by, reason: reason === '' ? 'no reason given' : reason };
+/** A request with a reason, as it goes on to events and records: it is never empty. */
+export function withReason<Body extends { readonly reason: string }>(body: Body): Body {
+  return { ...body, reason: body.reason === '' ? 'no reason given' : body.reason };
 }

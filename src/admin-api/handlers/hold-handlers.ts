@@ -6,25 +6,17 @@ import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type { ExplainResult, HoldResult } from '../../orchestrator/operations/operations.ts';
 import { didYouMean, unknownSubjectWords } from '../../rollout/messages/hold-command-notes.ts';
 import { AdminFault } from '../access/admin-fault.ts';
-import type { AskOperations } from './ask-operations.ts';
-import { wordsOf } from './ask-operations.ts';
+import { type AskOperations, withReason } from './ask-operations.ts';
 
 /** The handlers of our own API that are about builds, collectors and strata, whatever the rollout. */
-export type HoldHandlers = Pick<
-  OperationHandlers<typeof adminApi>,
-  'holdSubject' | 'releaseSubject' | 'listHolds' | 'readAudit' | 'explainCollector'
->;
-
-export function makeHoldHandlers(ask: AskOperations): HoldHandlers {
+export function makeHoldHandlers(ask: AskOperations) {
   return {
-    holdSubject: async ({ body }) => {
-      const request = { subject: body.subject, ...wordsOf(body) };
-      return { body: judged(await ask.act((operations) => operations.hold(request))) };
-    },
-    releaseSubject: async ({ body }) => {
-      const request = { subject: body.subject, ...wordsOf(body) };
-      return { body: judged(await ask.act((operations) => operations.release(request))) };
-    },
+    holdSubject: async ({ body }) => ({
+      body: judged(await ask.act((operations) => operations.hold(withReason(body)))),
+    }),
+    releaseSubject: async ({ body }) => ({
+      body: judged(await ask.act((operations) => operations.release(withReason(body)))),
+    }),
     listHolds: async () => ({ body: await ask.read((operations) => operations.listHolds()) }),
     readAudit: async ({ query }) => ({
       body: { entries: await ask.read((operations) => operations.readAudit(query.limit)) },
@@ -33,7 +25,7 @@ export function makeHoldHandlers(ask: AskOperations): HoldHandlers {
     explainCollector: async ({ params: { collector } }) => ({
       body: explained(collector, await ask.act((operations) => operations.explain(collector))),
     }),
-  };
+  } satisfies Partial<OperationHandlers<typeof adminApi>>;
 }
 
 function judged(result: HoldResult): HoldAnswerBody {

@@ -4,15 +4,10 @@ import type { PolicyStatusesBody } from '../../contract/admin/policies.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type { StartPreviewResult, StartResult } from '../../orchestrator/operations/start-policy.ts';
 import { AdminFault } from '../access/admin-fault.ts';
-import { type AskOperations, wordsOf } from './ask-operations.ts';
+import { type AskOperations, withReason } from './ask-operations.ts';
 
 /** The handlers of our own API that are about policies. */
-export type PolicyHandlers = Pick<
-  OperationHandlers<typeof adminApi>,
-  'listPolicies' | 'previewStart' | 'startPolicy'
->;
-
-export function makePolicyHandlers(ask: AskOperations): PolicyHandlers {
+export function makePolicyHandlers(ask: AskOperations) {
   return {
     listPolicies: async () => ({ body: await readPolicies(ask) }),
     previewStart: async ({ params }) => {
@@ -20,11 +15,11 @@ export function makePolicyHandlers(ask: AskOperations): PolicyHandlers {
       return { body: result.kind === 'planned' ? result.preview : refuse(result) };
     },
     startPolicy: async ({ params, body }) => {
-      const request = { policy: params.policy, planHash: body.planHash, ...wordsOf(body) };
+      const request = { policy: params.policy, ...withReason(body) };
       const result = await ask.approve((operations) => operations.start(request));
       return { body: result.kind === 'started' ? result.status : refuse(result) };
     },
-  };
+  } satisfies Partial<OperationHandlers<typeof adminApi>>;
 }
 
 /** The policies, and whether Redis lets this daemon work. */
@@ -49,9 +44,7 @@ function refuse(
 }
 
 /** The handlers of our own API that are about the config file. */
-export type ConfigHandlers = Pick<OperationHandlers<typeof adminApi>, 'previewReload' | 'reloadConfig'>;
-
-export function makeConfigHandlers(ask: AskOperations): ConfigHandlers {
+export function makeConfigHandlers(ask: AskOperations) {
   return {
     previewReload: async () => {
       const result = await ask.read((operations) => operations.previewReload());
@@ -59,9 +52,9 @@ export function makeConfigHandlers(ask: AskOperations): ConfigHandlers {
       return { body: result };
     },
     reloadConfig: async ({ body }) => {
-      const result = await ask.act((operations) => operations.reload(wordsOf(body)));
+      const result = await ask.act((operations) => operations.reload(withReason(body)));
       if (result.kind === 'refused') throw new AdminFault('invalid', result.reason);
       return { body: result };
     },
-  };
+  } satisfies Partial<OperationHandlers<typeof adminApi>>;
 }

@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { inTime } from '../../base/waiting.ts';
 
 /**
  * What the daemon needs before it can work. `reason` is for a person who may read the state: it names hosts, and no
@@ -35,27 +36,9 @@ const readinessWithinMs: DurationMs = 2_000;
 /** Asks for the readiness; checks that fail to answer are not ready. */
 export async function readReadiness(readiness: () => Promise<Readiness>): Promise<Readiness> {
   try {
-    return await within(readiness(), readinessWithinMs);
+    return await inTime(readinessWithinMs, readiness());
   } catch {
     // Reported to the prober as what it is: nobody knows.
     return { readiness: { ok: false, reason: 'the checks gave no answer' } };
-  }
-}
-
-/** Thrown when something took longer than it may. */
-export class TookTooLong extends Error {
-  override readonly name = 'TookTooLong';
-}
-
-/** Waits for a promise, but not for ever. @throws TookTooLong */
-export async function within<T>(promise: Promise<T>, limitMs: DurationMs): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new TookTooLong(`no answer within ${limitMs} ms`)), limitMs);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

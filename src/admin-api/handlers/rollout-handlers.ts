@@ -5,6 +5,7 @@ import {
   type EventSearch,
   rolloutPageSizeDefault,
 } from '../../contract/admin/rollouts.ts';
+import type { VerbBody } from '../../contract/admin/verb-body.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type {
   EventFilter,
@@ -18,19 +19,11 @@ import { parseAttributes } from '../../rollout/model/attributes.ts';
 import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { AdminFault } from '../access/admin-fault.ts';
-import type { AskOperations } from './ask-operations.ts';
-import { wordsOf } from './ask-operations.ts';
-import type { HoldHandlers } from './hold-handlers.ts';
-import type { ConfigHandlers, PolicyHandlers } from './policy-handlers.ts';
+import { type AskOperations, withReason } from './ask-operations.ts';
 import { encodeUpgrade } from './upgrade-body.ts';
 
-type RolloutHandlers = Omit<
-  OperationHandlers<typeof adminApi>,
-  keyof HoldHandlers | keyof PolicyHandlers | keyof ConfigHandlers | 'whoAmI'
->;
-
 /** The handlers of our own API that are about one rollout, or all of them. */
-export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
+export function makeRolloutHandlers(ask: AskOperations) {
   const statusOf = async (id: string) =>
     found(id, await ask.read((operations) => operations.rolloutStatus(id)));
   const apply = async (request: VerbRequest) => {
@@ -74,40 +67,30 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
       return { body: { report: found(params.id, report) } };
     },
     listRolloutVerbs: async ({ params }) => ({ body: { verbs: (await statusOf(params.id)).verbs } }),
-    pauseRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'pause', ...wordsOf(body) }),
-    resumeRollout: ({ params, body }) =>
-      apply({ rolloutId: params.id, verb: 'resume', ...wordsOf(body), hold: body.hold }),
-    approveRollout: ({ params, body }) => {
-      const what = 'wave' in body ? { wave: body.wave } : { planHash: body.planHash };
-      return apply({ rolloutId: params.id, verb: 'approve', ...wordsOf(body), ...what });
-    },
-    skipRolloutSoak: ({ params, body }) =>
-      apply({ rolloutId: params.id, verb: 'skipSoak', ...wordsOf(body), wave: body.wave }),
-    abortRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'abort', ...wordsOf(body) }),
+    pauseRollout: (input) => apply({ verb: 'pause', ...askedOf(input) }),
+    resumeRollout: (input) => apply({ verb: 'resume', ...askedOf(input) }),
+    approveRollout: (input) => apply({ verb: 'approve', ...askedOf(input) }),
+    skipRolloutSoak: (input) => apply({ verb: 'skipSoak', ...askedOf(input) }),
+    abortRollout: (input) => apply({ verb: 'abort', ...askedOf(input) }),
+    rollBackRollout: ({ params, body: { now, ...body } }) =>
+      apply({ verb: 'rollback', ...askedOf({ params, body }), ...(now && { now }) }),
+    retryRollout: (input) => apply({ verb: 'retry', ...askedOf(input) }),
     previewRollback: async ({ params }) => ({
       body: shown(params.id, await ask.act((operations) => operations.previewRollback(params.id))),
     }),
-    rollBackRollout: ({ params, body }) => {
-      const { now, shown: numbers } = body;
-      const confirmed = { ...(now && { now }), ...(numbers && { shown: numbers }) };
-      return apply({ rolloutId: params.id, verb: 'rollback', ...wordsOf(body), ...confirmed });
-    },
     previewRepair: async ({ params, query: { collectorId } }) => {
       const of = { rolloutId: params.id, ...(collectorId !== undefined && { collectorId }) };
       return { body: shown(params.id, await ask.act((operations) => operations.previewRepair(of))) };
     },
-    repairRollout: async ({ params, body }) => {
-      const { settlement, collectorId } = body;
-      const of = { rolloutId: params.id, settlement, ...(collectorId !== undefined && { collectorId }) };
-      const result = await ask.act((operations) => operations.repair({ ...of, ...wordsOf(body) }));
-      return { body: judged(params.id, result) };
-    },
-    retryRollout: ({ params, body }) => {
-      const { failed, failureClass } = body;
-      const kind = failureClass === undefined ? {} : { failureClass };
-      return apply({ rolloutId: params.id, verb: 'retry', ...wordsOf(body), failed, ...kind });
-    },
-  };
+    repairRollout: async (input) => ({
+      body: judged(input.params.id, await ask.act((operations) => operations.repair(askedOf(input)))),
+    }),
+  } satisfies Partial<OperationHandlers<typeof adminApi>>;
+}
+
+/** What an operator asks of a rollout, as the operations take it. */
+function askedOf<Body extends VerbBody>({ params, body }: { params: { id: string }; body: Body }) {
+  return { rolloutId: params.id, ...withReason(body) };
 }
 
 /** @throws AdminFault for a wave that the rollout does not have */

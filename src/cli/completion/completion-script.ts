@@ -27,25 +27,25 @@ export function completionScript(program: Command, shell: Shell): string {
 }
 
 function completionsOf(program: Command): readonly Completion[] {
-  const common = program.options.flatMap(({ long, description }) =>
-    long === undefined ? [] : [{ flag: long, help: description }],
-  );
-  return commandsOf(program).map(({ command, words }) => {
-    const own = command.options.flatMap(({ long, description }) =>
+  const optionsOf = ({ options }: Command) =>
+    options.flatMap(({ long, description }) =>
       long === undefined ? [] : [{ flag: long, help: description }],
     );
-    return {
-      words,
-      commands: [
-        ...command.commands.map((each) => ({ name: each.name(), help: each.description() })),
-        // What an argument may be is offered in the place of commands.
-        ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
-          argChoices.map((name) => ({ name, help: description })),
-        ),
-      ],
-      options: [...own, ...(words.length === 0 ? [] : common), { flag: '--help', help: 'show the help' }],
-    };
-  });
+  return commandsOf(program).map(({ command, words }) => ({
+    words,
+    commands: [
+      ...command.commands.map((each) => ({ name: each.name(), help: each.description() })),
+      // What an argument may be is offered in the place of commands.
+      ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
+        argChoices.map((name) => ({ name, help: description })),
+      ),
+    ],
+    options: [
+      ...optionsOf(command),
+      ...(words.length === 0 ? [] : optionsOf(program)),
+      { flag: '--help', help: 'show the help' },
+    ],
+  }));
 }
 
 /** A pattern for the words that lead to a command: `config|config/check`. */

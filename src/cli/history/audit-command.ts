@@ -1,9 +1,9 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { AuditEntryBody } from '../../contract/admin/holds.ts';
-import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 export interface AuditOptions extends DaemonTarget {
@@ -24,9 +24,7 @@ export async function auditCommand(options: AuditOptions, output: ConsoleOutput)
   const entries = read
     .filter((entry) => (since === undefined || entry.at >= since) && (by === undefined || entry.by === by))
     .slice(0, limit);
-  if (options.json) printJson(output, { entries });
-  else output.out.write(`${renderAudit(entries, Date.now())}\n`);
-  return exitCodes.done;
+  return printAnswer(output, options, { entries }, () => renderAudit(entries, Date.now()));
 }
 
 /** A line each: when, who, what, and why. */

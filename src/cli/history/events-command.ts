@@ -2,10 +2,9 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
 import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 export interface EventsOptions extends DaemonTarget {
@@ -24,23 +23,15 @@ export async function eventsCommand(
   options: EventsOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
+  const { limit, since, type, collector, by } = options;
   const { id, events } = await withDaemon(options, async (client) => {
     const chosen = chooseRollout(await listRollouts(client, named), named, 'read');
-    return { id: chosen.id, events: await client.readEvents(chosen.id, searchOf(options)) };
+    return {
+      id: chosen.id,
+      events: await client.readEvents(chosen.id, { limit, since, type, collector, by }),
+    };
   });
-  if (options.json) printJson(output, { rollout: id, events });
-  else output.out.write(`${renderEvents(events, Date.now())}\n`);
-  return exitCodes.done;
-}
-
-function searchOf({ limit, since, type, collector, by }: EventsOptions) {
-  return {
-    limit,
-    ...(since !== undefined && { since }),
-    ...(type !== undefined && { type }),
-    ...(collector !== undefined && { collector }),
-    ...(by !== undefined && { by }),
-  };
+  return printAnswer(output, options, { rollout: id, events }, () => renderEvents(events, Date.now()));
 }
 
 /** A line each: when, what, whom it is about, by whom unless by the daemon, and why. */

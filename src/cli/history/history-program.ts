@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { nearestText } from '../../base/names.ts';
 import { eventsDefault, eventsMax } from '../../contract/admin/event-limits.ts';
 import { failedStates, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';

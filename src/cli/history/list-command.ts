@@ -2,6 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { widest } from '../rollouts/fit-lines.ts';
 import { headlineColor, headlineWords } from '../rollouts/headline-words.ts';
 import { failedOf } from '../rollouts/render-waves.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
@@ -44,8 +45,7 @@ function readPast(policy: string | undefined, { limit, before, ...target }: List
     let next: string | null = before ?? null;
     for (let page = 0; page < pagesMax; page += 1) {
       const read = policy === undefined ? Math.min(pageMax, limit - rollouts.length) : pageMax;
-      const of = { limit: read, ...(next !== null && { before: next }) };
-      const answer = await client.pageRollouts(of);
+      const answer = await client.pageRollouts({ limit: read, before: next ?? undefined });
       for (const status of answer.rollouts) {
         if (policy !== undefined && status.policy !== policy) continue;
         rollouts.push(status);
@@ -71,7 +71,7 @@ export function renderList(
   const ids = rollouts.map(({ id }) => toPrintable(id));
   const targets = rollouts.map(({ targetBuild }) => toPrintable(targetBuild));
   const headlines = rollouts.map(headlineWords);
-  const widths = [ids, targets, headlines].map((texts) => Math.max(...texts.map(({ length }) => length)));
+  const widths = [ids, targets, headlines].map(widest);
   return rollouts
     .map((status, index) => {
       const { counts, planned, createdAt, endedAt } = status;

@@ -5,6 +5,7 @@ import type { UpgradeBody } from '../../contract/admin/rollout-status.ts';
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import type { UpgradeState } from '../../rollout/model/upgrade.ts';
 import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
+import { widest } from '../rollouts/fit-lines.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
@@ -61,14 +62,7 @@ async function readUpgrades(
   readonly total: number | null;
   readonly more: boolean;
 }> {
-  const filter = {
-    ...(state !== undefined && { state: [...state] }),
-    ...(stratum !== undefined && { stratum }),
-    ...(reason !== undefined && { cause: reason }),
-    ...(match !== undefined && { match }),
-    ...(attributes !== undefined && { attributes }),
-    ...(wave !== undefined && { wave }),
-  };
+  const filter = { state: state && [...state], stratum, cause: reason, match, attributes, wave };
   const collectors: UpgradeBody[] = [];
   let after: string | undefined;
   // Ends: each page goes on where the one before ended.
@@ -76,7 +70,7 @@ async function readUpgrades(
     const page = await client.searchUpgrades(rolloutId, {
       ...filter,
       limit: Math.min(pageMax, limit - collectors.length),
-      ...(after !== undefined && { after }),
+      after,
     });
     collectors.push(...page.collectors);
     const { next, total } = page;
@@ -116,7 +110,3 @@ export function renderUpgrades(
 }
 
 const nameMax = 40;
-
-function widest(texts: readonly string[]): number {
-  return Math.max(0, ...texts.map(({ length }) => length));
-}

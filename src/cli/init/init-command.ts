@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isPlainHttpUrl } from '../../base/url-authority.ts';
 import { withManagement } from '../inventory/with-management.ts';
 import { CommandFailure, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -118,10 +119,7 @@ async function readAnswers(
 }
 
 function checkedUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  if (url !== undefined && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === '')
-    return text.replace(/\/+$/, '');
+  if (isPlainHttpUrl(text)) return text.replace(/\/+$/, '');
   const words = 'the base URL must be like https://api.example.com/api (--base-url); nothing is written';
   throw new UsageFailure(words);
 }
@@ -129,7 +127,7 @@ function checkedUrl(text: string): string {
 /** Asks for the builds, as a plan would. @returns why the key does not work */
 async function tryKey(config: string, output: ConsoleOutput): Promise<CommandFailure | undefined> {
   try {
-    const builds = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
+    const builds = await withManagement({ config }, output, async ({ management, stop, orFail }) =>
       orFail(await management.upgrades.listTargets(stop)),
     );
     output.err.write(`the key works; builds on offer: ${builds.length}\n`);

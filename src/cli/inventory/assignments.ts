@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
+import { UsageFailure } from '../shell/command.ts';
 import { parseJson } from '../shell/option-values.ts';
 
 /** One `--set name=value`. */
@@ -29,7 +30,7 @@ export function collectAssignment(text: string, before: readonly Assignment[] = 
 
 /**
  * The fields that the assignments set, made from the resource as it is: `fields.team=core` keeps the other fields.
- * @throws AssignmentError when a dotted name leads into something that has no names
+ * @throws CommandFailure when a dotted name leads into something that has no names
  */
 export function applyAssignments(
   resource: Readonly<Record<string, unknown>>,
@@ -47,9 +48,6 @@ export function applyAssignments(
   return Object.fromEntries(stated);
 }
 
-/** An operator's mistake, in their words. */
-export class AssignmentError extends Error {}
-
 function assignInto(
   current: unknown,
   path: readonly string[],
@@ -58,7 +56,7 @@ function assignInto(
   const [key, ...rest] = path;
   if (key === undefined) return value;
   if (Array.isArray(current) || (current !== null && current !== undefined && typeof current !== 'object')) {
-    throw new AssignmentError(`${name} has no ${key} in it: give ${name} whole, as JSON`);
+    throw new UsageFailure(`${name} has no ${key} in it: give ${name} whole, as JSON`);
   }
   const entries = new Map(Object.entries(current ?? {}));
   const next = assignInto(entries.get(key), rest, { name: `${name}.${key}`, value });

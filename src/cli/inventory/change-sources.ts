@@ -3,13 +3,13 @@ import type { SourceDraft } from '../../collector-api/management/source-client.t
 import { sourceAccess } from '../../contract/collector-management/field-access.ts';
 import { Source, sourceNameOf } from '../../contract/collector-management/sources.ts';
 import { UsageFailure } from '../shell/command.ts';
-import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
 import { findCollector, findSource, sourceLabel } from './find-collector.ts';
 import { reportChange, reportConflict } from './report-change.ts';
 import { likelySlips } from './settable-fields.ts';
-import { combineFields, readStatedFields, type StatedFields } from './stated-fields.ts';
+import { combineFields, readOneStatement, readStatedFields, type StatedFields } from './stated-fields.ts';
 import { type InventoryOptions, withManagement } from './with-management.ts';
 
 /**
@@ -18,18 +18,17 @@ import { type InventoryOptions, withManagement } from './with-management.ts';
  */
 export async function sourcesCreateCommand(
   collectorIdOrName: string,
-  { config, account, json, ...stated }: InventoryOptions & StatedFields,
+  options: InventoryOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const files = readStatedFields(stated, 'source');
+  const { json, set } = options;
+  const files = readStatedFields(options, 'source');
   for (const words of new Set(likelySlips(files.flatMap(Object.keys))))
     output.err.write(`warning: ${toPrintable(words)}\n`);
-  const drafts = files.map((file) =>
-    draftOf(combineFields({ current: {}, file, set: stated.set }, Source.shape)),
-  );
+  const drafts = files.map((file) => draftOf(combineFields({ current: {}, file, set }, Source.shape)));
   const created: Source[] = [];
   try {
-    await withManagement({ config, account, output }, async (desk) => {
+    await withManagement(options, output, async (desk) => {
       const { id } = await findCollector(desk, collectorIdOrName);
       for (const draft of drafts) {
         const source = desk.orFail(await desk.management.sources.create(id, draft, desk.stop));
@@ -55,19 +54,19 @@ function draftOf(fields: Readonly<Record<string, unknown>>): SourceDraft {
 export async function sourcesUpdateCommand(
   inCollector: string,
   named: string,
-  { config, account, json, ...stated }: InventoryOptions & StatedFields,
+  options: InventoryOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const [file = {}, ...others] = readStatedFields(stated, 'source');
-  if (others.length > 0) throw new UsageFailure('one source at a time');
+  const { json, set } = options;
+  const file = readOneStatement(options, 'source');
   const transientFields = sourceAccess.transient;
-  const changed = await withManagement({ config, account, output }, async (desk) => {
+  const changed = await withManagement(options, output, async (desk) => {
     const collector = await findCollector(desk, inCollector);
     const source = await findSource(desk, collector, named);
     return desk.orFail(
       await desk.management.sources.change(
         { collectorId: collector.id, sourceId: source.id },
-        (current) => combineFields({ current, file, set: stated.set }, Source.shape),
+        (current) => combineFields({ current, file, set }, Source.shape),
         {
           signal: desk.stop,
           onConflict: (conflict) => reportConflict(conflict, transientFields, output),
@@ -83,11 +82,11 @@ export async function sourcesUpdateCommand(
 export async function sourcesDeleteCommand(
   inCollector: string,
   named: string,
-  { config, account, json, yes }: InventoryOptions & { readonly yes: boolean },
+  options: InventoryOptions & { readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const ask = makeConsent({ yes, input: process.stdin, output: output.err });
-  return withManagement({ config, account, output }, async (desk) => {
+  const ask = makeConsent({ yes: options.yes, input: process.stdin, output: output.err });
+  return withManagement(options, output, async (desk) => {
     const collector = await findCollector(desk, inCollector);
     const source = await findSource(desk, collector, named);
     const { id } = source;
@@ -98,8 +97,11 @@ export async function sourcesDeleteCommand(
     }
     const place = { collectorId: collector.id, sourceId: id };
     desk.orFail(await desk.management.sources.delete(place, desk.stop));
-    if (json) printJson(output, { deleted: { id, name: sourceNameOf(source), collectorId: collector.id } });
-    else output.out.write(`deleted ${label}\n`);
-    return exitCodes.done;
+    return printAnswer(
+      output,
+      options,
+      { deleted: { id, name: sourceNameOf(source), collectorId: collector.id } },
+      () => `deleted ${label}`,
+    );
   });
 }

@@ -3,14 +3,14 @@ import type { CommandRunner } from '../shell/command.ts';
 import { wholeDays } from '../shell/option-values.ts';
 import { collectAssignment } from './assignments.ts';
 
-const which = ['<collector>', 'its id, or its name'] as const;
-const fromOption = ['--from <file>', 'fields in a JSON or YAML file'] as const;
+export const whichCollector = ['<collector>', 'its id, or its name'] as const;
+export const fromOption = ['--from <file>', 'fields in a JSON or YAML file'] as const;
 const setOption = [
   '--set <name=value>',
   'one field; JSON where it is JSON, `name=` empties it, `fields.team=core` sets one of many (repeatable)',
 ] as const;
-const accountOption = ['--account <name>', 'the account, where the config has several'] as const;
-const yesOption = ['-y, --yes', 'do not ask', false] as const;
+export const accountOption = ['--account <name>', 'the account, where the config has several'] as const;
+export const yesOption = ['-y, --yes', 'do not ask', false] as const;
 
 /** Adds `upwave collectors …` and `upwave builds`. */
 export function addCollectorsProgram(program: Command, run: CommandRunner): void {
@@ -29,7 +29,7 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
     .action(run(async () => (await import('./read-collectors.ts')).collectorsListCommand));
   collectors
     .command('show')
-    .argument(...which)
+    .argument(...whichCollector)
     .description('every field of one')
     .option(...accountOption)
     .action(run(async () => (await import('./read-collectors.ts')).collectorsShowCommand));
@@ -42,7 +42,7 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
     .action(run(async () => (await import('./change-collectors.ts')).collectorsCreateCommand));
   collectors
     .command('update')
-    .argument(...which)
+    .argument(...whichCollector)
     .description('set some fields, and keep the others as they are')
     .option(...fromOption)
     .option(...setOption, collectAssignment)
@@ -50,7 +50,7 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
     .action(run(async () => (await import('./change-collectors.ts')).collectorsUpdateCommand));
   collectors
     .command('delete')
-    .argument(...which)
+    .argument(...whichCollector)
     .description('delete one, with its sources; asks first')
     .option(...yesOption)
     .option(...accountOption)

@@ -1,5 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
 import { findCollector } from './find-collector.ts';
@@ -8,11 +8,11 @@ import { type InventoryOptions, withManagement } from './with-management.ts';
 /** `upwave collectors delete <id|name>`: one collector, for good, with its sources. */
 export async function collectorsDeleteCommand(
   idOrName: string,
-  { config, account, json, yes }: InventoryOptions & { readonly yes: boolean },
+  options: InventoryOptions & { readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const ask = makeConsent({ yes, input: process.stdin, output: output.err });
-  return withManagement({ config, account, output }, async (desk) => {
+  const ask = makeConsent({ yes: options.yes, input: process.stdin, output: output.err });
+  return withManagement(options, output, async (desk) => {
     const { id, name } = await findCollector(desk, idOrName);
     const label = toPrintable(`collector ${id} ${name}`);
     if (!(await ask(`delete ${label} with all its sources?`, desk.stop))) {
@@ -20,9 +20,7 @@ export async function collectorsDeleteCommand(
       return exitCodes.finishedWithFailures;
     }
     desk.orFail(await desk.management.collectors.delete(id, desk.stop));
-    if (json) printJson(output, { deleted: { id, name } });
-    else output.out.write(`deleted ${label}\n`);
-    return exitCodes.done;
+    return printAnswer(output, options, { deleted: { id, name } }, () => `deleted ${label}`);
   });
 }
 
@@ -30,28 +28,33 @@ const namesShownMax = 10;
 
 /** `upwave collectors delete-offline --days N`: begins the deletion of every collector that was away so long. */
 export async function collectorsDeleteOfflineCommand(
-  { config, account, json, days, yes }: InventoryOptions & { readonly days: number; readonly yes: boolean },
+  options: InventoryOptions & { readonly days: number; readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const ask = makeConsent({ yes, input: process.stdin, output: output.err });
-  return withManagement({ config, account, output }, async ({ management, stop, orFail }) => {
+  const { days } = options;
+  const ask = makeConsent({ yes: options.yes, input: process.stdin, output: output.err });
+  return withManagement(options, output, async ({ management, stop, orFail }) => {
     const offline = orFail(await management.collectors.listOffline(days, stop));
     if (offline.length === 0) {
-      if (json) printJson(output, { matching: 0, message: null });
-      else output.out.write(`no collector was away for ${days} days\n`);
-      return exitCodes.done;
+      return printAnswer(
+        output,
+        options,
+        { matching: 0, message: null },
+        () => `no collector was away for ${days} days`,
+      );
     }
     if (!(await ask(question(offline, days), stop))) {
       output.err.write('nothing deleted\n');
       return exitCodes.finishedWithFailures;
     }
     const message = orFail(await management.collectors.deleteOffline(days, stop)) ?? null;
-    if (json) printJson(output, { matching: offline.length, message });
-    else {
-      const said = message === null ? '' : `; the service answers: ${toPrintable(wordsOf(message))}`;
-      output.out.write(`deletion of ${offline.length} collectors started${said}\n`);
-    }
-    return exitCodes.done;
+    const said = message === null ? '' : `; the service answers: ${toPrintable(wordsOf(message))}`;
+    return printAnswer(
+      output,
+      options,
+      { matching: offline.length, message },
+      () => `deletion of ${offline.length} collectors started${said}`,
+    );
   });
 }
 

@@ -2,8 +2,8 @@ import { compilePatterns, PatternError } from '../../base/text-pattern.ts';
 import type { CollectorFilter } from '../../collector-api/management/collector-client.ts';
 import type { Collector } from '../../contract/collector-management/collectors.ts';
 import { UsageFailure } from '../shell/command.ts';
-import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { renderTable } from '../shell/render-table.ts';
 import { findCollector } from './find-collector.ts';
 import { renderFields } from './render-fields.ts';
@@ -18,11 +18,12 @@ export interface CollectorsListOptions extends InventoryOptions {
 
 /** `upwave collectors list`: every collector of the account, or a part of them. */
 export async function collectorsListCommand(
-  { config, account, json, filter, offlineDays, match }: CollectorsListOptions,
+  options: CollectorsListOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
+  const { filter, offlineDays, match } = options;
   const matches = readPattern(match);
-  const all = await withManagement({ config, account, output }, async ({ management, stop, orFail }) =>
+  const all = await withManagement(options, output, async ({ management, stop, orFail }) =>
     orFail(
       offlineDays === undefined
         ? await management.collectors.list(filter, stop)
@@ -30,9 +31,7 @@ export async function collectorsListCommand(
     ),
   );
   const collectors = all.filter(({ name }) => matches(name));
-  if (json) printJson(output, { collectors });
-  else output.out.write(`${render(collectors)}\n`);
-  return exitCodes.done;
+  return printAnswer(output, options, { collectors }, () => render(collectors));
 }
 
 function readPattern(pattern: string | undefined): (name: string) => boolean {
@@ -78,13 +77,9 @@ function showInstant(at: number | null | undefined): string {
 /** `upwave collectors show <id|name>`: every field of one collector. */
 export async function collectorsShowCommand(
   idOrName: string,
-  { config, account, json }: InventoryOptions,
+  options: InventoryOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const collector = await withManagement({ config, account, output }, (desk) =>
-    findCollector(desk, idOrName),
-  );
-  if (json) printJson(output, { collector });
-  else output.out.write(`${renderFields(collector)}\n`);
-  return exitCodes.done;
+  const collector = await withManagement(options, output, (desk) => findCollector(desk, idOrName));
+  return printAnswer(output, options, { collector }, () => renderFields(collector));
 }

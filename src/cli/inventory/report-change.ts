@@ -1,7 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { Changed, Conflict } from '../../collector-api/management/change-resource.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { sourceLabel } from './find-collector.ts';
 import { renderDifference } from './render-fields.ts';
 

@@ -33,8 +33,7 @@ function collectorComplaint(name: string, setFor: SetFor): string | undefined {
  * `collectors show --json` printed. @throws CommandFailure with every field that no collector has
  */
 export function checkKnownFields(names: readonly string[], file: string): void {
-  const { modifiable, notModifiable, transient } = collectorAccess;
-  const known = [...modifiable, ...notModifiable, ...transient];
+  const known = Object.values(collectorAccess).flat();
   const complaints = names
     .filter((name) => !isOneOf(known, name))
     .flatMap((name) => collectorComplaint(name, 'new collector') ?? []);
@@ -43,8 +42,7 @@ export function checkKnownFields(names: readonly string[], file: string): void {
 
 /** Fields of a file for a source that look like slips. Each may be a field of its type, so it is sent all the same. */
 export function likelySlips(names: readonly string[]): readonly string[] {
-  const { modifiable, notModifiable, transient } = sourceAccess;
-  const known = [...modifiable, ...notModifiable, ...transient];
+  const known = Object.values(sourceAccess).flat();
   return names.flatMap((name) => {
     const nearest = isOneOf(known, name) ? undefined : nearestField(name);
     return nearest === undefined ? [] : [`is "${name}" a slip of "${nearest}"? It is sent as it is`];

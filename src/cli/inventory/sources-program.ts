@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { CommandRunner } from '../shell/command.ts';
 import { collectAssignment } from './assignments.ts';
+import { accountOption, fromOption, whichCollector, yesOption } from './collectors-program.ts';
 
-const whichCollector = ['<collector>', 'its id, or its name'] as const;
-const accountOption = ['--account <name>', 'the account, where the config has several'] as const;
 const whichSource = ['<source>', 'its id, or its name'] as const;
 
 /** Adds `upwave sources …`. */
@@ -26,7 +25,7 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .command('create')
     .argument(...whichCollector)
     .description('create one, or every one of an exported document')
-    .option('--from <file>', 'fields in a JSON or YAML file')
+    .option(...fromOption)
     .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
     .option(...accountOption)
     .action(run(async () => (await import('./change-sources.ts')).sourcesCreateCommand));
@@ -35,7 +34,7 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .argument(...whichCollector)
     .argument(...whichSource)
     .description('set some fields, and keep the others as they are')
-    .option('--from <file>', 'fields in a JSON or YAML file')
+    .option(...fromOption)
     .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
     .option(...accountOption)
     .action(run(async () => (await import('./change-sources.ts')).sourcesUpdateCommand));
@@ -44,7 +43,7 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .argument(...whichCollector)
     .argument(...whichSource)
     .description('delete one; asks first')
-    .option('-y, --yes', 'do not ask', false)
+    .option(...yesOption)
     .option(...accountOption)
     .action(run(async () => (await import('./change-sources.ts')).sourcesDeleteCommand));
   sources

@@ -1,7 +1,7 @@
-import { ConfigError } from '../../config/source/config-error.ts';
 import { readYaml } from '../../config/source/yaml-source.ts';
 import { UsageFailure } from '../shell/command.ts';
-import { type Assignment, AssignmentError, applyAssignments, type KnownFields } from './assignments.ts';
+import { orUsageFailure } from '../shell/open-config.ts';
+import { type Assignment, applyAssignments, type KnownFields } from './assignments.ts';
 import { checkKnownFields, checkSettable, type SetFor } from './settable-fields.ts';
 
 /** What the command line states for a create or an update. */
@@ -25,8 +25,8 @@ export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFo
     throw new UsageFailure('state the fields: --from FILE, or --set name=value');
   }
   if (from === undefined) return [{}];
-  const wrapper = setFor === 'source' ? 'source' : 'collector';
-  const document = readDocument(from);
+  const wrapper = wrapperOf(setFor);
+  const document = orUsageFailure(() => readYaml(from).value);
   const list = isFields(document) ? (document[`${wrapper}s`] ?? document[wrapper] ?? document) : document;
   const entries: readonly unknown[] = Array.isArray(list) ? list : [list];
   if (entries.length > 0 && entries.every(isFields)) {
@@ -38,27 +38,25 @@ export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFo
   );
 }
 
+/** The same where one entry is all that may be stated. @throws CommandFailure */
+export function readOneStatement(stated: StatedFields, setFor: SetFor): Fields {
+  const [fields = {}, ...others] = readStatedFields(stated, setFor);
+  if (others.length > 0) throw new UsageFailure(`one ${wrapperOf(setFor)} at a time`);
+  return fields;
+}
+
+/** What the API wraps the fields in. */
+function wrapperOf(setFor: SetFor): 'collector' | 'source' {
+  return setFor === 'source' ? 'source' : 'collector';
+}
+
 /** The fields of a file with those of `--set` on top, for a resource as it is. @throws CommandFailure */
 export function combineFields(
   given: { readonly current: Fields; readonly file: Fields; readonly set: readonly Assignment[] | undefined },
   known: KnownFields,
 ): Record<string, unknown> {
-  try {
-    const assigned = applyAssignments({ ...given.current, ...given.file }, given.set ?? [], known);
-    return { ...given.file, ...assigned };
-  } catch (error) {
-    if (!(error instanceof AssignmentError)) throw error;
-    throw new UsageFailure(error.message, { cause: error });
-  }
-}
-
-function readDocument(path: string): unknown {
-  try {
-    return readYaml(path).value;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new UsageFailure(error.message, { cause: error });
-  }
+  const assigned = applyAssignments({ ...given.current, ...given.file }, given.set ?? [], known);
+  return { ...given.file, ...assigned };
 }
 
 function isFields(value: unknown): value is Fields {

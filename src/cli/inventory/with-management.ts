@@ -32,15 +32,16 @@ export interface ServiceDesk {
 
 /** Opens the configured service for one command, and leaves nothing open. @throws CommandFailure */
 export async function withManagement<T>(
-  at: { readonly config: string; readonly account?: string | undefined; readonly output: ConsoleOutput },
+  at: Pick<InventoryOptions, 'config' | 'account'>,
+  output: ConsoleOutput,
   work: (desk: ServiceDesk) => Promise<T>,
 ): Promise<T> {
   const config = openConfig(at.config);
   const own = chooseAccount(config, at.account);
-  at.output.hide?.(echoedSecretsOf(config));
+  output.hide?.(echoedSecretsOf(config));
   const access = makeManagementAccess(own.service, {
-    ...makeServiceReporter(at.output),
-    readWindow: openReadWindow(at.output),
+    ...makeServiceReporter(output),
+    readWindow: openReadWindow(output),
   });
   const orFail = <V>(answer: Answer<V>): V => {
     if (answer.ok) return answer.value;

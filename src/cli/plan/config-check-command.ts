@@ -5,11 +5,9 @@ import { effectiveConfig, renderEffectiveConfig } from '../../config/show/effect
 import { findRisks } from '../../config/show/find-risks.ts';
 import { maskedPolicy } from '../../config/show/masked-urls.ts';
 import { findOverlappingPolicies } from '../../config/show/overlapping-policies.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { defaultRedis, openConfig } from '../shell/open-config.ts';
-import { stopSignal } from '../shell/stop-signal.ts';
 import { checkFleet, type FleetCheck } from './fleet-check.ts';
 import { policyLines } from './policy-lines.ts';
 
@@ -37,18 +35,16 @@ export async function configCheckCommand(
   // Secrets print themselves as ***.
   const risks = findRisks(config);
   const shown = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
-  if (options.json) printJson(output, { ...shown, overlapping, risks, ...(fleet && { fleet }) });
-  else {
-    const warnings = [...overlapping.map(({ words }) => words), ...risks, ...(fleet?.warnings ?? [])];
-    output.out.write(`${render(options.config, config, warnings, fleet)}\n`);
-  }
-  return exitCodes.done;
+  const warnings = [...overlapping.map(({ words }) => words), ...risks, ...(fleet?.warnings ?? [])];
+  return printAnswer(output, options, { ...shown, overlapping, risks, ...(fleet && { fleet }) }, () =>
+    render(options.config, config, warnings, fleet),
+  );
 }
 
 async function readFleet(config: Config, output: ConsoleOutput): Promise<FleetCheck> {
   // What asks the service is loaded only when it is to be asked.
   const { readPlans } = await import('./read-plans.ts');
-  return checkFleet(await readPlans(config, config.rollouts, { stop: stopSignal(), output }));
+  return checkFleet(await readPlans(config, config.rollouts, output));
 }
 
 function printEffective(config: Config, { json }: ConfigCheckOptions, output: ConsoleOutput): void {

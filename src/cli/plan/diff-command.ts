@@ -15,7 +15,6 @@ import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
-import { stopSignal } from '../shell/stop-signal.ts';
 import { comparedOf, memoryOf, type ReadRollout, readMembers } from './read-compared.ts';
 import { type PlanBasis, readPlans } from './read-plans.ts';
 import { diffJson, type PolicyDiff, renderDiff } from './render-diff.ts';
@@ -44,7 +43,7 @@ export async function diffCommand(
   const policies = known.map(({ policy }) => policy);
   const knownOf = ({ name }: Policy) => known.find(({ policy }) => policy.name === name);
   const basisOf = (policy: Policy): Partial<PlanBasis> => basisFor(knownOf(policy));
-  const plans = await readPlans(config, policies, { stop: stopSignal(), output, basisOf });
+  const plans = await readPlans(config, policies, output, basisOf);
   const diffs = plans.map(({ policy, reading }): PolicyDiff => {
     const compared = knownOf(policy)?.compared;
     const of = { policy: policy.name, rollout: compared?.status };

@@ -7,11 +7,9 @@ import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { UsageFailure } from '../shell/command.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
-import { stopSignal } from '../shell/stop-signal.ts';
 import { assessPlan } from './plan-figures.ts';
 import { planJson } from './plan-json.ts';
 import { type PolicyPlan, readPlans } from './read-plans.ts';
@@ -30,12 +28,8 @@ export async function planCommand(
   { config: path, json, members }: PlanOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const stop = stopSignal();
   const config = openConfig(path);
-  const plans = await readPlans(config, choosePolicies(config, named), {
-    stop,
-    output,
-  });
+  const plans = await readPlans(config, choosePolicies(config, named), output);
   const now = Date.now();
   const assess = ({ policy, plan }: { readonly policy: Policy; readonly plan: Plan }) =>
     assessPlan(policy, plan, {

@@ -1,8 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import { longestOpening } from '../../rollout/calendar/calendar.ts';
-import type { Policy } from '../../rollout/model/policy.ts';
-import { failuresAllowed, formatAmount } from '../../rollout/model/policy.ts';
+import { failuresAllowed, formatAmount, type Policy } from '../../rollout/model/policy.ts';
 import { longestChain } from '../../rollout/planning/arrange-plan.ts';
 import { type Coverage, coverage } from '../../rollout/planning/coverage.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';

@@ -1,7 +1,6 @@
 import { formatDuration } from '../../base/time.ts';
 import { effectiveWindow } from '../../config/show/effective-policy.ts';
-import type { Policy } from '../../rollout/model/policy.ts';
-import { formatAmount } from '../../rollout/model/policy.ts';
+import { formatAmount, type Policy } from '../../rollout/model/policy.ts';
 
 /** A policy in short: where to and how fast, its waves, when it may start, and who has to say yes. */
 export function policyLines(policy: Policy): readonly string[] {

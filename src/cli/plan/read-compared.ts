@@ -26,16 +26,10 @@ export async function readMembers(client: Reads, status: RolloutStatus): Promise
   const members: ComparedMember[] = [];
   let after: string | undefined;
   do {
-    const page = await client.searchUpgrades(status.id, {
-      limit: pageMax,
-      ...(after !== undefined && { after }),
-    });
-    members.push(
-      ...page.collectors.map(({ collectorId: id, collectorName: name, wave, fromBuild, state }) => ({
-        ...{ id, name, wave, fromBuild, state },
-      })),
-    );
-    after = page.next ?? undefined;
+    const { collectors, next } = await client.searchUpgrades(status.id, { limit: pageMax, after });
+    for (const { collectorId: id, collectorName: name, wave, fromBuild, state } of collectors)
+      members.push({ id, name, wave, fromBuild, state });
+    after = next ?? undefined;
   } while (after !== undefined);
   return { status, targetBuild: status.targetBuild, members };
 }

@@ -15,6 +15,7 @@ import type { ConsoleOutput } from '../shell/console-output.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { openReadWindow } from '../shell/read-window.ts';
 import { makeServiceReporter, noAnswerWords } from '../shell/service-notes.ts';
+import { stopSignal } from '../shell/stop-signal.ts';
 
 /** What a rollout of a policy would do now. */
 export interface PolicyPlan {
@@ -33,6 +34,9 @@ export interface PlanBasis {
   readonly fleetOf: (fleet: FleetSnapshot, targetBuild: string) => FleetSnapshot;
 }
 
+/** What is omitted is that of a first rollout, with nothing remembered. */
+type BasisOf = (policy: Policy) => Partial<PlanBasis>;
+
 /**
  * Reads the service, and makes the plan of each of these policies. It writes nothing there. A person learns where the
  * account moved, and what the inventory leaves out. @throws CommandFailure
@@ -40,24 +44,15 @@ export interface PlanBasis {
 export async function readPlans(
   config: Config,
   policies: readonly Policy[],
-  {
-    stop,
-    output,
-    basisOf = () => ({}),
-  }: {
-    readonly stop: AbortSignal;
-    readonly output: Pick<ConsoleOutput, 'err' | 'hide'>;
-    /** What is omitted is that of a first rollout, with nothing remembered. */
-    readonly basisOf?: (policy: Policy) => Partial<PlanBasis>;
-  },
+  output: Pick<ConsoleOutput, 'err' | 'hide'>,
+  basisOf: BasisOf = () => ({}),
 ): Promise<readonly PolicyPlan[]> {
   output.hide?.(echoedSecretsOf(config));
   const plans = new Map<string, PolicyPlan>();
   for (const own of accountConfigsOf(config)) {
     const ofAccount = policies.filter(({ name }) => own.rollouts.some((policy) => policy.name === name));
     if (ofAccount.length === 0) continue;
-    for (const plan of await readAccount(own, ofAccount, { stop, output, basisOf }))
-      plans.set(plan.policy.name, plan);
+    for (const plan of await readAccount(own, ofAccount, output, basisOf)) plans.set(plan.policy.name, plan);
   }
   return policies.flatMap(({ name }) => plans.get(name) ?? []);
 }
@@ -65,16 +60,10 @@ export async function readPlans(
 async function readAccount(
   config: AccountConfig,
   policies: readonly Policy[],
-  {
-    stop,
-    output,
-    basisOf,
-  }: {
-    readonly stop: AbortSignal;
-    readonly output: Pick<ConsoleOutput, 'err'>;
-    readonly basisOf: (policy: Policy) => Partial<PlanBasis>;
-  },
+  output: Pick<ConsoleOutput, 'err'>,
+  basisOf: BasisOf,
 ): Promise<readonly PolicyPlan[]> {
+  const stop = stopSignal();
   const { onMoved, onPauseWait } = makeServiceReporter(output);
   const clock = { now: () => Date.now() };
   const access = makeFleetAccess({
@@ -93,13 +82,9 @@ async function readAccount(
       const reading = await readPlan({ fleet: withFleet(fleet, fleetOf), clock }, policy, seed, memory, stop);
       if (!reading.ok) {
         const reason = toPrintable(describeFailure(reading.failure));
-        if (reading.failure.kind === 'misconfigured') {
-          throw new UsageFailure(reason);
-        }
-        throw new CommandFailure(
-          exitCodes.unreachable,
-          noAnswerWords(config, { isUnreached: isUnreached(reading.failure), reason }),
-        );
+        if (reading.failure.kind === 'misconfigured') throw new UsageFailure(reason);
+        const words = noAnswerWords(config, { isUnreached: isUnreached(reading.failure), reason });
+        throw new CommandFailure(exitCodes.unreachable, words);
       }
       plans.push({ policy, account: config.account, reading: reading.value });
     }

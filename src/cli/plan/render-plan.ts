@@ -1,7 +1,6 @@
 import Table from 'cli-table3';
 import { toPrintable } from '../../base/safe-text.ts';
-import type { EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
 import {
   leftOutLine,
   leftOutWords,

@@ -13,7 +13,6 @@ import { readPlans } from '../plan/read-plans.ts';
 import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { parseJson } from '../shell/option-values.ts';
-import { stopSignal } from '../shell/stop-signal.ts';
 
 /** What is rehearsed on. */
 export interface RehearsedFleet {
@@ -39,7 +38,7 @@ export async function readFleet(
   const named = of.build ?? (policy.target.version === 'latest' ? undefined : policy.target.version);
   if (of.file === undefined) {
     const asked = named === undefined ? policy : withTarget(policy, named);
-    const [read] = await readPlans(config, [asked], { stop: stopSignal(), output });
+    const [read] = await readPlans(config, [asked], output);
     invariant(read !== undefined, 'one policy has one plan');
     const { reading } = read;
     if (reading.kind === 'noTarget') throw new UsageFailure(noTargetWords(reading.why));

@@ -1,7 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { accountConfigOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/source/config-error.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
 import type { Scene, SeedResult } from '../../rehearsal/play/play-seed.ts';
 import { isSettled } from '../../rehearsal/result/is-settled.ts';
@@ -19,7 +18,7 @@ import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
-import { openConfig } from '../shell/open-config.ts';
+import { openConfig, orUsageFailure } from '../shell/open-config.ts';
 import { writeLinesToFile } from '../shell/write-lines.ts';
 import { learnCourse } from './learn-course.ts';
 import { readFleet } from './read-fleet.ts';
@@ -144,12 +143,7 @@ function choosePolicy({ rollouts }: Config, named: string | undefined): Policy {
 }
 
 function openWhatIf(path: string | undefined, occasion: Occasion): WhatIf {
-  try {
-    return path === undefined ? usualWhatIf(occasion) : readWhatIf(path, occasion);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new UsageFailure(error.message, { cause: error });
-  }
+  return path === undefined ? usualWhatIf(occasion) : orUsageFailure(() => readWhatIf(path, occasion));
 }
 
 function readLimit(text: string): Limit {
@@ -163,12 +157,7 @@ function readLimit(text: string): Limit {
 
 async function writeHtml(path: string, shown: Shown): Promise<void> {
   const text = writeReport(rehearsalDocument(shown), 'html');
-  await writeLinesToFile(
-    path,
-    (async function* lines() {
-      yield* text.trimEnd().split('\n');
-    })(),
-  );
+  await writeLinesToFile(path, text.trimEnd().split('\n'));
 }
 
 function jsonOf({ rehearsal, variants, ...of }: Shown, met: readonly Limit[]) {

@@ -1,6 +1,7 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { AdminClientFault } from '../../admin-api/client/admin-client-fault.ts';
 import { nearestText } from '../../base/names.ts';
+import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
@@ -75,7 +76,7 @@ export async function listRollouts(
   named: string | undefined,
 ): Promise<readonly RolloutStatus[]> {
   const current = await client.listRollouts();
-  if (named === undefined || !rolloutIdShape.test(named)) return current;
+  if (named === undefined || !isRolloutId(named)) return current;
   if (current.some(({ id, policy }) => id === named || policy === named)) return current;
   try {
     return [...current, await client.rolloutStatus(named)];
@@ -84,5 +85,3 @@ export async function listRollouts(
     throw error;
   }
 }
-
-const rolloutIdShape = /^.+-\d{8}-\d+$/;

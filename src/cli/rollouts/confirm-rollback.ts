@@ -1,14 +1,12 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { toPrintable } from '../../base/safe-text.ts';
-import type { EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { makeConsent } from '../shell/operator.ts';
 import { fitLines } from './fit-lines.ts';
 import { leftLines } from './left-behind-words.ts';

@@ -1,10 +1,8 @@
-import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import { dayMs } from '../../base/time-zone.ts';
 import { etaUnknownWords } from '../../rollout/messages/eta.ts';
 import type { Eta } from '../../rollout/status/eta.ts';
 import { showInstant } from '../shell/show-instant.ts';
-
-const dayMs: DurationMs = 86_400_000;
 
 /** When a rollout is expected to end, as `status` says it: an instant only where no person is needed for it. */
 export function etaWords(eta: Eta, now: EpochMs): string {

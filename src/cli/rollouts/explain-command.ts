@@ -4,10 +4,9 @@ import type { ExplainResult, Explanation, PastUpgrade } from '../../orchestrator
 import { stateWords } from '../../rollout/messages/sentences.ts';
 import { isEnd } from '../../rollout/model/upgrade.ts';
 import type { AttemptStatus } from '../../rollout/status/attempt-status.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
 import { fitLines } from './fit-lines.ts';
 
@@ -18,9 +17,9 @@ export async function explainCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const explained = await withDaemon(options, (client) => client.explain(collector));
-  if (options.json) printJson(output, explained);
-  else output.out.write(`${renderExplanation(explained, Date.now(), output.columns)}\n`);
-  return exitCodes.done;
+  return printAnswer(output, options, explained, () =>
+    renderExplanation(explained, Date.now(), output.columns),
+  );
 }
 
 type Explained = Omit<Extract<ExplainResult, { kind: 'explained' }>, 'kind'>;

@@ -23,6 +23,11 @@ const usualLabelColumns = 8;
 const gap = '   ';
 const cutMark = ' …';
 
+/** How many columns the longest of these texts takes; 0 where there is none. */
+export function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map(({ length }) => length));
+}
+
 interface Piece {
   readonly text: string;
   readonly color: Color | undefined;

@@ -4,7 +4,7 @@ import type { HoldAnswerBody } from '../../contract/admin/holds.ts';
 import type { HeldSubject, HeldThings } from '../../orchestrator/operations/operations.ts';
 import { holdNoteWords } from '../../rollout/messages/hold-command-notes.ts';
 import { CommandFailure } from '../shell/command.ts';
-import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { operatorName } from '../shell/operator.ts';
@@ -85,9 +85,7 @@ export async function holdsCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const held = await withDaemon(options, (client) => client.listHolds());
-  if (options.json) printJson(output, held);
-  else output.out.write(`${renderHolds(held, Date.now())}\n`);
-  return exitCodes.done;
+  return printAnswer(output, options, held, () => renderHolds(held, Date.now()));
 }
 
 /** What is held, by whom, since when and why: a line each. */

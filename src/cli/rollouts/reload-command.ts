@@ -1,10 +1,9 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { ReloadAnswerBody, ReloadPreviewBody } from '../../contract/admin/reload.ts';
 import { type ReloadStage, reloadLines } from '../../rollout/messages/configs.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { operatorName } from '../shell/operator.ts';
 
 export interface ReloadOptions extends DaemonTarget {
@@ -18,15 +17,11 @@ export interface ReloadOptions extends DaemonTarget {
 export async function reloadCommand(options: ReloadOptions, output: ConsoleOutput): Promise<ExitCode> {
   if (options.dryRun) {
     const preview = await withDaemon(options, (client) => client.previewReload());
-    if (options.json) printJson(output, preview);
-    else output.out.write(`${renderReload(preview, 'preview')}\n`);
-    return exitCodes.done;
+    return printAnswer(output, options, preview, () => renderReload(preview, 'preview'));
   }
   const words = { by: operatorName(), reason: options.reason ?? '' };
   const answer = await withDaemon(options, (client) => client.reload(words));
-  if (options.json) printJson(output, answer);
-  else output.out.write(`${renderReload(answer)}\n`);
-  return exitCodes.done;
+  return printAnswer(output, options, answer, () => renderReload(answer));
 }
 
 /** What the daemon read, or would read: a line for each policy, for each running rollout, and for what waits. */

@@ -4,7 +4,7 @@ import type { PolicyStatus, PolicyStatuses } from '../../orchestrator/operations
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showMinute } from '../shell/show-instant.ts';
-import { usualWidth } from './fit-lines.ts';
+import { usualWidth, widest } from './fit-lines.ts';
 import { headlineColor, headlineWords } from './headline-words.ts';
 import { wholeSeconds } from './render-status.ts';
 import { failedOf } from './render-waves.ts';
@@ -90,10 +90,6 @@ function whenWords({ endedAt, eta }: RolloutStatus, now: EpochMs): string {
     default:
       return '';
   }
-}
-
-function widest(texts: readonly string[]): number {
-  return Math.max(0, ...texts.map(({ length }) => length));
 }
 
 function cut(text: string, length: number): string {

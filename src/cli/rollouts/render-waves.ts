@@ -5,7 +5,7 @@ import { holdsSlot, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { awaitsApproval } from '../../rollout/status/headline.ts';
 import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
 import { showMinute } from '../shell/show-instant.ts';
-import { type Fit, fitLines, type Part } from './fit-lines.ts';
+import { type Fit, fitLines, type Part, widest } from './fit-lines.ts';
 
 const stageWidth = 'soaking  '.length;
 const nameMin = 6;
@@ -14,12 +14,10 @@ const slotStates = upgradeStates.filter(holdsSlot);
 
 /** The waves of a rollout, a line each: its stage, its numbers, which come to its size (P9), its budget, and until when. */
 export function renderWaves(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
-  const width = Math.min(
-    nameMax,
-    Math.max(nameMin, ...status.waves.map(({ name }) => toPrintable(name).length)),
-  );
-  const okWidth = widest(status.waves.map(({ counts }) => counts.succeeded));
-  const failedWidth = widest(status.waves.map(failedOf));
+  const nameWidth = widest(status.waves.map(({ name }) => toPrintable(name)));
+  const width = Math.min(nameMax, Math.max(nameMin, nameWidth));
+  const okWidth = widest(status.waves.map(({ counts }) => String(counts.succeeded)));
+  const failedWidth = widest(status.waves.map((wave) => String(failedOf(wave))));
   return status.waves.flatMap((wave) => {
     const parts = waveParts(status, wave, now, { okWidth, failedWidth });
     return fitLines(toPrintable(wave.name).slice(0, nameMax), parts, { ...fit, labelColumns: width + 2 });
@@ -121,8 +119,4 @@ function otherParts({ counts, setAside, joined }: WaveStatus): readonly Part[] {
 /** Those that count as failures. */
 export function failedOf({ counts }: Pick<WaveStatus, 'counts'>): number {
   return counts.failed + counts.timedOut + counts.unconfirmed;
-}
-
-function widest(numbers: readonly number[]): number {
-  return Math.max(1, ...numbers.map((number) => String(number).length));
 }

@@ -3,8 +3,7 @@ import type { RepairPreviewBody } from '../../contract/admin/verbs.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import { UsageFailure } from '../shell/command.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent, operatorName } from '../shell/operator.ts';
@@ -54,9 +53,7 @@ export async function repairCommand(
     return client.repair({ ...of, settlement, by: operatorName(), reason: options.reason ?? '' });
   });
   if (status === null) return exitCodes.finishedWithFailures;
-  if (options.json) printJson(output, status);
-  else output.out.write(`${renderStatus(status, Date.now(), output)}\n`);
-  return exitCodes.done;
+  return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));
 }
 
 /** The corrupt records, each upgrade with what is known of it. */

@@ -23,12 +23,9 @@ export async function reportCommand(
     const chosen = chooseRollout(await listRollouts(client, named), named, 'read');
     return { id: chosen.id, report: await client.report(chosen.id, format) };
   });
-  if (out !== undefined) await writeLinesToFile(out, linesOf(report));
-  else if (!options.json) await writeLines(output.out, linesOf(report));
+  const lines = report.trimEnd().split('\n');
+  if (out !== undefined) await writeLinesToFile(out, lines);
+  else if (!options.json) await writeLines(output.out, lines);
   if (options.json) printJson(output, { rollout: id, format, ...(out === undefined ? { report } : { out }) });
   return exitCodes.done;
-}
-
-async function* linesOf(text: string): AsyncGenerator<string> {
-  yield* text.trimEnd().split('\n');
 }

@@ -4,8 +4,7 @@ import type { StartPreview } from '../../orchestrator/operations/start-policy.ts
 import { leftOutLine } from '../../rollout/messages/exclusions.ts';
 import { planWords } from '../../rollout/messages/plans.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent, operatorName } from '../shell/operator.ts';
@@ -38,9 +37,7 @@ export async function startCommand(
     return client.startPolicy({ ...words, planHash: preview.planHash });
   });
   if (status === null) return exitCodes.finishedWithFailures;
-  if (options.json) printJson(output, status);
-  else output.out.write(`${renderStatus(status, Date.now(), output)}\n`);
-  return exitCodes.done;
+  return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));
 }
 
 function isConfirmed(

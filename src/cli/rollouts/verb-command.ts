@@ -2,8 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { UsageFailure } from '../shell/command.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { operatorName } from '../shell/operator.ts';
@@ -61,9 +60,7 @@ export async function verbCommand(
     output.err.write('nothing changed\n');
     return exitCodes.finishedWithFailures;
   }
-  if (options.json) printJson(output, status);
-  else output.out.write(`${renderStatus(status, Date.now(), output)}\n`);
-  return exitCodes.done;
+  return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));
 }
 
 /** What the command line names; undefined where it names nothing. @throws CommandFailure when it names two things */

@@ -1,13 +1,14 @@
 import { type Command, Option } from 'commander';
 import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { reportFormats } from '../../rollout/report/write-report.ts';
+import { commandNames } from '../../rollout/status/command-for.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../rollout/verbs/verbs.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { readSubjects, wholeNumber } from '../shell/option-values.ts';
 import type { HoldOptions } from './holds-commands.ts';
 import type { VerbOptions } from './verb-command.ts';
-import { verbTable } from './verb-table.ts';
+import { verbDescriptions } from './verb-table.ts';
 
 export const urlOption = [
   '--url <url>',
@@ -107,7 +108,6 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .action(run(async () => (await import('./holds-commands.ts')).holdsCommand));
 }
 
-/** Adds `upwave repair`. */
 function addRepair(program: Command, run: CommandRunner): void {
   program
     .command('repair')
@@ -124,7 +124,6 @@ function addRepair(program: Command, run: CommandRunner): void {
     .action(run(async () => (await import('./repair-command.ts')).repairCommand));
 }
 
-/** Adds `upwave start`. */
 function addStart(program: Command, run: CommandRunner): void {
   program
     .command('start')
@@ -139,7 +138,6 @@ function addStart(program: Command, run: CommandRunner): void {
     .action(run(async () => (await import('./start-command.ts')).startCommand));
 }
 
-/** Adds `upwave reload`. */
 function addReload(program: Command, run: CommandRunner): void {
   program
     .command('reload')
@@ -153,12 +151,11 @@ function addReload(program: Command, run: CommandRunner): void {
 }
 
 function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void {
-  const { name, description } = verbTable[verb];
   const which = whichByVerb[verb] ?? 'not needed when only one is running';
   const command = program
-    .command(name)
+    .command(commandNames[verb])
     .argument('[rollout]', `its id, or its policy; ${which}`)
-    .description(description)
+    .description(verbDescriptions[verb])
     .option(...reasonOption)
     .option(...urlOption);
   for (const option of verbOptions[verb] ?? []) command.addOption(option);

@@ -1,4 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
+import { within } from '../../base/waiting.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 
@@ -13,13 +14,7 @@ const leaveWithinMs: DurationMs = 1_000;
  * left open, does not keep the process: it ends with the exit code that the command has come to by then.
  */
 export async function closeInTime(daemon: Daemon, closeRest: () => Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, closeWithinMs);
-  });
-  const closed = daemon.close().then(closeRest);
-  await Promise.race([closed, late]).finally(() => {
-    clearTimeout(timer);
+  await within(closeWithinMs, daemon.close().then(closeRest)).finally(() => {
     setTimeout(() => process.exit(process.exitCode ?? exitCodes.unreachable), leaveWithinMs).unref();
   });
 }

@@ -4,7 +4,7 @@ import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { isFileError } from '../shell/write-lines.ts';
 
-export type LogDestination = Exclude<NonNullable<LoggerParts['destination']>, string>;
+export type LogDestination = NonNullable<LoggerParts['destination']>;
 
 /** Where a log goes that nobody asked for. */
 export const noLog: LogDestination = { write: () => undefined };

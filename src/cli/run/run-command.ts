@@ -32,7 +32,7 @@ export async function runCommand(
   const logger = makeLogger({
     level: config.log.level,
     secrets: secretsOf(config, chosen),
-    destination: output.isLive ? readableLog(output) : 'stdout',
+    destination: output.isLive ? readableLog(output) : undefined,
   });
   const version = readVersion();
   logger.write('info', { event: 'daemon.starting', version });

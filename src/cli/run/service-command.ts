@@ -12,9 +12,9 @@ import {
 } from '../../reference-service/server/start-reference-service.ts';
 import { StateFileError } from '../../reference-service/server/state-file.ts';
 import { type CommandFailure, UsageFailure } from '../shell/command.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { printJson } from '../shell/console-output.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { orUsageFailure } from '../shell/open-config.ts';
 import { stopSignal, untilFired } from '../shell/stop-signal.ts';
 
 export interface ServiceOptions {
@@ -59,13 +59,7 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
 
 /** Reads a scenario file; without one, a plain fleet. @throws CommandFailure with what is wrong in it, and where */
 export function readScenario(path: string | undefined): Scenario {
-  if (path === undefined) return parseScenario({});
-  try {
-    return parseScenarioOf(readYaml(path));
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new UsageFailure(error.message, { cause: error });
-  }
+  return path === undefined ? parseScenario({}) : orUsageFailure(() => parseScenarioOf(readYaml(path)));
 }
 
 function parseScenarioOf(source: YamlSource): Scenario {
@@ -101,12 +95,8 @@ async function listen(
     if (error instanceof StateFileError) throw stateFailure(error);
     const code = errorCodeOf(error);
     if (code === undefined) throw error;
-    throw new UsageFailure(
-      `cannot listen on ${writeAddress({ host, port })} (${code}); choose another --port`,
-      {
-        cause: error,
-      },
-    );
+    const message = `cannot listen on ${writeAddress({ host, port })} (${code}); choose another --port`;
+    throw new UsageFailure(message, { cause: error });
   }
 }
 

@@ -1,3 +1,4 @@
+import { echoedForms } from '../../base/secret.ts';
 import { basicToken } from '../../base/url-authority.ts';
 import { accountConfigsOf } from '../../config/account-configs.ts';
 import type { Config } from '../../config/config.ts';
@@ -41,17 +42,8 @@ const hiddenFromLength = 8;
 export function echoedSecretsOf(config: Config): readonly string[] {
   const accessIds = accountConfigsOf(config).map(({ service }) => service.accessId.reveal());
   const redis = config.redis === undefined ? 'embedded' : redisConfigOf(config.redis);
-  const secrets = [...secretsOf(config, redis), ...accessIds].filter(
-    ({ length }) => length >= hiddenFromLength,
-  );
-  const forms = (secret: string) => [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret),
-    Buffer.from(secret).toString('base64'),
-  ];
-  // The longest first: one may hold another.
-  return [...new Set(secrets.flatMap(forms))].sort((a, b) => b.length - a.length);
+  const secrets = [...secretsOf(config, redis), ...accessIds];
+  return echoedForms(secrets.filter(({ length }) => length >= hiddenFromLength));
 }
 
 /** Every secret of a config, so that no log line shows one (P12). */

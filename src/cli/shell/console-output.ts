@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { toPrintable } from '../../base/safe-text.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { makeSafeStream, type SafeStream } from './safe-stream.ts';
 
 type Format = Parameters<typeof styleText>[0];
@@ -69,4 +70,16 @@ function widthOf(columns: number | undefined): number | undefined {
 export function printJson(output: ConsoleOutput, value: unknown): void {
   const lines = JSON.stringify(value, null, 2).split('\n').map(toPrintable);
   output.out.write(`${lines.join('\n')}\n`);
+}
+
+/** Prints the answer of a command that is done. @param words for a person, without the last line end */
+export function printAnswer(
+  output: ConsoleOutput,
+  { json }: { readonly json: boolean },
+  value: unknown,
+  words: () => string,
+): ExitCode {
+  if (json) printJson(output, value);
+  else output.out.write(`${words()}\n`);
+  return exitCodes.done;
 }

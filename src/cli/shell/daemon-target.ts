@@ -1,7 +1,7 @@
 import { type AdminClient, makeAdminClient } from '../../admin-api/client/admin-client.ts';
 import { AdminClientFault, type AdminClientFaultKind } from '../../admin-api/client/admin-client-fault.ts';
 import { toPrintable } from '../../base/safe-text.ts';
-import { writeAddress } from '../../base/url-authority.ts';
+import { isPlainHttpUrl, writeAddress } from '../../base/url-authority.ts';
 import { CommandFailure, UsageFailure } from './command.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openDaemonConfig } from './open-config.ts';
@@ -10,11 +10,6 @@ export interface DaemonTarget {
   readonly config: string;
   /** Of the daemon, or `UPWAVE_URL` where left out; with either, no config is read. */
   readonly url?: string;
-}
-
-/** Where the daemon is, where neither `--url` nor the config says so. */
-function urlOf({ url }: DaemonTarget): string | undefined {
-  return url ?? (process.env['UPWAVE_URL'] || undefined);
 }
 
 /** Asks the daemon, in words for a person where that fails, and leaves nothing open. @throws CommandFailure */
@@ -42,7 +37,7 @@ const hints: Partial<Record<AdminClientFaultKind, string>> = {
 };
 
 function placeOf(target: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
-  const url = urlOf(target);
+  const url = target.url ?? (process.env['UPWAVE_URL'] || undefined);
   if (url !== undefined) return { baseUrl: checkedUrl(url), token: process.env['UPWAVE_TOKEN'] };
   const { http } = openDaemonConfig(target.config);
   // A daemon that listens on every address is reached on this machine's own.
@@ -52,10 +47,7 @@ function placeOf(target: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
 
 /** The words do not repeat it: it may hold a token (P12). */
 function checkedUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
-  if (url !== undefined && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === '')
-    return text;
+  if (isPlainHttpUrl(text)) return text;
   const message =
     '--url, or UPWAVE_URL, must be where the daemon listens, such as http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN';
   throw new UsageFailure(message);

@@ -22,12 +22,16 @@ export function openDaemonConfig(path: string, environment: NodeJS.ProcessEnv = 
 }
 
 function inWords<T>(path: string, load: () => T): T {
+  return orUsageFailure(load, () => (existsSync(path) ? '' : '; `upwave init` writes a first one'));
+}
+
+/** Reads a file that a person named. @throws CommandFailure with what is wrong in it, and the hint behind it */
+export function orUsageFailure<T>(read: () => T, hint: () => string = () => ''): T {
   try {
-    return load();
+    return read();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const hint = existsSync(path) ? '' : '; `upwave init` writes a first one';
-    throw new UsageFailure(`${error.message}${hint}`, { cause: error });
+    throw new UsageFailure(`${error.message}${hint()}`, { cause: error });
   }
 }
 

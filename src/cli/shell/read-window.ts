@@ -1,7 +1,6 @@
 import { makeRetryWindow, type RetryWindow } from '../../base/retry-window.ts';
 import { toPrintable } from '../../base/safe-text.ts';
-import type { DurationMs } from '../../base/time.ts';
-import { formatDuration, parseDuration } from '../../base/time.ts';
+import { type DurationMs, formatDuration, parseDuration } from '../../base/time.ts';
 import { UsageFailure } from './command.ts';
 import type { ConsoleOutput } from './console-output.ts';
 

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { UsageFailure } from './command.ts';
 
 /** Texts of a line each, without its end. */
-export type Lines = AsyncIterable<string>;
+export type Lines = Iterable<string> | AsyncIterable<string>;
 
 /**
  * Writes a file that has its name only when it is whole, and that nobody else may read.

@@ -2,6 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import { accountConfigsOf, accountKeyPrefix } from '../../config/account-configs.ts';
 import { exportRollout } from '../../redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../redis/rollout-store/rollout-store.ts';
+import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
@@ -43,7 +44,7 @@ async function chooseKept({ config, connection, keyPrefix }: KeptState, named: s
     const kept = await store.listRollouts(account.rollouts.map(({ name }) => name));
     const chosen = kept.find(({ id, policy }) => id === named || policy.name === named)?.id;
     // Of a policy that the config does not have any more.
-    const isLeft = rolloutIdShape.test(named) && (await store.loadRollout(named)) !== undefined;
+    const isLeft = isRolloutId(named) && (await store.loadRollout(named)) !== undefined;
     const rolloutId = chosen ?? (isLeft ? named : undefined);
     if (rolloutId !== undefined) return { connection, keyPrefix: prefix, rolloutId };
     newest.push(...kept.slice(0, namesShown).map(({ id }) => id));
@@ -53,7 +54,6 @@ async function chooseKept({ config, connection, keyPrefix }: KeptState, named: s
   throw new UsageFailure(toPrintable(message));
 }
 
-const rolloutIdShape = /^.+-\d{8}-\d+$/;
 const namesShown = 5;
 
 async function* encode({ connection, keyPrefix, rolloutId }: Kept): AsyncGenerator<string> {

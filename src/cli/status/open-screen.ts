@@ -20,7 +20,6 @@ export interface ScreenActions {
   explain(collectorId: number): Promise<readonly string[]>;
   /** When it returns, nothing more starts. */
   pause(wish: Extract<Wish, { kind: 'pause' }>): Promise<void>;
-  quit(): void;
 }
 
 /** A screen that shows rollouts live, until it is closed. */
@@ -130,7 +129,7 @@ async function fulfilWish(wish: Wish, actions: ScreenActions): Promise<Partial<S
       await actions.pause(wish);
       return { message: `${wish.status.id} is paused: nothing more starts` };
     case 'quit':
-      actions.quit();
+      interrupt();
       return {};
     default:
       return wish satisfies never;
@@ -163,10 +162,15 @@ function Lines({
   );
 }
 
+/** Whoever runs closes what is open. */
+function interrupt(): void {
+  process.kill(process.pid, 'SIGINT');
+}
+
 function readKey(text: string, key: InkKey): Key | undefined {
   // In raw mode the terminal sends no signal for it.
   if (key.ctrl) {
-    if (text === 'c') process.kill(process.pid, 'SIGINT');
+    if (text === 'c') interrupt();
     return undefined;
   }
   if (key.upArrow) return { kind: 'up' };

@@ -29,7 +29,6 @@ export function askDaemon(target: DaemonTarget): ScreenActions {
       withDaemon(target, async (client) => {
         await client.apply({ rolloutId: status.id, verb: 'pause', by: operatorName(), reason });
       }),
-    quit: stopThis,
   };
 }
 
@@ -54,7 +53,6 @@ export function askOperations(
       const result = await operations.apply(asked);
       if (result.kind === 'refused') throw new Error(result.reason);
     },
-    quit: stopThis,
   };
 }
 
@@ -72,9 +70,4 @@ const inFlightStates = upgradeStates.filter(
 function searchFor(status: RolloutStatus, words: string) {
   if (words !== '') return { match: words };
   return { state: failedOf(status) > 0 ? [...failedStates] : inFlightStates };
-}
-
-/** As Ctrl-C does: whoever runs closes what is open. */
-function stopThis(): void {
-  process.kill(process.pid, 'SIGINT');
 }

@@ -2,6 +2,7 @@ import { invariant } from '../../base/assert.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { Receiver, ReceiverPlace } from '../../rollout/model/receiver.ts';
 import type { NotifyEntry } from '../schema/notify-schema.ts';
+import { freeName } from '../schema/value-schemas.ts';
 import type { SecretFiles } from './read-secret-files.ts';
 
 /** The receivers of the config, each with a name and with its secrets. */
@@ -45,12 +46,4 @@ function placeOf(
   const login =
     username === undefined ? null : { username, password: secret(password, 'email', 'passwordFile') };
   return { kind: 'email', ...rest, login };
-}
-
-/** `slack`, or `slack-2` and so on where that is taken. */
-function freeName(kind: string, taken: ReadonlySet<string>): string {
-  let name = kind;
-  // Ends: at most one name more is tried than are taken.
-  for (let number = 2; taken.has(name); number += 1) name = `${kind}-${number}`;
-  return name;
 }

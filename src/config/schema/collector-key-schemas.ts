@@ -3,6 +3,7 @@ import { invariant } from '../../base/assert.ts';
 import { nearestText } from '../../base/names.ts';
 import type { CapRule, CollectorKey } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
+import { wholeListCheck, wholeNumber } from './value-schemas.ts';
 
 const plainKeys = [
   'osName',
@@ -25,7 +26,7 @@ const otherNames: Readonly<Record<string, CollectorKey>> = {
 
 /** Caps in the order of the file. */
 export const CapsSchema = z
-  .record(keyText(), z.number().int().min(1).max(10_000))
+  .record(keyText(), wholeNumber(1, 10_000))
   .default({})
   .transform((caps): CapRule[] => Object.entries(caps).map(([key, cap]) => ({ key: knownKey(key), cap })))
   .describe(
@@ -37,22 +38,12 @@ export const SpreadBySchema = z
   .array(keyText())
   .max(20)
   .check(
-    z.superRefine<unknown>(
-      (keys, context) => {
-        if (!Array.isArray(keys)) return;
-        const seen = new Set<unknown>();
-        keys.forEach((key: unknown, index) => {
-          if (typeof key === 'string' && seen.has(key))
-            context.addIssue({
-              code: 'custom',
-              message: `${quote(key)} stands there twice; keep one`,
-              path: [index],
-            });
-          seen.add(key);
-        });
-      },
-      { when: () => true },
-    ),
+    wholeListCheck((keys, report) => {
+      keys.forEach((key, index) => {
+        if (typeof key === 'string' && keys.indexOf(key) < index)
+          report(`${quote(key)} stands there twice; keep one`, [index]);
+      });
+    }),
   )
   .default(['osName', 'osArch', 'collectorVersion'])
   .transform((keys) => keys.map(knownKey))

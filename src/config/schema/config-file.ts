@@ -6,23 +6,13 @@ import { NotifySchema } from './notify-schema.ts';
 import { PolicySchema } from './policy-schema.ts';
 import { RedisSchema } from './redis-schema.ts';
 import { ServiceSchema } from './service-schema.ts';
-import { duration, filePath, reportRepeatedNames, shortName, wholeCheck } from './value-schemas.ts';
+import { duration, filePath, shortName, uniqueNames, wholeCheck } from './value-schemas.ts';
 
 const Rollouts = z
   .array(PolicySchema)
   .min(1, 'is an empty list; give at least one policy, such as "- name: all"')
   .max(100)
-  .check(
-    z.superRefine<unknown>(
-      (rollouts, context) => {
-        if (!Array.isArray(rollouts)) return;
-        reportRepeatedNames(rollouts, 'rollout', (message, path) =>
-          context.addIssue({ code: 'custom', message, path }),
-        );
-      },
-      { when: () => true },
-    ),
-  )
+  .check(uniqueNames('rollout'))
   .describe('The policies. Which collectors to upgrade, to which build, and how carefully.');
 
 /** The whole file, its keys and their defaults (DESIGN §4). */

@@ -2,34 +2,26 @@ import { z } from 'zod';
 import { configJsonSchema } from './json-schema.ts';
 
 /** What is used here of a JSON Schema. */
-interface Node {
-  readonly type?: string | undefined;
-  readonly description?: string | undefined;
-  readonly default?: unknown;
-  readonly enum?: readonly unknown[] | undefined;
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  readonly pattern?: string | undefined;
-  readonly properties?: Readonly<Record<string, Node>> | undefined;
-  readonly required?: readonly string[] | undefined;
-  readonly items?: Node | undefined;
-  readonly anyOf?: readonly Node[] | undefined;
-}
-const Node: z.ZodType<Node> = z.lazy(() =>
-  z.object({
-    type: z.string().optional(),
-    description: z.string().optional(),
-    default: z.unknown().optional(),
-    enum: z.array(z.unknown()).optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-    pattern: z.string().optional(),
-    properties: z.record(z.string(), Node).optional(),
-    required: z.array(z.string()).optional(),
-    items: Node.optional(),
-    anyOf: z.array(Node).optional(),
-  }),
-);
+const Node = z.object({
+  type: z.string().optional(),
+  description: z.string().optional(),
+  default: z.unknown().optional(),
+  enum: z.array(z.unknown()).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  pattern: z.string().optional(),
+  required: z.array(z.string()).optional(),
+  get properties() {
+    return z.record(z.string(), Node).optional();
+  },
+  get items() {
+    return Node.optional();
+  },
+  get anyOf() {
+    return z.array(Node).optional();
+  },
+});
+type Node = z.infer<typeof Node>;
 
 /** Every key of the config file, in Markdown: a heading for each group of keys, and an entry for each key. */
 export function configReference(): string {

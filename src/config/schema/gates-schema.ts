@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { invariant } from '../../base/assert.ts';
 import { type Expectation, type GatePlace, type GateRule, gateKinds } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
-import { duration, filePath, reportRepeatedNames, shortName, wholeCheck } from './value-schemas.ts';
+import {
+  duration,
+  filePath,
+  freeName,
+  oneOf,
+  percentage,
+  shortName,
+  uniqueNames,
+  wholeCheck,
+} from './value-schemas.ts';
 
 /**
  * Where a gate asks. Never shown in a message: it may hold a password.
@@ -67,12 +76,6 @@ const asking = {
     ),
 };
 
-const onePlace = wholeCheck(({ url, urlFile }, report) => {
-  if (url === undefined && urlFile === undefined) report('needs url or urlFile');
-  if (url !== undefined && urlFile !== undefined)
-    report('both url and urlFile are given; keep one', ['urlFile']);
-});
-
 const Prometheus = z
   .strictObject({
     url: gateUrl('PromQL belongs in query')
@@ -94,7 +97,7 @@ const Prometheus = z
       ),
     ...asking,
   })
-  .check(onePlace)
+  .check(oneOf('url', 'urlFile'))
   .transform(({ for: duration, ...rule }) => ({ ...rule, forMs: duration }))
   .describe('A query to Prometheus.');
 
@@ -107,7 +110,7 @@ const Webhook = z
       ),
     ...asking,
   })
-  .check(onePlace)
+  .check(oneOf('url', 'urlFile'))
   .describe('A request to a service of your own.');
 
 const every = asking.every;
@@ -128,19 +131,10 @@ const Search = z
     'A search over the messages that the collectors deliver, asked when the soak is over. Needs an account with the Search Job interface.',
   );
 
-const atLeastSentence = 'must be a percentage from 1% to 100%, such as 70%';
-
 const DataFlow = z
   .strictObject({
     window: duration('2m', '1d').prefault('10m').describe('How long messages are counted.'),
-    atLeast: z
-      .string({ error: (issue) => (issue.input === undefined ? undefined : atLeastSentence) })
-      .transform((text, context): number => {
-        const percent = Number(/^(\d{1,3}(?:\.\d+)?) ?%$/.exec(text.trim())?.[1] ?? Number.NaN);
-        if (percent >= 1 && percent <= 100) return percent / 100;
-        context.addIssue(`${quote(text)} is not a share; it ${atLeastSentence}`);
-        return z.NEVER;
-      })
+    atLeast: percentage('70%')
       .prefault('70%')
       .describe('The share of the earlier messages that the wave must deliver.'),
     comparedTo: duration('1h', '30d')
@@ -181,17 +175,7 @@ const Gate = z
 export const GatesSchema = z
   .array(Gate)
   .max(20)
-  .check(
-    z.superRefine<unknown>(
-      (gates, context) => {
-        if (!Array.isArray(gates)) return;
-        reportRepeatedNames(gates, 'gate of the wave', (message, path) =>
-          context.addIssue({ code: 'custom', message, path }),
-        );
-      },
-      { when: () => true },
-    ),
-  )
+  .check(uniqueNames('gate of the wave'))
   .prefault([])
   .transform((gates) => {
     const names = new Set(gates.flatMap(({ name }) => name ?? []));
@@ -207,15 +191,6 @@ export const GatesSchema = z
 
 /** The gate of a wave that says `dataFlow: required`. */
 export const defaultDataFlow: GateRule = ruleOf({ dataFlow: DataFlow.parse({}), dryRun: false }, 'dataFlow');
-
-/** `prometheus`, or `prometheus-2` and so on where that is taken. */
-function freeName(kind: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(kind)) return kind;
-  let number = 2;
-  // Ends: at most one name more is tried than are taken.
-  while (taken.has(`${kind}-${number}`)) number += 1;
-  return `${kind}-${number}`;
-}
 
 function ruleOf(gate: z.output<typeof Gate>, name: string): GateRule {
   const { prometheus, webhook, dataFlow, search, dryRun } = gate;

@@ -1,12 +1,18 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { filePath, guessable, partOf, secretText, unprintable, wholeCheck } from './value-schemas.ts';
+import { reservedNames } from '../../base/vocabulary.ts';
+import {
+  guessable,
+  partOf,
+  secretFile,
+  secretText,
+  unprintable,
+  wholeCheck,
+  wholeNumber,
+} from './value-schemas.ts';
 
 const tokensMax = 200;
 const addressesMax = 100;
-
-/** Names that events use for causes other than a person. */
-const reservedNames: readonly string[] = ['daemon', 'schedule'];
 
 const NamedTokenSchema = z
   .strictObject({
@@ -23,9 +29,7 @@ const NamedTokenSchema = z
     token: secretText(unprintable, guessable)
       .exactOptional()
       .describe('The token, of 16 characters or more.'),
-    tokenFile: filePath()
-      .exactOptional()
-      .describe('A file with the token, instead of token. Relative to the config file.'),
+    tokenFile: secretFile('the token', 'token'),
   })
   .check(
     wholeCheck(({ token, tokenFile }, report) => {
@@ -34,7 +38,8 @@ const NamedTokenSchema = z
     }),
   );
 
-const TrustedProxySchema = z
+/** A proxy that signs people in. */
+const TrustedProxy = z
   .strictObject({
     addresses: z
       .array(
@@ -58,6 +63,8 @@ const TrustedProxySchema = z
     'A proxy that signs people in, for example by OIDC. Verbs are audited under the name of its user.',
   );
 
+export type TrustedProxy = z.output<typeof TrustedProxy>;
+
 /** Our own HTTP server: health, metrics, the admin API and the page. */
 export const HttpSchema = z
   .strictObject({
@@ -71,21 +78,13 @@ export const HttpSchema = z
       )
       .default('127.0.0.1')
       .describe('The host to listen on. Any host but loopback needs a token.'),
-    port: z
-      .number()
-      .int()
-      .min(0)
-      .max(65_535)
-      .default(9464)
-      .describe('The port to listen on. 0 takes a free port.'),
+    port: wholeNumber(0, 65_535).default(9464).describe('The port to listen on. 0 takes a free port.'),
     token: secretText(unprintable, guessable)
       .exactOptional()
       .describe(
         `The bearer token that callers must send, of 16 characters or more. Take it from the environment: \${UPWAVE_TOKEN}.`,
       ),
-    tokenFile: filePath()
-      .exactOptional()
-      .describe('A file with the token, instead of token. Relative to the config file.'),
+    tokenFile: secretFile('the token', 'token'),
     publicUrl: z
       .string()
       .regex(
@@ -100,7 +99,7 @@ export const HttpSchema = z
       .max(tokensMax)
       .default([])
       .describe('Tokens of people and programs. Verbs are audited under their names.'),
-    trustedProxy: TrustedProxySchema.exactOptional(),
+    trustedProxy: TrustedProxy.exactOptional(),
   })
   .check(
     wholeCheck((http, report) => {

@@ -2,15 +2,17 @@ import { z } from 'zod';
 import { noticeEvents, usualNoticeEvents } from '../../rollout/model/notice.ts';
 import { TimeZoneSchema, timeOfDay, weekDays } from './calendar-schemas.ts';
 import {
-  filePath,
   guessable,
+  oneOf,
   oneOrMany,
-  reportRepeatedNames,
+  secretFile,
   secretText,
   shortName,
   type Unfit,
+  uniqueNames,
   unprintable,
   wholeCheck,
+  wholeNumber,
 } from './value-schemas.ts';
 
 /** A URL that is a secret is never shown, so what is wrong with it is all that is said. */
@@ -23,19 +25,8 @@ const secretUrl = {
   url: secretText(unprintable, noHttpUrl)
     .exactOptional()
     .describe(`The address that gets the messages, a secret. Take it from the environment: \${SLACK_URL}.`),
-  urlFile: filePath()
-    .exactOptional()
-    .describe('A file with the address, instead of url. Relative to the config file.'),
+  urlFile: secretFile('the address', 'url'),
 };
-
-/** Exactly one of two keys. */
-function oneOf(one: string, other: string) {
-  return wholeCheck((value, report) => {
-    if (value[one] === undefined && value[other] === undefined) report(`needs ${one} or ${other}`);
-    if (value[one] !== undefined && value[other] !== undefined)
-      report(`both ${one} and ${other} are given; keep one`, [other]);
-  });
-}
 
 const Slack = z
   .strictObject(secretUrl)
@@ -53,9 +44,7 @@ const Webhook = z
     secret: secretText(unprintable, guessable)
       .exactOptional()
       .describe('The secret that signs each message, of 16 characters or more.'),
-    secretFile: filePath()
-      .exactOptional()
-      .describe('A file with the secret, instead of secret. Relative to the config file.'),
+    secretFile: secretFile('the secret', 'secret'),
   })
   .check(oneOf('url', 'urlFile'))
   .check(oneOf('secret', 'secretFile'))
@@ -66,9 +55,7 @@ const PagerDuty = z
     routingKey: secretText(unprintable)
       .exactOptional()
       .describe('The integration key of an Events API v2 integration.'),
-    routingKeyFile: filePath()
-      .exactOptional()
-      .describe('A file with the key, instead of routingKey. Relative to the config file.'),
+    routingKeyFile: secretFile('the key', 'routingKey'),
     url: z
       .string()
       .regex(
@@ -92,7 +79,7 @@ const Email = z
       .string()
       .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'is not a host name or address')
       .describe('The host of the SMTP server.'),
-    port: z.number().int().min(1).max(65_535).default(587).describe('The port of the SMTP server.'),
+    port: wholeNumber(1, 65_535).default(587).describe('The port of the SMTP server.'),
     tls: z
       .enum(['starttls', 'implicit', 'none'])
       .default('starttls')
@@ -106,9 +93,7 @@ const Email = z
       .exactOptional()
       .describe('The user name, where the server wants a sign-in.'),
     password: secretText().exactOptional().describe('The password, where the server wants a sign-in.'),
-    passwordFile: filePath()
-      .exactOptional()
-      .describe('A file with the password, instead of password. Relative to the config file.'),
+    passwordFile: secretFile('the password', 'password'),
     from: mailAddress.describe('The sender.'),
     to: oneOrMany(mailAddress, 50).describe('One address, or a list of them.'),
   })
@@ -185,17 +170,7 @@ const Receiver = z
 export const NotifySchema = z
   .array(Receiver)
   .max(50)
-  .check(
-    z.superRefine<unknown>(
-      (receivers, context) => {
-        if (!Array.isArray(receivers)) return;
-        reportRepeatedNames(receivers, 'receiver', (message, path) =>
-          context.addIssue({ code: 'custom', message, path }),
-        );
-      },
-      { when: () => true },
-    ),
-  )
+  .check(uniqueNames('receiver'))
   .prefault([])
   .describe('Who is notified, and of what. A reload brings a change into force.');
 export type NotifyEntry = z.output<typeof Receiver>;

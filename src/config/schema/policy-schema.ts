@@ -8,7 +8,7 @@ import { CapsSchema, SpreadBySchema } from './collector-key-schemas.ts';
 import { reportManyPatterns, SelectionSchema } from './selection-schema.ts';
 import { reportShortWindows } from './short-windows.ts';
 import { TargetSchema } from './target-schema.ts';
-import { duration, shortName, wholeCheck } from './value-schemas.ts';
+import { duration, shortName, wholeCheck, wholeNumber } from './value-schemas.ts';
 import { WavesSchema } from './waves-schema.ts';
 
 const cronCharactersMax = 200;
@@ -79,11 +79,7 @@ const Backoff = z
 
 const Retry = z
   .strictObject({
-    maxAttempts: z
-      .number()
-      .int()
-      .min(1)
-      .max(100)
+    maxAttempts: wholeNumber(1, 100)
       .default(3)
       .describe('How many upgrade tasks one collector may get in one rollout.'),
     backoff: Backoff,
@@ -145,11 +141,7 @@ export const PolicySchema = z
       .describe('Whether an operator must approve the plan before anything starts.'),
     windows: WindowsSchema,
     freezes: FreezesSchema,
-    concurrency: z
-      .number()
-      .int()
-      .min(1)
-      .max(10_000)
+    concurrency: wholeNumber(1, 10_000)
       .default(10)
       .describe('How many upgrades may run at once, over all daemons.'),
     maxInFlightPer: CapsSchema,
@@ -171,11 +163,7 @@ export const PolicySchema = z
       .describe(
         'What happens after too many failures or a failed gate: hold until an operator acts, abort, or rollback to the previous builds. A rollback keeps to windows and freezes.',
       ),
-    lostWeight: z
-      .number()
-      .int()
-      .min(1)
-      .max(1_000)
+    lostWeight: wholeNumber(1, 1_000)
       .default(3)
       .describe('As how many failures a collector counts that did not come back.'),
     upgrade: Upgrade,

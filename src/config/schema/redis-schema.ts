@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { Secret } from '../../base/secret.ts';
 import { quote, withoutUserInfo } from '../source/config-error.ts';
-import { filePath, secretText, unprintable, type WholeReport, wholeCheck } from './value-schemas.ts';
+import {
+  filePath,
+  secretFile,
+  secretText,
+  unprintable,
+  type WholeReport,
+  wholeCheck,
+} from './value-schemas.ts';
 
 /** Host and port of one Redis process. */
 export interface RedisNode {
@@ -62,9 +69,7 @@ export const RedisSchema = z
     password: secretText(unprintable)
       .exactOptional()
       .describe(`The password. Take it from the environment: \${REDIS_PASSWORD}.`),
-    passwordFile: filePath()
-      .exactOptional()
-      .describe('A file with the password, instead of password. Relative to the config file.'),
+    passwordFile: secretFile('the password', 'password'),
     tls: z
       .boolean()
       .default(false)

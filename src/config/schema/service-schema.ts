@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { quote, withoutUserInfo } from '../source/config-error.ts';
-import { duration, filePath, secretText, unfitForId, unprintable, wholeCheck } from './value-schemas.ts';
+import {
+  duration,
+  filePath,
+  percentage,
+  secretFile,
+  secretText,
+  unfitForId,
+  unprintable,
+  wholeCheck,
+  wholeNumber,
+} from './value-schemas.ts';
 
 const BaseUrl = z.string().transform((text, context): string => {
   // Never shown in the message: it may hold a password.
@@ -29,16 +39,6 @@ const HostPattern = z
   })
   .transform((host) => host.toLowerCase());
 
-const BudgetShare = z
-  .string({ error: (issue) => (issue.input === undefined ? undefined : shareSentence) })
-  .transform((text, context): number => {
-    const percent = Number(/^(\d{1,3}(?:\.\d+)?) ?%$/.exec(text.trim())?.[1] ?? Number.NaN);
-    if (percent >= 1 && percent <= 100) return percent / 100;
-    context.addIssue(`${quote(text)} is not a share; it ${shareSentence}`);
-    return z.NEVER;
-  });
-const shareSentence = 'must be a percentage from 1% to 100%, such as 80%';
-
 const credentials = [
   { key: 'accessId', fileKey: 'accessIdFile', variable: 'UPWAVE_ACCESS_ID' },
   { key: 'accessKey', fileKey: 'accessKeyFile', variable: 'UPWAVE_ACCESS_KEY' },
@@ -53,15 +53,11 @@ export const ServiceSchema = z
     accessId: secretText(unfitForId)
       .exactOptional()
       .describe(`The access id. Take it from the environment: \${UPWAVE_ACCESS_ID}.`),
-    accessIdFile: filePath()
-      .exactOptional()
-      .describe('A file with the access id, instead of accessId. Relative to the config file.'),
+    accessIdFile: secretFile('the access id', 'accessId'),
     accessKey: secretText(unprintable)
       .exactOptional()
       .describe(`The access key. Take it from the environment: \${UPWAVE_ACCESS_KEY}.`),
-    accessKeyFile: filePath()
-      .exactOptional()
-      .describe('A file with the access key, instead of accessKey. Relative to the config file.'),
+    accessKeyFile: secretFile('the access key', 'accessKey'),
     caFile: filePath()
       .exactOptional()
       .describe(
@@ -80,16 +76,14 @@ export const ServiceSchema = z
       .max(10_000)
       .default(4)
       .describe('The rate limit of the service for this user, over all keys and tools.'),
-    concurrentRequests: z
-      .number()
-      .int()
-      .min(1)
-      .max(1_000)
+    concurrentRequests: wholeNumber(1, 1_000)
       .default(10)
       .describe('The concurrent requests that the service allows for this access key.'),
-    budgetShare: BudgetShare.prefault('100%').describe(
-      'The share of requestsPerSecond that upwave uses, from 1% to 100%. The remaining share is for other tools of the same user.',
-    ),
+    budgetShare: percentage('80%')
+      .prefault('100%')
+      .describe(
+        'The share of requestsPerSecond that upwave uses, from 1% to 100%. The remaining share is for other tools of the same user.',
+      ),
     requestTimeout: duration('100ms', '10m')
       .prefault('30s')
       .describe('How long to wait for an answer of the service.'),

@@ -36,6 +36,11 @@ export function duration(atLeast: string, atMost: string = longest) {
     });
 }
 
+/** A whole number within bounds. */
+export function wholeNumber(least: number, most: number) {
+  return z.number().int().min(least).max(most);
+}
+
 /** A name that becomes part of ids, keys and metric labels. */
 export function shortName() {
   return z
@@ -83,9 +88,46 @@ export const unfitForId = {
   sentence: `holds a colon, ${unprintable.sentence.replace('holds ', '')}`,
 } as const;
 
+/** Refuses a mapping with none or with both of two keys. */
+export function oneOf(one: string, other: string) {
+  return wholeCheck((value, report) => {
+    if (value[one] === undefined && value[other] === undefined) report(`needs ${one} or ${other}`);
+    if (value[one] !== undefined && value[other] !== undefined)
+      report(`both ${one} and ${other} are given; keep one`, [other]);
+  });
+}
+
+/** `prometheus`, or `prometheus-2` and so on where that is taken. */
+export function freeName(kind: string, taken: ReadonlySet<string>): string {
+  let name = kind;
+  // Ends: at most one name more is tried than are taken.
+  for (let number = 2; taken.has(name); number += 1) name = `${kind}-${number}`;
+  return name;
+}
+
+/** A share such as `80%`, from 1% on; from 0 to 1 inside. @param example for a message */
+export function percentage(example: string) {
+  const sentence = `must be a percentage from 1% to 100%, such as ${example}`;
+  return z
+    .string({ error: (issue) => (issue.input === undefined ? undefined : sentence) })
+    .transform((text, context): number => {
+      const percent = Number(/^(\d{1,3}(?:\.\d+)?) ?%$/.exec(text.trim())?.[1] ?? Number.NaN);
+      if (percent >= 1 && percent <= 100) return percent / 100;
+      context.addIssue(`${quote(text)} is not a share; it ${sentence}`);
+      return z.NEVER;
+    });
+}
+
 /** The path of a file, relative to the config file's folder. */
 export function filePath() {
   return z.string().min(1, 'is empty; name a file');
+}
+
+/** The file that a credential may stand in. @param key that it stands for */
+export function secretFile(what: string, key: string) {
+  return filePath()
+    .exactOptional()
+    .describe(`A file with ${what}, instead of ${key}. Relative to the config file.`);
 }
 
 /** One entry or a list of them; a list inside. @param entriesMax what a hand-written list stays below */
@@ -116,12 +158,26 @@ export function wholeCheck(check: (value: Record<string, unknown>, report: Whole
 
 export type WholeReport = (message: string, path?: readonly PropertyKey[]) => void;
 
+/** The same for a list. */
+export function wholeListCheck(check: (entries: readonly unknown[], report: WholeReport) => void) {
+  return z.superRefine<unknown>(
+    (entries, context) => {
+      if (!Array.isArray(entries)) return;
+      check(entries, (message, path = []) => {
+        context.addIssue({ code: 'custom', message, path: [...path] });
+      });
+    },
+    { when: () => true },
+  );
+}
+
+/** Refuses an entry whose `name` an earlier one has. @param what an entry is */
+export function uniqueNames(what: string) {
+  return wholeListCheck((entries, report) => reportRepeatedNames(entries, what, report));
+}
+
 /** Reports each entry whose `name` an earlier one has. */
-export function reportRepeatedNames(
-  entries: readonly unknown[],
-  what: string,
-  report: (message: string, path: PropertyKey[]) => void,
-): void {
+export function reportRepeatedNames(entries: readonly unknown[], what: string, report: WholeReport): void {
   const seen = new Set<string>();
   entries.forEach((entry, index) => {
     const name = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : undefined;

@@ -4,7 +4,14 @@ import type { Amount, GateRule, WaveRule, WaveSize } from '../../rollout/model/p
 import { quote } from '../source/config-error.ts';
 import { defaultDataFlow, GatesSchema } from './gates-schema.ts';
 import { MatchSchema } from './selection-schema.ts';
-import { duration, partOf, reportRepeatedNames, shortName } from './value-schemas.ts';
+import {
+  duration,
+  partOf,
+  reportRepeatedNames,
+  shortName,
+  type WholeReport,
+  wholeListCheck,
+} from './value-schemas.ts';
 
 const Wave = z
   .strictObject({
@@ -48,15 +55,7 @@ export const WavesSchema = z
   .array(Wave)
   .min(1, 'is an empty list; give at least one wave, or remove the key for the default ones')
   .max(50)
-  .check(
-    z.superRefine<unknown>(
-      (waves, context) =>
-        checkWaves(waves, (message, path) => context.addIssue({ code: 'custom', message, path })),
-      {
-        when: () => true,
-      },
-    ),
-  )
+  .check(wholeListCheck(checkWaves))
   .prefault(wavesDefault)
   .transform((waves) =>
     waves.map((wave, index): WaveRule => {
@@ -97,10 +96,9 @@ function checkDataFlow(wave: unknown, soakMs: DurationMs): string | undefined {
   return `must be at least ${formatDuration(leastMs)}: dataFlow counts the messages of ${formatDuration(windowMs)} after the last upgrade`;
 }
 
-function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[]) => void): void {
-  if (!Array.isArray(waves)) return;
+function checkWaves(waves: readonly unknown[], report: WholeReport): void {
   reportRepeatedNames(waves, 'wave', report);
-  waves.forEach((wave: unknown, index) => {
+  waves.forEach((wave, index) => {
     const problem = checkDataFlow(wave, Number(partOf(wave, 'soak') ?? soakDefault(index, waves.length)));
     if (problem !== undefined) report(problem, [index, 'soak']);
   });
@@ -119,7 +117,7 @@ function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[
     ]);
   }
   let percentBeforeLast = 0;
-  waves.slice(0, -1).forEach((wave: unknown, index) => {
+  waves.slice(0, -1).forEach((wave, index) => {
     // A wave with `match` takes all that match unless it has a size, and their number is not known here.
     if (typeof wave !== 'object' || wave === null || partOf(wave, 'match') !== undefined) return;
     const size = partOf(wave, 'size');

@@ -1,6 +1,7 @@
-import type { Alias, ErrorCode, Scalar, YAMLParseError, YAMLWarning } from 'yaml';
 import {
+  type Alias,
   type Document,
+  type ErrorCode,
   isAlias,
   isMap,
   isNode,
@@ -8,7 +9,10 @@ import {
   isSeq,
   LineCounter,
   parseDocument,
+  type Scalar,
   visit,
+  type YAMLParseError,
+  type YAMLWarning,
 } from 'yaml';
 import { ConfigError, type ConfigProblem, formatPath, keyName, quote } from './config-error.ts';
 import { readTextFile } from './text-file.ts';

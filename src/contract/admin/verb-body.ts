@@ -1,9 +1,7 @@
 import { z } from 'zod';
+import { reservedNames } from '../../base/vocabulary.ts';
 
 const reasonLengthMax = 500;
-
-/** Names that events use for causes other than a person. */
-const reservedNames: readonly string[] = ['daemon', 'schedule'];
 
 /** Why, and who: part of the body of everything that an operator asks for. */
 export const whyAndWho = {

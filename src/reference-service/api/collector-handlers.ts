@@ -1,13 +1,4 @@
-import type {
-  createCollector,
-  deleteCollector,
-  deleteOfflineCollectors,
-  getCollector,
-  getCollectorByName,
-  listCollectors,
-  listOfflineCollectors,
-  updateCollector,
-} from '../../contract/collector-management/collectors.ts';
+import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import type { HttpRequest, OperationHandlers } from '../../http/operation-handlers.ts';
 import { refusal } from '../fleet/refusals.ts';
 import { isAlive, type SimulatedCollector } from '../fleet/simulated-collector.ts';
@@ -15,22 +6,11 @@ import { collectorETag, collectorView } from '../fleet/views.ts';
 import type { World } from '../fleet/world.ts';
 import type { Callers } from './callers.ts';
 
-type CollectorOperations = readonly [
-  typeof listCollectors,
-  typeof listOfflineCollectors,
-  typeof deleteOfflineCollectors,
-  typeof getCollector,
-  typeof getCollectorByName,
-  typeof createCollector,
-  typeof updateCollector,
-  typeof deleteCollector,
-];
-
 /** Characters that a name in a path may not have, even encoded (collector-api.md §4.1, Rules for Get by name). */
 const unsupportedInPath = /[;/%\\]/;
 
 /** Collectors: reading and writing (collector-api.md §4.1). */
-export function makeCollectorHandlers(callers: Callers): OperationHandlers<CollectorOperations> {
+export function makeCollectorHandlers(callers: Callers) {
   const worldOf = (request: HttpRequest) => callers.of(request).account.world;
   return {
     async listCollectors({ query }, request) {
@@ -80,7 +60,7 @@ export function makeCollectorHandlers(callers: Callers): OperationHandlers<Colle
       world.remove(knownCollector(world, params.id).facts.id);
       return { body: undefined };
     },
-  };
+  } satisfies Partial<OperationHandlers<typeof collectorManagementApi>>;
 }
 
 /** @throws ServiceFailure `InvalidCollector` */

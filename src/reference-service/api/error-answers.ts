@@ -3,7 +3,6 @@ import { wireCodes } from '../../contract/collector-management/errors.ts';
 import { createUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import type { HttpAnswer, HttpRequest, RequestFailure } from '../../http/operation-handlers.ts';
 import { invalidField, refusal } from '../fleet/refusals.ts';
-import { refused } from '../fleet/upgrade-tasks.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { errorBody, formOf, ServiceFailure } from '../scenario/service-failure.ts';
 
@@ -92,7 +91,7 @@ function invalidInput(
   const [issue] = failure.issues;
   const field = String(issue?.path[0] ?? '');
   if (request.operation?.name === createUpgradeTask.name && failure.part === 'body') {
-    return refused(field === 'toVersion' ? 'collector.version.invalid' : 'collector.invalid');
+    return refusal(field === 'toVersion' ? 'collector.version.invalid' : 'collector.invalid');
   }
   if (failure.part !== 'params') return invalidField(field || failure.part);
   // A number too large for us is still a number: no collector, no source has it.

@@ -1,25 +1,15 @@
-import type {
-  createSearchJob,
-  getSearchJob,
-  listSearchJobResults,
-} from '../../contract/collector-management/search-jobs.ts';
+import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 import type { Callers } from './callers.ts';
 import { searchJobProgress } from './search-jobs.ts';
 import { searchRecords } from './search-records.ts';
 
-type SearchJobOperations = readonly [
-  typeof createSearchJob,
-  typeof getSearchJob,
-  typeof listSearchJobResults,
-];
-
 /** The specification names no size of a page of results. */
 const resultsPageSizeDefault = 100;
 
 /** The Search Job interface (collector-api.md §4.5, §5.5); its bodies are ours. */
-export function makeSearchJobHandlers(callers: Callers): OperationHandlers<SearchJobOperations> {
+export function makeSearchJobHandlers(callers: Callers) {
   return {
     async createSearchJob({ body }, request) {
       if (body === undefined) {
@@ -58,5 +48,5 @@ export function makeSearchJobHandlers(callers: Callers): OperationHandlers<Searc
       }));
       return { body: { offset, count, [params.results]: rows } };
     },
-  };
+  } satisfies Partial<OperationHandlers<typeof collectorManagementApi>>;
 }

@@ -1,10 +1,4 @@
-import type {
-  createSource,
-  deleteSource,
-  getSource,
-  listSources,
-  updateSource,
-} from '../../contract/collector-management/sources.ts';
+import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import type { HttpRequest, OperationHandlers } from '../../http/operation-handlers.ts';
 import { documentHead, downloadedSource, sourceETag, sourceView } from '../fleet/views.ts';
 import type { World } from '../fleet/world.ts';
@@ -12,16 +6,8 @@ import type { Callers } from './callers.ts';
 import { knownCollector } from './collector-handlers.ts';
 import { unknownSource } from './error-answers.ts';
 
-type SourceOperations = readonly [
-  typeof listSources,
-  typeof getSource,
-  typeof createSource,
-  typeof updateSource,
-  typeof deleteSource,
-];
-
 /** The sources of a collector (collector-api.md §4.2). */
-export function makeSourceHandlers(callers: Callers): OperationHandlers<SourceOperations> {
+export function makeSourceHandlers(callers: Callers) {
   const worldOf = (request: HttpRequest) => callers.of(request).account.world;
   return {
     async listSources({ params, query }, request) {
@@ -58,7 +44,7 @@ export function makeSourceHandlers(callers: Callers): OperationHandlers<SourceOp
       world.deleteSource(collector, source);
       return { body: undefined };
     },
-  };
+  } satisfies Partial<OperationHandlers<typeof collectorManagementApi>>;
 }
 
 function knownSource(world: World, ids: { readonly collectorId: number; readonly sourceId: number }) {

@@ -1,9 +1,4 @@
-import type {
-  createUpgradeTask,
-  getUpgradeTask,
-  listUpgradableCollectors,
-  listUpgradeTargets,
-} from '../../contract/collector-management/upgrades.ts';
+import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import { taskStatusAt } from '../fleet/task-script.ts';
 import { collectorView } from '../fleet/views.ts';
@@ -12,19 +7,8 @@ import type { Callers } from './callers.ts';
 import { pageOf } from './collector-handlers.ts';
 import type { ServiceRecord } from './service-record.ts';
 
-type UpgradeOperations = readonly [
-  typeof listUpgradableCollectors,
-  typeof listUpgradeTargets,
-  typeof getUpgradeTask,
-  typeof createUpgradeTask,
-];
-
 /** The upgrade operations (collector-api.md §4.3). */
-export function makeUpgradeHandlers(parts: {
-  readonly callers: Callers;
-  readonly record: ServiceRecord;
-}): OperationHandlers<UpgradeOperations> {
-  const { callers, record } = parts;
+export function makeUpgradeHandlers(callers: Callers, record: ServiceRecord) {
   return {
     async listUpgradableCollectors({ query }, request) {
       const { world } = callers.of(request).account;
@@ -66,5 +50,5 @@ export function makeUpgradeHandlers(parts: {
       record.created(task);
       return { body: { id: task.id, link: { rel: 'self', href: `/v1/collectors/upgrades/${task.id}` } } };
     },
-  };
+  } satisfies Partial<OperationHandlers<typeof collectorManagementApi>>;
 }

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import { dayMs } from '../../base/time-zone.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import { makeRandom, type Random } from '../scenario/random.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -8,7 +9,6 @@ import type { CollectorFacts, CollectorLife, SimulatedCollector } from './simula
 
 /** Ids have nine digits, as in the real service. */
 const firstIdOfAll = 100_000_001;
-const dayMs = 86_400_000;
 
 /** Draws collectors one by one, each from the seed and its index alone. */
 export class FleetGenerator {

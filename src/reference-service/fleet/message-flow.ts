@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
+import { dayMs } from '../../base/time-zone.ts';
 import { hashShare } from '../scenario/random.ts';
 import { lastHeartbeatAt, type SimulatedCollector, settleCollector } from './simulated-collector.ts';
 
@@ -8,7 +9,6 @@ interface TimeRange {
   readonly to: EpochMs;
 }
 
-const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 // Ours: some collectors have nothing to send; the others send 10 to 100 messages a minute at noon, half of it at midnight.

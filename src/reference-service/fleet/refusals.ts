@@ -28,6 +28,12 @@ const refusals = {
   'service.ifthen.missing': [400, 'an update needs an If-Match header with the ETag of a previous GET'],
   'service.ifthen.notquoted': [400, 'the ETag in If-Match must stand in quotes, as the GET gave it'],
   'service.etagid.mismatch': [412, 'the resource has changed since the GET that gave this ETag'],
+  /** The five of a create (collector-api.md §7.5). */
+  'collector.invalid': [400, 'the collector ID is missing or does not exist'],
+  'collector.type.invalid': [400, 'the collector is hosted, not installed'],
+  'collector.not.alive': [400, 'the collector is not running'],
+  'collector.in.upgrading': [400, 'the collector is currently being upgraded'],
+  'collector.version.invalid': [400, 'the version is missing or not valid'],
 } as const satisfies Readonly<Record<string, readonly [number, string]>>;
 
 export function refusal(code: keyof typeof refusals): ServiceFailure {

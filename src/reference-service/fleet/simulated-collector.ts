@@ -1,27 +1,29 @@
+import { z } from 'zod';
 import type { EpochMs } from '../../base/time.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 
 /** What does not change by itself: the fields of a collector as the API shows them, without the transient ones. */
-export interface CollectorFacts {
-  readonly id: number;
-  readonly name: string;
-  readonly collectorType: 'Installable' | 'Hosted';
-  readonly ephemeral: boolean;
-  readonly description?: string | null;
-  readonly category?: string | null;
-  readonly hostName?: string | null;
-  readonly timeZone?: string | null;
-  readonly fields?: Readonly<Record<string, string>>;
-  readonly sourceSyncMode?: 'UI' | 'Json';
-  readonly targetCpu?: number | null;
-  readonly cutoffTimestamp?: number;
-  readonly cutoffRelativeTime?: string;
-  readonly osName?: string;
-  readonly osVersion?: string;
-  readonly osArch?: string;
+export const CollectorFacts = z.strictObject({
+  id: z.number().int(),
+  name: z.string(),
+  collectorType: z.enum(['Installable', 'Hosted']),
+  ephemeral: z.boolean(),
+  description: z.string().nullable().exactOptional(),
+  category: z.string().nullable().exactOptional(),
+  hostName: z.string().nullable().exactOptional(),
+  timeZone: z.string().nullable().exactOptional(),
+  fields: z.record(z.string(), z.string()).exactOptional(),
+  sourceSyncMode: z.enum(['UI', 'Json']).exactOptional(),
+  targetCpu: z.number().nullable().exactOptional(),
+  cutoffTimestamp: z.number().exactOptional(),
+  cutoffRelativeTime: z.string().exactOptional(),
+  osName: z.string().exactOptional(),
+  osVersion: z.string().exactOptional(),
+  osArch: z.string().exactOptional(),
   /** Fields that the specification does not know, kept and shown as they came (field-facts.md, The wire). */
-  readonly unknown?: Readonly<Record<string, unknown>>;
-}
+  unknown: z.record(z.string(), z.unknown()).exactOptional(),
+});
+export type CollectorFacts = Readonly<z.infer<typeof CollectorFacts>>;
 
 /** A source of a collector: whatever its client stated, under the id it got. */
 export interface CollectorSource {
@@ -33,10 +35,17 @@ export interface CollectorSource {
 }
 
 /** Something that happens to a collector at an instant. */
-export type LifeEvent =
-  | { readonly at: EpochMs; readonly kind: 'down' }
-  /** `silent`: it is alive on the build, and delivers no messages. */
-  | { readonly at: EpochMs; readonly kind: 'up'; readonly version?: string; readonly silent?: true };
+export const LifeEvent = z.discriminatedUnion('kind', [
+  z.strictObject({ at: z.number(), kind: z.literal('down') }),
+  z.strictObject({
+    at: z.number(),
+    kind: z.literal('up'),
+    version: z.string().exactOptional(),
+    /** It is alive on the build, and delivers no messages. */
+    silent: z.literal(true).exactOptional(),
+  }),
+]);
+export type LifeEvent = Readonly<z.infer<typeof LifeEvent>>;
 
 /** A collector in the simulated fleet. Its state at an instant follows from its life events up to then. */
 export interface SimulatedCollector {
@@ -55,15 +64,17 @@ export interface SimulatedCollector {
 }
 
 /** The state after the last folded event. Heartbeats come at `upSince` and every 15 s while it is up. */
-export type CollectorLife =
-  | {
-      readonly kind: 'up';
-      readonly upSince: EpochMs;
-      readonly version: string;
-      /** Since when it delivers no messages. */
-      readonly silentSince?: EpochMs;
-    }
-  | { readonly kind: 'down'; readonly lastHeartbeatAt: EpochMs; readonly version: string };
+export const CollectorLife = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('up'),
+    upSince: z.number(),
+    version: z.string(),
+    /** Since when it delivers no messages. */
+    silentSince: z.number().exactOptional(),
+  }),
+  z.strictObject({ kind: z.literal('down'), lastHeartbeatAt: z.number(), version: z.string() }),
+]);
+export type CollectorLife = Readonly<z.infer<typeof CollectorLife>>;
 
 /** Folds the events that have passed. Time only goes forward. */
 export function settleCollector(collector: SimulatedCollector, now: EpochMs): CollectorLife {

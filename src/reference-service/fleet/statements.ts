@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hashHex } from '../../base/hash.ts';
+import { collectorAccess } from '../../contract/collector-management/field-access.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import { sourceNameOf } from '../../contract/collector-management/sources.ts';
 import { invalidField, missingField, refusal } from './refusals.ts';
@@ -38,20 +39,7 @@ const ModifiableFields = z.object({
 const SomeModifiableFields = ModifiableFields.partial();
 
 /** Everything the specification names; what a client states beside it is kept as it is. */
-const knownFields: ReadonlySet<string> = new Set([
-  ...Object.keys(ModifiableFields.shape),
-  'id',
-  'collectorType',
-  'cutoffRelativeTime',
-  'alive',
-  'lastSeenAlive',
-  'collectorVersion',
-  'links',
-  'osName',
-  'osVersion',
-  'osArch',
-  'osTime',
-]);
+const knownFields: ReadonlySet<string> = new Set(Object.values(collectorAccess).flat());
 
 export const modifiableFields = Object.keys(ModifiableFields.shape) as readonly (keyof ModifiableStatement)[];
 

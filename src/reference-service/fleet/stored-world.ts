@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LifeEvent, SimulatedCollector } from './simulated-collector.ts';
+import { CollectorFacts, CollectorLife, LifeEvent, type SimulatedCollector } from './simulated-collector.ts';
 
 /** JSON has no Infinity and writes null for it: "never". */
 const InstantOrNever = z
@@ -7,52 +7,13 @@ const InstantOrNever = z
   .nullable()
   .transform((instant) => instant ?? Infinity);
 const count = z.number().int().min(0);
-const nullableText = z.string().nullable();
-
-const Facts = z.strictObject({
-  id: z.number().int(),
-  name: z.string(),
-  collectorType: z.enum(['Installable', 'Hosted']),
-  ephemeral: z.boolean(),
-  description: nullableText.optional(),
-  category: nullableText.optional(),
-  hostName: nullableText.optional(),
-  timeZone: nullableText.optional(),
-  fields: z.record(z.string(), z.string()).optional(),
-  sourceSyncMode: z.enum(['UI', 'Json']).optional(),
-  targetCpu: z.number().nullable().optional(),
-  cutoffTimestamp: z.number().optional(),
-  cutoffRelativeTime: z.string().optional(),
-  osName: z.string().optional(),
-  osVersion: z.string().optional(),
-  osArch: z.string().optional(),
-  unknown: z.record(z.string(), z.unknown()).optional(),
-});
 
 const StoredCollector = z.strictObject({
-  facts: Facts,
+  facts: CollectorFacts,
   showsOsTime: z.boolean(),
-  life: z.discriminatedUnion('kind', [
-    z.strictObject({
-      kind: z.literal('up'),
-      upSince: z.number(),
-      version: z.string(),
-      silentSince: z.number().optional(),
-    }),
-    z.strictObject({ kind: z.literal('down'), lastHeartbeatAt: z.number(), version: z.string() }),
-  ]),
-  pending: z.array(
-    z.discriminatedUnion('kind', [
-      z.strictObject({ at: z.number(), kind: z.literal('down') }),
-      z.strictObject({
-        at: z.number(),
-        kind: z.literal('up'),
-        version: z.string().optional(),
-        silent: z.literal(true).optional(),
-      }),
-    ]),
-  ),
-  sweep: z.strictObject({ orderedAt: z.number(), at: z.number() }).optional(),
+  life: CollectorLife,
+  pending: z.array(LifeEvent),
+  sweep: z.strictObject({ orderedAt: z.number(), at: z.number() }).exactOptional(),
   /** Only where a client has written them: all others are drawn again. */
   sources: z
     .array(
@@ -110,9 +71,7 @@ export function storedCollector(collector: SimulatedCollector): StoredCollector 
 }
 
 export function restoredCollector(stored: StoredCollector): SimulatedCollector {
-  const { sources, ...kept } = stored;
-  // Parsed JSON has no `undefined`, so an optional field is absent or has a value.
-  const collector = kept as SimulatedCollector;
+  const { sources, ...collector } = stored;
   if (sources === undefined) return collector;
   const whole = sources.map(({ id, stated, stoppedAt }) => ({ id, stated, stoppedAt }));
   return { ...collector, sources: whole, sourcesWritten: true };

@@ -1,9 +1,9 @@
 import { compareBuildVersions, isSameBuild, parseBuildVersion } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { ServiceFailure } from '../scenario/service-failure.ts';
 import type { BuildList } from './build-list.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
+import { refusal } from './refusals.ts';
 import { isAlive, type SimulatedCollector, settleCollector } from './simulated-collector.ts';
 import { drawTaskScript, type TaskScript, timedOutMessage } from './task-script.ts';
 import { decideOutcome, type SettledRule } from './upgrade-outcome.ts';
@@ -82,10 +82,10 @@ export class UpgradeTasks {
   targetVersion(asked: string | undefined, now: EpochMs): string {
     const toVersion = asked === undefined || asked === '' ? this.#builds.latest(now) : asked;
     if (toVersion === undefined || parseBuildVersion(toVersion) === undefined) {
-      throw refused('collector.version.invalid');
+      throw refusal('collector.version.invalid');
     }
     const offered = this.#builds.offered(now).find((version) => isSameBuild(version, toVersion));
-    if (offered === undefined) throw refused('collector.version.invalid');
+    if (offered === undefined) throw refusal('collector.version.invalid');
     return offered;
   }
 
@@ -107,7 +107,7 @@ export class UpgradeTasks {
       toVersion,
       attempt,
     });
-    if (outcome.kind === 'createCode') throw refused(outcome.code);
+    if (outcome.kind === 'createCode') throw refusal(outcome.code);
     const script = drawTaskScript({
       scenario: this.#scenario,
       key: `${attemptKey}:${attempt}`,
@@ -166,23 +166,10 @@ export class UpgradeTasks {
   /** The rules of collector-api.md §7.5, in the order of its table. */
   #admit({ collectorId, toVersion }: AskedTask, now: EpochMs) {
     const collector = this.#collectors.find(collectorId, now);
-    if (collector === undefined) throw refused('collector.invalid');
-    if (collector.facts.collectorType === 'Hosted') throw refused('collector.type.invalid');
-    if (!isAlive(collector, now)) throw refused('collector.not.alive');
-    if (this.isInUpgrade(collectorId, now)) throw refused('collector.in.upgrading');
+    if (collector === undefined) throw refusal('collector.invalid');
+    if (collector.facts.collectorType === 'Hosted') throw refusal('collector.type.invalid');
+    if (!isAlive(collector, now)) throw refusal('collector.not.alive');
+    if (this.isInUpgrade(collectorId, now)) throw refusal('collector.in.upgrading');
     return { collector, toVersion: this.targetVersion(toVersion, now) };
   }
-}
-
-const refusals = {
-  'collector.invalid': 'the collector ID is missing or does not exist',
-  'collector.type.invalid': 'the collector is hosted, not installed',
-  'collector.not.alive': 'the collector is not running',
-  'collector.in.upgrading': 'the collector is currently being upgraded',
-  'collector.version.invalid': 'the version is missing or not valid',
-} as const;
-
-/** One of the five refusals of a create (collector-api.md §7.5). */
-export function refused(code: keyof typeof refusals): ServiceFailure {
-  return new ServiceFailure(400, code, refusals[code]);
 }

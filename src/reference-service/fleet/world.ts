@@ -1,5 +1,6 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
 import type { Clock, EpochMs } from '../../base/time.ts';
+import { dayMs } from '../../base/time-zone.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 import { BuildList } from './build-list.ts';
@@ -20,8 +21,6 @@ import { createSource, deleteSource, updateSource } from './source-writes.ts';
 import { restoredCollector, type StoredWorld, storedCollector } from './stored-world.ts';
 import type { SettledRule } from './upgrade-outcome.ts';
 import { type AskedTask, type SimulatedTask, UpgradeTasks } from './upgrade-tasks.ts';
-
-const dayMs = 86_400_000;
 
 type Stated = Readonly<Record<string, unknown>>;
 

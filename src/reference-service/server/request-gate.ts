@@ -8,7 +8,6 @@ import type { Account, Caller, Callers } from '../api/callers.ts';
 import type { ErrorAnswers } from '../api/error-answers.ts';
 import { readRecord, type ServiceRecord } from '../api/service-record.ts';
 import { refusal } from '../fleet/refusals.ts';
-import { refused } from '../fleet/upgrade-tasks.ts';
 import type { AccessKey } from '../scenario/account-scenario.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
@@ -205,7 +204,7 @@ function permissionRefusal(operation: Operation, caller: Caller): ServiceFailure
   }
   if (caller.may === 'manage') return undefined;
   if (operation.method === 'GET') return caller.may === 'view' ? undefined : refusal('forbidden');
-  if (operation.name === createUpgradeTask.name) return refused('collector.invalid');
+  if (operation.name === createUpgradeTask.name) return refusal('collector.invalid');
   // The code for collectors is not among those of the source endpoints (§7.4).
   return operation.path.includes('/sources') ? refusal('forbidden') : refusal('CannotModifyCollector');
 }

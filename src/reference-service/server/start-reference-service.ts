@@ -154,7 +154,7 @@ function mountAll(callers: Callers, record: ServiceRecord) {
   const handlers: OperationHandlers<typeof collectorManagementApi> = {
     ...makeCollectorHandlers(callers),
     ...makeSourceHandlers(callers),
-    ...makeUpgradeHandlers({ callers, record }),
+    ...makeUpgradeHandlers(callers, record),
     ...makeSearchJobHandlers(callers),
   };
   const ofRecord = { readRecord: async () => ({ body: record.snapshot() }) };

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type AnswerOf, call } from '../parts/call.ts';
 import { holds } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
-import { span, Time } from '../parts/time.tsx';
+import { ByWhom, span, Time } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { askHold, askRelease } from '../verbs/held.tsx';
 
@@ -51,6 +51,7 @@ export function CollectorView({ collector }: { readonly collector: string }): JS
   const { collectorId, collectorName, build, explanations, history } = story;
   const held = holds.value?.collectors.find((each) => each.collectorId === collectorId);
   const again = () => setAsked((before) => before + 1);
+  const askTo = held === undefined ? askHold : askRelease;
   return (
     <article aria-labelledby="collector">
       <header class="title">
@@ -61,31 +62,19 @@ export function CollectorView({ collector }: { readonly collector: string }): JS
           id {collectorId} · runs build <b>{build}</b>
         </p>
         <div class="verbs">
-          {held === undefined ? (
-            <button
-              type="button"
-              onClick={() => askHold(String(collectorId), `collector ${collectorName}`, again)}
-            >
-              hold
-            </button>
-          ) : (
-            <button
-              type="button"
-              class="primary"
-              onClick={() => askRelease(String(collectorId), `collector ${collectorName}`, again)}
-            >
-              release
-            </button>
-          )}
+          <button
+            type="button"
+            class={held === undefined ? undefined : 'primary'}
+            onClick={() => askTo(String(collectorId), `collector ${collectorName}`, again)}
+          >
+            {held === undefined ? 'hold' : 'release'}
+          </button>
         </div>
       </header>
       {error}
       {held === undefined ? null : (
         <p class="note bad">
-          Held: {held.reason}{' '}
-          <span class="quiet">
-            by {held.by} since <Time at={held.at} />
-          </span>
+          Held: {held.reason} <ByWhom by={held.by} at={held.at} />
         </p>
       )}
       {explanations.map((each) => (

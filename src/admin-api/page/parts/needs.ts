@@ -1,4 +1,5 @@
 import { etaUnknownWords } from '../../../rollout/messages/eta.ts';
+import { stateWords } from '../../../rollout/messages/sentences.ts';
 import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
 import { span, timeWords } from './time.tsx';
@@ -103,6 +104,5 @@ export function titleOf(all: readonly Rollout[]): string {
   if (first === undefined) return 'upwave';
   const percent = Math.floor((100 * first.counts.succeeded) / Math.max(1, first.planned));
   const failed = failedOf(first.counts);
-  const state = first.headline.kind.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
-  return `${state} ${percent} %${failed > 0 ? `, ${failed} failed` : ''} · upwave`;
+  return `${stateWords(first.headline.kind)} ${percent} %${failed > 0 ? `, ${failed} failed` : ''} · upwave`;
 }

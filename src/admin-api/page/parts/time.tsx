@@ -33,6 +33,15 @@ export function Time({ at, zone }: { readonly at: number; readonly zone?: string
   );
 }
 
+/** Who did something, and when. */
+export function ByWhom({ by, at }: { readonly by: string; readonly at: number }): JSX.Element {
+  return (
+    <span class="quiet">
+      by {by} since <Time at={at} />
+    </span>
+  );
+}
+
 /** `3 min 5 s`, `2 h 10 min`, `3 d` */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { stateWords } from '../../../rollout/messages/sentences.ts';
 
 /** How something looks: the style has a colour for each. */
 export type Tone = 'good' | 'busy' | 'late' | 'bad' | 'rest';
@@ -59,16 +60,11 @@ export function toneOf(name: string): string {
   return toneByName.get(name) ?? 'rest';
 }
 
-/** `timedOut` → `timed out` */
-function wordsOf(name: string): string {
-  return name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
-}
-
 export function Badge({ name }: { readonly name: string }): JSX.Element {
-  return <span class={`badge ${toneOf(name)}`}>{wordsOf(name)}</span>;
+  return <span class={`badge ${toneOf(name)}`}>{stateWords(name)}</span>;
 }
 
 /** `1 collector`, `2 collectors`, `1,215 collectors` */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+export function counted(count: number, one: string): string {
+  return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 }

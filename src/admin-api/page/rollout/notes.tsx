@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Rollout } from '../parts/call.ts';
-import { Time } from '../parts/time.tsx';
+import { ByWhom, Time } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
 import { askRelease } from '../verbs/held.tsx';
 
@@ -99,10 +99,7 @@ interface HoldNoteProps {
 function HoldNote({ what, subject, held: { reason, by, at } }: HoldNoteProps): JSX.Element {
   return (
     <p class="note bad">
-      Held: <bdi>{what}</bdi>: {reason}{' '}
-      <span class="quiet">
-        by {by} since <Time at={at} />
-      </span>{' '}
+      Held: <bdi>{what}</bdi>: {reason} <ByWhom by={by} at={at} />{' '}
       <button type="button" onClick={() => askRelease(subject, what)}>
         release {what}
       </button>

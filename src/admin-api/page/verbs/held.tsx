@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { call, type Holds } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { linkTo } from '../parts/route.ts';
-import { Time } from '../parts/time.tsx';
+import { ByWhom } from '../parts/time.tsx';
 
 // More collectors than this are counted, not named.
 const heldMax = 50;
@@ -69,10 +69,7 @@ function HeldRow({ what, subject, link, held: { reason, by, at } }: HeldRowProps
     <li>
       <b>{link === undefined ? <bdi>{what}</bdi> : <a href={link}>{what}</a>}</b>
       <span>
-        {reason}{' '}
-        <span class="quiet">
-          by {by} since <Time at={at} />
-        </span>
+        {reason} <ByWhom by={by} at={at} />
       </span>
       <button type="button" onClick={() => askRelease(subject, what)} aria-label={`release ${what}`}>
         release

@@ -68,13 +68,18 @@ export function labelOf(choice: Choice, rollout: Rollout): string {
 }
 
 export function askVerb(choice: Choice, rollout: Rollout): void {
-  const { consequences, send, prepare, typed } = deeds[choice](rollout);
+  const { consequences = [], form, send, prepare, typed } = deeds[choice](rollout);
   const label = labelOf(choice, rollout);
   ask({
     title: `${label.replace(/^\w/, (first) => first.toUpperCase())}: ${rollout.id}`,
     label,
     isStopping: stopping.includes(choice),
-    content: consequences,
+    content: (
+      <>
+        <Lines>{consequences}</Lines>
+        {form}
+      </>
+    ),
     outdated: () => outdatedWords(choice, rollout),
     ...(typed && { typed: rollout.policy }),
     ...(prepare && { prepare }),
@@ -92,7 +97,10 @@ function outdatedWords(choice: Choice, before: Rollout): string {
 }
 
 interface Deed {
-  readonly consequences: ComponentChildren;
+  /** Lines; null and empty ones are left out. */
+  readonly consequences?: readonly ComponentChildren[];
+  /** What stands below them. */
+  readonly form?: JSX.Element;
   readonly typed?: boolean;
   readonly prepare?: () => Promise<void>;
   readonly send: (reason: string) => Promise<Rollout>;
@@ -100,32 +108,24 @@ interface Deed {
 
 const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
   pause: (rollout) => ({
-    consequences: (
-      <Lines>
-        {[
-          'Nothing more starts.',
-          runningLine(rollout),
-          `${counted(waiting(rollout), 'collector')} wait until you resume.`,
-        ]}
-      </Lines>
-    ),
+    consequences: [
+      'Nothing more starts.',
+      runningLine(rollout),
+      `${counted(waiting(rollout), 'collector')} wait until you resume.`,
+    ],
     send: (reason) => call('pauseRollout', { params: { id: rollout.id }, body: { reason } }),
   }),
   resume: (rollout) => ({
-    consequences: (
-      <Lines>
-        {[
-          `${counted(waiting(rollout), 'collector')} go on, ${rollout.concurrency} at a time.`,
-          ...rollout.waves
-            .filter(({ state, failures }) => state !== 'passed' && failures > 0)
-            .map(
-              ({ name, failures, failuresAllowed }) =>
-                `The ${counted(failures, 'failure')} of wave ${name} no longer count; ${failuresAllowed} more are allowed.`,
-            ),
-          `It was stopped: ${rollout.reason}`,
-        ]}
-      </Lines>
-    ),
+    consequences: [
+      `${counted(waiting(rollout), 'collector')} go on, ${rollout.concurrency} at a time.`,
+      ...rollout.waves
+        .filter(({ state, failures }) => state !== 'passed' && failures > 0)
+        .map(
+          ({ name, failures, failuresAllowed }) =>
+            `The ${counted(failures, 'failure')} of wave ${name} no longer count; ${failuresAllowed} more are allowed.`,
+        ),
+      `It was stopped: ${rollout.reason}`,
+    ],
     send: (reason) =>
       call('resumeRollout', { params: { id: rollout.id }, body: { reason, hold: rollout.hold ?? 0 } }),
   }),
@@ -134,41 +134,33 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
   skipSoak: (rollout) => {
     const wave = waveThatIs('soaking', rollout);
     return {
-      consequences: (
-        <Lines>
-          {[
-            wave?.soakEndsAt ? (
-              <>
-                The soak of wave {wave.name} would end at <Time at={wave.soakEndsAt} />, in{' '}
-                {span(wave.soakEndsAt - Date.now())}.
-              </>
-            ) : null,
-            `Its ${counted(wave?.counts.succeeded ?? 0, 'upgraded collector')} are not watched any longer. Its gates are still judged.`,
-          ]}
-        </Lines>
-      ),
+      consequences: [
+        wave?.soakEndsAt ? (
+          <>
+            The soak of wave {wave.name} would end at <Time at={wave.soakEndsAt} />, in{' '}
+            {span(wave.soakEndsAt - Date.now())}.
+          </>
+        ) : null,
+        `Its ${counted(wave?.counts.succeeded ?? 0, 'upgraded collector')} are not watched any longer. Its gates are still judged.`,
+      ],
       send: (reason) =>
         call('skipRolloutSoak', { params: { id: rollout.id }, body: { reason, wave: wave?.name ?? '' } }),
     };
   },
   abort: (rollout) => ({
     typed: true,
-    consequences: (
-      <Lines>
-        {[
-          `${counted(waiting(rollout), 'collector')} are not upgraded.`,
-          runningLine(rollout),
-          `${counted(rollout.counts.succeeded, 'collector')} stay on ${rollout.targetBuild}. Roll back to take them to their former build.`,
-        ]}
-      </Lines>
-    ),
+    consequences: [
+      `${counted(waiting(rollout), 'collector')} are not upgraded.`,
+      runningLine(rollout),
+      `${counted(rollout.counts.succeeded, 'collector')} stay on ${rollout.targetBuild}. Roll back to take them to their former build.`,
+    ],
     send: (reason) => call('abortRollout', { params: { id: rollout.id }, body: { reason } }),
   }),
   rollback: (rollout) => {
     const preview = makeRollbackPreview(rollout);
     return {
       typed: true,
-      consequences: <preview.Lines />,
+      form: <preview.Lines />,
       prepare: preview.load,
       send: (reason) =>
         call('rollBackRollout', { params: { id: rollout.id }, body: { reason, ...preview.confirmed() } }),
@@ -181,26 +173,22 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
       ...new Set(rollout.causes.flatMap(({ causes }) => causes.flatMap((each) => each.failureClass ?? []))),
     ];
     return {
-      consequences: (
-        <>
-          <Lines>
-            {[
-              `${counted(failed, 'failed collector')} get another turn, each with new attempts.`,
-              'Failures of these upgrades no longer count until they fail again.',
-            ]}
-          </Lines>
-          <label>
-            Which failures
-            <select onChange={({ currentTarget }) => (failureClass.value = currentTarget.value)}>
-              <option value="">all {failed}</option>
-              {classes.map((each) => (
-                <option key={each} value={each}>
-                  only {each}
-                </option>
-              ))}
-            </select>
-          </label>
-        </>
+      consequences: [
+        `${counted(failed, 'failed collector')} get another turn, each with new attempts.`,
+        'Failures of these upgrades no longer count until they fail again.',
+      ],
+      form: (
+        <label>
+          Which failures
+          <select onChange={({ currentTarget }) => (failureClass.value = currentTarget.value)}>
+            <option value="">all {failed}</option>
+            {classes.map((each) => (
+              <option key={each} value={each}>
+                only {each}
+              </option>
+            ))}
+          </select>
+        </label>
       ),
       send: (reason) =>
         call('retryRollout', {
@@ -213,7 +201,7 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
     const choice = repairChoice();
     return {
       typed: true,
-      consequences: <RepairLines rollout={rollout} choice={choice} />,
+      form: <RepairLines rollout={rollout} choice={choice} />,
       send: (reason) =>
         call('repairRollout', { params: { id: rollout.id }, body: { reason, settlement: choice.value } }),
     };
@@ -223,16 +211,12 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
 function planApproval(rollout: Rollout): Deed {
   const { drift, planHash, planned, targetBuild, waves } = rollout;
   return {
-    consequences: (
-      <Lines>
-        {[
-          drift === null ? null : `The fleet moved since plan ${drift.from} was shown: ${drift.words}.`,
-          `Plan ${planHash}: ${counted(planned, 'collector')} go to ${targetBuild}.`,
-          `Waves: ${waves.map(({ name, size }) => `${name} ${size}`).join(', ')}.`,
-          windowLine(rollout),
-        ]}
-      </Lines>
-    ),
+    consequences: [
+      drift === null ? null : `The fleet moved since plan ${drift.from} was shown: ${drift.words}.`,
+      `Plan ${planHash}: ${counted(planned, 'collector')} go to ${targetBuild}.`,
+      `Waves: ${waves.map(({ name, size }) => `${name} ${size}`).join(', ')}.`,
+      windowLine(rollout),
+    ],
     send: (reason) => call('approveRollout', { params: { id: rollout.id }, body: { reason, planHash } }),
   };
 }
@@ -240,24 +224,20 @@ function planApproval(rollout: Rollout): Deed {
 function waveApproval(rollout: Rollout): Deed {
   const wave = waveThatIs('awaitingApproval', rollout);
   return {
-    consequences: (
-      <Lines>
-        {[
-          `Wave ${wave?.name ?? ''} opens: ${counted(wave?.size ?? 0, 'collector')} go to ${rollout.targetBuild}, ${rollout.concurrency} at a time.`,
-          `It stops at more than ${counted(wave?.failuresAllowed ?? 0, 'failure')}.`,
-          `So far ${counted(rollout.counts.succeeded, 'collector')} succeeded and ${failedOf(rollout.counts)} failed.`,
-          windowLine(rollout),
-        ]}
-      </Lines>
-    ),
+    consequences: [
+      `Wave ${wave?.name ?? ''} opens: ${counted(wave?.size ?? 0, 'collector')} go to ${rollout.targetBuild}, ${rollout.concurrency} at a time.`,
+      `It stops at more than ${counted(wave?.failuresAllowed ?? 0, 'failure')}.`,
+      `So far ${counted(rollout.counts.succeeded, 'collector')} succeeded and ${failedOf(rollout.counts)} failed.`,
+      windowLine(rollout),
+    ],
     send: (reason) =>
       call('approveRollout', { params: { id: rollout.id }, body: { reason, wave: wave?.name ?? '' } }),
   };
 }
 
-export function Lines({ children }: { readonly children: readonly ComponentChildren[] }): JSX.Element {
+export function Lines({ children }: { readonly children: readonly ComponentChildren[] }): JSX.Element | null {
   const shown = children.filter((child) => child !== null && child !== '');
-  return (
+  return shown.length === 0 ? null : (
     <ul>
       {shown.map((child, index) => (
         <li key={index}>{child}</li>

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  AssignmentError,
-  applyAssignments,
-  collectAssignment,
-} from '../../../../src/cli/inventory/assignments.ts';
+import { applyAssignments, collectAssignment } from '../../../../src/cli/inventory/assignments.ts';
+import { UsageFailure } from '../../../../src/cli/shell/command.ts';
 import { Collector } from '../../../../src/contract/collector-management/collectors.ts';
 
 const set = (resource: object, ...texts: readonly string[]) =>
@@ -54,7 +51,7 @@ describe('--set', () => {
   });
 
   it('cannot lead into a text or a list', () => {
-    expect(() => set({ name: 'x' }, 'name.first=y')).toThrow(AssignmentError);
+    expect(() => set({ name: 'x' }, 'name.first=y')).toThrow(UsageFailure);
     expect(() => set({ filters: [] }, 'filters.0=y')).toThrow(/filters has no 0 in it: give filters whole/);
   });
 
