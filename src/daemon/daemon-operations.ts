@@ -10,10 +10,7 @@ import type { Ground, GroundParts } from './ground.ts';
 import { type AccessConfig, type NextLiveConfig, readNextConfig } from './live-config.ts';
 import { failingReceivers } from './readiness-checks.ts';
 
-export interface DaemonOperations {
-  readonly operations: Operations;
-  readonly reloadStatus: () => ReloadStatus;
-}
+export type DaemonOperations = ReturnType<typeof makeDaemonOperations>;
 
 /** What an operator can see and do with this daemon. @param followers follow another config that is in force */
 export function makeDaemonOperations(
@@ -21,7 +18,7 @@ export function makeDaemonOperations(
   { shared, reports }: Engine,
   { readConfig, accounts }: Pick<GroundParts, 'readConfig' | 'accounts'>,
   followers: { readonly config: () => void; readonly access: (access: AccessConfig) => void },
-): DaemonOperations {
+): { readonly operations: Operations; readonly reloadStatus: () => ReloadStatus } {
   const parts = { ...shared, ...handlerPorts, rollouts, installation: config.installation };
   const reloading = makeReload<NextLiveConfig>({
     ...parts,

@@ -157,7 +157,7 @@ async function waitForRedis(
   const giveUpAt = clock.now() + withinMs;
   while (!redis.worker.isReady() && clock.now() < giveUpAt) await sleepForReal(20, stopping.signal);
   const { place, unreachable } = redis;
-  return redis.worker.isReady() ? undefined : { place, reason: unreachable() ?? 'no answer' };
+  return redis.worker.isReady() ? undefined : { place, reason: unreachable()?.reason ?? 'no answer' };
 }
 
 async function askRedisRights({ redis }: Ground): Promise<string | undefined> {

@@ -2,27 +2,24 @@ import type { EpochMs } from '../base/time.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetInventory } from '../rollout/model/collector.ts';
 
-export interface FleetCount {
+interface FleetCount {
   readonly version: string;
   readonly alive: boolean;
   readonly collectors: number;
 }
 
-/** Remembers, of every inventory that passes by, how many collectors run which build: for the metrics. */
-export interface FleetCounts {
-  watch(fleet: FleetService): FleetService;
-  read(): readonly FleetCount[];
-}
-
-/** Makes an empty memory: until the first inventory was read, it has nothing to say. @param onRead when a whole one was read */
-export function makeFleetCounts(onRead: (at: EpochMs) => void): FleetCounts {
+/**
+ * Remembers, of every inventory that passes by, how many collectors run which build: for the metrics. Until the first
+ * inventory was read, it has nothing to say. @param onRead when a whole one was read
+ */
+export function makeFleetCounts(onRead: (at: EpochMs) => void) {
   let counts: readonly FleetCount[] = [];
   const learn = ({ collectors, readAt }: FleetInventory): void => {
     counts = count(collectors);
     onRead(readAt);
   };
   return {
-    watch: (fleet) => ({
+    watch: (fleet: FleetService): FleetService => ({
       ...fleet,
       readFleet: async (targetBuild, signal) => {
         const answer = await fleet.readFleet(targetBuild, signal);
@@ -35,7 +32,7 @@ export function makeFleetCounts(onRead: (at: EpochMs) => void): FleetCounts {
         return answer;
       },
     }),
-    read: () => counts,
+    read: (): readonly FleetCount[] => counts,
   };
 }
 

@@ -3,12 +3,17 @@ import type { AccountConfig, Config } from '../config/config.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeEventSink } from '../observability/make-event-sink.ts';
 import { type MetricsParts, makeMetrics } from '../observability/metrics.ts';
+import { makeReadApiBudgetStatus } from '../redis/api-budget/read-status.ts';
+import type { RedisConnection } from '../redis/connection/connection.ts';
 import type { RedisConfig } from '../redis/connection/redis-config.ts';
+import { makeRedisFleetRegister } from '../redis/coordination/fleet-register.ts';
+import { makeRedisScanBook } from '../redis/coordination/scan-book.ts';
+import { makeRedisOutbox } from '../redis/notifications/outbox.ts';
+import { makeRedisRolloutStore } from '../redis/rollout-store/rollout-store.ts';
 import { makeBrokenRecords, NewerRecordError, recordVersion } from '../redis/schema/unreadable-records.ts';
 import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
 import { type AccessConfig, makeLiveConfig } from './live-config.ts';
 import { makeRedisConnections } from './redis-connections.ts';
-import { makeRedisPorts } from './redis-ports.ts';
 import { ourRequestsPerSecond } from './service-settings.ts';
 
 export interface DaemonParts {
@@ -79,15 +84,17 @@ export function makeGround(parts: GroundParts, later: AskedLater) {
     const event = error instanceof NewerRecordError ? 'record.newer' : 'record.broken';
     sink.note({ event, reason: error.message });
   });
-  const kept = {
-    keyPrefix,
-    historyMs: config.historyMs,
-    broken,
-    recordVersion: parts.recordVersion ?? recordVersion,
-    clock,
-    accessId,
-    requestsPerSecond,
-    rollouts,
+  const makePorts = ({ commands }: RedisConnection) => {
+    const { historyMs } = config;
+    const version = parts.recordVersion ?? recordVersion;
+    const kept = { commands, keyPrefix, broken };
+    return {
+      store: makeRedisRolloutStore({ ...kept, historyMs, version, policies: rollouts }),
+      register: makeRedisFleetRegister({ ...kept, historyMs }),
+      scans: makeRedisScanBook({ ...kept, now: clock.now }),
+      outbox: makeRedisOutbox(kept),
+      readApiBudgetStatus: makeReadApiBudgetStatus({ ...kept, accessId, requestsPerSecond, clock }),
+    };
   };
   return {
     config,
@@ -105,9 +112,9 @@ export function makeGround(parts: GroundParts, later: AskedLater) {
     redis,
     broken,
     /** For the loops: they wait while Redis is away. */
-    loopPorts: makeRedisPorts(redis.worker, kept),
+    loopPorts: makePorts(redis.worker),
     /** For what a person waits for: it fails while Redis is away. */
-    handlerPorts: makeRedisPorts(redis.handler, kept),
+    handlerPorts: makePorts(redis.handler),
     followsSchedule: parts.followsSchedule,
     /** Ends the connections to Redis under what still works with it. */
     cutRedis: () => {

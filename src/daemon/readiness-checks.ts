@@ -93,8 +93,9 @@ export function redisReadiness(redis: RedisConnections): ReadinessCheck {
       reason: healthWords({ kind: 'redisUnwritable', place, refusal }),
     };
   if (!redis.worker.isReady()) {
-    const reason = healthWords({ kind: 'redisAway', place, cause: redis.unreachable() });
-    return { ok: false, kind: 'away', ...sinceOf(redis), reason };
+    const lost = redis.unreachable();
+    const reason = healthWords({ kind: 'redisAway', place, cause: lost?.reason ?? null });
+    return { ok: false, kind: 'away', ...(lost !== undefined && { since: lost.since }), reason };
   }
   const refused = redis.rights.refused();
   if (refused.length > 0) return { ok: false, kind: 'forbidden', reason: forbiddenWords(place, refused) };
@@ -102,11 +103,6 @@ export function redisReadiness(redis: RedisConnections): ReadinessCheck {
   if (fault !== null)
     return { ok: false, kind: 'fault', reason: healthWords({ kind: 'redisFault', place, fault }) };
   return { ok: true, kind: 'connected', reason: healthWords({ kind: 'redisWell' }) };
-}
-
-function sinceOf({ unreachableSince }: RedisConnections): { readonly since?: EpochMs } {
-  const since = unreachableSince();
-  return since === null ? {} : { since };
 }
 
 /**

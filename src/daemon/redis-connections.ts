@@ -1,47 +1,23 @@
 import type { Clock, EpochMs } from '../base/time.ts';
 import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
-import { makeRedisConnection, type RedisConnection } from '../redis/connection/connection.ts';
+import { makeRedisConnection } from '../redis/connection/connection.ts';
 import { makeRedisFaults, type RedisFaults } from '../redis/connection/faults.ts';
 import { describeRedis, type RedisConfig } from '../redis/connection/redis-config.ts';
 import { describeMissingRights, grantOf } from '../redis/connection/rights.ts';
 import { makeRightsWatch, type RightsWatch } from '../redis/connection/rights-watch.ts';
-import { makeWriteWatch, type WriteWatch } from '../redis/connection/write-watch.ts';
+import { makeWriteWatch } from '../redis/connection/write-watch.ts';
 
-/** The connections of one daemon: each user of Redis waits in its own way. */
-export interface RedisConnections {
-  /** For the loops: commands wait until Redis is back. */
-  readonly worker: RedisConnection;
-  /** For HTTP handlers: a quick error is better than a late answer. */
-  readonly handler: RedisConnection;
-  /** For wake-ups alone: a subscriber can do nothing else. */
-  readonly subscriber: RedisConnection;
-  /** BullMQ's own: it makes blocking ones from it. */
-  readonly queue: RedisConnection;
-  /** Whether Redis refuses writes; whoever is refused one reports it. */
-  readonly writes: WriteWatch;
-  /** What fails at a Redis that is there; whoever meets it reports it. */
-  readonly faults: RedisFaults;
-  /** What Redis refuses to our user. */
-  readonly rights: RightsWatch;
-  /** Notes that Redis is reachable and refuses something. @returns whether this error is such a refusal, which is then logged already */
-  readonly learnRefusal: (error: unknown) => boolean;
-  /** Since when all that was read came from the Redis that is there now; what was written before may be undone. */
-  readonly trustedSince: () => EpochMs;
-  /** Where Redis is, in words without credentials. */
-  readonly place: string;
-  /** Why it is out of reach, without credentials; null while it is not, or nobody knows yet. */
-  readonly unreachable: () => string | null;
-  /** Since when; null while it is not, or nobody knows yet. */
-  readonly unreachableSince: () => EpochMs | null;
-  close(): Promise<void>;
-}
+export type RedisConnections = ReturnType<typeof makeRedisConnections>;
 
-/** Connects; it never throws for an unreachable Redis, but reports it once, and again when Redis is back. */
+/**
+ * The connections of one daemon: each user of Redis waits in its own way. Connects; it never throws for an unreachable Redis, but reports it
+ * once, and again when Redis is back.
+ */
 export function makeRedisConnections(
   config: RedisConfig,
   { sink, clock }: { readonly sink: EventSink; readonly clock: Clock },
-): RedisConnections {
+) {
   const place = describeRedis(config);
   const onTransient = (error: Error) => {
     writes.learn(error);
@@ -84,19 +60,29 @@ export function makeRedisConnections(
     onMissing: (missing) => sink.note({ event: 'redis.risk', reason: describeMissingRights(missing) }),
   });
   return {
+    /** For the loops: commands wait until Redis is back. */
     worker,
+    /** For HTTP handlers: a quick error is better than a late answer. */
     handler,
+    /** For wake-ups alone: a subscriber can do nothing else. */
     subscriber,
+    /** BullMQ's own: it makes blocking ones from it. */
     queue,
+    /** Whether Redis refuses writes; whoever is refused one reports it. */
     writes,
+    /** What Redis refuses to our user. */
     rights,
+    /** What fails at a Redis that is there; whoever meets it reports it. */
     faults: makeFaults(place, { sink, rights }),
-    learnRefusal: (error) => writes.learn(error) || rights.learn(error),
+    /** Notes that Redis is reachable and refuses something. @returns whether this error is such a refusal, which is then logged already */
+    learnRefusal: (error: unknown): boolean => writes.learn(error) || rights.learn(error),
+    /** Since when all that was read came from the Redis that is there now; what was written before may be undone. */
     trustedSince: reach.trustedSince,
+    /** Where Redis is, in words without credentials. */
     place,
-    unreachable: () => reach.lost()?.reason ?? null,
-    unreachableSince: () => reach.lost()?.since ?? null,
-    close: async () => {
+    /** Why it is out of reach, without credentials, and since when; undefined while it is not, or nobody knows yet. */
+    unreachable: reach.lost,
+    close: async (): Promise<void> => {
       writes.close();
       rights.close();
       await Promise.all([queue, subscriber, handler, worker].map((connection) => connection.close()));

@@ -4,23 +4,14 @@ import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import { healthWords } from '../rollout/messages/daemon-health.ts';
 
-/** What the answers of the service to this daemon show. */
-export interface ServiceHealth {
-  /** @param status of HTTP, or why there was none */
-  answered(status: number | string): void;
-  /** All daemons wait for the service: why; undefined once it answers again. */
-  setDown(reason: string | undefined): void;
-  readiness(): { readonly ok: boolean; readonly reason: string };
-  /** Whether the last answer was a fault, so that it is worth a request to learn whether it still is. */
-  isDoubted(): boolean;
-}
+export type ServiceHealth = ReturnType<typeof makeServiceHealth>;
 
 // One odd answer is everyday: a gateway restarts, a sign-in is throttled. A daemon that never had a good answer may have
 // the wrong key or no way to the service, which a deployment has to notice at once.
 const faultsInRowMax = 1;
 
 /** Judges from answers whether this daemon can work with the service; it can before the first one. */
-export function makeServiceHealth(): ServiceHealth {
+export function makeServiceHealth() {
   let last: number | string | undefined;
   let faultsInRow = 0;
   let wasGood = false;
@@ -30,17 +21,19 @@ export function makeServiceHealth(): ServiceHealth {
     wasGood = true;
   };
   return {
-    answered: (status) => {
+    /** @param status of HTTP, or why there was none */
+    answered: (status: number | string): void => {
       last = status;
       if (isGood(status)) good();
       else faultsInRow += 1;
     },
-    setDown: (reason) => {
+    /** All daemons wait for the service: why; undefined once it answers again. */
+    setDown: (reason: string | undefined): void => {
       down = reason;
       // Our own last answer may be from before.
       if (reason === undefined) good();
     },
-    readiness: () => {
+    readiness: (): { readonly ok: boolean; readonly reason: string } => {
       if (down !== undefined)
         return { ok: false, reason: healthWords({ kind: 'serviceSaidDown', why: down }) };
       if (last === undefined) return { ok: true, reason: healthWords({ kind: 'serviceUnasked' }) };
@@ -48,7 +41,8 @@ export function makeServiceHealth(): ServiceHealth {
       const ok = wasGood && faultsInRow <= faultsInRowMax;
       return { ok, reason: healthWords({ kind: 'serviceFault', status: last, inRow: faultsInRow }) };
     },
-    isDoubted: () => down !== undefined || faultsInRow > 0,
+    /** Whether the last answer was a fault, so that it is worth a request to learn whether it still is. */
+    isDoubted: (): boolean => down !== undefined || faultsInRow > 0,
   };
 }
 

@@ -13,23 +13,10 @@ import { type Loops, makeWakeSignal, startLoops } from './loops.ts';
 import { reportAtStart } from './report-at-start.ts';
 import { endInTime, type WorksEnd } from './shutdown.ts';
 
-/** The work of a daemon, from its start to its end. */
-export interface Work {
-  /** Begins, and never throws. While Redis is away it waits, and `/readyz` says so. */
-  begin(): void;
-  /** Scans for one policy now. */
-  scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
-  /** For a process that ends when its rollouts do: announces that now, and writes their reports. Bounded. */
-  announceNow(): Promise<void>;
-  /** Follows the schedules of a config that was read again, and notifies its receivers. */
-  followConfig(): void;
-  /** Ends all of it in bounded time, and where Redis does not answer, the connections first. */
-  end(): Promise<WorksEnd>;
-}
-
 const drainWithinMs: DurationMs = 10_000;
 
-export function makeWork(ground: Ground, engine: Engine): Work {
+/** The work of a daemon, from its start to its end. */
+export function makeWork(ground: Ground, engine: Engine) {
   const { logger, clock, sink, live, stopping, rollouts } = ground;
   const { budget, shared } = engine;
   const signal = makeWakeSignal();
@@ -38,7 +25,8 @@ export function makeWork(ground: Ground, engine: Engine): Work {
   let loops: Loops | undefined;
   let working: Promise<void> | undefined;
 
-  const scanNow: Work['scanNow'] = async (name, origin, signal) => {
+  /** Scans for one policy now. */
+  const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
     const policy = rollouts.find((each) => each.name === name);
     if (policy === undefined) return { kind: 'nothing', why: { kind: 'unknownPolicy', policy: name } };
     return scan(shared, policy, origin, signal);
@@ -66,23 +54,27 @@ export function makeWork(ground: Ground, engine: Engine): Work {
 
   return {
     scanNow,
-    announceNow: async () => {
+    /** For a process that ends when its rollouts do: announces that now, and writes their reports. Bounded. */
+    announceNow: async (): Promise<void> => {
       await engine.reports?.writeDue().catch(warn);
       if (live.receivers.length > 0) await announceWhatIsDue(ground, engine);
     },
-    begin: () => {
+    /** Begins, and never throws. While Redis is away it waits, and `/readyz` says so. */
+    begin: (): void => {
       working = start().catch((error: unknown) => {
         if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
       });
     },
-    followConfig: () => {
+    /** Follows the schedules of a config that was read again, and notifies its receivers. */
+    followConfig: (): void => {
       loops
         ?.follow(live.schedules())
         .catch((error: unknown) =>
           sink.note({ event: 'backgroundTask.failed', backgroundTask: 'schedules', error }),
         );
     },
-    end: () => {
+    /** Ends all of it in bounded time, and where Redis does not answer, the connections first. */
+    end: (): Promise<WorksEnd> => {
       stopListening();
       return endWork(ground, engine, { working, loops: () => loops });
     },

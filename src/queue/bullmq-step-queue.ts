@@ -1,4 +1,4 @@
-import { type ConnectionOptions, ErrorCode, Queue } from 'bullmq';
+import { type ConnectionOptions, ErrorCode, type Job, Queue } from 'bullmq';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { StepQueue } from '../orchestrator/ports/leader.ts';
 import { type QueueNames, stepJobId } from './queue-names.ts';
@@ -56,17 +56,11 @@ export function makeStepQueue(
       await queue.addBulk(bulk);
     }
   };
-  const runNow = async (jobId: string): Promise<void> => {
-    const job = await queue.getJob(jobId);
-    await job?.promote().catch((error: unknown) => {
-      // Its instant came meanwhile.
-      if (!isNotDelayed(error)) throw error;
-    });
-  };
   /** Runs a job that waits for its instant now. @returns true when there is none any more */
   const isGone = async (jobId: string): Promise<boolean> => {
     const state = await queue.getJobState(jobId);
-    if (state === 'delayed') await runNow(jobId);
+    const job = state === 'delayed' ? await queue.getJob(jobId) : undefined;
+    if (job !== undefined) await runNow(job);
     // `unknown`: no job, or one that is in no list any more, which adding it again would not bring back.
     if (state !== 'unknown') return false;
     await queue.remove(jobId);
@@ -96,6 +90,11 @@ export function makeStepQueue(
   };
 }
 
-function isNotDelayed(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === ErrorCode.JobNotInState;
+/** Runs a job that waits for its instant now. */
+export async function runNow(job: Job): Promise<void> {
+  await job.promote().catch((error: unknown) => {
+    // Its instant came meanwhile.
+    const isDue = error instanceof Error && 'code' in error && error.code === ErrorCode.JobNotInState;
+    if (!isDue) throw error;
+  });
 }

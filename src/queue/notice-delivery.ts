@@ -1,6 +1,7 @@
-import { type ConnectionOptions, ErrorCode, Queue } from 'bullmq';
+import { type ConnectionOptions, Queue } from 'bullmq';
 import type { StepOutcome } from '../orchestrator/ports/leader.ts';
 import type { NoticeQueue } from '../orchestrator/ports/notifications.ts';
+import { runNow } from './bullmq-step-queue.ts';
 import type { QueueNames } from './queue-names.ts';
 import { startTurnWorker, type TurnWorker } from './turn-worker.ts';
 
@@ -26,7 +27,7 @@ export function makeNoticeQueue(
     await queue.add('deliver', { receiver }, { jobId, removeOnComplete: true, removeOnFail: true });
     const job = await queue.getJob(jobId);
     // What needs a person must not wait for the end of quiet hours. It is running, or due, where it is not delayed.
-    if ((await job?.getState()) === 'delayed') await job?.promote().catch(ignoreUndelayed);
+    if (job !== undefined && (await job.getState()) === 'delayed') await runNow(job);
   };
   return {
     wake: async (receivers) => {
@@ -34,10 +35,6 @@ export function makeNoticeQueue(
     },
     close: () => queue.close(),
   };
-}
-
-function ignoreUndelayed(error: unknown): void {
-  if (!(error instanceof Error && 'code' in error && error.code === ErrorCode.JobNotInState)) throw error;
 }
 
 export interface NoticeWorkerParts {

@@ -1,4 +1,5 @@
 import type { Clock, DurationMs } from '../../base/time.ts';
+import type { Sleep } from '../../base/waiting.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
 import { boundText, type TextKind } from '../wire/service-text.ts';
 
@@ -6,7 +7,7 @@ import { boundText, type TextKind } from '../wire/service-text.ts';
 export interface FleetReadingParts {
   readonly client: ServiceClient;
   readonly clock: Clock;
-  readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
+  readonly sleep: Sleep;
   /** Rows a page. */
   readonly pageSize: number;
   /** The first wait before a page that failed in passing is read again. */

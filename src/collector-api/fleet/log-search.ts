@@ -1,4 +1,5 @@
 import type { Clock, DurationMs } from '../../base/time.ts';
+import type { Sleep } from '../../base/waiting.ts';
 import {
   SearchJobCreated,
   SearchJobRecords,
@@ -19,7 +20,7 @@ import type { ServiceClient } from '../wire/service-client.ts';
 interface LogSearchParts {
   readonly client: Pick<ServiceClient, 'call'>;
   readonly clock: Clock;
-  readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
+  readonly sleep: Sleep;
 }
 
 // A job that nobody asks about for some 30 s is given up by the service.
@@ -34,27 +35,26 @@ const recordsMax = 100_000;
 // Behind creates and checks of ends: a wave that soaks has time.
 const budgetClass = 'poll';
 
-type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly answer: LogAnswer };
-
 /** Search jobs behind the port that gates know: create, poll until it is done, read the records. */
 export function makeLogSearch(parts: LogSearchParts): LogSearch {
   return {
     run: async (question, signal) => {
-      const created = await createJob(parts, question, signal);
-      if (!created.ok) return created.answer;
-      const records = await gather(parts, created.value, signal);
-      if (!records.ok) return records.answer;
-      if (records.value > recordsMax) return { kind: 'tooMany', recordsMax };
-      return await readRecords(parts, { searchJobId: created.value, count: records.value }, signal);
+      const searchJobId = await createJob(parts, question, signal);
+      if (typeof searchJobId !== 'string') return searchJobId;
+      const count = await gather(parts, searchJobId, signal);
+      if (typeof count !== 'number') return count;
+      if (count > recordsMax) return { kind: 'tooMany', recordsMax };
+      return await readRecords(parts, { searchJobId, count }, signal);
     },
   };
 }
 
+/** @returns its id, or why there is none */
 async function createJob(
   { client }: LogSearchParts,
   { query, from, to }: LogQuestion,
   signal: AbortSignal,
-): Promise<Step<string>> {
+): Promise<string | LogAnswer> {
   const body = {
     query,
     from: new Date(from).toISOString(),
@@ -65,28 +65,28 @@ async function createJob(
   const answer = await client.call(createSearchJob, { body }, { budgetClass, signal });
   if (!answer.ok) return failed(answer.failure);
   const job = SearchJobCreated.safeParse(answer.value.body);
-  return job.success ? { ok: true, value: job.data.id } : { ok: false, answer: { kind: 'unreadable' } };
+  return job.success ? job.data.id : { kind: 'unreadable' };
 }
 
-/** @returns how many records there are */
+/** @returns how many records there are, or why that is not known */
 async function gather(
   { client, clock, sleep }: LogSearchParts,
   searchJobId: string,
   signal: AbortSignal,
-): Promise<Step<number>> {
+): Promise<number | LogAnswer> {
   const giveUpAt = clock.now() + gathersMaxMs;
   while (clock.now() < giveUpAt) {
     await sleep(pollEveryMs, signal);
     const answer = await client.call(getSearchJob, { params: { searchJobId } }, { budgetClass, signal });
     if (!answer.ok) return failed(answer.failure);
     const read = SearchJobState.safeParse(answer.value.body);
-    if (!read.success) return { ok: false, answer: { kind: 'unreadable' } };
+    if (!read.success) return { kind: 'unreadable' };
     const { state, recordCount, pendingErrors } = read.data;
-    if (pendingErrors.length > 0) return { ok: false, answer: { kind: 'partial', errors: pendingErrors } };
-    if (state === searchJobDone) return { ok: true, value: recordCount };
-    if (!searchJobRuns.has(state)) return { ok: false, answer: { kind: 'ended', state } };
+    if (pendingErrors.length > 0) return { kind: 'partial', errors: pendingErrors };
+    if (state === searchJobDone) return recordCount;
+    if (!searchJobRuns.has(state)) return { kind: 'ended', state };
   }
-  return { ok: false, answer: { kind: 'unfinished' } };
+  return { kind: 'unfinished' };
 }
 
 async function readRecords(
@@ -101,7 +101,7 @@ async function readRecords(
       { params: { searchJobId, results: 'records' }, query: { offset: records.length, limit: pageSize } },
       { budgetClass, signal },
     );
-    if (!answer.ok) return failed(answer.failure).answer;
+    if (!answer.ok) return failed(answer.failure);
     const read = SearchJobRecords.safeParse(answer.value.body);
     // A page without a row would be asked for again and again.
     if (!read.success || read.data.records.length === 0) return { kind: 'unreadable' };
@@ -110,8 +110,7 @@ async function readRecords(
   return { kind: 'records', records };
 }
 
-function failed(failure: ServiceFailure): { readonly ok: false; readonly answer: LogAnswer } {
-  if (isRefusedWith(failure, 'forbidden')) return { ok: false, answer: { kind: 'forbidden' } };
-  if (failure.kind === 'notFound') return { ok: false, answer: { kind: 'lost' } };
-  return { ok: false, answer: { kind: 'failed', failure } };
+function failed(failure: ServiceFailure): LogAnswer {
+  if (isRefusedWith(failure, 'forbidden')) return { kind: 'forbidden' };
+  return failure.kind === 'notFound' ? { kind: 'lost' } : { kind: 'failed', failure };
 }

@@ -1,20 +1,21 @@
-/** Keeps one copy of each text and of each set of fields that many collectors of a reading share. */
-export interface TextPool {
-  text(text: string): string;
-  fields(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>>;
-}
+type Fields = Readonly<Record<string, string>>;
+
+export type TextPool = ReturnType<typeof makeTextPool>;
 
 // Several times the builds, systems, categories, zones and values of fields that a fleet shares. What comes after these is
 // mostly of one collector alone.
 const keptMax = 20_000;
 
-/** Makes an empty pool, for one reading: without it, 100,000 collectors have a million texts in memory. */
-export function makeTextPool(): TextPool {
+/**
+ * Keeps one copy of each text and of each set of fields that many collectors of a reading share: without it, 100,000
+ * collectors have a million texts in memory.
+ */
+export function makeTextPool() {
   const texts = new Map<string, string>();
-  const sets = new Map<string, Readonly<Record<string, string>>>();
+  const sets = new Map<string, Fields>();
   return {
-    text: (text) => keptOf(texts, text, text),
-    fields: (fields) => keptOf(sets, JSON.stringify(fields), fields),
+    text: (text: string): string => keptOf(texts, text, text),
+    fields: (fields: Fields): Fields => keptOf(sets, JSON.stringify(fields), fields),
   };
 }
 

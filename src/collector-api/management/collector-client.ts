@@ -18,7 +18,7 @@ import {
   type Tagged,
   withoutServiceFields,
 } from './change-resource.ts';
-import type { RetryingClient } from './retrying-client.ts';
+import { bodyOf, type RetryingClient } from './retrying-client.ts';
 
 export type CollectorFilter = 'installed' | 'hosted' | 'dead' | 'alive';
 
@@ -29,8 +29,6 @@ export interface HostedCollectorDraft {
 }
 
 /** Everything the service does with collectors (collector-api.md §4.1). */
-export type CollectorClient = ReturnType<typeof makeCollectorClient>;
-
 export function makeCollectorClient(client: RetryingClient) {
   const days = (aliveBeforeDays: number | undefined) =>
     aliveBeforeDays === undefined ? {} : { aliveBeforeDays };
@@ -104,8 +102,7 @@ export function makeCollectorClient(client: RetryingClient) {
     /** Begins a deletion that goes on after the answer; the value is what the service said, whatever its shape. */
     async deleteOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<unknown>> {
       const query = days(aliveBeforeDays);
-      const answer = await client.call(deleteOfflineCollectors, { query }, { signal });
-      return mapAnswer(answer, ({ body }) => body);
+      return bodyOf(await client.call(deleteOfflineCollectors, { query }, { signal }));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
+import type { Sleep } from '../../base/waiting.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import type { ListPage, Operation } from '../../contract/operation.ts';
 import type { CallInput } from '../../http/client.ts';
@@ -10,7 +11,7 @@ import type { ServiceClient } from '../wire/service-client.ts';
 
 export interface RetryingClientParts {
   readonly client: ServiceClient;
-  readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
+  readonly sleep: Sleep;
   /** Rows a page; the service's own default where left out. */
   readonly pageSize?: number;
   /** How often a request that fails in passing is sent at most. */
@@ -73,7 +74,7 @@ export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
       const list = await readWholeList({
         ...retryBounds,
         signal,
-        readPage: async (page) => pageOf(await readPage(page)),
+        readPage: async (page) => bodyOf(await readPage(page)),
         idOf: ({ id }) => id,
         pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
       });
@@ -82,7 +83,7 @@ export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
       return { ok: true, value: list.value.rows };
     },
     rowsOf: (answer) => {
-      const page = pageOf(answer);
+      const page = bodyOf(answer);
       if (!page.ok) return page;
       const rows = page.value.rows.filter((row) => row !== null);
       report(page.value.rows.length - rows.length);
@@ -91,6 +92,7 @@ export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
   };
 }
 
-function pageOf<Row>(answer: ServedAnswer<ListPage<Row>>): Answer<ListPage<Row>> {
+/** An answer without what came beside its body. */
+export function bodyOf<Body>(answer: ServedAnswer<Body>): Answer<Body> {
   return mapAnswer(answer, ({ body }) => body);
 }

@@ -3,9 +3,7 @@ import {
   getSearchJob,
   listSearchJobResults,
 } from '../../contract/collector-management/search-jobs.ts';
-import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
-import type { ServedAnswer } from '../wire/service-call.ts';
-import type { RetryingClient } from './retrying-client.ts';
+import { bodyOf, type RetryingClient } from './retrying-client.ts';
 
 export interface SearchJobResultsRequest {
   readonly searchJobId: string;
@@ -19,8 +17,6 @@ export interface SearchJobResultsRequest {
  * Search jobs (collector-api.md §4.5). The service finds the server of a job by the cookie that its creation set, so a job
  * lives as long as the client that created it. Payloads are not documented: they pass as they are.
  */
-export type SearchJobClient = ReturnType<typeof makeSearchJobClient>;
-
 export function makeSearchJobClient(client: RetryingClient) {
   return {
     create: async (body: unknown, signal?: AbortSignal) =>
@@ -34,8 +30,4 @@ export function makeSearchJobClient(client: RetryingClient) {
         await client.call(listSearchJobResults, { params: { searchJobId, results }, query }, { signal }),
       ),
   };
-}
-
-function bodyOf(answer: ServedAnswer<unknown>): Answer<unknown> {
-  return mapAnswer(answer, ({ body }) => body);
 }

@@ -17,7 +17,7 @@ import {
   type Tagged,
   withoutServiceFields,
 } from './change-resource.ts';
-import type { RetryingClient } from './retrying-client.ts';
+import { bodyOf, type RetryingClient } from './retrying-client.ts';
 
 /** Which source: its own id is unique only within its collector. */
 export interface SourcePlace {
@@ -35,8 +35,6 @@ export interface SourceDraft {
 export type SourceDocument = Readonly<Record<string, unknown>>;
 
 /** Everything the service does with the sources of a collector (collector-api.md §4.2). */
-export type SourceClient = ReturnType<typeof makeSourceClient>;
-
 export function makeSourceClient(client: RetryingClient) {
   async function get(params: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>> {
     const answer = await client.call(readSource, { params }, { signal });
@@ -60,7 +58,7 @@ export function makeSourceClient(client: RetryingClient) {
     /** All sources of a collector, as a document. */
     async downloadAll(collectorId: number, signal?: AbortSignal): Promise<Answer<SourceDocument>> {
       const input = { params: { collectorId }, query: { download: true } };
-      return mapAnswer(await client.call(downloadSources, input, { signal }), ({ body }) => body);
+      return bodyOf(await client.call(downloadSources, input, { signal }));
     },
 
     get,
@@ -68,7 +66,7 @@ export function makeSourceClient(client: RetryingClient) {
     /** One source, as a document. */
     async download(params: SourcePlace, signal?: AbortSignal): Promise<Answer<SourceDocument>> {
       const input = { params, query: { download: true } };
-      return mapAnswer(await client.call(downloadSource, input, { signal }), ({ body }) => body);
+      return bodyOf(await client.call(downloadSource, input, { signal }));
     },
 
     /** Refused by the service while the collector is in JSON mode, as every change of sources is. */

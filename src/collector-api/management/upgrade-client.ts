@@ -6,14 +6,12 @@ import {
 import type { CreateUpgrade } from '../../contract/collector-management/upgrades.ts';
 import { createUpgradeTask, getUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
-import type { RetryingClient } from './retrying-client.ts';
+import { bodyOf, type RetryingClient } from './retrying-client.ts';
 
 /**
  * The service's upgrade operations one by one (collector-api.md §4.3), for scripts and people. Rollouts go through the
  * port of the loops instead, which knows intents, holds and the classes of the budget.
  */
-export type UpgradeClient = ReturnType<typeof makeUpgradeClient>;
-
 export function makeUpgradeClient(client: RetryingClient) {
   return {
     /** Every collector that the service would upgrade to this build now; to the latest where left out. */
@@ -33,7 +31,7 @@ export function makeUpgradeClient(client: RetryingClient) {
 
     /** A lost answer is a failure with `sent: true`: poll the collector before a second one is sent (P1). */
     async createTask(body: CreateUpgrade, signal?: AbortSignal) {
-      return mapAnswer(await client.call(createUpgradeTask, { body }, { signal }), (answer) => answer.body);
+      return bodyOf(await client.call(createUpgradeTask, { body }, { signal }));
     },
   };
 }

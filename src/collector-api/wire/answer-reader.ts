@@ -13,7 +13,6 @@ import { retryAfterMsOf, serviceFailureOf, serviceTimeOf } from './service-failu
 import type { ServiceSession } from './service-sessions.ts';
 import type { TextKind } from './service-text.ts';
 import type { Throttle, ThrottleMark } from './throttle.ts';
-import { unauthorizedFailure } from './throttle.ts';
 
 /** What came of a request. */
 export type Sent<Result> = ServedAnswer<Result> | Move;
@@ -93,7 +92,7 @@ export function makeAnswerReader(parts: AnswerParts): AnswerReader {
         const at = { operation: operation.name, from: session.baseUrl, configured: addresses.home.baseUrl };
         return readMove(fault, { ...at, allowedHosts }, hider('values'));
       }
-      if (status === 401) return failed(unauthorizedFailure(await throttle.unauthorized(begun.throttle)));
+      if (status === 401) return failed(await throttle.unauthorized(begun.throttle));
       if (failure.kind === 'throttled')
         await throttle.rateLimited(begun.throttle, retryAfterMsOf(fault.headers, clock.now()));
       // The service itself judged the request, so it knows the key.

@@ -1,11 +1,12 @@
 import type { DurationMs } from '../../base/time.ts';
+import type { Sleep } from '../../base/waiting.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 export interface RetryBounds {
   /** How often it is tried when it fails in passing. */
   readonly attemptsMax: number;
-  readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
+  readonly sleep: Sleep;
   /** The first wait before it is tried again; it doubles. */
   readonly backoffMs: DurationMs;
   readonly signal?: AbortSignal | undefined;
@@ -21,11 +22,7 @@ export async function repeatWhileTransient<T>(
     const answer = await attempt();
     if (answer.ok || tried >= retryBounds.attemptsMax || !mayRepeat(answer.failure)) return answer;
     if (answer.failure.kind !== 'unavailable') continue;
-    try {
-      await retryBounds.sleep(retryBounds.backoffMs * 2 ** (tried - 1), retryBounds.signal);
-    } catch (error) {
-      if (retryBounds.signal?.aborted !== true) throw error;
-    }
+    await retryBounds.sleep(retryBounds.backoffMs * 2 ** (tried - 1), retryBounds.signal);
     if (retryBounds.signal?.aborted === true)
       return { ok: false, failure: { kind: 'cancelled', sent: false } };
   }

@@ -1,25 +1,16 @@
 import type { ServiceSession } from './service-sessions.ts';
 
-/**
- * Which address is asked: the configured one, or the one to which it sent us. A redirect may be a mistake that somebody
- * takes back, and the place to which it led may die, so it is followed for as long as that place answers.
- */
-export interface ServiceAddresses {
-  /** The configured one. */
-  readonly home: ServiceSession;
-  current(): ServiceSession;
-  moveTo(session: ServiceSession): void;
-  returnHome(): void;
-  /** `isServed`: with what was asked for, not with a refusal. */
-  answered(session: ServiceSession, isServed: boolean): void;
-  /** Nobody was there who could answer. */
-  unanswered(session: ServiceSession): void;
-}
+export type ServiceAddresses = ReturnType<typeof makeServiceAddresses>;
 
 /** One or two lost answers are everyday. Fewer than open the circuit, so that both addresses are tried before. */
 export const unansweredHereMax = 3;
 
-export function makeServiceAddresses(home: ServiceSession): ServiceAddresses {
+/**
+ * Which address is asked: the configured one, or the one to which it sent us. A redirect may be a mistake that somebody
+ * takes back, and the place to which it led may die, so it is followed for as long as that place answers.
+ * @param home the configured one
+ */
+export function makeServiceAddresses(home: ServiceSession) {
   let current = home;
   let moved: ServiceSession | undefined;
   let unansweredInRow = 0;
@@ -30,19 +21,21 @@ export function makeServiceAddresses(home: ServiceSession): ServiceAddresses {
 
   return {
     home,
-    current: () => current,
-    moveTo: (session) => {
+    current: (): ServiceSession => current,
+    moveTo: (session: ServiceSession): void => {
       if (session !== home) moved = session;
       use(session);
     },
-    returnHome: () => use(home),
-    answered: (session, isServed) => {
+    returnHome: (): void => use(home),
+    /** @param isServed with what was asked for, not with a refusal */
+    answered: (session: ServiceSession, isServed: boolean): void => {
       if (session !== current) return;
       unansweredInRow = 0;
       // Who serves has not moved: the other place is not tried again when this one is down.
       if (isServed && session === home) moved = undefined;
     },
-    unanswered: (session) => {
+    /** Nobody was there who could answer. */
+    unanswered: (session: ServiceSession): void => {
       if (session !== current || moved === undefined) return;
       unansweredInRow += 1;
       if (unansweredInRow >= unansweredHereMax) use(session === home ? moved : home);

@@ -12,19 +12,14 @@ export interface Throttle {
   succeeded(mark: ThrottleMark, grant: BudgetGrant): Promise<void>;
   /** 429. `retryAfterMs`: as the service asked, null when it did not. */
   rateLimited(mark: ThrottleMark, retryAfterMs: DurationMs | null): Promise<void>;
-  /** 401: a throttled sign-in looks exactly like a wrong password (field-facts.md, The wire). */
-  unauthorized(mark: ThrottleMark): Promise<SignInVerdict>;
+  /** 401: a throttled sign-in looks exactly like a wrong password (field-facts.md, The wire). @returns what it means, in a person's words */
+  unauthorized(mark: ThrottleMark): Promise<ServiceFailure>;
 }
 
 export interface ThrottleMark {
   readonly rateEpoch: number;
   readonly signInEpoch: number;
 }
-
-export type SignInVerdict =
-  | { readonly kind: 'neverWorked' }
-  | { readonly kind: 'throttled'; readonly retryAfterMs: DurationMs }
-  | { readonly kind: 'worksNoMore'; readonly times: number };
 
 export interface ThrottleParts {
   readonly budget: ApiBudget;
@@ -86,7 +81,7 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
 
     async unauthorized(mark) {
       keyHasWorked ||= (await keyMemory?.hasWorked()) ?? false;
-      if (!keyHasWorked) return { kind: 'neverWorked' };
+      if (!keyHasWorked) return neverWorked;
       if (mark.signInEpoch === signInEpoch) {
         signInEpoch += 1;
         unauthorizedInRow += 1;
@@ -95,32 +90,25 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
         onThrottled({ reason: '401', pauseMs: lastSignInPauseMs });
       }
       return unauthorizedInRow >= unauthorizedMax
-        ? { kind: 'worksNoMore', times: unauthorizedInRow }
-        : { kind: 'throttled', retryAfterMs: lastSignInPauseMs };
+        ? worksNoMore(unauthorizedInRow)
+        : signInThrottled(lastSignInPauseMs);
     },
   };
 }
 
-/** A 401 in a person's words, with what to do about it. */
-export function unauthorizedFailure(verdict: SignInVerdict): ServiceFailure {
-  switch (verdict.kind) {
-    case 'neverWorked':
-      return {
-        kind: 'misconfigured',
-        detail:
-          'The service does not accept the access key (401). Check service.accessId, service.accessKey and service.baseUrl; when they are right, too many sign-ins were tried within a minute.',
-      };
-    case 'throttled':
-      return {
-        kind: 'signInThrottled',
-        retryAfterMs: verdict.retryAfterMs,
-        detail:
-          'The service refused an access key that worked before (401): sign-ins are throttled for about a minute, or it was revoked.',
-      };
-    case 'worksNoMore':
-      return {
-        kind: 'misconfigured',
-        detail: `The service refused an access key that worked before (401), ${verdict.times} times in a row, a minute apart. Was it revoked? Check it.`,
-      };
-  }
+const neverWorked: ServiceFailure = {
+  kind: 'misconfigured',
+  detail:
+    'The service does not accept the access key (401). Check service.accessId, service.accessKey and service.baseUrl; when they are right, too many sign-ins were tried within a minute.',
+};
+
+function signInThrottled(retryAfterMs: DurationMs): ServiceFailure {
+  const detail =
+    'The service refused an access key that worked before (401): sign-ins are throttled for about a minute, or it was revoked.';
+  return { kind: 'signInThrottled', retryAfterMs, detail };
+}
+
+function worksNoMore(times: number): ServiceFailure {
+  const detail = `The service refused an access key that worked before (401), ${times} times in a row, a minute apart. Was it revoked? Check it.`;
+  return { kind: 'misconfigured', detail };
 }

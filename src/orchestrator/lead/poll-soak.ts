@@ -1,29 +1,23 @@
 import type { EpochMs } from '../../base/time.ts';
 import { assessSoak } from '../../rollout/decision/soak.ts';
+import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import type { InventoryRow, UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { collectorsPerPage } from '../../rollout/upgrade/reading-period.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeFinding } from '../records/change-upgrade.ts';
 import { listSoaking } from '../records/read-records.ts';
-import { implausibleReason, judgeInventory } from '../watch/judge-inventory.ts';
+import { judgeInventory } from '../watch/judge-inventory.ts';
 
 export interface SoakPollParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
 }
 
-interface Sighting {
-  readonly build: string;
-  readonly alive: boolean;
-  readonly lastSeenAlive: EpochMs | null | undefined;
-  readonly serviceAt: EpochMs | null;
-}
-
 interface SoakReading {
-  readonly seen: ReadonlyMap<number, Sighting>;
+  readonly seen: ReadonlyMap<number, InventoryRow>;
   /** Collectors that a plausible inventory lacks and that the service does not know by their id. */
   readonly gone: readonly Upgrade[];
   /** Why some have shown nothing, so that the soak can't end with this reading (P14). */
@@ -31,7 +25,7 @@ interface SoakReading {
 }
 
 interface Inventory {
-  readonly rows: ReadonlyMap<number, Sighting>;
+  readonly rows: ReadonlyMap<number, InventoryRow>;
   /** Why it can't be believed about those that it lacks. */
   readonly refusal: string | undefined;
 }
@@ -71,12 +65,11 @@ export async function pollSoakingCollectors(
     const { lost, reason } = verdict;
     findings.push({ upgrade, fact: { kind: 'regressed', at: parts.clock.now(), lost, reason } });
   }
-  const explained = gone.length === 0 ? new Set<number>() : await heldCollectors(parts);
-  for (const upgrade of gone)
-    findings.push({
-      upgrade,
-      fact: factOfGone(upgrade, explained.has(upgrade.identity.collectorId), parts.clock.now()),
-    });
+  const held = await parts.register.holdsOf(gone.map(({ identity }) => identity.collectorId));
+  for (const upgrade of gone) {
+    const isHeld = held.some(({ collectorId }) => collectorId === upgrade.identity.collectorId);
+    findings.push({ upgrade, fact: factOfGone(upgrade, isHeld, parts.clock.now()) });
+  }
   await recordFacts(parts, rollout, findings, {});
   if (unseen !== undefined) {
     const reason = `after the soak of ${rollout.waves[wave]?.name ?? ''}: ${unseen}`;
@@ -100,18 +93,13 @@ function factOfGone({ identity: { ephemeral } }: Upgrade, isHeld: boolean, at: E
   return { kind: 'regressed', at, lost: false, reason: { kind: 'vanished' } };
 }
 
-async function heldCollectors({ register }: SoakPollParts): Promise<ReadonlySet<number>> {
-  const { collectors } = await register.holds();
-  return new Set(collectors.map(({ collectorId }) => collectorId));
-}
-
 async function readSoak(
   parts: SoakPollParts,
   rollout: Rollout,
   upgrades: readonly Upgrade[],
   signal: AbortSignal,
 ): Promise<SoakReading> {
-  const seen = new Map<number, Sighting>();
+  const seen = new Map<number, InventoryRow>();
   const gone: Upgrade[] = [];
   const pages = Math.ceil(rollout.fleetSize / collectorsPerPage);
   let inventory: Inventory | undefined;
@@ -169,15 +157,11 @@ async function readRows(
   if (!inventory.ok) return describeFailure(inventory.failure);
   const { serviceAt, collectors } = inventory.value;
   const verdict = await judgeInventory(parts, rollout, inventory.value);
-  return {
-    rows: new Map(
-      collectors.map(({ id, build, alive, lastSeenAlive }) => [
-        id,
-        { build, alive, lastSeenAlive, serviceAt },
-      ]),
-    ),
-    refusal: implausibleReason(verdict),
-  };
+  const rows = collectors.map(
+    ({ id, build, alive, lastSeenAlive = null }) => [id, { build, alive, lastSeenAlive, serviceAt }] as const,
+  );
+  const refusal = verdict.kind === 'plausible' ? undefined : implausibleWords(verdict.why);
+  return { rows: new Map(rows), refusal };
 }
 
 async function readRowsOrNone(

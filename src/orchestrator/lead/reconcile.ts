@@ -112,15 +112,8 @@ const executors: Executors = {
   breach,
   isolate: (pass, { strata }) => {
     const at = nowOf(pass);
-    const held = strata.map((each) => {
-      const { stratum, label, ...figures } = each;
-      return {
-        stratum,
-        label,
-        reason: { kind: 'outlier', ...figures },
-        by: 'daemon',
-        at,
-      } as const;
+    const held = strata.map(({ stratum, label, ...figures }) => {
+      return { stratum, label, reason: { kind: 'outlier', ...figures }, by: 'daemon', at } as const;
     });
     return save(pass, { kind: 'strataHeld', at, strata: held });
   },
@@ -181,11 +174,8 @@ async function backgroundTask(
 /** What stops the rollout: creates that were just leaving are through when it can be seen (P4). */
 async function stop(pass: Pass, fact: RolloutFact): Promise<Did> {
   const { parts, view } = pass;
-  if (!view.braked) {
-    const braked = await save(pass, { kind: 'brakeSet', at: nowOf(pass) });
-    // Decided again with the brake on, so that nothing leaves between this and the hold.
-    return braked;
-  }
+  // Decided again with the brake on, so that nothing leaves between this and the hold.
+  if (!view.braked) return save(pass, { kind: 'brakeSet', at: nowOf(pass) });
   await waitForLeavingCreates(parts, view.rollout.id);
   return save(pass, fact);
 }

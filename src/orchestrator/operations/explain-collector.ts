@@ -13,7 +13,13 @@ import type { Build } from '../ports/fleet-service.ts';
 import { loadRolloutSummary } from '../records/read-records.ts';
 import { acceptsLateJoiners } from '../scan/late-joiners.ts';
 import { makePlanMemory } from '../scan/read-plan.ts';
-import { type Asked, askForCollector, findPlannedCollector, isSilent, namesNear } from './find-collector.ts';
+import {
+  type Asked,
+  askForCollector,
+  findLongOutage,
+  findPlannedCollector,
+  namesNear,
+} from './find-collector.ts';
 import type { ExplainResult, Explanation, PastUpgrade } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
@@ -51,7 +57,7 @@ export async function explainPlanned(
 /** In the plans first; what no plan has, such as an excluded collector, is in the inventory. */
 async function nearestCollectors(parts: OperationsParts, text: string): Promise<readonly string[]> {
   const near = await namesNear(parts, text);
-  if (near.length > 0 || (await isSilent(parts))) return near;
+  if (near.length > 0 || (await findLongOutage(parts)) !== undefined) return near;
   const inventory = await parts.fleet.readInventory(null);
   return inventory.ok
     ? nearestNames(
@@ -74,8 +80,9 @@ interface Asking extends Found {
 async function explainFound(parts: OperationsParts, found: Found): Promise<ExplainResult> {
   const { id, name, build } = found;
   const builds = once(async () => {
-    const answer = (await isSilent(parts)) ? undefined : await parts.fleet.listBuilds();
-    return answer?.ok === true ? answer.value : null;
+    if ((await findLongOutage(parts)) !== undefined) return null;
+    const answer = await parts.fleet.listBuilds();
+    return answer.ok ? answer.value : null;
   });
   // Side by side, as all reads below: a person waits for the longest chain of them.
   const byPolicy = await Promise.all(

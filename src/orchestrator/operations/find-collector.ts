@@ -2,6 +2,7 @@ import { nearestNames, parseCollectorId } from '../../base/names.ts';
 import { unaskedWords } from '../../rollout/messages/explanations.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import type { Outage } from '../../rollout/status/api-budget-status.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { outageWaitMaxMs } from '../ports/api-budget.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
@@ -57,8 +58,8 @@ export type Asked =
 
 /** Asks the service for a collector; not while it is known that no request leaves before a person has given up. */
 export async function askForCollector(parts: AskParts, idOrName: string): Promise<Asked> {
-  const { outage } = await parts.readApiBudgetStatus();
-  if (await isSilent(parts)) return { kind: 'unavailable', reason: unaskedWords(outage?.reason ?? '') };
+  const outage = await findLongOutage(parts);
+  if (outage !== undefined) return { kind: 'unavailable', reason: unaskedWords(outage.reason) };
   const answer = await parts.fleet.findCollector(idOrName);
   // A refusal is an answer: nobody can be called that.
   if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };
@@ -66,8 +67,11 @@ export async function askForCollector(parts: AskParts, idOrName: string): Promis
   return answer.value === undefined ? { kind: 'none' } : { kind: 'found', collector: answer.value };
 }
 
-/** True while it is known that no request leaves before a person has given up. */
-export async function isSilent(parts: Pick<AskParts, 'readApiBudgetStatus' | 'clock'>): Promise<boolean> {
+/** The outage in which no request leaves before a person has given up; undefined while none is known. */
+export async function findLongOutage(
+  parts: Pick<AskParts, 'readApiBudgetStatus' | 'clock'>,
+): Promise<Outage | undefined> {
   const { outage } = await parts.readApiBudgetStatus();
-  return (outage?.until ?? 0) > parts.clock.now() + outageWaitMaxMs;
+  const isLong = outage !== null && (outage.until ?? 0) > parts.clock.now() + outageWaitMaxMs;
+  return isLong ? outage : undefined;
 }

@@ -104,18 +104,12 @@ async function recordSome(
       return now === undefined || !isStillAbout(fact, upgrade, now) ? [] : [{ upgrade: now, fact }];
     });
     // No record has changed, and none was saved: the guard does not hold.
-    const isRefused = saved.size === 0 && changes.every(({ before }) => isAsItWas(before, fresh));
+    const isAsItWas = ({ identity: { collectorId }, rev }: Upgrade) => fresh.get(collectorId)?.rev === rev;
+    const isRefused = saved.size === 0 && changes.every(({ before }) => isAsItWas(before));
     if (isRefused && done.length === 0) return 'refused';
   }
   reportAll(parts, done);
   return done.map(({ after }) => after);
-}
-
-function isAsItWas(
-  { identity: { collectorId }, rev }: Upgrade,
-  fresh: ReadonlyMap<number, Upgrade>,
-): boolean {
-  return fresh.get(collectorId)?.rev === rev;
 }
 
 function reportAll({ sink, wakeUps }: RecordParts, changes: readonly UpgradeChange[]): void {

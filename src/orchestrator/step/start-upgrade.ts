@@ -4,9 +4,7 @@ import { isUnderWay } from '../../rollout/model/upgrade.ts';
 import { nextStep } from '../../rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { classifyCreateFailure, describeFailure } from '../../rollout/upgrade/failure-classes.ts';
-import type { CollectorHold, FleetRegister } from '../ports/fleet-register.ts';
 import { type Answer, sendWithinMs } from '../ports/fleet-service.ts';
-import type { RolloutStore } from '../ports/rollout-store.ts';
 import { holdRollout } from '../records/change-rollout.ts';
 import { changeOf } from '../records/change-upgrade.ts';
 import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts } from './step-run.ts';
@@ -43,8 +41,9 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
   if (held !== undefined)
     return putBack(run, upgrade, { kind: 'stratumHeld', label: held.label, reason: held.reason });
   const { collectorId } = upgrade.identity;
-  const [hold, rival] = await Promise.all([
-    findHold(parts, collectorId),
+  // An operator may have held it since it was admitted: while its create was in doubt, say (P5).
+  const [[hold], rival] = await Promise.all([
+    parts.register.holdsOf([collectorId]),
     findRival(parts, rollout, collectorId),
   ]);
   if (hold !== undefined) {
@@ -115,24 +114,12 @@ function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> 
   return record(run, upgrade, { kind: 'claimed', at: run.parts.clock.now(), reason });
 }
 
-/** An operator may have held it since it was admitted: while its create was in doubt, say (P5). */
-async function findHold(
-  { register }: { readonly register: Pick<FleetRegister, 'holdsOf'> },
-  collectorId: number,
-): Promise<CollectorHold | undefined> {
-  const [hold] = await register.holdsOf([collectorId]);
-  return hold;
-}
-
 /**
  * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
  * of each other. While it restarts it still shows its old build, and a poll alone would not show it (P1).
  */
 async function findRival(
-  {
-    store,
-    policies,
-  }: { readonly store: Pick<RolloutStore, 'findUpgradesOf'>; readonly policies: readonly string[] },
+  { store, policies }: StepParts,
   rollout: Rollout,
   collectorId: number,
 ): Promise<string | undefined> {

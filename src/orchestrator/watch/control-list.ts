@@ -4,26 +4,16 @@ import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { ListedCollector } from '../ports/fleet-service.ts';
 import type { Watched } from './watched-upgrades.ts';
 
-/** What the watch has learned of the upgradable list of the control build: whether it shows every upgrade that is over. */
-export interface ControlList {
-  /** Chooses the build, and again when a rollout goes there. Asks the service nothing. */
-  choose(watched: Watched): Promise<void>;
-  /** The build whose list shows them; undefined: none that is known. */
-  whole(): string | undefined;
-  /** The build whose list can be tried now, since enough collectors are back. */
-  untried(): string | undefined;
-  /** @param returned how many collectors a whole reading of the inventory showed on a target */
-  noteInventory(returned: number): void;
-  /** @param returned the same of a reading of the list; undefined: the service refuses the build */
-  noteListed(returned: number | undefined): void;
-}
+export type ControlList = ReturnType<typeof makeControlList>;
 
-export function makeControlList(register: Pick<FleetRegister, 'lastOffered'>): ControlList {
+/** What the watch has learned of the upgradable list of the control build: whether it shows every upgrade that is over. */
+export function makeControlList(register: Pick<FleetRegister, 'lastOffered'>) {
   let build: string | undefined;
   let inInventory = 0;
   let isWhole: boolean | undefined;
   return {
-    choose: async ({ byCollector }) => {
+    /** Chooses the build, and again when a rollout goes there. Asks the service nothing. */
+    choose: async ({ byCollector }: Watched): Promise<void> => {
       const upgrades = [...byCollector.values()].flat().map(({ upgrade }) => upgrade.identity);
       const isTarget = (chosen: string) => upgrades.some(({ toBuild }) => isSameBuild(toBuild, chosen));
       if (build !== undefined && !isTarget(build)) return;
@@ -31,12 +21,17 @@ export function makeControlList(register: Pick<FleetRegister, 'lastOffered'>): C
       build = chooseControlBuild(offered?.builds ?? [], upgrades);
       isWhole = undefined;
     },
-    whole: () => (isWhole === true ? build : undefined),
-    untried: () => (isWhole === undefined && inInventory >= returnedMin ? build : undefined),
-    noteInventory: (returned) => {
+    /** The build whose list shows them; undefined: none that is known. */
+    whole: (): string | undefined => (isWhole === true ? build : undefined),
+    /** The build whose list can be tried now, since enough collectors are back. */
+    untried: (): string | undefined =>
+      isWhole === undefined && inInventory >= returnedMin ? build : undefined,
+    /** @param returned how many collectors a whole reading of the inventory showed on a target */
+    noteInventory: (returned: number): void => {
       inInventory = returned;
     },
-    noteListed: (returned) => {
+    /** @param returned the same of a reading of the list; undefined: the service refuses the build */
+    noteListed: (returned: number | undefined): void => {
       isWhole =
         returned === undefined ? false : (isControlListWhole({ inInventory, listed: returned }) ?? isWhole);
     },

@@ -4,7 +4,6 @@ import {
   judgeInventoryReading,
   recheckInventoryMs,
 } from '../../rollout/decision/implausible-inventory.ts';
-import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
 import {
   countSteady,
   type InventoryCount,
@@ -81,11 +80,6 @@ export async function checkInventory(
   if (verdict.kind === 'plausible') return 'done';
   await parts.sleep(recheckInventoryMs(rollout, parts.clock.now()), signal);
   return 'done';
-}
-
-/** Why a reading can't be used, in words; undefined where it can. */
-export function implausibleReason(verdict: InventoryVerdict): string | undefined {
-  return verdict.kind === 'plausible' ? undefined : implausibleWords(verdict.why);
 }
 
 function isPresent({ progress: { state } }: Upgrade): boolean {

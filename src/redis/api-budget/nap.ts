@@ -1,17 +1,12 @@
 import type { DurationMs } from '../../base/time.ts';
 
-/** One sleep at a time that can be cut short. */
-export interface Nap {
-  sleep(forMs: DurationMs, endsWithPermit: boolean): Promise<void>;
-  /** Ends a sleep that waits for a permit. */
-  permitReturned(): void;
-  wake(): void;
-}
+export type Nap = ReturnType<typeof makeNap>;
 
-export function makeNap(): Nap {
+/** One sleep at a time that can be cut short. */
+export function makeNap() {
   let current: { readonly wake: () => void; readonly endsWithPermit: boolean } | undefined;
   return {
-    sleep: (forMs, endsWithPermit) =>
+    sleep: (forMs: DurationMs, endsWithPermit: boolean): Promise<void> =>
       new Promise((resolve) => {
         const wake = () => {
           clearTimeout(timer);
@@ -22,9 +17,10 @@ export function makeNap(): Nap {
         const timer = setTimeout(wake, Math.max(1, Math.ceil(forMs)));
         current = { wake, endsWithPermit };
       }),
-    permitReturned: () => {
+    /** Ends a sleep that waits for a permit. */
+    permitReturned: (): void => {
       if (current?.endsWithPermit === true) current.wake();
     },
-    wake: () => current?.wake(),
+    wake: (): void => current?.wake(),
   };
 }

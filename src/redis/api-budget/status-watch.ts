@@ -1,15 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 
-/** Keeps one daemon's word about the service true, whichever daemon found out. */
-export interface StatusWatch {
-  /** `down`: why the service is down; empty when it is not. Reports only what is new. */
-  learn(down: string): void;
-  /** Asks now, for a daemon that has not heard of it yet. Never throws. */
-  poll(): Promise<void>;
-  close(): void;
-}
-
 export interface StatusWatchParts {
   /** As `learn` takes it. */
   readonly readDown: () => Promise<string>;
@@ -22,11 +13,13 @@ export interface StatusWatchParts {
 // A daemon that asks for nothing learns by this that another one found the service up again.
 const checkEveryMs: DurationMs = 5_000;
 
-export function makeStatusWatch(parts: StatusWatchParts): StatusWatch {
+/** Keeps one daemon's word about the service true, whichever daemon found out. */
+export function makeStatusWatch(parts: StatusWatchParts) {
   const { readDown, onStatus, onFailed, everyMs = checkEveryMs } = parts;
   let isUp = true;
   let timer: NodeJS.Timeout | undefined;
 
+  /** Asks now, for a daemon that has not heard of it yet. Never throws. */
   async function poll(): Promise<void> {
     try {
       learn(await readDown());
@@ -35,6 +28,7 @@ export function makeStatusWatch(parts: StatusWatchParts): StatusWatch {
     }
   }
 
+  /** Reports only what is new. @param down why the service is down; empty when it is not */
   function learn(down: string): void {
     if ((down === '') === isUp) return;
     isUp = down === '';
@@ -43,7 +37,7 @@ export function makeStatusWatch(parts: StatusWatchParts): StatusWatch {
     onStatus?.(isUp ? { isUp } : { isUp: false, reason: down });
   }
 
-  return { learn, poll, close: () => clearInterval(timer) };
+  return { learn, poll, close: (): void => clearInterval(timer) };
 }
 
 /** In a person's words. */

@@ -16,6 +16,11 @@ export function makeWriteMarks(): () => string {
  */
 const rangeBoundMax = 2 ** 31 - 1;
 
+/** Names and values, or members and scores, which Redis sends in turn. */
+export function pairsOf(reply: readonly string[]): ReadonlyArray<readonly [string, string]> {
+  return reply.flatMap((name, at) => (at % 2 === 0 ? [[name, reply[at + 1] ?? ''] as const] : []));
+}
+
 /** An offset, count or index for a command: what a Redis refuses as too great is the greatest that it takes. */
 export function rangeBound(value: number): number {
   return Math.min(value, rangeBoundMax);

@@ -3,16 +3,7 @@ import { sleepForReal } from '../../base/waiting.ts';
 import { isRightsRefusal } from './redis-errors.ts';
 import { checkRedisRights, isOptionalRight, type RedisRightsParts, rightOf } from './rights.ts';
 
-/** Knows which rights Redis refuses to our user, from a check, and from what everybody who uses Redis has met. */
-export interface RightsWatch {
-  /** Tries them all, and shows what has changed. Never throws: without an answer nothing is known. */
-  check(): Promise<void>;
-  /** @returns true when the error is a refusal of rights: it is reported then, once for all */
-  learn(error: unknown): boolean;
-  /** What must be granted before work goes on, as `ACL SETUSER` takes it. */
-  refused(): readonly string[];
-  close(): void;
-}
+export type RightsWatch = ReturnType<typeof makeRightsWatch>;
 
 export interface RightsWatchParts extends RedisRightsParts {
   /** Reported each time these change, while there are any. */
@@ -31,8 +22,11 @@ const checkEveryMs: DurationMs = 5_000;
 // stands until it was not met for so long.
 const quietMsDefault: DurationMs = 30_000;
 
-/** Checks when it is asked to, when a command was refused, and as long as anything needed is refused. */
-export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
+/**
+ * Knows which rights Redis refuses to our user, from a check, and from what everybody who uses Redis has met. It checks when
+ * it is asked to, when a command was refused, and as long as anything needed is refused.
+ */
+export function makeRightsWatch(parts: RightsWatchParts) {
   const { everyMs = checkEveryMs, quietMs = quietMsDefault } = parts;
   const ended = new AbortController();
   const metAt = new Map<string, number>();
@@ -61,6 +55,7 @@ export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
     if (newlyMissing.length > 0) parts.onMissing(newlyMissing);
   }
 
+  /** Tries them all, and shows what has changed. Never throws: without an answer nothing is known. */
   function check(): Promise<void> {
     checking ??= checkOnce().finally(() => {
       checking = undefined;
@@ -78,6 +73,7 @@ export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
     isWatching = false;
   }
 
+  /** @returns true when the error is a refusal of rights: it is reported then, once for all */
   function learn(error: unknown): boolean {
     if (!isRightsRefusal(error)) return false;
     const right = rightOf(error, parts.keyPrefix);
@@ -93,5 +89,11 @@ export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
     return true;
   }
 
-  return { check, learn, refused: () => refused, close: () => ended.abort() };
+  return {
+    check,
+    learn,
+    /** What must be granted before work goes on, as `ACL SETUSER` takes it. */
+    refused: (): readonly string[] => refused,
+    close: (): void => ended.abort(),
+  };
 }

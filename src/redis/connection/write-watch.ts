@@ -3,17 +3,6 @@ import { sleepForReal } from '../../base/waiting.ts';
 import type { RedisCommands } from './connection.ts';
 import { writeRefusalOf } from './redis-errors.ts';
 
-/** Knows whether Redis refuses writes, from what everybody who writes has met. */
-export interface WriteWatch {
-  /** @returns true when the error is such a refusal: it is reported then, once for all */
-  learn(error: unknown): boolean;
-  /** In Redis's words, why it refuses writes; null while nobody has noticed that it does. */
-  refusal(): string | null;
-  /** Redis is away: that is reported already, and nobody knows what it will say when it is back. */
-  forget(): void;
-  close(): void;
-}
-
 export interface WriteWatchParts {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
@@ -30,8 +19,11 @@ const quietMsDefault: DurationMs = 3_000;
 
 const triedKeptMs: DurationMs = 10_000;
 
-/** Begins to check when a write was refused, with a small write each second, and ends when that is taken. */
-export function makeWriteWatch(parts: WriteWatchParts): WriteWatch {
+/**
+ * Knows whether Redis refuses writes, from what everybody who writes has met. It begins to check when a write was refused,
+ * with a small write each second, and ends when that is taken.
+ */
+export function makeWriteWatch(parts: WriteWatchParts) {
   const { commands, everyMs = tryEveryMs, quietMs = quietMsDefault } = parts;
   const key = `${parts.keyPrefix}:{leader}:tried`;
   let refused: { reason: string; at: number; readonly ended: AbortController } | undefined;
@@ -62,6 +54,7 @@ export function makeWriteWatch(parts: WriteWatchParts): WriteWatch {
     return refused !== undefined && performance.now() - refused.at >= quietMs;
   }
 
+  /** @returns true when the error is such a refusal: it is reported then, once for all */
   function learn(error: unknown): boolean {
     const reason = writeRefusalOf(error);
     if (reason === null) return false;
@@ -74,10 +67,13 @@ export function makeWriteWatch(parts: WriteWatchParts): WriteWatch {
     return true;
   }
 
+  /** Redis is away: that is reported already, and nobody knows what it will say when it is back. */
   function forget(): void {
     refused?.ended.abort();
     refused = undefined;
   }
 
-  return { learn, refusal: () => refused?.reason ?? null, forget, close: forget };
+  /** In Redis's words, why it refuses writes; null while nobody has noticed that it does. */
+  const refusal = (): string | null => refused?.reason ?? null;
+  return { learn, refusal, forget, close: forget };
 }

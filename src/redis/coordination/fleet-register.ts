@@ -3,7 +3,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { auditEvents } from '../../base/vocabulary.ts';
 import type { AuditEntry, CollectorHold, FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
-import { makeWriteMarks, rangeBound } from '../connection/commands.ts';
+import { makeWriteMarks, pairsOf, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { defaultHistoryMs } from '../schema/rollout-keys.ts';
@@ -83,10 +83,7 @@ export function makeRedisFleetRegister(redis: {
     holds: async () => readHolds(Object.entries(await commands.hgetall(holdsKey))),
     heldBuilds: async () => {
       const flat = await runScript(commands, heldBuildsScript, { keys: { holds: holdsKey }, args: {} });
-      const entries = flat.flatMap((field, at) =>
-        at % 2 === 0 ? [[field, flat[at + 1] ?? ''] as const] : [],
-      );
-      return readHolds(entries).builds;
+      return readHolds(pairsOf(flat)).builds;
     },
     holdsOf: async (collectorIds) => {
       if (collectorIds.length === 0) return [];

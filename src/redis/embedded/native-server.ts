@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { exchangeLine } from './inline-commands.ts';
-import { childEnvironment, type ServerProcess, startWithinMs } from './server-process.ts';
+import { childEnvironment, endOf, isRunning, type ServerProcess, startWithinMs } from './server-process.ts';
 
 // A server with an append-only file that is written on every change has nothing left to write.
 const stopWithinMs = 5_000;
@@ -18,14 +18,15 @@ const checkEveryMs = 20;
  */
 const shellText = '(cat <&4 >/dev/null; kill "$$") 3<&- & exec "$1" - <&3';
 
-/** Starts `redis-server` or `valkey-server`. @throws when it does not answer */
-export async function startNativeServer(options: {
-  readonly command: string;
+interface ServerOptions {
   readonly port: number;
   readonly password: string;
   readonly dataDir: string | null;
-}): Promise<ServerProcess> {
-  const { command, port, password } = options;
+}
+
+/** Starts `redis-server` or `valkey-server`. @throws when it does not answer */
+export async function startNativeServer(command: string, options: ServerOptions): Promise<ServerProcess> {
+  const { port, password } = options;
   const child = spawn('/bin/sh', ['-c', shellText, 'upwave-redis', command], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
     // A group of its own: a Ctrl-C is for us, and we still need it while we close.
@@ -33,10 +34,7 @@ export async function startNativeServer(options: {
     env: childEnvironment(),
   });
   const lines = keepLastLines(child);
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
-  });
+  const exited = endOf(child);
   const lifeline = child.stdio[4] as Writable;
   // Its reader may be gone first; that is no fault.
   for (const pipe of [child.stdio[3] as Writable, lifeline]) pipe.on('error', ignore);
@@ -53,12 +51,7 @@ export async function startNativeServer(options: {
   return { port, exited, stop: () => stop(child, exited) };
 }
 
-function configText(options: {
-  readonly port: number;
-  readonly password: string;
-  readonly dataDir: string | null;
-}): string {
-  const { port, password, dataDir } = options;
+function configText({ port, password, dataDir }: ServerOptions): string {
   const persistence =
     dataDir === null ? ['appendonly no'] : ['appendonly yes', 'appendfsync always', `dir ${quote(dataDir)}`];
   return [
@@ -111,7 +104,7 @@ function keepLastLines(child: ChildProcess): () => string {
 }
 
 async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  if (!isRunning(child)) return;
   child.ref();
   child.kill('SIGTERM');
   const late = new AbortController();
@@ -122,7 +115,7 @@ async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
   await exited;
   late.abort();
   await kill;
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  if (isRunning(child)) await once(child, 'exit');
 }
 
 function ignore(): void {

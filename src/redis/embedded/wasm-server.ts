@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { childEnvironment, type ServerProcess, startWithinMs } from './server-process.ts';
+import { childEnvironment, endOf, isRunning, type ServerProcess, startWithinMs } from './server-process.ts';
 
 /** The first message to `valkey-wasm-process`. Over IPC, so that the password is in no process list (P12). */
 export interface WasmServerOrder {
@@ -20,10 +20,7 @@ export async function startWasmServer(order: WasmServerOrder): Promise<ServerPro
     detached: true,
     env: childEnvironment(),
   });
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
-  });
+  const exited = endOf(child);
   try {
     await started(child, order, exited);
   } catch (error) {
@@ -61,7 +58,7 @@ async function started(child: ChildProcess, order: WasmServerOrder, exited: Prom
 
 // It has nothing to write, so it may go at once.
 async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  if (!isRunning(child)) return;
   child.ref();
   child.kill('SIGKILL');
   await exited;

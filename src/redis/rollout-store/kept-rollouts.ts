@@ -3,6 +3,7 @@ import type { RolloutsPage } from '../../orchestrator/ports/rollout-store.ts';
 import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { isRolloutId, parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { makeStandIn } from '../../rollout/planning/stand-in-rollout.ts';
+import { pairsOf } from '../connection/commands.ts';
 import { decodeRollout, rolloutName, type StoredRollout } from '../schema/stored-rollout.ts';
 import { loadRemains } from './load-stand-in.ts';
 import { packRecords, packsDone } from './packed-records.ts';
@@ -108,7 +109,8 @@ export async function pageKept(
     }),
   );
   const places = lists
-    .flatMap(parsePlaces)
+    .flatMap(pairsOf)
+    .map(([id, score]): Place => ({ id, createdAt: Number(score) }))
     .filter((place) => from === undefined || newestFirst(from, place) < 0)
     .sort(newestFirst);
   const page = places.slice(0, limit);
@@ -133,10 +135,6 @@ async function placeOf({ commands, ofPolicy }: StoreContext, id: string): Promis
   if (!isRolloutId(id)) return undefined;
   const score = await commands.zscore(ofPolicy(parseRolloutId(id).policy).rollouts, id);
   return score === null ? undefined : { id, createdAt: Number(score) };
-}
-
-function parsePlaces(reply: readonly string[]): readonly Place[] {
-  return reply.flatMap((id, at) => (at % 2 === 0 ? [{ id, createdAt: Number(reply[at + 1]) }] : []));
 }
 
 /** Packs what ended before an instant and is not packed yet, newest first. */

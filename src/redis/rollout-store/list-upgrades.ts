@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import type { LoadedUpgrades, MissedPage, UpgradePage } from '../../orchestrator/ports/rollout-store.ts';
 import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
-import { rangeBound } from '../connection/commands.ts';
+import { pairsOf, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { countOf, parseCounters } from '../schema/counter-fields.ts';
 import { waveOfOrderScore, waveSpan } from '../schema/plan-place.ts';
@@ -124,12 +124,9 @@ async function scan(
 ): Promise<readonly Upgrade[]> {
   const { keys } = rollout;
   const { offset, limit, state, wave } = page;
-  const counters = parseCounters(flatten(await commands.hgetall(keys.counters)));
+  const counters = parseCounters(Object.entries(await commands.hgetall(keys.counters)));
   // The counters say how many there are, so that the walk ends with the last of them and not with the plan.
-  const wanted = Math.min(
-    offset + limit,
-    countOf(counters, { ...(state === undefined ? {} : { state }), ...(wave === undefined ? {} : { wave }) }),
-  );
+  const wanted = Math.min(offset + limit, countOf(counters, { state, wave }));
   if (wanted <= offset) return [];
   const found: Upgrade[] = [];
   const planned = await commands.zcard(keys.order);
@@ -165,12 +162,7 @@ async function idsOfWave(
     String(from + recordsPerRead - 1),
     'WITHSCORES',
   );
-  return placed.filter((_text, at) => {
-    if (at % 2 === 1) return false;
-    return wave === undefined || waveOfOrderScore(Number(placed[at + 1])) === wave;
-  });
-}
-
-function flatten(fields: Readonly<Record<string, string>>): readonly string[] {
-  return Object.entries(fields).flat();
+  return pairsOf(placed).flatMap(([id, score]) =>
+    wave === undefined || waveOfOrderScore(Number(score)) === wave ? [id] : [],
+  );
 }

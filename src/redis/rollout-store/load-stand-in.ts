@@ -23,7 +23,7 @@ export async function loadRemains(
   ]);
   const [rev, state, frontier, ended, kind, target] = fields;
   if (typeof rev !== 'string') return undefined;
-  const counters = parseCounters(Object.entries(counted).flat());
+  const counters = parseCounters(Object.entries(counted));
   return {
     id,
     kind: kind === 'rollback' ? kind : 'upgrade',

@@ -4,6 +4,7 @@ import type { RepairedUpgrade, RolloutStore } from '../../orchestrator/ports/rol
 import { noGroups } from '../../rollout/model/plan-groups.ts';
 import { isEnd, type Upgrade, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
 import type { CorruptUpgrade } from '../../rollout/upgrade/repair-upgrade.ts';
+import { pairsOf } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { type Counters, counterField, parseCounters } from '../schema/counter-fields.ts';
@@ -124,7 +125,7 @@ async function takeSnapshot(
       return {
         upgrades,
         corrupt: corrupt.map((each) => ({ ...each, sha1: sha1Of.get(each.collectorId) ?? '' })),
-        counters: parseCounters(counters),
+        counters: parseCounters(pairsOf(counters)),
       };
     }
     asked = corrupt.map(({ collectorId }) => collectorId);
@@ -139,9 +140,8 @@ function decodeAll(
 ): { readonly upgrades: readonly Upgrade[]; readonly corrupt: ReadonlyArray<Omit<Corrupt, 'sha1'>> } {
   const upgrades: Upgrade[] = [];
   const corrupt: Array<Omit<Corrupt, 'sha1'>> = [];
-  for (let at = 0; at + 1 < records.length; at += 2) {
-    const collectorId = Number(records[at]);
-    const text = records[at + 1] ?? '';
+  for (const [id, text] of pairsOf(records)) {
+    const collectorId = Number(id);
     try {
       upgrades.push(decodeUpgrade(text, of, collectorId));
     } catch (error) {

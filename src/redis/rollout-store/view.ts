@@ -1,6 +1,7 @@
 import { candidatesPerView, perLaneMin } from '../../orchestrator/ports/rollout-store.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Candidate, LaneQueue, Rollout, StoredView } from '../../rollout/model/rollout.ts';
+import { pairsOf } from '../connection/commands.ts';
 import { counterField, groupSummariesOf, parseCounters, waveSummaryOf } from '../schema/counter-fields.ts';
 import { laneSpan, parsePendingScore, placeBounds, waveSpan } from '../schema/plan-place.ts';
 import type { ViewReply } from './scripts.ts';
@@ -17,7 +18,7 @@ export const viewBounds = {
 /** Reads all of a view but the rollout itself, and the groups of its plan. */
 export function decodeView(reply: ViewReply, rollout: Rollout, groups: PlanGroups): StoredView {
   const { brake, pending, retries, nextRetryAt, overdue } = reply;
-  const counters = parseCounters(reply.counters);
+  const counters = parseCounters(pairsOf(reply.counters));
   const count = counters.get(counterField.learnedCount) ?? 0;
   const sumMs = counters.get(counterField.learnedSumMs) ?? 0;
   return {
@@ -42,13 +43,13 @@ function decodeCandidates(pending: readonly string[], retries: readonly string[]
     lanes.set(lane, queue);
     return queue;
   };
-  for (let at = 0; at + 1 < pending.length; at += 2) {
-    const { lane, order } = parsePendingScore(Number(pending[at + 1]));
-    laneOf(lane).pending.push({ collectorId: Number(pending[at]), order });
+  for (const [id, score] of pairsOf(pending)) {
+    const { lane, order } = parsePendingScore(Number(score));
+    laneOf(lane).pending.push({ collectorId: Number(id), order });
   }
-  for (let at = 0; at + 1 < retries.length; at += 2) {
-    const [collectorId, lane] = (retries[at] ?? '').split(':');
-    laneOf(Number(lane)).retries.push({ collectorId: Number(collectorId), order: Number(retries[at + 1]) });
+  for (const [name, instant] of pairsOf(retries)) {
+    const [collectorId, lane] = name.split(':');
+    laneOf(Number(lane)).retries.push({ collectorId: Number(collectorId), order: Number(instant) });
   }
   return [...lanes].sort(([a], [b]) => a - b).map(([lane, queue]) => ({ lane, ...queue }));
 }

@@ -38,14 +38,7 @@ export function waveSummaryOf(counters: Counters, wave: number): WaveSummary {
 
 /** How many waves have members, those between them included. */
 export function waveCountOf(counters: Counters): number {
-  let count = 0;
-  for (const field of counters.keys()) {
-    const [wave = '', state] = field.split(':');
-    // The other counters begin with a letter.
-    if (/^\d+$/.test(wave) && (upgradeStates as readonly unknown[]).includes(state))
-      count = Math.max(count, Number(wave) + 1);
-  }
-  return count;
+  return Math.max(0, ...stateCounts(counters).map(({ wave }) => wave + 1));
 }
 
 /** What is counted beside the waves: by stratum and wave, by domain, and how long upgrades of a stratum took. */
@@ -78,27 +71,28 @@ export function groupSummariesOf(counters: Counters): {
 }
 
 /** How many records of a state there are, in all waves or in one. */
-export function countOf(counters: Counters, wanted: { state?: UpgradeState; wave?: number }): number {
-  let count = 0;
-  for (const [field, value] of counters) {
-    const [wave, state] = field.split(':');
-    // The other counters begin with a letter.
-    if (!/^\d+$/.test(wave ?? '')) continue;
-    if (wanted.wave !== undefined && Number(wave) !== wanted.wave) continue;
-    const isWanted =
-      wanted.state === undefined
-        ? (upgradeStates as readonly unknown[]).includes(state)
-        : state === wanted.state;
-    if (isWanted) count += value;
-  }
-  return count;
+export function countOf(
+  counters: Counters,
+  wanted: { readonly state: UpgradeState | undefined; readonly wave: number | undefined },
+): number {
+  return stateCounts(counters)
+    .filter(({ wave }) => wanted.wave === undefined || wave === wanted.wave)
+    .filter(({ state }) => wanted.state === undefined || state === wanted.state)
+    .reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Reads a hash of numbers as Redis sends it: names and values in turn. */
-export function parseCounters(reply: readonly string[]): Counters {
-  const counters = new Map<string, number>();
-  for (let at = 0; at + 1 < reply.length; at += 2) counters.set(reply[at] ?? '', Number(reply[at + 1]));
-  return counters;
+/** The counters of states by wave. All others begin with a letter, or end otherwise. */
+function stateCounts(counters: Counters) {
+  return [...counters].flatMap(([field, count]) => {
+    const [wave = '', state] = field.split(':');
+    const isState = /^\d+$/.test(wave) && (upgradeStates as readonly unknown[]).includes(state);
+    return isState ? [{ wave: Number(wave), state, count }] : [];
+  });
+}
+
+/** Reads a hash of numbers. */
+export function parseCounters(fields: ReadonlyArray<readonly [string, string]>): Counters {
+  return new Map(fields.map(([field, value]) => [field, Number(value)]));
 }
 
 function summarizeAll(

@@ -101,13 +101,8 @@ export class BrokenRecordError extends Error {
 
 /** A newer upwave wrote it, so this one leaves it alone. */
 export class NewerRecordError extends BrokenRecordError {
-  readonly version: number;
-  readonly readable: number;
-
   constructor(what: string, version: number, readable: number) {
     super(what, `a newer upwave wrote it (record version ${version}, this upwave reads ${readable})`);
-    this.version = version;
-    this.readable = readable;
   }
 }
 
