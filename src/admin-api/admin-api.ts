@@ -12,13 +12,7 @@ import {
 import { startHttpServer } from '../http/server.ts';
 import { makeAccess, makeMayRead } from './access/access.ts';
 import { AdminFault, faultAnswer } from './access/admin-fault.ts';
-import {
-  type Caller,
-  type CallersParts,
-  makeCallers,
-  type NamedToken,
-  type TrustedProxy,
-} from './access/callers.ts';
+import { type Caller, type CallersParts, makeCallers } from './access/callers.ts';
 import { type AskOperationsParts, makeAskOperations } from './handlers/ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './handlers/daemon-pages.ts';
 import { makeHoldHandlers } from './handlers/hold-handlers.ts';
@@ -26,17 +20,16 @@ import { makeLiveStream } from './handlers/live-stream.ts';
 import { makeConfigHandlers, makePolicyHandlers, readPolicies } from './handlers/policy-handlers.ts';
 import { makeRolloutHandlers } from './handlers/rollout-handlers.ts';
 
-export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts, 'mayRead' | 'stream'> {
+export interface AdminApiParts
+  extends AskOperationsParts,
+    CallersParts,
+    Omit<DaemonPagesParts, 'mayRead' | 'stream'> {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Of one operator without a name. Without any token only connections from this machine are served. */
-  readonly token: string | undefined;
-  readonly tokens?: readonly NamedToken[];
-  readonly trustedProxy?: TrustedProxy | undefined;
   readonly clock: Clock;
   /** How many connections may be open; without it, as many as there are descriptors. */
-  readonly connections?: ConnectionLimits;
+  readonly connections?: ConnectionLimits | undefined;
   /** Reported of errors that are bugs of ours; the asker learns only that there was one. */
   readonly reportError: (error: unknown) => void;
 }
@@ -54,8 +47,7 @@ const bodyBytesMax = 16 * 1024;
 
 /** Serves health, metrics, the API of the operator and the page (DESIGN §5, HTTP). @throws when it can't listen */
 export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminApi> {
-  const { token, tokens = [], trustedProxy } = parts;
-  const callers = makeCallers({ token, tokens, trustedProxy });
+  const callers = makeCallers(parts);
   const access = makeAccess({ callers, clock: parts.clock });
   const callerOf = new WeakMap<HttpRequest, Caller>();
   const ask = makeAskOperations(parts);
@@ -64,7 +56,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     host: parts.host,
     port: parts.port,
     bodyBytesMax,
-    ...(parts.connections === undefined ? {} : { connections: parts.connections }),
+    connections: parts.connections,
     operations: [
       ...mountDaemonPages({ ...parts, stream, mayRead: makeMayRead(callers) }),
       ...mountOperations(adminApi, {

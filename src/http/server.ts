@@ -41,7 +41,7 @@ export interface HttpServerParts {
   readonly around?: (request: HttpRequest, next: () => Promise<HttpAnswer>) => Promise<HttpAnswer | CutOff>;
   readonly bodyBytesMax?: number;
   /** Without them, as many as there are descriptors. */
-  readonly connections?: ConnectionLimits;
+  readonly connections?: ConnectionLimits | undefined;
 }
 
 export interface RunningHttpServer {

@@ -59,13 +59,10 @@ const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
 export interface EventSinkParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Other projections, e.g. notifications. A failure of one is logged and touches nothing else. */
-  readonly alsoReport?: readonly ((event: RolloutEvent) => void)[];
 }
 
-/** Projects what happens to log, metrics and whatever else listens. Never throws: a full disk stops no upgrade. */
-export function makeEventSink(parts: EventSinkParts): EventSink {
-  const { logger, metrics, alsoReport = [] } = parts;
+/** Projects what happens to log and metrics. Never throws: a full disk stops no upgrade. */
+export function makeEventSink({ logger, metrics }: EventSinkParts): EventSink {
   const project = (projection: () => void) => {
     try {
       projection();
@@ -77,7 +74,6 @@ export function makeEventSink(parts: EventSinkParts): EventSink {
     report: (event) => {
       project(() => logEvent(logger, event));
       project(() => countEvent(metrics, event));
-      for (const projection of alsoReport) project(() => projection(event));
     },
     note: (note) => {
       project(() => logNote(logger, note));

@@ -10,6 +10,8 @@ export function startFakeAdminApi(
     host: '127.0.0.1',
     port: 0,
     token: undefined,
+    tokens: [],
+    trustedProxy: undefined,
     operations,
     metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
     readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),

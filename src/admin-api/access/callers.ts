@@ -24,6 +24,7 @@ export interface TrustedProxy {
   readonly role: CallerRole;
 }
 
+/** Without any token only connections from this machine are served. */
 export interface CallersParts {
   /** Of one operator without a name. */
   readonly token: string | undefined;

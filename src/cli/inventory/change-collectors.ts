@@ -1,9 +1,8 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { Collector } from '../../contract/collector-management/collectors.ts';
-import { collectorAccess } from '../../contract/collector-management/field-access.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
-import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { findCollector } from './find-collector.ts';
 import { reportChange, reportConflict } from './report-change.ts';
 import { combineFields, readOneStatement, type StatedFields } from './stated-fields.ts';
@@ -39,7 +38,6 @@ export async function collectorsUpdateCommand(
 ): Promise<ExitCode> {
   const { json, set } = options;
   const file = readOneStatement(options, 'collector');
-  const transientFields = collectorAccess.transient;
   const changed = await withManagement(options, output, async (desk) => {
     const { id } = await findCollector(desk, idOrName);
     return desk.orFail(
@@ -48,11 +46,10 @@ export async function collectorsUpdateCommand(
         (current) => combineFields({ current, file, set }, Collector.shape),
         {
           signal: desk.stop,
-          onConflict: (conflict) => reportConflict(conflict, transientFields, output),
+          onConflict: (conflict) => reportConflict(conflict, 'collector', output),
         },
       ),
     );
   });
-  reportChange(changed, { kind: 'collector', json, transientFields }, output);
-  return exitCodes.done;
+  return reportChange(changed, { kind: 'collector', json }, output);
 }

@@ -1,6 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { SourceDraft } from '../../collector-api/management/source-client.ts';
-import { sourceAccess } from '../../contract/collector-management/field-access.ts';
 import { Source, sourceNameOf } from '../../contract/collector-management/sources.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
@@ -59,7 +58,6 @@ export async function sourcesUpdateCommand(
 ): Promise<ExitCode> {
   const { json, set } = options;
   const file = readOneStatement(options, 'source');
-  const transientFields = sourceAccess.transient;
   const changed = await withManagement(options, output, async (desk) => {
     const collector = await findCollector(desk, inCollector);
     const source = await findSource(desk, collector, named);
@@ -69,13 +67,12 @@ export async function sourcesUpdateCommand(
         (current) => combineFields({ current, file, set }, Source.shape),
         {
           signal: desk.stop,
-          onConflict: (conflict) => reportConflict(conflict, transientFields, output),
+          onConflict: (conflict) => reportConflict(conflict, 'source', output),
         },
       ),
     );
   });
-  reportChange(changed, { kind: 'source', json, transientFields }, output);
-  return exitCodes.done;
+  return reportChange(changed, { kind: 'source', json }, output);
 }
 
 /** `upwave sources delete <collector> <source>`: one source, for good. */

@@ -1,46 +1,46 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { Changed, Conflict } from '../../collector-api/management/change-resource.ts';
-import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { collectorAccess, sourceAccess } from '../../contract/collector-management/field-access.ts';
+import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
 import { sourceLabel } from './find-collector.ts';
 import { renderDifference } from './render-fields.ts';
 
-interface Reported {
-  readonly kind: 'collector' | 'source';
-  readonly json: boolean;
-  /** Change by themselves, and are left out. */
-  readonly transientFields: readonly string[];
-}
+type ResourceKind = 'collector' | 'source';
 
 /** Shows what an update did. */
 export function reportChange(
   changed: Changed<{ readonly id?: number | undefined; readonly name?: string | undefined }>,
-  { kind, json, transientFields }: Reported,
+  { kind, json }: { readonly kind: ResourceKind; readonly json: boolean },
   output: ConsoleOutput,
-): void {
+): ExitCode {
   const { after, isChanged } = changed;
-  if (json) {
-    printJson(output, { changed: isChanged, [kind]: after });
-    return;
-  }
   const label = kind === 'source' ? sourceLabel(after) : toPrintable(`${kind} ${after.id} ${after.name}`);
-  if (!isChanged) {
-    output.out.write(`${label}: nothing to change\n`);
-    return;
-  }
-  output.out.write(`${label} changed\n${indented(renderDifference(changed, transientFields))}`);
+  return printAnswer(output, { json }, { changed: isChanged, [kind]: after }, () =>
+    isChanged
+      ? [`${label} changed`, ...indented(renderDifference(changed, transientFields[kind]))].join('\n')
+      : `${label}: nothing to change`,
+  );
 }
 
 /** Reports, before the update is tried once more, what someone else changed meanwhile. */
 export function reportConflict(
   { seen, now }: Conflict<object>,
-  transientFields: readonly string[],
+  kind: ResourceKind,
   output: ConsoleOutput,
 ): void {
-  const difference = renderDifference({ before: seen, after: now }, transientFields);
+  const difference = renderDifference({ before: seen, after: now }, transientFields[kind]);
   const what = difference.length === 0 ? ['(nothing that can be seen)'] : difference;
-  output.err.write(`someone else changed it meanwhile; trying once more on top of:\n${indented(what)}`);
+  const head = 'someone else changed it meanwhile; trying once more on top of:';
+  output.err.write(`${[head, ...indented(what)].join('\n')}\n`);
 }
 
-function indented(lines: readonly string[]): string {
-  return lines.map((line) => `  ${line}\n`).join('');
+/** Change by themselves, and are left out. */
+const transientFields: Readonly<Record<ResourceKind, readonly string[]>> = {
+  collector: collectorAccess.transient,
+  source: sourceAccess.transient,
+};
+
+function indented(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => `  ${line}`);
 }

@@ -31,11 +31,10 @@ export async function planCommand(
   const config = openConfig(path);
   const plans = await readPlans(config, choosePolicies(config, named), output);
   const now = Date.now();
-  const assess = ({ policy, plan }: { readonly policy: Policy; readonly plan: Plan }) =>
-    assessPlan(policy, plan, {
-      now,
-      requestsPerSecond: ourRequestsPerSecond(accountConfigOf(config, policy.name).service),
-    });
+  const assess = (policy: Policy, plan: Plan) => {
+    const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
+    return assessPlan(policy, plan, { now, requestsPerSecond });
+  };
   const overlaps = findOverlaps(plans.map(claimOf));
   if (json) {
     const shown = plans.map(({ policy, reading }) =>
@@ -46,21 +45,16 @@ export async function planCommand(
             kind: reading.why.kind,
             reason: noTargetWords(reading.why),
           }
-        : planJson(policy, reading.plan, assess({ policy, plan: reading.plan }), members),
+        : planJson(policy, reading.plan, assess(policy, reading.plan), members),
     );
     printJson(output, { plans: shown, overlaps });
     return exitCodes.done;
   }
   const blocks = plans.map(({ policy, reading }) => {
     if (reading.kind === 'noTarget') return `${policy.name}: ${toPrintable(noTargetWords(reading.why))}`;
-    const text = renderPlan(
-      policy,
-      reading.plan,
-      assess({ policy, plan: reading.plan }),
-      now,
-      output.columns,
-    );
-    return members ? `${text}\n${renderMembers(reading.plan)}` : text;
+    const { plan } = reading;
+    const text = renderPlan(policy, plan, assess(policy, plan), now, output.columns);
+    return members ? `${text}\n${renderMembers(plan)}` : text;
   });
   output.out.write(`${blocks.join('\n\n')}\n`);
   for (const overlap of overlaps) output.out.write(`overlap: ${overlapWords(overlap)}\n`);

@@ -22,8 +22,6 @@ export interface KeptState {
   readonly config: Config;
   readonly connection: RedisConnection;
   readonly keyPrefix: string;
-  /** In words without credentials. */
-  readonly place: string;
 }
 
 // A Redis that is there answers at once; a Sentinel fail-over may be under way.
@@ -61,7 +59,7 @@ async function withConnection<T>(
       const message = `cannot reach Redis at ${place}; start it, or correct redis.url (${why})`;
       throw new CommandFailure(exitCodes.unreachable, toPrintable(message));
     }
-    return await use({ config, connection, keyPrefix: redis.keyPrefix, place });
+    return await use({ config, connection, keyPrefix: redis.keyPrefix });
   } catch (error) {
     throw redisRefusal(error, redis, place);
   } finally {

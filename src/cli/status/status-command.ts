@@ -99,26 +99,20 @@ function readShown(named: string | undefined, options: StatusOptions): Promise<S
   });
 }
 
-function showOnce(
-  { rollouts, rows, policyStatuses }: Shown,
-  { json, watch }: StatusOptions,
-  output: ConsoleOutput,
-): ExitCode {
-  const now = Date.now();
-  if (json && watch) output.out.write(`${toPrintable(JSON.stringify({ rollouts, ...policyStatuses }))}\n`);
-  else if (json) printJson(output, { rollouts, ...policyStatuses });
-  else output.out.write(`${renderShown({ rollouts, rows, policyStatuses }, now, output)}\n`);
-  return exitCodeOfShown({ rollouts, rows, policyStatuses });
+function showOnce(shown: Shown, { json, watch }: StatusOptions, output: ConsoleOutput): ExitCode {
+  const answer = { rollouts: shown.rollouts, ...shown.policyStatuses };
+  if (json && watch) output.out.write(`${toPrintable(JSON.stringify(answer))}\n`);
+  else if (json) printJson(output, answer);
+  else output.out.write(`${renderShown(shown, Date.now(), output)}\n`);
+  return exitCodeOfShown(shown);
 }
 
 function exitCodeOfShown({ rollouts, policyStatuses }: Shown): ExitCode {
   const exitCode = exitCodeOf(rollouts);
   if (exitCode === exitCodes.heldOrNeedsAPerson || policyStatuses.orphans.length > 0)
     return exitCodes.heldOrNeedsAPerson;
-  if (policyStatuses.notReady !== undefined) return exitCodes.unreachable;
   const isScanFailed = policyStatuses.policies.some(({ lastScan }) => lastScan?.outcome === 'failed');
-  if (isScanFailed) return exitCodes.unreachable;
-  return exitCode;
+  return policyStatuses.notReady !== undefined || isScanFailed ? exitCodes.unreachable : exitCode;
 }
 
 /** A glance at the one that is asked for, or that is the only one; else a line a policy. */
@@ -129,9 +123,8 @@ function renderShown({ rollouts, rows, policyStatuses }: Shown, now: EpochMs, ou
   if (isOverview) {
     const first = rows[0]?.policy ?? '';
     const hint = output.paint('dim', `more: upwave status ${quoteArgument(first)}`);
-    return [...(notes === '' ? [] : [notes]), renderOverview(rows, now, output).join('\n'), hint].join(
-      '\n\n',
-    );
+    const overview = renderOverview(rows, now, output).join('\n');
+    return [...(notes === '' ? [] : [notes]), overview, hint].join('\n\n');
   }
   const glances = rollouts.map((status) => renderStatus(status, now, output));
   const isNone = glances.length === 0 && policyStatuses.orphans.length === 0;

@@ -6,9 +6,8 @@ import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
 import { aRolloutEvent } from '../../support/fake-operations.ts';
 
-function aSink(broken: { logger?: boolean; alsoReport?: boolean } = {}) {
+function aSink(broken: { logger?: boolean; metrics?: boolean } = {}) {
   const written: { level: LogLevel; fields: LogFields }[] = [];
-  const told: RolloutEvent[] = [];
   const logger: Logger = {
     write: (level, fields) => {
       if (broken.logger === true) throw new Error('the disk is full');
@@ -16,22 +15,19 @@ function aSink(broken: { logger?: boolean; alsoReport?: boolean } = {}) {
     },
   };
   const metrics = makeMetrics({ version: '1.2.3', policies: ['production'], sharedState: async () => null });
+  const attemptEnded = (): never => {
+    throw new Error('the counter is broken');
+  };
   const sink = makeEventSink({
     logger,
-    metrics,
-    alsoReport: [
-      (event) => {
-        if (broken.alsoReport === true) throw new Error('the webhook is broken');
-        told.push(event);
-      },
-    ],
+    metrics: broken.metrics === true ? { ...metrics, attemptEnded } : metrics,
   });
   const count = async (text: string) => {
     const { body } = await metrics.expose();
     const line = body.split('\n').find((candidate) => candidate.startsWith(text));
     return line === undefined ? undefined : Number(line.split(' ').at(-1));
   };
-  return { sink, written, told, count };
+  return { sink, written, count };
 }
 
 const emptied: DaemonNote = { event: 'redis.emptied', reason: '' };
@@ -178,11 +174,10 @@ describe('makeEventSink', () => {
     const withoutLog = aSink({ logger: true });
     expect(() => withoutLog.sink.report(aRolloutEvent())).not.toThrow();
     expect(() => withoutLog.sink.note({ event: 'leader.acquired' })).not.toThrow();
-    expect(withoutLog.told).toHaveLength(1);
     expect(await withoutLog.count('upwave_leader')).toBe(1);
-    const withoutWebhook = aSink({ alsoReport: true });
-    expect(() => withoutWebhook.sink.report(aRolloutEvent())).not.toThrow();
-    expect(withoutWebhook.written.map(({ fields }) => fields.event)).toEqual([
+    const withoutMetrics = aSink({ metrics: true });
+    expect(() => withoutMetrics.sink.report(aRolloutEvent())).not.toThrow();
+    expect(withoutMetrics.written.map(({ fields }) => fields.event)).toEqual([
       'upgrade.succeeded',
       'projection.failed',
     ]);

@@ -3,6 +3,7 @@ import type { adminApi } from '../../../contract/admin/api.ts';
 import type { RolloutEventBody } from '../../../contract/admin/rollout-event.ts';
 import type { RolloutStatusBody } from '../../../contract/admin/rollout-status.ts';
 import type { RolloutVerbName } from '../../../contract/admin/status-parts.ts';
+import { encodeTarget, type TargetValues } from '../../../http/request-target.ts';
 
 /** What the page calls things that the contract types. */
 export type Rollout = RolloutStatusBody;
@@ -74,11 +75,11 @@ export function apiUrl(path: string): string {
 /** @throws RefusedError, or what `fetch` throws when there is no answer in time */
 export async function call<Name extends OperationName>(
   name: Name,
-  { params, query, body }: CallInput<Name> = {},
+  { params, query = {}, body }: CallInput<Name> = {},
 ): Promise<AnswerOf<Name>> {
   const { method, path } = operationRoutes[name];
   const isSlow = method !== 'GET' || slowReads.includes(name);
-  const response = await fetch(apiUrl(fill(path, params) + queryOf(query)), {
+  const response = await fetch(apiUrl(encodeTarget(path, (params ?? {}) as TargetValues, query)), {
     method,
     headers: {
       accept: 'application/json',
@@ -97,18 +98,4 @@ export async function call<Name extends OperationName>(
 export async function refusalOf(response: Response): Promise<RefusedError> {
   const refusal: { readonly message?: string } = await response.json().catch(() => ({}));
   return new RefusedError(response.status, refusal.message ?? `HTTP ${response.status}`);
-}
-
-function fill(path: string, params: object = {}): string {
-  return Object.entries(params).reduce(
-    (filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(value)),
-    path,
-  );
-}
-
-function queryOf(query: object = {}): string {
-  const pairs = Object.entries(query)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
