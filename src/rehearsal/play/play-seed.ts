@@ -87,7 +87,6 @@ async function countMembers(
   };
 }
 
-/** What a gate's probe answers. */
 function answerOf(gate: GateRule, word: GateWord): GateAnswer {
   const detail = 'rehearsed';
   if (word === 'silent') return { kind: 'error', detail };

@@ -1,5 +1,5 @@
 import { nearestText } from '../../base/names.ts';
-import { type DurationMs, type EpochMs, parseDuration } from '../../base/time.ts';
+import { type EpochMs, parseDuration } from '../../base/time.ts';
 import { evaluateExpectation } from '../../rollout/decision/assess-gate.ts';
 import type { Expectation } from '../../rollout/model/policy.ts';
 import { nextTimeOfDay } from '../world/what-if.ts';
@@ -15,9 +15,9 @@ export interface Limit {
   readonly value: LimitValue;
 }
 
+/** `number`: a duration is in milliseconds. */
 type LimitValue =
   | { readonly kind: 'number'; readonly number: number }
-  | { readonly kind: 'duration'; readonly durationMs: DurationMs }
   | { readonly kind: 'timeOfDay'; readonly minute: number };
 
 const figures = ['best', 'p5', 'median', 'p95', 'worst'] as const;
@@ -77,7 +77,8 @@ function oneOf<Word extends string>(words: readonly Word[], text: string, whole:
 function readValue(metric: Metric, text: string): LimitValue | undefined {
   if (metric === 'took' || metric === 'end') {
     const durationMs = parseDuration(text);
-    if (metric === 'took') return durationMs === undefined ? undefined : { kind: 'duration', durationMs };
+    if (metric === 'took')
+      return durationMs === undefined ? undefined : { kind: 'number', number: durationMs };
     const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
     return hours === undefined
       ? undefined
@@ -113,12 +114,6 @@ export function heldPercent({ ends, seeds }: Rehearsal): number {
 
 /** A time of day is the first one after the beginning. */
 function boundOf(value: LimitValue, beganAt: EpochMs, timeZone: string): number {
-  switch (value.kind) {
-    case 'number':
-      return value.number;
-    case 'duration':
-      return value.durationMs;
-    default:
-      return nextTimeOfDay({ minute: value.minute, timeZone }, beganAt) - beganAt;
-  }
+  if (value.kind === 'number') return value.number;
+  return nextTimeOfDay({ minute: value.minute, timeZone }, beganAt) - beganAt;
 }

@@ -1,6 +1,13 @@
 import type { DurationMs } from '../../base/time.ts';
 import { clock, type Plot, type Shape } from '../../rollout/report/plots.ts';
-import type { Block, ReportDocument } from '../../rollout/report/report-document.ts';
+import {
+  type Block,
+  heading,
+  plot,
+  type ReportDocument,
+  table,
+  text,
+} from '../../rollout/report/report-document.ts';
 import { assumedWords, notPlayedWords } from './assumed-words.ts';
 import {
   clockWords,
@@ -29,24 +36,20 @@ export function rehearsalDocument(shown: Shown): ReportDocument {
   return {
     title: `Rehearsal of ${policy}`,
     blocks: [
-      { kind: 'table', columns: ['', ''], rows: facts },
+      table(['', ''], facts),
       heading('Waves'),
-      { kind: 'plot', plot: wavesPlot(shown) },
-      { kind: 'text', text: 'Dark: the median. Light: from the 5th to the 95th percentile of the seeds.' },
-      {
-        kind: 'table',
-        columns: ['wave', 'collectors', 'opened', 'passed'],
-        rows: rehearsal.waves.map((wave) => waveRow(wave, shown)),
-      },
+      plot(wavesPlot(shown)),
+      text('Dark: the median. Light: from the 5th to the 95th percentile of the seeds.'),
+      table(
+        ['wave', 'collectors', 'opened', 'passed'],
+        rehearsal.waves.map((wave) => waveRow(wave, shown)),
+      ),
       heading('How it ends'),
-      ...rehearsal.ends.map((end): Block => ({ kind: 'text', text: endWords(end, shown) })),
+      ...rehearsal.ends.map((end) => text(endWords(end, shown))),
       ...heldBlocks(shown),
       ...(variants.length === 0
         ? []
-        : [
-            heading('What would have caught it earlier'),
-            { kind: 'table', columns: variantColumns, rows: variantRows(shown) } as const,
-          ]),
+        : [heading('What would have caught it earlier'), table(variantColumns, variantRows(shown))]),
     ],
   };
 }
@@ -56,7 +59,7 @@ function heldBlocks({ rehearsal: { heldStrata, seeds } }: Shown): readonly Block
   const rows = heldStrata
     .slice(0, heldMax)
     .map(({ label, seeds: count }) => [label, `${Math.round((count / seeds) * 100)}%`]);
-  return [heading('Held strata'), { kind: 'table', columns: ['stratum', 'seeds'], rows }];
+  return [heading('Held strata'), table(['stratum', 'seeds'], rows)];
 }
 
 const heldMax = 20;
@@ -97,8 +100,4 @@ function wavesPlot(shown: Shown): Plot {
       { ...at, x: width, text: clockWords(beganAt + lastMs, shown), anchor: 'end' },
     ],
   };
-}
-
-function heading(text: string): Block {
-  return { kind: 'heading', text };
 }

@@ -1,6 +1,6 @@
 import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { counted, stateWords } from '../../rollout/messages/sentences.ts';
 import type { WhatIf } from '../world/what-if.ts';
 import { settledWithin } from './is-settled.ts';
 import type { Range, Rehearsal, RehearsedEnd, RehearsedWave, WaveInstants } from './rehearsal.ts';
@@ -31,7 +31,7 @@ function rangeWords({ median, p95, worst }: Range, write = String as (value: num
 
 /** `200 seeds`, or why fewer than asked for were played. */
 export function seedsWords({ seedsAsked, rehearsal: { seeds } }: Shown): string {
-  if (seeds === seedsAsked) return `${seeds} ${seeds === 1 ? 'seed' : 'seeds'}`;
+  if (seeds === seedsAsked) return counted(seeds, 'seed');
   const percent = settledWithin * 100;
   return `${seeds} of ${seedsAsked} seeds: all end for one reason, and medians and percentiles are known to ${percent}%`;
 }

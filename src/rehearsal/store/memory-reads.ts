@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import { candidatesPerView, perLaneMin, type RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
+import { hasBegun } from '../../rollout/decision/assess.ts';
 import type { AttributeTable } from '../../rollout/model/attributes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
@@ -91,9 +92,7 @@ export function makeMemoryReads(of: {
       const { rollout, groups, tally } = of;
       const share = Math.floor(candidatesPerView / Math.max(1, groups.lanes.length));
       const perLane = Math.min(pageSize, Math.max(perLaneMin, share));
-      const frontier = rollout.waves.findLastIndex(
-        ({ state }) => state !== 'waiting' && state !== 'awaitingApproval',
-      );
+      const frontier = rollout.waves.findLastIndex(hasBegun);
       return {
         rollout,
         groups,

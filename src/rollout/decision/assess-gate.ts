@@ -132,9 +132,7 @@ export function evaluateExpectation(expect: Expectation, value: number): boolean
   }
 }
 
-type Heard = Pick<GateAnswers, 'value' | 'detail'> & {
-  readonly verdict: Exclude<GateAnswers['verdict'], 'unasked'>;
-};
+type Heard = Pick<GateSample, 'value' | 'verdict'> & Pick<GateAnswers, 'detail'>;
 
 function hear(gate: GateRule, answer: GateAnswer): Heard {
   const { detail } = answer;

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import type { HoldCause } from '../model/stop-cause.ts';
 import { endStates, isEnd, type UpgradeState } from '../model/upgrade.ts';
-import { type AssessedView, type AssessedWave, total } from './assess.ts';
+import { type AssessedView, type AssessedWave, hasBegun, total } from './assess.ts';
 import type { Blocker, WaveWaits } from './blocker.ts';
 
 /** Deferred collectors read for a view: enough to name some, and to know of most waits how long they last at most. */
@@ -54,7 +54,7 @@ export function noEvidence({ wave, summary }: AssessedWave): HoldCause {
 
 /** What a wave that has not started waits for; null when it has started, or nothing stands before it. */
 export function waveWaits({ rollout }: RolloutView, { index, wave, rule }: AssessedWave): WaveWaits | null {
-  if (wave.state !== 'waiting' && wave.state !== 'awaitingApproval') return null;
+  if (hasBegun(wave)) return null;
   const before = rollout.waves.slice(0, index).find(({ state }) => state !== 'passed');
   const approval = rule.approval && wave.approvedAt === null;
   return before === undefined && !approval ? null : { gateOf: before?.name ?? null, approval };

@@ -1,4 +1,5 @@
-import { type AccountMark, type AccountStatus, matchesMin, type SampleFigures } from '../model/account.ts';
+import type { RolloutFact } from '../decision/rollout-facts.ts';
+import { type AccountStatus, matchesMin, type SampleFigures } from '../model/account.ts';
 import { makeWords } from './sentences.ts';
 
 /** Why this daemon leaves a rollout alone, and what to do about it. */
@@ -26,13 +27,7 @@ function figureWords({ compared, matched, renamed }: SampleFigures): string {
 }
 
 /** How a rollout came to be known as one of this account. */
-export function tiedWords({
-  mark,
-  isFirst,
-}: {
-  readonly mark: AccountMark;
-  readonly isFirst: boolean;
-}): string {
+export function tiedWords({ mark, isFirst }: Extract<RolloutFact, { kind: 'accountTied' }>): string {
   const shown = `the account at ${mark.origin} shows its collectors`;
   return isFirst ? shown : `${shown} under another access id or address`;
 }

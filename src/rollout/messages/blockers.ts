@@ -7,12 +7,10 @@ import { implausibleHoldAfterMs } from '../model/assess-inventory.ts';
 import { accountWords } from './accounts.ts';
 import { gateWords } from './gates.ts';
 import { rolloutReasonWords, unreadableWords } from './rollout-reasons.ts';
-import { makeWords } from './sentences.ts';
+import { counted, makeWords } from './sentences.ts';
 import { implausibleWords, stopSentences, waveFailuresWords } from './stop-causes.ts';
 import { stratumReasonWords } from './stratum-reasons.ts';
 import { upgradeReasonWords } from './upgrade-reasons.ts';
-
-const holdAfter = formatDuration(implausibleHoldAfterMs);
 
 /** What stands in the way, as a sentence without its `until`. */
 export const blockerWords = makeWords<Blocker, BlockerKind>({
@@ -36,15 +34,15 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
   newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   account: ({ account }) => accountWords(account),
   over: ({ reason }) => `the rollout is over: ${rolloutReasonWords(reason)}`,
-  withdrawing: ({ upgrades }) => `waiting upgrades are withdrawn (${upgradeCount(upgrades)})`,
-  watching: ({ upgrades }) => `running upgrades are watched to their end (${upgradeCount(upgrades)})`,
+  withdrawing: ({ upgrades }) => `waiting upgrades are withdrawn (${counted(upgrades, 'upgrade')})`,
+  watching: ({ upgrades }) => `running upgrades are watched to their end (${counted(upgrades, 'upgrade')})`,
   abandoning: ({ upgrades }) =>
-    `${upgradeCount(upgrades)} may still run in another account, which this daemon can't poll; they are given up when none can run any more`,
+    `${counted(upgrades, 'upgrade')} may still run in another account, which this daemon can't poll; they are given up when none can run any more`,
   rollbackPlan: ({ why }) => {
     if (why === null) return 'the rollback is being planned';
-    const after =
-      why.kind === 'empty' ? '' : `; after ${holdAfter} it continues without the missing collectors`;
-    return `the rollback waits: ${implausibleWords(why)}${after}`;
+    const waits = `the rollback waits: ${implausibleWords(why)}`;
+    if (why.kind === 'empty') return waits;
+    return `${waits}; after ${formatDuration(implausibleHoldAfterMs)} it continues without the missing collectors`;
   },
   rollback: ({ rollback, state }) => `rollback ${rollback} is ${state}`,
   waveApproval: ({ wave }) => `wave ${wave} waits for approval`,
@@ -87,16 +85,12 @@ export function waveWaitsWords({ gateOf, approval }: WaveWaits): string {
 }
 
 function deferredWords({ wave, upgrades, known }: Extract<Blocker, { kind: 'deferred' }>): string {
-  const collectors = upgrades === 1 ? '1 deferred collector' : `${upgrades} deferred collectors`;
+  const collectors = counted(upgrades, 'deferred collector');
   if (wave === null) return `${collectors} ${upgrades === 1 ? 'is' : 'are'} waited for`;
   const names = known.map(({ name, reason }) => `${name} (${upgradeReasonWords(reason)})`);
   const who = known.length === upgrades ? someNames(names) : names.slice(0, 1).join('');
   const words = `wave ${wave} waits for ${collectors}${who === '' ? '' : `: ${who}`}`;
   return `${words}; no collector of it is upgraded yet`;
-}
-
-function upgradeCount(count: number): string {
-  return count === 1 ? '1 upgrade' : `${count} upgrades`;
 }
 
 function inZone(timeZone: string): string {

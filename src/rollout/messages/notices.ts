@@ -1,6 +1,6 @@
 import { formatDuration } from '../../base/time.ts';
 import type { IncidentNews, Notice, NoticeFigures } from '../model/notice.ts';
-import { stateWords } from './sentences.ts';
+import { counted, stateWords } from './sentences.ts';
 import { sharedAttributeWords } from './stop-causes.ts';
 
 /** A notification in words: a line that says what it is, and what a person should know and do. */
@@ -38,7 +38,7 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
     case 'started':
       return {
         title: 'rollout started',
-        cause: `Started by ${news.startedBy}, in ${count(news.waves, 'wave')}.`,
+        cause: `Started by ${news.startedBy}, in ${counted(news.waves, 'wave')}.`,
       };
     case 'wavePassed': {
       const next = news.next === null ? 'It was the last wave.' : `The next wave is ${news.next}.`;
@@ -58,7 +58,7 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
           title: 'more strata held',
           cause: `${label}: ${reason}. This message stands for all further strata of the rollout.`,
         };
-      const words = `${count(waiting, 'collector')} of it wait until it is released.`;
+      const words = `${counted(waiting, 'collector')} of it wait until it is released.`;
       return { title: `stratum ${label} held`, cause: `${reason}. ${words}` };
     }
     case 'finished': {
@@ -108,8 +108,4 @@ function overWords(news: IncidentNews): string {
 function numbersWords(figures: NoticeFigures): string {
   const { targetBuild, planned, succeeded, failed, inFlight, remaining } = figures;
   return `To build ${targetBuild}: ${succeeded} of ${planned} succeeded, ${failed} failed, ${inFlight} in flight, ${remaining} to do.`;
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }

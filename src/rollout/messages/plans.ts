@@ -1,5 +1,6 @@
 import { nearestText, someNames } from '../../base/names.ts';
 import type { PlanDrift } from '../model/rollout.ts';
+import { counted } from './sentences.ts';
 
 /** `plan 7f3a: 12 collectors to 19.455-2 (canary 3, rest 9)`. */
 export function planWords(plan: {
@@ -10,8 +11,7 @@ export function planWords(plan: {
 }): string {
   const { planHash, planned, targetBuild, waves } = plan;
   const sizes = waves.map(({ name, size }) => `${name} ${size}`).join(', ');
-  const collectors = `${planned} ${planned === 1 ? 'collector' : 'collectors'}`;
-  return `plan ${planHash}: ${collectors} to ${targetBuild} (${sizes})`;
+  return `plan ${planHash}: ${counted(planned, 'collector')} to ${targetBuild} (${sizes})`;
 }
 
 /** How a plan moved since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. */

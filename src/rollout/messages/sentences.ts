@@ -21,6 +21,11 @@ export function makeWords<Data extends { readonly kind: Kind }, Kind extends str
   };
 }
 
+/** `1 wave`, `2 waves`. */
+export function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
 /** The name of a state for a person: `finishedWithFailures` becomes `finished with failures`. */
 export function stateWords(state: string): string {
   return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

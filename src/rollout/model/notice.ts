@@ -16,14 +16,9 @@ export const noticeEvents = [
 export type NoticeEvent = (typeof noticeEvents)[number];
 
 /** What needs a person, and the end of a rollout. */
-export const usualNoticeEvents: readonly NoticeEvent[] = [
-  'approvalNeeded',
-  'held',
-  'stratumHeld',
-  'finished',
-  'noProgress',
-  'discoveryFailing',
-];
+export const usualNoticeEvents = noticeEvents.filter(
+  (event) => event !== 'started' && event !== 'wavePassed',
+);
 
 /** Something that needs a person until it is over. `messages/notices.ts` makes the sentences. */
 export type IncidentNews =

@@ -10,7 +10,7 @@ import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import { type ArrangedPlan, arrangePlan, type PlannedWave } from './arrange-plan.ts';
 import { type FrozenRollout, pendingUpgrade } from './freeze-plan.ts';
-import { backToMax, frequentBuilds, newRollout, type RolloutOrigin } from './new-rollout.ts';
+import { backToMax, countBuilds, newRollout, type RolloutOrigin } from './new-rollout.ts';
 
 /**
  * Makes the rollout that takes another one back: a canary, then the rest, each collector to the build it had before,
@@ -45,7 +45,9 @@ export function* freezeRollback(
   const plan = waves.flatMap(({ members }, wave) =>
     members.map((member) => ({ member, wave, toBuild: toBuilds.get(member.collector.id) ?? '' })),
   );
-  const backTo = frequentBuilds([...toBuilds.values()], backToMax);
+  const backTo = countBuilds([...toBuilds.values()])
+    .slice(0, backToMax)
+    .map(({ build }) => build);
   const [targetBuild] = backTo;
   const planned = newRollout(origin, policy, {
     kind: 'rollback',

@@ -96,14 +96,7 @@ export const fromBuildsMax = 5;
 /** More old builds than a service offers at a time. */
 export const backToMax = 50;
 
-/** The most frequent of these builds, at most `max`; the same for the same builds in whatever order they come. */
-export function frequentBuilds(builds: readonly string[], max: number): readonly string[] {
-  return countBuilds(builds)
-    .slice(0, max)
-    .map(({ build }) => build);
-}
-
-/** How often each build occurs, the most frequent first. */
+/** How often each build occurs, the most frequent first; the same for the same builds in whatever order they come. */
 export function countBuilds(
   builds: readonly string[],
 ): ReadonlyArray<{ readonly build: string; readonly count: number }> {

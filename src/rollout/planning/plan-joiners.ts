@@ -101,10 +101,9 @@ function* makeMustWait(
 ): Steps<(collector: FleetCollector) => boolean> {
   const domains = new Set(groups.domains.map(({ label }) => label));
   const labelsOf = (collector: FleetCollector) =>
-    rollout.policy.maxInFlightPer.flatMap(({ key }) => {
-      const label = domainLabel(collector, key);
-      return label === undefined || domains.has(label) ? [] : [label];
-    });
+    rollout.policy.maxInFlightPer
+      .flatMap(({ key }) => domainLabel(collector, key) ?? [])
+      .filter((label) => !domains.has(label));
   const taken = new Set<string>();
   yield* eachInSteps(fleet.collectors, (collector) => {
     if (known.has(collector.id)) for (const label of labelsOf(collector)) taken.add(label);

@@ -219,18 +219,18 @@ function instant(at: EpochMs | null): string {
   return at === null ? '' : clock(at);
 }
 
-function heading(words: string): Block {
+export function heading(words: string): Block {
   return { kind: 'heading', text: words };
 }
 
-function text(words: string): Block {
+export function text(words: string): Block {
   return { kind: 'text', text: words };
 }
 
-function plot(drawn: Plot): Block {
+export function plot(drawn: Plot): Block {
   return { kind: 'plot', plot: drawn };
 }
 
-function table(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
+export function table(columns: readonly string[], rows: ReadonlyArray<readonly string[]>): Block {
   return { kind: 'table', columns, rows };
 }

@@ -152,18 +152,11 @@ const anything = '…';
 const textReadMax = 400;
 const textShownMax = 160;
 
-/** A message with what varies from collector to collector left open. */
-export interface CauseText {
-  /** The same for all messages of one cause. */
-  readonly key: string;
-  readonly tokens: readonly string[];
-}
-
 /**
  * Reads a message for what it has in common with others: numbers, paths, addresses and the collector's own name are left
- * open. Messages of one key have the same tokens but for those.
+ * open. The key is the same for all messages of one cause, and the tokens are the same but for those.
  */
-function readCauseText(message: string, collectorName: string): CauseText {
+function readCauseText(message: string, collectorName: string) {
   const tokens = message
     .slice(0, textReadMax)
     .split(/\s+/u)

@@ -51,11 +51,8 @@ export interface BuildCourse {
   readonly points: ReadonlyArray<{ readonly at: EpochMs; readonly counts: readonly number[] }>;
 }
 
-export interface BurnUpPoint {
+export interface BurnUpPoint extends Readonly<Record<Level, number>> {
   readonly at: EpochMs;
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly inFlight: number;
 }
 
 export interface StratumCourse extends Pick<StratumSummary, 'succeeded' | 'failed' | 'active' | 'waiting'> {

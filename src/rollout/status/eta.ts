@@ -2,7 +2,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { EtaUnknownReason } from '../../base/vocabulary.ts';
 import { calendarOf } from '../calendar/calendar.ts';
 import { nextOpening } from '../decision/admission.ts';
-import { type AssessedView, type AssessedWave, total } from '../decision/assess.ts';
+import { type AssessedView, type AssessedWave, hasBegun, total } from '../decision/assess.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { deferredUntil, lastDeferredUntil } from '../decision/wave-blockers.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
@@ -104,10 +104,10 @@ interface Approval {
 function nextApprovalOf({ rollout }: AssessedView): Approval | undefined {
   if (rollout.state === 'awaitingApproval') return { wave: 0, isWaitedFor: true };
   const wave = rollout.waves.findIndex(
-    ({ state, size, approvedAt }, index) =>
-      (state === 'waiting' || state === 'awaitingApproval') &&
-      size > 0 &&
-      approvedAt === null &&
+    (each, index) =>
+      !hasBegun(each) &&
+      each.size > 0 &&
+      each.approvedAt === null &&
       rollout.policy.waves[index]?.approval === true,
   );
   return wave < 0 ? undefined : { wave, isWaitedFor: rollout.waves[wave]?.state === 'awaitingApproval' };
@@ -159,9 +159,8 @@ export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
   }
   if (current?.assessment.settled) {
     const { wave, assessment } = current;
-    const hasBegun = wave.state === 'open' || wave.state === 'soaking';
     const isAwaited = assessment.evidence === 'awaited' && !wave.acceptedWithoutEvidence;
-    return hasBegun && isAwaited ? { kind: 'collectors', until: deferredUntil(view, current) } : null;
+    return hasBegun(wave) && isAwaited ? { kind: 'collectors', until: deferredUntil(view, current) } : null;
   }
   const opening = nextOpening(view, now);
   return opening === undefined ? null : { kind: 'window', until: opening };

@@ -25,10 +25,10 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
   const { progress } = upgrade;
   switch (progress.state) {
     case 'pending':
-      return explainWaiting(view, upgrade, now);
+      return explained(...blockersOf(view, upgrade, now));
     case 'retrying':
       if (progress.dueAt > now && mayStart(view, upgrade)) break;
-      return asRetry(explainWaiting(view, upgrade, now), upgrade, progress.dueAt <= now);
+      return asRetry(explained(...blockersOf(view, upgrade, now)), upgrade, progress.dueAt <= now);
     case 'queued':
       if (progress.refused === undefined && progress.heartbeatAfter === undefined)
         return { reason: progressWords(upgrade), until: null };
@@ -74,10 +74,6 @@ export function explainWithdrawnByHold(
 /** The same of one whose record is unreadable. */
 export function explainUnreadable(collectorId: number): UpgradeExplanation {
   return explained({ kind: 'recordsUnreadable', collectorIds: [collectorId], until: null });
-}
-
-function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): UpgradeExplanation {
-  return explained(...blockersOf(view, upgrade, now));
 }
 
 function explained(...blockers: readonly Blocker[]): UpgradeExplanation {

@@ -1,6 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
 import { type Attempt, isEnd, isFailed, isIn, reasonOf, type Upgrade } from '../model/upgrade.ts';
-import type { UpgradeReason } from '../model/upgrade-reason.ts';
 
 // More than any policy retries; an operator may ask for another turn again and again.
 const attemptsKept = 10;
@@ -22,10 +21,11 @@ function attemptsAfter(before: Upgrade, after: Upgrade, at: EpochMs): readonly A
   const last = tasks.at(-1);
   const isOpen = last !== undefined && last.ended === undefined;
   const earlier = isOpen ? tasks.slice(0, -1) : tasks;
+  const reasonNow = reasonOf(after);
   // The end of the record is the end of its last attempt, and is not written down twice.
   const ended = isEnd(after.progress.state)
     ? {}
-    : { ended: { at, state: after.progress.state, ...because(reasonOf(after)) } };
+    : { ended: { at, state: after.progress.state, ...(reasonNow !== undefined && { reason: reasonNow }) } };
   const running = isIn(after, 'upgrading', 'verifying') ? after.progress : undefined;
   if (isIn(before, 'upgrading', 'verifying')) {
     const { taskId, startedAt } = isOpen ? last : before.progress;
@@ -39,8 +39,4 @@ function attemptsAfter(before: Upgrade, after: Upgrade, at: EpochMs): readonly A
   if (!isOpen || !('endedAt' in before.progress) || isFailed(after.progress.state)) return tasks;
   const { endedAt, state, reason } = before.progress;
   return [...earlier, { ...last, ended: { at: endedAt, state, reason } }];
-}
-
-function because(reason: UpgradeReason | undefined): { readonly reason?: UpgradeReason } {
-  return reason === undefined ? {} : { reason };
 }

@@ -195,7 +195,6 @@ function judgeApproveWave(rollout: Rollout, asked: string, said: Said): VerbJudg
   return refuse({ kind: 'waveNotAwaiting', asked, awaited });
 }
 
-/** What waits for an approval now. */
 function awaitedOf({ state, planHash, waves }: Rollout): Awaited | null {
   if (state === 'awaitingApproval') return { kind: 'plan', planHash };
   const wave = waves.find((each) => each.state === 'awaitingApproval' && each.approvedAt === null);
