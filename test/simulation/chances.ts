@@ -1,4 +1,4 @@
-import { seededChance } from '../../src/rehearsal/world/fates.ts';
+import { seededChance } from '../../src/base/chance.ts';
 
 /** Draws of one concern of a simulated world; each concern has its own, so that switching one off leaves the others as they were. */
 export interface Chances {

@@ -1,6 +1,7 @@
-import type { Policy, PolicyDifference } from '../../rollout/model/policy.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
+import type { FollowedConfig } from '../../rollout/reload/policy-difference.ts';
 import { type ChangeRolloutParts, stopRollout } from '../records/change-rollout.ts';
 import type { Configs } from './configs.ts';
 
@@ -8,15 +9,6 @@ export interface FollowConfigsParts extends ChangeRolloutParts {
   readonly configs: Pick<Configs, 'word' | 'beat'>;
   /** The policies of the present config: one list, which a reload changes. */
   readonly rollouts: readonly Policy[];
-}
-
-/** How a running rollout stands to the present config. */
-export interface FollowedConfig {
-  readonly rollout: string;
-  /** Changed by this call, and in force when it returns. */
-  readonly followed: readonly PolicyDifference[];
-  /** Left to the next rollout. */
-  readonly waiting: readonly PolicyDifference[];
 }
 
 /**
@@ -46,7 +38,7 @@ export async function followRollout(
   parts: FollowConfigsParts,
   { policy, rolloutId, by }: { readonly policy: string; readonly rolloutId: string; readonly by: string },
 ): Promise<FollowedConfig | undefined> {
-  let followed: readonly PolicyDifference[] = [];
+  let followed: FollowedConfig['followed'] = [];
   // Again until the record shows it: whoever was suspended on the way had nothing to say any more.
   for (;;) {
     const before = await parts.store.loadRollout(rolloutId);

@@ -1,10 +1,11 @@
 import { invariant } from '../../base/assert.ts';
 import { isRolloutId, parseRolloutId } from '../../rollout/model/rollout-id.ts';
+import type { ReloadChanges } from '../../rollout/reload/policy-difference.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutsPage } from '../ports/rollout-store.ts';
 import type { PolicyStatuses } from './list-policies.ts';
 import type { ExplainResult, HeldThings, HoldResult, Operations, RolloutStatusPage } from './operations.ts';
-import type { ReloadChanges, ReloadPreviewResult, ReloadResult } from './reload.ts';
+import type { ReloadPreviewResult, ReloadResult } from './reload.ts';
 
 /** What an operator can do with the rollouts of one account. */
 export interface AccountOperations {

@@ -2,9 +2,13 @@ import type { Clock, EpochMs } from '../../base/time.ts';
 import { configWords, reloadWords, removedPolicyWords } from '../../rollout/messages/configs.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { withPresentBrakes } from '../../rollout/reload/follow-config.ts';
-import { compareConfigs, type PolicyChange } from '../../rollout/reload/policy-difference.ts';
+import {
+  compareConfigs,
+  type FollowedConfig,
+  type ReloadChanges,
+} from '../../rollout/reload/policy-difference.ts';
 import type { Configs } from '../configs/configs.ts';
-import { type FollowConfigsParts, type FollowedConfig, followConfigs } from '../configs/follow-configs.ts';
+import { type FollowConfigsParts, followConfigs } from '../configs/follow-configs.ts';
 import type { NamedConfig } from '../ports/config-register.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 
@@ -31,17 +35,6 @@ export interface ConfigSource<Next extends NextConfig = NextConfig> {
 export interface ReloadRequest {
   readonly by: string;
   readonly reason: string;
-}
-
-/** What a reload changes. */
-export interface ReloadChanges {
-  readonly policies: readonly PolicyChange[];
-  readonly settings: readonly string[];
-  readonly needsRestart: readonly string[];
-  /** The running rollouts, as they stand to the config now; in a preview, `followed` is what they would follow at once. */
-  readonly rollouts: readonly FollowedConfig[];
-  /** What a person should know beside it. */
-  readonly warnings: readonly string[];
 }
 
 export type ReloadResult =

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { FleetCollector, FleetInventory, FleetSnapshot } from '../../rollout/model/collector.ts';
-import type { CollectorObservation } from '../../rollout/upgrade/facts.ts';
+import type { CollectorObservation, TaskSighting } from '../../rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 /**
@@ -12,13 +12,6 @@ export const sendWithinMs: DurationMs = 1_000;
 export interface Build {
   readonly version: string;
   readonly latest: boolean;
-}
-
-/** A task as one poll shows it. `serviceAt`: the service's own clock at the answer, where the answer shows it. */
-export interface TaskSighting {
-  readonly status: number;
-  readonly message: string;
-  readonly serviceAt: EpochMs | null;
 }
 
 /** What each list shows of a collector. */

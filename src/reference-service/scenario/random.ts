@@ -1,3 +1,4 @@
+import { normalChance, seededChance } from '../../base/chance.ts';
 import { hashNumber } from '../../base/hash.ts';
 
 /** A repeatable source of chance: the same seed text gives the same draws. */
@@ -17,23 +18,16 @@ export interface Random {
 /** The 95th percentile of the standard normal distribution. */
 const z95 = 1.6449;
 
-/** Mulberry32 over a hash of the seed text: small, fast, and good enough to play a fleet. */
+/** Chances by a hash of the seed text. */
 export function makeRandom(seed: string): Random {
-  let state = hashNumber(seed) >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+  const next = seededChance(hashNumber(seed));
   return {
     next,
     between: (min, max) => min + next() * (max - min),
     integer: (min, max) => min + Math.floor(next() * (max - min + 1)),
     chance: (probability) => next() < probability,
     pick: (items) => items[Math.floor(next() * items.length)] ?? items[0],
-    logNormal: ({ median, p95 }) => median * Math.exp((Math.log(p95 / median) / z95) * normal()),
+    logNormal: ({ median, p95 }) => median * Math.exp((Math.log(p95 / median) / z95) * normalChance(next)),
   };
 }
 

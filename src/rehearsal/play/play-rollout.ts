@@ -1,3 +1,4 @@
+import { seededChance } from '../../base/chance.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { reconcile } from '../../orchestrator/lead/reconcile.ts';
 import type { EventSink } from '../../orchestrator/ports/event-sink.ts';
@@ -16,7 +17,7 @@ import { type FrozenRollout, freezePlan } from '../../rollout/planning/freeze-pl
 import { makePlan } from '../../rollout/planning/plan.ts';
 import { makeMemoryFleetRegister } from '../store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../store/memory-rollout-store.ts';
-import { type FateOf, seededChance } from '../world/fates.ts';
+import type { FateOf } from '../world/fates.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 import { makeVirtualService, type VirtualService } from '../world/virtual-service.ts';
 import { makeJobs } from './jobs.ts';

@@ -1,22 +1,17 @@
-import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { DurationMs } from '../../base/time.ts';
 import type { RolloutState } from '../../base/vocabulary.ts';
 import { evaluateExpectation, expectationOf, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
 import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
-import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Expectation, GateRule, Policy } from '../../rollout/model/policy.ts';
 import type { Wave } from '../../rollout/model/rollout.ts';
 import { makeVirtualBudget } from '../world/virtual-budget.ts';
 import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what-if.ts';
-import { type Played, playRollout } from './play-rollout.ts';
+import { type Played, playRollout, type Stage } from './play-rollout.ts';
 
 /** What all seeds of a rehearsal have in common. */
-export interface Scene {
-  readonly targetBuild: string;
-  readonly snapshot: FleetSnapshot;
-  readonly beganAt: EpochMs;
+export interface Scene extends Pick<Stage, 'targetBuild' | 'snapshot' | 'beganAt' | 'breathMs'> {
   readonly whatIf: WhatIf;
   readonly requestsPerSecond: number;
-  readonly breathMs: DurationMs;
 }
 
 /** How the rollout of one seed went; plain data. */

@@ -1,5 +1,4 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { RolloutState } from '../../base/vocabulary.ts';
 import type { SeedResult } from '../play/play-seed.ts';
 
 /** What the rollouts of many seeds came to. */
@@ -35,11 +34,8 @@ export interface Range {
   readonly worst: number;
 }
 
-export interface RehearsedEnd {
-  readonly state: RolloutState;
-  readonly reasonKind: string;
-  /** Of the first seed that ended so. */
-  readonly reason: string;
+/** `reason`: of the first seed that ended so. */
+export interface RehearsedEnd extends Pick<SeedResult, 'state' | 'reasonKind' | 'reason'> {
   readonly seeds: number;
 }
 

@@ -1,3 +1,4 @@
+import { normalChance, seededChance } from '../../base/chance.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { sigmaOf } from '../../rollout/model/log-normal.ts';
 
@@ -49,7 +50,7 @@ export function makeFates(
     // What a collector is like does not depend on the attempt; how long it takes does.
     const nature = seededChance(mixed(seed, collectorId, 0))();
     const chance = seededChance(mixed(seed, collectorId, attempt));
-    const durationMs = Math.min(longestMs, medianMs * Math.exp(sigma * normal(chance)));
+    const durationMs = Math.min(longestMs, medianMs * Math.exp(sigma * normalChance(chance)));
     const { always, once } = failures;
     const fails = nature < always || (nature < always + once && attempt === 1);
     const ends = brokenEnd(collectorId, chance) ?? (fails ? failed : succeeded);
@@ -60,19 +61,4 @@ export function makeFates(
 /** One number of several, evenly spread. */
 export function mixed(...numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => Math.imul(sum ^ each, 0x9e3779b1) ^ (sum >>> 15), 0x2545f491) >>> 0;
-}
-
-function normal(chance: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - chance())) * Math.cos(2 * Math.PI * chance());
-}
-
-/** A repeatable source of chances from 0 to 1 (mulberry32): the same seed gives the same night. */
-export function seededChance(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

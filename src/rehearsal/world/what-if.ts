@@ -1,17 +1,10 @@
+import { seededChance } from '../../base/chance.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { dayMs, findTimeZone, utc } from '../../base/time-zone.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Selector } from '../../rollout/model/policy.ts';
 import { compileMatch } from '../../rollout/planning/selector.ts';
-import {
-  type FateEnd,
-  type FateOf,
-  makeFates,
-  mixed,
-  seededChance,
-  type UsualCourse,
-  unknownMessage,
-} from './fates.ts';
+import { type FateEnd, type FateOf, makeFates, mixed, type UsualCourse, unknownMessage } from './fates.ts';
 import type { Disturbance } from './virtual-budget.ts';
 
 /** What a rehearsal assumes of the build, the service and people. */

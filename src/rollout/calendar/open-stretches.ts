@@ -1,15 +1,17 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { dayMs, findTimeZone, type TimeZone, utc, weekdayOf } from '../../base/time-zone.ts';
-import { type FreezeRule, collectorZone as ofCollector, type WindowRule } from '../model/policy.ts';
+import {
+  type FreezeRule,
+  collectorZone as ofCollector,
+  type Policy,
+  type WindowRule,
+} from '../model/policy.ts';
 
-/** When upgrades may start (P7): inside a window, outside all freezes. A `Policy` is one. */
-export interface CalendarRules {
-  /** Empty: always. */
-  readonly windows: readonly WindowRule[];
-  readonly freezes: readonly FreezeRule[];
-  /** Stands in for the zone of a collector that names none, or an unknown one. */
-  readonly timeZone: string;
-}
+/**
+ * When upgrades may start (P7): inside a window, outside all freezes. The policy's zone stands in for that of a collector that
+ * names none, or an unknown one.
+ */
+export type CalendarRules = Pick<Policy, 'windows' | 'freezes' | 'timeZone'>;
 
 /** Instants `[from, to)`. */
 export interface Stretch {

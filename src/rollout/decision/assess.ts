@@ -28,10 +28,7 @@ export interface WaveAssessment extends Omit<WaveFailures, 'wave' | 'lostWeight'
 export type Evidence = 'shown' | 'awaited' | 'none';
 
 /** What held strata have in one wave. */
-export interface SetAside {
-  readonly waiting: number;
-  readonly failed: number;
-  readonly weight: number;
+export interface SetAside extends Pick<StratumSummary, 'waiting' | 'failed' | 'weight'> {
   /** Of that weight. */
   readonly acknowledged: number;
 }

@@ -1,7 +1,7 @@
 import type { RolloutState } from '../../base/vocabulary.ts';
 import type { PolicyDifference } from '../model/policy.ts';
 import type { ShownConfigStatus } from '../reload/newest-config.ts';
-import type { PolicyChange } from '../reload/policy-difference.ts';
+import type { ReloadChanges } from '../reload/policy-difference.ts';
 import { stateWords } from './sentences.ts';
 
 /** How the config of this daemon stands to those of the others, and what to do; undefined where all agree. */
@@ -24,18 +24,6 @@ export function differenceWords(differences: readonly PolicyDifference[]): strin
   return differences
     .map(({ key, from, to }) => `${key} ${from === '' ? 'none' : from} → ${to === '' ? 'none' : to}`)
     .join(', ');
-}
-
-export interface ReloadChanges {
-  readonly policies: readonly PolicyChange[];
-  readonly settings: readonly string[];
-  readonly needsRestart: readonly string[];
-  readonly rollouts: ReadonlyArray<{
-    readonly rollout: string;
-    readonly followed: readonly PolicyDifference[];
-    readonly waiting: readonly PolicyDifference[];
-  }>;
-  readonly warnings: readonly string[];
 }
 
 /** `preview`: nothing has changed yet. */

@@ -2,7 +2,15 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import type { RolloutEvent } from './events.ts';
 import type { StratumSummary } from './rollout.ts';
-import { isEnd, isFailed, isRunning, type Upgrade, type UpgradeState, upgradeStates } from './upgrade.ts';
+import {
+  isEnd,
+  isFailed,
+  isRunning,
+  type Upgrade,
+  type UpgradeState,
+  type UpgradeTally,
+  upgradeStates,
+} from './upgrade.ts';
 
 /** From the last create to the verification: what waited between two attempts says nothing about an upgrade's length. */
 export function learnedMsOf(before: Upgrade, after: Upgrade): DurationMs | undefined {
@@ -58,3 +66,12 @@ export function endedAtOf({ progress }: Upgrade): EpochMs | null {
 export function failureClassOf({ progress }: Upgrade): UpgradeFailureClass | undefined {
   return 'failureClass' in progress ? progress.failureClass : undefined;
 }
+
+/** What is counted of an upgrade before anything of it has happened: one for all records of a plan. */
+export const freshTally: UpgradeTally = {
+  attempts: 0,
+  createsInDoubt: 0,
+  unexplained: 0,
+  failedPolls: 0,
+  firstStartedAt: null,
+};

@@ -31,7 +31,7 @@ export { type UpgradeState, upgradeStates };
  *   withdrawn   → pending     rejoined
  *
  * `queued`, `starting` and `upgrading` hold a slot: the service may be running a task of ours (P2). A create in doubt stays
- * in `starting`, keeps its slot, and is settled by polls (P1). Each state has its file in `rollout/upgrade/`.
+ * in `starting`, keeps its slot, and is settled by polls (P1). The rules of each state are in `rollout/upgrade/`.
  */
 export interface Upgrade<Progress extends UpgradeProgress = UpgradeProgress> {
   readonly identity: UpgradeIdentity;

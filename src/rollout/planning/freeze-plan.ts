@@ -7,6 +7,7 @@ import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
+import { freshTally } from '../model/upgrade-figures.ts';
 import type { PlannedMember } from './arrange-plan.ts';
 import { countBuilds, fromBuildsMax, newRollout, type RolloutOrigin } from './new-rollout.ts';
 import type { Plan } from './plan.ts';
@@ -96,14 +97,7 @@ export function pendingUpgrade(
   };
 }
 
-// One of each for all records of a plan.
-const freshTally: Upgrade['tally'] = {
-  attempts: 0,
-  createsInDoubt: 0,
-  unexplained: 0,
-  failedPolls: 0,
-  firstStartedAt: null,
-};
+// One for all records of a plan.
 const pending: Upgrade['progress'] = { state: 'pending' };
 
 /** Of the others it is not known that they were alive then (P1). */

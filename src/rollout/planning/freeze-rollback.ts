@@ -10,7 +10,7 @@ import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import { type ArrangedPlan, arrangePlan, type PlannedWave } from './arrange-plan.ts';
 import { type FrozenRollout, pendingUpgrade } from './freeze-plan.ts';
-import { backToMax, countBuilds, newRollout, type RolloutOrigin } from './new-rollout.ts';
+import { backToMax, countBuilds, newRollout, plainWave, type RolloutOrigin } from './new-rollout.ts';
 
 /**
  * Makes the rollout that takes another one back: a canary, then the rest, each collector to the build it had before,
@@ -109,23 +109,15 @@ function* arrangeRollback(
  */
 export function rollbackPolicy(policy: Policy): Policy {
   const first = policy.waves[0];
-  const bare = { approval: false, gates: [] };
   const canary: WaveRule = {
+    ...plainWave('canary'),
     size: { kind: 'perStratum', count: 1 },
-    soakMs: 0,
-    maxFailures: { kind: 'count', count: 0 },
     // The only wave of a policy takes all collectors, and shows nothing to those after it.
     ...(policy.waves.length > 1 ? first : { soakMs: first?.soakMs ?? 0 }),
-    ...bare,
-    name: 'canary',
+    ...{ approval: false, gates: [], name: 'canary' },
   };
-  const rest: WaveRule = {
-    name: 'rest',
-    size: { kind: 'percent', percent: 100 },
-    soakMs: 0,
-    maxFailures: policy.waves.at(-1)?.maxFailures ?? { kind: 'count', count: 0 },
-    ...bare,
-  };
+  const last = policy.waves.at(-1);
+  const rest = { ...plainWave('rest'), ...(last !== undefined && { maxFailures: last.maxFailures }) };
   return { ...policy, waves: [canary, rest], approval: false, onBreach: 'hold' };
 }
 

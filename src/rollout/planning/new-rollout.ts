@@ -1,4 +1,3 @@
-import type { EpochMs } from '../../base/time.ts';
 import { freshStatus } from '../decision/assess-gate.ts';
 import type { AccountMark } from '../model/account.ts';
 import { countSteady } from '../model/assess-inventory.ts';
@@ -9,10 +8,7 @@ import type { Rollout, Wave } from '../model/rollout.ts';
 import { longestChain, type PlannedWave } from './arrange-plan.ts';
 
 /** Where a rollout comes from. */
-export interface RolloutOrigin {
-  readonly id: string;
-  readonly startedBy: string;
-  readonly createdAt: EpochMs;
+export interface RolloutOrigin extends Pick<Rollout, 'id' | 'startedBy' | 'createdAt'> {
   /** The inventory behind the plan. */
   readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'collectors'>;
   /** The account whose inventory that is, where it is known. */
@@ -67,6 +63,18 @@ export function newRollout(
     rev: 1,
     ...(accountMarks === undefined ? {} : { accountMarks }),
     ...(generation === undefined ? {} : { config: { generation, changes: 0 } }),
+  };
+}
+
+/** The rule of a wave that takes everybody, without a soak, gates or an approval, and may have no failure. */
+export function plainWave(name: string): WaveRule {
+  return {
+    name,
+    size: { kind: 'percent', percent: 100 },
+    soakMs: 0,
+    maxFailures: { kind: 'count', count: 0 },
+    approval: false,
+    gates: [],
   };
 }
 

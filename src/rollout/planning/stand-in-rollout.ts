@@ -1,6 +1,5 @@
-import type { EpochMs } from '../../base/time.ts';
 import { total } from '../decision/assess.ts';
-import type { Policy, WaveRule } from '../model/policy.ts';
+import type { Policy } from '../model/policy.ts';
 import {
   isRolloutEnd,
   type Rollout,
@@ -12,23 +11,18 @@ import {
 import { parseRolloutId } from '../model/rollout-id.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { rollbackPolicy } from './freeze-rollback.ts';
-import { unopenedWave } from './new-rollout.ts';
+import { plainWave, unopenedWave } from './new-rollout.ts';
 
 /** What is known of a rollout whose own record is unreadable: what the store keeps beside it. */
-export interface RolloutRemains {
-  readonly id: string;
-  readonly kind: Rollout['kind'];
-  readonly rev: number;
+export interface RolloutRemains extends Pick<Rollout, 'id' | 'kind' | 'rev' | 'createdAt' | 'targetBuild'> {
   /** undefined: that is unreadable, too. */
   readonly state: RolloutState | undefined;
   /** The last of its upgrades had ended. */
   readonly isOver: boolean;
-  readonly createdAt: EpochMs;
   /** The last wave that has started; -1: none. */
   readonly frontier: number;
   /** All waves up to the last that has members. */
   readonly waves: readonly WaveSummary[];
-  readonly targetBuild: string;
   readonly problem: UnreadableRecord;
 }
 
@@ -43,7 +37,7 @@ export function makeStandIn(remains: RolloutRemains, policies: readonly Policy[]
   const { policy: name } = parseRolloutId(id);
   const policy = policies.find((each) => each.name === name) ?? unknownPolicy(name);
   const rules = (kind === 'rollback' ? rollbackPolicy(policy) : policy).waves;
-  const waveRules = remains.waves.map((_wave, index) => rules[index] ?? unknownRule(index));
+  const waveRules = remains.waves.map((_wave, index) => rules[index] ?? plainWave(`wave ${index + 1}`));
   const sizes = remains.waves.map((wave) => total({ waves: [wave] }, () => true));
   const lastChangeAt = Math.max(createdAt, ...remains.waves.map((wave) => wave.lastChangeAt ?? 0));
   return {
@@ -94,18 +88,6 @@ function stateOf({ state, isOver, problem }: RolloutRemains): RolloutState {
 function waveStateAt(index: number, frontier: number): WaveState {
   if (index > frontier) return 'waiting';
   return index === frontier ? 'open' : 'passed';
-}
-
-/** Of a wave that the config does not have any more. */
-function unknownRule(index: number): WaveRule {
-  return {
-    name: `wave ${index + 1}`,
-    size: { kind: 'percent', percent: 100 },
-    soakMs: 0,
-    maxFailures: { kind: 'count', count: 0 },
-    approval: false,
-    gates: [],
-  };
 }
 
 /** One that the config does not have any more. Nothing starts by it, and running upgrades are watched for as long as usual. */

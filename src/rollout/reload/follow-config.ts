@@ -1,12 +1,13 @@
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import { knowsZones } from '../calendar/calendar.ts';
+import type { CalendarRules } from '../calendar/open-stretches.ts';
 import type { RolloutFact } from '../decision/rollout-facts.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
-import { collectorZone, type FreezeRule, type Policy, type PolicyDifference } from '../model/policy.ts';
+import { collectorZone, type FreezeRule, type Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
-import { comparePolicies } from './policy-difference.ts';
+import { comparePolicies, type FollowedConfig } from './policy-difference.ts';
 
 /** What the config of a daemon may say about a rollout's brakes. */
 export interface ConfigWord {
@@ -17,13 +18,9 @@ export interface ConfigWord {
 }
 
 /** How a rollout stands to the present version of its policy. */
-export interface PresentPolicy {
+export interface PresentPolicy extends Omit<FollowedConfig, 'rollout'> {
   /** The policy as it is frozen, with the brakes of the present one. */
   readonly policy: Policy;
-  /** Followed from now on. */
-  readonly followed: readonly PolicyDifference[];
-  /** Left to the next rollout, because they would change the plan or the target, or because the plan lacks what they need. */
-  readonly waiting: readonly PolicyDifference[];
 }
 
 /**
@@ -91,10 +88,7 @@ export function withPresentCaps(
  * Where the plan did not ask for the time zones of its collectors, it does not know them. Then windows by their zones
  * wait for the next rollout, and a freeze by their zones holds while it holds anywhere on Earth (P7).
  */
-function calendarFor(
-  rollout: Pick<Rollout, 'policy' | 'config'>,
-  present: Policy,
-): Pick<Policy, 'windows' | 'freezes' | 'timeZone'> {
+function calendarFor(rollout: Pick<Rollout, 'policy' | 'config'>, present: Policy): CalendarRules {
   const { windows, freezes, timeZone } = present;
   if (knowsZones(rollout)) return { windows, freezes, timeZone };
   const isUnknown = windows.some((rule) => rule.timeZone === collectorZone);

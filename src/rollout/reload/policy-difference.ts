@@ -18,6 +18,26 @@ export interface PolicyChange {
   readonly differences: readonly PolicyDifference[];
 }
 
+/** How a running rollout stands to the present config. */
+export interface FollowedConfig {
+  readonly rollout: string;
+  /** Followed from now on. */
+  readonly followed: readonly PolicyDifference[];
+  /** Left to the next rollout, because they would change the plan or the target, or because the plan lacks what they need. */
+  readonly waiting: readonly PolicyDifference[];
+}
+
+/** What a reload changes. */
+export interface ReloadChanges {
+  readonly policies: readonly PolicyChange[];
+  readonly settings: readonly string[];
+  readonly needsRestart: readonly string[];
+  /** The running rollouts, as they stand to the config now; in a preview, `followed` is what they would follow at once. */
+  readonly rollouts: readonly FollowedConfig[];
+  /** What a person should know beside it. */
+  readonly warnings: readonly string[];
+}
+
 /** What differs between two configs, in the order of the file. */
 export function compareConfigs(before: readonly Policy[], after: readonly Policy[]): readonly PolicyChange[] {
   const present = new Map(after.map((policy) => [policy.name, policy]));

@@ -1,5 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
+import type { Rollout } from '../model/rollout.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/verbs.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 
@@ -15,11 +16,8 @@ export const commandNames: Readonly<Record<RolloutVerb, string>> = {
 };
 
 /** Of a status, what its commands name. */
-interface CommandedRollout extends ShownRollout {
-  readonly id: string;
+interface CommandedRollout extends ShownRollout, Pick<Rollout, 'id' | 'rollbackOf' | 'rollbackId'> {
   readonly policy: string;
-  readonly rollbackOf: string | null;
-  readonly rollbackId: string | null;
 }
 
 /**

@@ -1,7 +1,12 @@
-import type { EpochMs } from '../../base/time.ts';
 import type { HeadlineKind } from '../../base/vocabulary.ts';
 import type { AccountStatus } from '../model/account.ts';
-import { isRolloutEnd, type RolloutState, type UnreadableRecord, type WaveState } from '../model/rollout.ts';
+import {
+  isRolloutEnd,
+  type Rollout,
+  type RolloutState,
+  type UnreadableRecord,
+  type WaveState,
+} from '../model/rollout.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import type { WaitsFor } from './eta.ts';
 
@@ -23,9 +28,7 @@ export interface HeadlineFacts extends ApprovalFacts {
   readonly rollbackState: RolloutState | null;
 }
 
-interface ApprovalFacts {
-  readonly state: RolloutState;
-  readonly endedAt: EpochMs | null;
+interface ApprovalFacts extends Pick<Rollout, 'state' | 'endedAt'> {
   readonly waves: ReadonlyArray<{ readonly state: WaveState; readonly waits: string | null }>;
 }
 

@@ -1,17 +1,12 @@
 import { assertNever } from '../../base/assert.ts';
-import type { EpochMs } from '../../base/time.ts';
-import type { RolloutState, RolloutView, WaveState } from '../model/rollout.ts';
+import type { Rollout, RolloutView, WaveState } from '../model/rollout.ts';
 import { isFailed, type UpgradeState } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 import { type AskedVerb, judgeVerb, type RolloutVerb, rolloutVerbs } from '../verbs/verbs.ts';
 import { awaitsApproval } from './headline.ts';
 
 /** Of a status, what a verb is asked for by. */
-export interface ShownRollout {
-  readonly kind: 'upgrade' | 'rollback';
-  readonly state: RolloutState;
-  readonly endedAt: EpochMs | null;
-  readonly planHash: string;
+export interface ShownRollout extends Pick<Rollout, 'kind' | 'state' | 'endedAt' | 'planHash'> {
   readonly hold: number | null;
   readonly counts: Readonly<Record<UpgradeState, number>>;
   readonly window: { readonly isOpen: boolean } | null;

@@ -29,12 +29,7 @@ export type UpgradeFact = { readonly at: EpochMs } & (
   | { readonly kind: 'createFailed'; readonly failure: ServiceFailure }
   /** The builds on offer, asked for after a refused version: is the target still one of them? */
   | { readonly kind: 'buildsSeen'; readonly stillOffered: boolean }
-  | {
-      readonly kind: 'taskSeen';
-      readonly status: number;
-      readonly message: string;
-      readonly serviceAt: EpochMs | null;
-    }
+  | ({ readonly kind: 'taskSeen' } & TaskSighting)
   | ({ readonly kind: 'collectorSeen' } & CollectorObservation)
   /**
    * A row hints that its task may be over: it is polled now. The row itself ends nothing (P10). `unchangedAt`: when a list
@@ -75,6 +70,13 @@ export interface FailedPoll {
   readonly othersAnswered?: boolean;
   /** For a 404 of a collector: whether a plausible inventory, read after it, lacks the collector too. */
   readonly isGone?: boolean;
+}
+
+/** A task as one poll shows it. `serviceAt`: the service's own clock at the answer, where the answer shows it. */
+export interface TaskSighting {
+  readonly status: number;
+  readonly message: string;
+  readonly serviceAt: EpochMs | null;
 }
 
 /** What a poll of a collector showed. */

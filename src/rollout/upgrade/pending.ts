@@ -8,17 +8,32 @@ import { type EvolveContext, takeTurn, withdraw } from './transitions.ts';
 
 type Pending = UpgradeIn<'pending'>;
 
-/** Waits for its turn, without a slot: the reconciler admits it. */
-export const pending: StateRules<'pending'> = {
-  nextStep: () => ({ do: 'rest' }),
+/** Without a slot, a poll or a create: all that can come is its turn, or its end. */
+const waiting = {
+  nextStep: () => ({ do: 'rest' }) as const,
   on: {
-    admitted: afterAdmitted,
     withdrawn: withdraw,
     abandoned: withdraw,
     ...ignore('putBack', 'claimed'),
     ...ignore('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
     ...ignore('taskSeen', 'collectorSeen', 'pollFailed', 'changeHinted', 'unchanged'),
     ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+  },
+};
+
+/** Waits for its turn: the reconciler admits it. */
+export const pending: StateRules<'pending'> = {
+  ...waiting,
+  on: { ...waiting.on, admitted: afterAdmitted },
+};
+
+/** Waits for an instant; from then on the reconciler may admit it again. */
+export const retrying: StateRules<'retrying'> = {
+  ...waiting,
+  on: {
+    ...waiting.on,
+    // Its collector has been through something since it was last polled, so it is polled again (P1).
+    admitted: (upgrade, fact) => takeTurn(upgrade, fact, { dueAt: fact.at, freshAt: 0 }),
   },
 };
 

@@ -2,6 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade, UpgradeIdentity } from '../model/upgrade.ts';
+import { freshTally } from '../model/upgrade-figures.ts';
 import { adopt, end } from './transitions.ts';
 
 /**
@@ -50,13 +51,7 @@ export function repairUpgrade(
       domains: of?.domains ?? groups.domains.map((_domain, index) => index),
       eligibleAt: 0,
     },
-    tally: {
-      attempts: isWatched ? policy.retry.maxAttempts - 1 : 0,
-      createsInDoubt: 0,
-      unexplained: 0,
-      failedPolls: 0,
-      firstStartedAt: null,
-    },
+    tally: isWatched ? { ...freshTally, attempts: policy.retry.maxAttempts - 1 } : freshTally,
     progress: { state: 'pending' },
     // No count of changes comes near: a daemon that still has the old record in hand is refused.
     rev: at,

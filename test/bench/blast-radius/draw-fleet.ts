@@ -1,5 +1,5 @@
+import { seededChance } from '../../../src/base/chance.ts';
 import type { EpochMs } from '../../../src/base/time.ts';
-import { seededChance } from '../../../src/rehearsal/world/fates.ts';
 import type { FleetCollector, FleetSnapshot } from '../../../src/rollout/model/collector.ts';
 
 /** A fleet in which the target build breaks one stratum. */

@@ -1,5 +1,5 @@
+import { seededChance } from '../../../src/base/chance.ts';
 import { runAtOnce } from '../../../src/base/steps.ts';
-import { seededChance } from '../../../src/rehearsal/world/fates.ts';
 import {
   type Attribute,
   type AttributeTable,

@@ -1,7 +1,7 @@
 import { assertNever } from '../../../src/base/assert.ts';
+import { seededChance } from '../../../src/base/chance.ts';
 import type { DurationMs, EpochMs } from '../../../src/base/time.ts';
 import type { FateOf } from '../../../src/rehearsal/world/fates.ts';
-import { seededChance } from '../../../src/rehearsal/world/fates.ts';
 import { type Fleet, fleetSize } from './draw-fleet.ts';
 
 /** How one rival did. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { seededChance } from '../../../src/base/chance.ts';
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
 import { makeQuietPolls } from '../../../src/rehearsal/play/quiet-polls.ts';
 import { makeMemoryFleetRegister } from '../../../src/rehearsal/store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../../../src/rehearsal/store/memory-rollout-store.ts';
-import { seededChance } from '../../../src/rehearsal/world/fates.ts';
 import { makeVirtualBudget } from '../../../src/rehearsal/world/virtual-budget.ts';
 import { fleetAsOf, makeVirtualService } from '../../../src/rehearsal/world/virtual-service.ts';
 import type { ProgressIn } from '../../../src/rollout/model/upgrade.ts';

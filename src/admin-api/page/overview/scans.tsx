@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { type ReloadChanges, type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
+import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
+import type { ReloadChanges } from '../../../rollout/reload/policy-difference.ts';
 import { type AnswerOf, call, type Policies } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { linkTo } from '../parts/route.ts';
