@@ -50,14 +50,13 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
   return {
     listBuilds: (signal) => listBuilds(client, signal),
     readFleet: async (targetBuild, signal) => {
-      const inventory = await readInventory({ onPage: null, onStart: () => {}, signal });
+      const inventory = await readInventory({ onPage: null, signal });
       if (!inventory.ok) return inventory;
       // Read after the inventory, so that one who registered in between is not taken for one who can't be upgraded.
       const upgradable = await readUpgradable(reading, {
         toBuild: targetBuild,
         budgetClass: 'page',
         attemptsMax: pageAttemptsMax,
-        onStart: () => {},
         signal,
       });
       if (!upgradable.ok) return upgradable;
@@ -68,7 +67,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     },
     // Whoever judges whether a collector is gone reads the whole inventory: all that do so at once read it once.
     readInventory: (onPage, signal) =>
-      onPage === null ? shareInventory(null, signal) : readInventory({ onPage, onStart: () => {}, signal }),
+      onPage === null ? shareInventory(null, signal) : readInventory({ onPage, signal }),
     readUpgradable: makeReadUpgradable(reading),
     findCollector: (idOrName, signal) => findCollector(client, idOrName, signal),
     reserveCreate: (task, signal) => reserveCreate(client, task, signal),

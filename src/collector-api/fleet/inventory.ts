@@ -14,7 +14,7 @@ export interface InventoryReading {
   /** Shown each page as it comes; null: the whole inventory is wanted, and failed pages are repeated. */
   readonly onPage: ((page: InventoryPage) => Promise<void>) | null;
   /** Called right before each request leaves. */
-  readonly onStart: () => void;
+  readonly onStart?: () => void;
   readonly signal: AbortSignal | undefined;
 }
 

@@ -19,7 +19,7 @@ interface UpgradableReading {
   readonly budgetClass: BudgetClass;
   readonly attemptsMax: number;
   /** Called right before each request leaves. */
-  readonly onStart: () => void;
+  readonly onStart?: () => void;
   readonly signal: AbortSignal | undefined;
 }
 

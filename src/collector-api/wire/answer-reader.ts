@@ -31,14 +31,6 @@ interface Begun {
   readonly circuit: CircuitMark;
 }
 
-/** Turns what came of a request into our words, and learns from it: for the budget, the circuit, the addresses, the clock. */
-export interface AnswerReader {
-  /** Right before a request leaves: what was learned since says more than its answer. */
-  begin(): Begun;
-  answered<Result>(question: Question, result: HttpResult<Result>): Promise<Sent<Result>>;
-  failed(question: Question, fault: HttpFault): Promise<Sent<never>>;
-}
-
 export interface AnswerParts {
   readonly clock: Clock;
   readonly throttle: Throttle;
@@ -50,7 +42,8 @@ export interface AnswerParts {
   readonly hider: (kind: TextKind) => (text: string) => string;
 }
 
-export function makeAnswerReader(parts: AnswerParts): AnswerReader {
+/** Turns what came of a request into our words, and learns from it: for the budget, the circuit, the addresses, the clock. */
+export function makeAnswerReader(parts: AnswerParts) {
   const { clock, throttle, circuit, addresses, allowedHosts, hider } = parts;
   let serviceClock = unknownServiceClock;
 
@@ -65,9 +58,13 @@ export function makeAnswerReader(parts: AnswerParts): AnswerReader {
   }
 
   return {
-    begin: () => ({ sentAt: clock.now(), throttle: throttle.begin(), circuit: circuit.begin() }),
+    /** Right before a request leaves: what was learned since says more than its answer. */
+    begin: (): Begun => ({ sentAt: clock.now(), throttle: throttle.begin(), circuit: circuit.begin() }),
 
-    async answered({ session, grant, begun }, { headers, body }) {
+    async answered<Result>(
+      { session, grant, begun }: Question,
+      { headers, body }: HttpResult<Result>,
+    ): Promise<Sent<Result>> {
       const serviceAt = judgeTime(headers, begun.sentAt);
       session.signedIn();
       addresses.answered(session, true);
@@ -77,7 +74,7 @@ export function makeAnswerReader(parts: AnswerParts): AnswerReader {
     },
 
     // The one place where a fault becomes a failure in our words.
-    async failed({ session, operation, grant, begun }, fault) {
+    async failed({ session, operation, grant, begun }: Question, fault: HttpFault): Promise<Sent<never>> {
       const failure = serviceFailureOf(fault, operation, hider('words'));
       if (isUnanswered(fault)) {
         addresses.unanswered(session);

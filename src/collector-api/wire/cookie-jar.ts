@@ -1,21 +1,6 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 
-/**
- * The session cookies of one service (collector-api.md §5.4). They are secrets, and leave only in a `Cookie` header to
- * the origin that set them: one jar belongs to one base URL, so `Domain` and `Secure` have nothing to widen or narrow
- * beyond what the credentials sent along already reach.
- */
-export interface CookieJar {
-  /** Keeps, refreshes or removes what an answer set. Unreadable cookies are left out. */
-  store(setCookie: readonly string[]): void;
-  /** The `Cookie` header for a path; undefined when there is none to send. */
-  headerFor(path: string): string | undefined;
-  hasCookie(): boolean;
-  /** Forgets the cookies of a header that was sent, but for those that have changed since. */
-  forgetSent(header: string | undefined): void;
-  /** The values, to keep them out of messages. */
-  secrets(): readonly string[];
-}
+export type CookieJar = ReturnType<typeof makeCookieJar>;
 
 interface Cookie {
   readonly value: string;
@@ -29,7 +14,12 @@ const cookiesMax = 20;
 const lengthMax = 8_000;
 const cookieLengthMax = 4_096;
 
-export function makeCookieJar(clock: Clock): CookieJar {
+/**
+ * The session cookies of one service (collector-api.md §5.4). They are secrets, and leave only in a `Cookie` header to
+ * the origin that set them: one jar belongs to one base URL, so `Domain` and `Secure` have nothing to widen or narrow
+ * beyond what the credentials sent along already reach.
+ */
+export function makeCookieJar(clock: Clock) {
   const cookies = new Map<string, Cookie>();
 
   const live = (): Array<[string, Cookie]> => {
@@ -50,7 +40,8 @@ export function makeCookieJar(clock: Clock): CookieJar {
   };
 
   return {
-    store: (setCookie) => {
+    /** Keeps, refreshes or removes what an answer set. Unreadable cookies are left out. */
+    store: (setCookie: readonly string[]): void => {
       for (const line of setCookie) {
         const parsed = parseSetCookie(line, clock.now());
         if (parsed === undefined) continue;
@@ -59,13 +50,16 @@ export function makeCookieJar(clock: Clock): CookieJar {
       }
       makeRoom();
     },
-    headerFor: (path) => header((cookie) => isUnder(path, cookie.path)),
-    hasCookie: () => live().length > 0,
-    forgetSent: (sent) => {
+    /** The `Cookie` header for a path; undefined when there is none to send. */
+    headerFor: (path: string): string | undefined => header((cookie) => isUnder(path, cookie.path)),
+    hasCookie: (): boolean => live().length > 0,
+    /** Forgets the cookies of a header that was sent, but for those that have changed since. */
+    forgetSent: (sent: string | undefined): void => {
       const pairs = new Set(sent?.split('; '));
       for (const [name, cookie] of cookies) if (pairs.has(pairOf([name, cookie]))) cookies.delete(name);
     },
-    secrets: () => [...cookies.values()].map(({ value }) => value),
+    /** The values, to keep them out of messages. */
+    secrets: (): readonly string[] => [...cookies.values()].map(({ value }) => value),
   };
 }
 

@@ -21,11 +21,7 @@ export interface Place {
   giveUp(): void;
 }
 
-/** Sends one request to one address, in two phases: its place in the budget first, then the request itself. */
-export interface RequestSender {
-  /** Waits for a place; while the service is down, a request that may be sent twice tries it first. */
-  reserve(session: ServiceSession, operation: Operation, call: ServiceCall): Promise<Answer<Place> | Move>;
-}
+export type RequestSender = ReturnType<typeof makeRequestSender>;
 
 export interface RequestSenderParts extends AnswerParts {
   readonly budget: ApiBudget;
@@ -35,7 +31,8 @@ export interface RequestSenderParts extends AnswerParts {
 /** A service that comes back may go down again right after a probe; more often than this, the call's owner decides. */
 const probesMax = 3;
 
-export function makeRequestSender(parts: RequestSenderParts): RequestSender {
+/** Sends one request to one address, in two phases: its place in the budget first, then the request itself. */
+export function makeRequestSender(parts: RequestSenderParts) {
   const reader = makeAnswerReader(parts);
 
   async function send<Result>(
@@ -98,7 +95,12 @@ export function makeRequestSender(parts: RequestSenderParts): RequestSender {
   }
 
   return {
-    async reserve(session, operation, call) {
+    /** Waits for a place; while the service is down, a request that may be sent twice tries it first. */
+    async reserve(
+      session: ServiceSession,
+      operation: Operation,
+      call: ServiceCall,
+    ): Promise<Answer<Place> | Move> {
       for (let probes = 0; probes < probesMax; probes += 1) {
         const taken = await takeGrant(parts.budget, call);
         if (!taken.ok) return taken;

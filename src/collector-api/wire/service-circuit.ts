@@ -3,18 +3,7 @@ import type { HttpFault } from '../../http/fault.ts';
 import type { ApiBudget, BudgetGrant } from '../../orchestrator/ports/api-budget.ts';
 import { isPage } from './service-failure.ts';
 
-/**
- * Reports to the budget when request after request brings no usable answer, and when one does again: every call to a service
- * that is down costs a time-out, and a service that comes back must not be met by everyone at once. Requests that
- * were running already at that report say nothing new: each request carries the mark of its start.
- */
-export interface ServiceCircuit {
-  begin(): CircuitMark;
-  /** No connection, a time-out, a 5xx, a page that is not JSON. `reason`: for people, free of secrets. */
-  unanswered(mark: CircuitMark, grant: BudgetGrant, reason: string): Promise<void>;
-  /** Anything the service itself can have said, be it a refusal. */
-  answered(mark: CircuitMark, grant: BudgetGrant): Promise<void>;
-}
+export type ServiceCircuit = ReturnType<typeof makeServiceCircuit>;
 
 export interface CircuitMark {
   readonly epoch: number;
@@ -23,14 +12,20 @@ export interface CircuitMark {
 /** One lost answer is everyday, and a gateway that restarts loses a few; this many in a row are an outage. */
 export const unansweredMax = 5;
 
-export function makeServiceCircuit(budget: ApiBudget): ServiceCircuit {
+/**
+ * Reports to the budget when request after request brings no usable answer, and when one does again: every call to a service
+ * that is down costs a time-out, and a service that comes back must not be met by everyone at once. Requests that
+ * were running already at that report say nothing new: each request carries the mark of its start.
+ */
+export function makeServiceCircuit(budget: ApiBudget) {
   let epoch = 0;
   let unansweredInRow = 0;
 
   return {
-    begin: () => ({ epoch }),
+    begin: (): CircuitMark => ({ epoch }),
 
-    async unanswered(mark, grant, reason) {
+    /** No connection, a time-out, a 5xx, a page that is not JSON. @param reason for people, free of secrets */
+    async unanswered(mark: CircuitMark, grant: BudgetGrant, reason: string): Promise<void> {
       if (mark.epoch !== epoch) return;
       unansweredInRow += 1;
       if (unansweredInRow < unansweredMax && grant.isProbe !== true) return;
@@ -38,7 +33,8 @@ export function makeServiceCircuit(budget: ApiBudget): ServiceCircuit {
       await budget.serviceDown(reason);
     },
 
-    async answered(mark, grant) {
+    /** Anything the service itself can have said, be it a refusal. */
+    async answered(mark: CircuitMark, grant: BudgetGrant): Promise<void> {
       if (mark.epoch !== epoch) return;
       const wasDown = unansweredInRow >= unansweredMax || grant.isProbe === true;
       unansweredInRow = 0;

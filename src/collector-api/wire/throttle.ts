@@ -2,19 +2,7 @@ import type { DurationMs } from '../../base/time.ts';
 import type { ApiBudget, BudgetGrant, KeyMemory } from '../../orchestrator/ports/api-budget.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
-/**
- * What refusals by limits mean for the whole key (P8). Requests that had already been sent when a pause began say
- * nothing new: each carries the mark of its start, and only those sent after the last pause count.
- */
-export interface Throttle {
-  begin(): ThrottleMark;
-  /** A normal answer: the key works, and pauses start small again. */
-  succeeded(mark: ThrottleMark, grant: BudgetGrant): Promise<void>;
-  /** 429. `retryAfterMs`: as the service asked, null when it did not. */
-  rateLimited(mark: ThrottleMark, retryAfterMs: DurationMs | null): Promise<void>;
-  /** 401: a throttled sign-in looks exactly like a wrong password (field-facts.md, The wire). @returns what it means, in a person's words */
-  unauthorized(mark: ThrottleMark): Promise<ServiceFailure>;
-}
+export type Throttle = ReturnType<typeof makeThrottle>;
 
 export interface ThrottleMark {
   readonly rateEpoch: number;
@@ -41,7 +29,11 @@ const unauthorizedMax = 3;
 // However long a service asks for: who comes back after an hour costs it nothing, and no fleet waits for a year.
 const retryAfterMaxMs: DurationMs = 3_600_000;
 
-export function makeThrottle(parts: ThrottleParts): Throttle {
+/**
+ * What refusals by limits mean for the whole key (P8). Requests that had already been sent when a pause began say
+ * nothing new: each carries the mark of its start, and only those sent after the last pause count.
+ */
+export function makeThrottle(parts: ThrottleParts) {
   const { budget, random, keyMemory, onThrottled, signInPauseMs = signInPauseDefaultMs } = parts;
   let keyHasWorked = false;
   let rateEpoch = 0;
@@ -53,9 +45,10 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
   let lastSignInPauseMs = signInPauseMs;
 
   return {
-    begin: () => ({ rateEpoch, signInEpoch }),
+    begin: (): ThrottleMark => ({ rateEpoch, signInEpoch }),
 
-    async succeeded(mark, grant) {
+    /** A normal answer: the key works, and pauses start small again. */
+    async succeeded(mark: ThrottleMark, grant: BudgetGrant): Promise<void> {
       keyHasWorked = true;
       await keyMemory?.worked();
       const isFresh = mark.rateEpoch === rateEpoch && mark.signInEpoch === signInEpoch;
@@ -68,7 +61,8 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
       await budget.succeeded();
     },
 
-    async rateLimited(mark, retryAfterMs) {
+    /** 429. @param retryAfterMs as the service asked, null when it did not */
+    async rateLimited(mark: ThrottleMark, retryAfterMs: DurationMs | null): Promise<void> {
       if (mark.rateEpoch !== rateEpoch) return;
       rateEpoch += 1;
       wasLimited = true;
@@ -79,7 +73,8 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
       onThrottled({ reason: '429', pauseMs });
     },
 
-    async unauthorized(mark) {
+    /** 401: a throttled sign-in looks exactly like a wrong password (field-facts.md, The wire). */
+    async unauthorized(mark: ThrottleMark): Promise<ServiceFailure> {
       keyHasWorked ||= (await keyMemory?.hasWorked()) ?? false;
       if (!keyHasWorked) return neverWorked;
       if (mark.signInEpoch === signInEpoch) {

@@ -1,4 +1,3 @@
-import type { EpochMs } from '../../base/time.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
@@ -12,8 +11,6 @@ import type { Observations } from '../watch/observations.ts';
 export interface AdmitParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly queue: StepQueue;
   readonly observations: Observations;
-  /** Since when records come from the Redis that is there now; always, where left out. */
-  readonly trustedSince?: () => EpochMs;
 }
 
 export type Admitted = 'changed' | 'stale';

@@ -108,9 +108,8 @@ async function readSoak(
     const read = await readRows(parts, rollout, signal);
     if (typeof read === 'string') return { seen, gone, unseen: read };
     inventory = read;
-    for (const {
-      identity: { collectorId, toBuild },
-    } of upgrades) {
+    for (const { identity } of upgrades) {
+      const { collectorId, toBuild } = identity;
       const row = inventory.rows.get(collectorId);
       if (row !== undefined && assessSoak(toBuild, row, row.serviceAt).kind !== 'regressed')
         seen.set(collectorId, row);

@@ -15,10 +15,10 @@ import { loadRolloutView, withSharedAttribute } from '../records/read-records.ts
 import { checkInventory } from '../watch/judge-inventory.ts';
 import { type AdmitParts, type Admitted, admit } from './admit.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
+import { endUpgrades } from './end-upgrades.ts';
 import { moveGroup } from './move-group.ts';
 import { pollSoakingCollectors, type SoakPollParts } from './poll-soak.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
-import { abandonRunning, withdrawWaiting } from './withdraw-upgrades.ts';
 
 export interface ReconcileParts extends AdmitParts, AskGateParts, SoakPollParts, RollbackParts {
   readonly backgroundTasks: BackgroundTasks;
@@ -143,11 +143,11 @@ const executors: Executors = {
   },
   withdrawWaiting: (pass, { reason }) =>
     backgroundTask(pass, 'withdraw', ({ parts, view, fence }, signal) =>
-      withdrawWaiting(parts, view.rollout, { reason, fence }, signal),
+      endUpgrades(parts, view.rollout, { kind: 'withdrawn', reason, fence }, signal),
     ),
   abandon: (pass, { reason }) =>
     backgroundTask(pass, 'abandon', ({ parts, view, fence }, signal) =>
-      abandonRunning(parts, view.rollout, { reason, fence }, signal),
+      endUpgrades(parts, view.rollout, { kind: 'abandoned', reason, fence }, signal),
     ),
   beginRollback: (pass) =>
     backgroundTask(pass, 'rollback', ({ parts, view }, signal) => beginRollback(parts, view, signal)),

@@ -22,7 +22,6 @@ import {
   listUpgradesIn,
   loadRolloutSummary,
   nextRolloutId,
-  type ViewParts,
 } from '../records/read-records.ts';
 import { claimedByOthers } from '../scan/read-plan.ts';
 import { judgeInventory } from '../watch/judge-inventory.ts';
@@ -221,24 +220,18 @@ function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again'
   return 'again';
 }
 
-interface PartingParts extends Pick<ViewParts, 'store' | 'register'> {
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
-}
-
 /**
  * Parts upgraded collectors into those that can be taken back, and those that can't be, and why: the same for the preview
  * of a rollback and for its plan.
  * @param of the policy that upgraded them, and the builds on offer
  */
 export async function partUpgraded(
-  { store, register, policies }: PartingParts,
+  { store, register, policies }: Pick<RollbackParts, 'store' | 'register' | 'policies'>,
   upgrades: readonly Upgrade[],
   of: { readonly policy: string; readonly builds: readonly Build[] },
 ): Promise<{ readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] }> {
   const ids = upgrades.map(({ identity: { collectorId } }) => collectorId);
-  const collectors = ids.map((id) => ({ id }));
-  const claimed = await claimedByOthers(store, { policy: of.policy, policies }, { collectors });
+  const claimed = await claimedByOthers(store, { policy: of.policy, policies }, ids);
   const held = new Set((await register.holdsOf(ids)).map(({ collectorId }) => collectorId));
   const staying = ({ identity: { fromBuild, collectorId } }: Upgrade) => {
     if (!isOffered(fromBuild, of.builds)) return 'buildNotOffered';

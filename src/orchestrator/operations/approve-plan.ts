@@ -17,6 +17,7 @@ import { judgeInventory } from '../watch/judge-inventory.ts';
 
 export interface ApprovePlanParts extends ChangeRolloutParts {
   readonly fleet: FleetService;
+  /** Names of all policies of the config. */
   readonly policies: readonly string[];
 }
 

@@ -4,6 +4,7 @@ import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
 import { describeRollout, type RolloutStatus } from '../../rollout/status/status.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
+import { eventsKeptMax } from '../ports/rollout-store.ts';
 import { loadCauses } from '../records/load-causes.ts';
 import { loadRolloutSummary, withSharedAttribute } from '../records/read-records.ts';
 import { writeReports } from '../report/write-reports.ts';
@@ -63,7 +64,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     readEvents: async (rolloutId, limit, filter) => {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
       if (filter === undefined) return store.readEvents(rolloutId, { limit });
-      const events = await store.readEvents(rolloutId, { limit: eventsReadMax });
+      const events = await store.readEvents(rolloutId, { limit: eventsKeptMax });
       return events.filter(makeEventMatcher(filter)).slice(0, limit);
     },
     previewRollback: async (rolloutId) => {
@@ -104,9 +105,6 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
 function refused(refusal: Refusal): Refused {
   return { kind: 'refused', refusal, reason: refusalWords(refusal) };
 }
-
-// As many as a rollout keeps.
-const eventsReadMax = 10_000;
 
 /** `wave.passed` as a whole, or how one of its parts begins: `abort` finds `rollout.aborted`. */
 function isOfType(event: string, type: string): boolean {

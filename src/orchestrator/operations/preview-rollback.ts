@@ -4,16 +4,9 @@ import { previewRest, previewRollback } from '../../rollout/status/preview-rollb
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { judgeVerb, type VerbJudgement } from '../../rollout/verbs/verbs.ts';
 import { partUpgraded } from '../lead/roll-back.ts';
-import type { FleetService } from '../ports/fleet-service.ts';
-import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { listUpgradesIn, loadRolloutSummary } from '../records/read-records.ts';
+import type { ApprovePlanParts } from './approve-plan.ts';
 import type { RollbackPreviewResult } from './operations.ts';
-
-export interface PreviewParts extends ChangeRolloutParts {
-  readonly fleet: FleetService;
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
-}
 
 type ShowResult =
   | Exclude<RollbackPreviewResult, { readonly kind: 'refused' }>
@@ -26,7 +19,7 @@ const answerWithinMs = 5_000;
  * Shows what a rollback would do now, from the records and the builds on offer: a reading of the whole inventory would
  * keep whoever wants to stop a bad build waiting. Of a rollback that runs, what it has left to do.
  */
-export async function showRollback(parts: PreviewParts, rolloutId: string): Promise<ShowResult> {
+export async function showRollback(parts: ApprovePlanParts, rolloutId: string): Promise<ShowResult> {
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return { kind: 'unknownRollout' };
   const { rollbackId } = view.rollout;
@@ -35,7 +28,7 @@ export async function showRollback(parts: PreviewParts, rolloutId: string): Prom
   return previewOf(parts, rollback ?? view);
 }
 
-async function previewOf(parts: PreviewParts, view: RolloutView): Promise<ShowResult> {
+async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<ShowResult> {
   const { store, clock } = parts;
   const { rollout } = view;
   const judgement = judgeVerb(view, { verb: 'rollback', now: true }, { by: '', reason: '', at: clock.now() });

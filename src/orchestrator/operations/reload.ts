@@ -84,7 +84,6 @@ export function makeReload<Next extends NextConfig>(
     const { next } = read;
     status = { at };
     const policies = compareConfigs(parts.rollouts, next.rollouts);
-    const removed = policies.flatMap(({ kind, policy }) => (kind === 'removed' ? [policy] : []));
     const { settings, needsRestart } = next;
     const isUnchanged = [policies, settings, needsRestart].every((changed) => changed.length === 0);
     parts.source.use(next);
@@ -95,7 +94,6 @@ export function makeReload<Next extends NextConfig>(
       await parts.register.audit({ event: 'config.reloaded', subject: 'config', by, at, reason: words });
     await parts.configs.beat();
     const rollouts = await followConfigs(parts, by);
-    const orphans = await parts.store.activeRolloutIds(removed);
     return {
       kind: isUnchanged ? 'unchanged' : 'reloaded',
       policies,
@@ -103,7 +101,7 @@ export function makeReload<Next extends NextConfig>(
       needsRestart,
       rollouts,
       warnings: [
-        ...orphans.map(removedPolicyWords),
+        ...(await warnOfOrphans(parts, policies)),
         ...[...parts.configs.statuses()].flatMap(([policy, each]) => configWords(policy, each) ?? []),
       ],
     };
@@ -127,8 +125,7 @@ async function previewReload<Next extends NextConfig>(
   if (read.kind === 'wrong') return { kind: 'refused', reason: read.reason };
   const { rollouts, settings, needsRestart, own: configs } = read.next;
   const policies = compareConfigs(parts.rollouts, rollouts);
-  const removed = policies.flatMap(({ kind, policy }) => (kind === 'removed' ? [policy] : []));
-  const orphans = await parts.store.activeRolloutIds(removed);
+  const warnings = await warnOfOrphans(parts, policies);
   const followed: FollowedConfig[] = [];
   for (const policy of rollouts) {
     for (const id of await parts.store.activeRolloutIds([policy.name])) {
@@ -140,6 +137,14 @@ async function previewReload<Next extends NextConfig>(
       followed.push({ rollout: id, followed: present.followed, waiting: present.waiting });
     }
   }
-  const warnings = orphans.map(removedPolicyWords);
   return { kind: 'shown', policies, settings, needsRestart, rollouts: followed, warnings, configs };
+}
+
+/** A sentence for each running rollout whose policy is no longer in the config. */
+async function warnOfOrphans(
+  { store }: Pick<FollowConfigsParts, 'store'>,
+  policies: ReloadChanges['policies'],
+): Promise<readonly string[]> {
+  const removed = policies.flatMap(({ kind, policy }) => (kind === 'removed' ? [policy] : []));
+  return (await store.activeRolloutIds(removed)).map(removedPolicyWords);
 }

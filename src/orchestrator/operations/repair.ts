@@ -8,7 +8,7 @@ import {
   type Settlement,
 } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { VerbJudgement } from '../../rollout/verbs/verbs.ts';
-import { abandonRunning } from '../lead/withdraw-upgrades.ts';
+import { endUpgrades } from '../lead/end-upgrades.ts';
 import { changeRollout, stopRollout } from '../records/change-rollout.ts';
 import { describeRepairedUpgrade } from '../records/describe-change.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
@@ -86,5 +86,5 @@ async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: Rep
       ? undefined
       : { kind: 'aborted', at: parts.clock.now(), reason },
   );
-  if (settlement !== 'watch') await abandonRunning(parts, view.rollout, { reason });
+  if (settlement !== 'watch') await endUpgrades(parts, view.rollout, { kind: 'abandoned', reason });
 }

@@ -1,10 +1,9 @@
 import { keepLatest } from '../../base/keep-latest.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import { describeCourse, type RolloutCourse } from '../../rollout/status/course.ts';
+import { eventsKeptMax } from '../ports/rollout-store.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 
-/** As many as the store keeps. */
-const eventsReadMax = 10_000;
 /** 10,000 events take 60 ms of this process: however many people ask, they are read once in this time. */
 const keptForMs: DurationMs = 5_000;
 /** Rollouts that are asked for within that time. */
@@ -22,8 +21,8 @@ export function makeShowCourse(
     const now = parts.clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
-    const events = await parts.store.readEvents(rolloutId, { limit: eventsReadMax });
-    return describeCourse(view, { events, isWhole: events.length < eventsReadMax }, now);
+    const events = await parts.store.readEvents(rolloutId, { limit: eventsKeptMax });
+    return describeCourse(view, { events, isWhole: events.length < eventsKeptMax }, now);
   };
   return (rolloutId) => {
     const now = parts.clock.now();

@@ -12,6 +12,9 @@ import type { Fence } from './leader.ts';
 export const candidatesPerView = 4_000;
 export const perLaneMin = 2;
 
+/** As many events as are kept of a rollout. */
+export const eventsKeptMax = 10_000;
+
 /** One change of one upgrade, made from the record with `expectedRev`. */
 export interface UpgradeChange {
   readonly before: Upgrade;

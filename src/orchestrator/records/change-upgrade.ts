@@ -1,4 +1,4 @@
-import type { DurationMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { tripAbove } from '../../rollout/decision/assess.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
@@ -13,6 +13,11 @@ export interface ChangeUpgradeParts {
   readonly answerWithinMs: DurationMs;
   /** From 0 to 1; spreads retries. */
   readonly random: () => number;
+  /**
+   * Since when records come from the Redis that is there now: a replica that took over, or a file that was cut, may
+   * show an upgrade as it was before its create. Always, where left out.
+   */
+  readonly trustedSince?: () => EpochMs;
 }
 
 type RecordParts = ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'wakeUps'>;

@@ -8,16 +8,7 @@ import type { EventSink } from '../ports/event-sink.ts';
 import type { FleetRegister, StoreInstance } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 
-/** What a daemon knows of the store, for when the store has lost it (P11). */
-export interface StoreMemory {
-  /**
-   * Checks whether the store still has what it had, and remembers what it has now. After a data loss it stores again what
-   * it still knows, and reports the loss once. @returns a name that changes with each data loss
-   */
-  check(): Promise<string>;
-  /** The stopped and then lost rollout for which a policy does not start by itself with this build. */
-  stoppedRollout(policy: string, targetBuild: string): Rollout | undefined;
-}
+export type StoreMemory = ReturnType<typeof makeStoreMemory>;
 
 export interface StoreMemoryParts {
   readonly store: Pick<RolloutStore, 'listRollouts' | 'activeRolloutIds' | 'loadRollout'>;
@@ -30,8 +21,11 @@ export interface StoreMemoryParts {
 
 type Holds = Awaited<ReturnType<FleetRegister['holds']>>;
 
-/** A daemon that has just started knows nothing, so it takes what its first check finds for all there is. */
-export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
+/**
+ * What a daemon knows of the store, for when the store has lost it (P11). A daemon that has just started knows nothing, so it
+ * takes what its first check finds for all there is.
+ */
+export function makeStoreMemory(parts: StoreMemoryParts) {
   const { store, register, sink, clock, policies } = parts;
   let known: { readonly instance: string; readonly holds: Holds } | undefined;
   /** By policy: the newest rollout that is no rollback. */
@@ -116,13 +110,18 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
   }
 
   return {
-    check: () => {
+    /**
+     * Checks whether the store still has what it had, and remembers what it has now. After a data loss it stores again what
+     * it still knows, and reports the loss once. @returns a name that changes with each data loss
+     */
+    check: (): Promise<string> => {
       // One after the other: each must show what is there when it is asked for.
       const check = checking.then(checkOnce);
       checking = check.catch(() => undefined);
       return check;
     },
-    stoppedRollout: (policy, targetBuild) => {
+    /** The stopped and then lost rollout for which a policy does not start by itself with this build. */
+    stoppedRollout: (policy: string, targetBuild: string): Rollout | undefined => {
       const lost = stopped.get(policy);
       return lost !== undefined && wasStopped(lost, targetBuild) ? lost : undefined;
     },

@@ -20,19 +20,7 @@ export interface ReportProblem {
   readonly since: EpochMs;
 }
 
-export interface ReportKeeper {
-  /** Writes the reports that are missing, once. */
-  writeDue(): Promise<void>;
-  /** The same again and again while this daemon leads, until the signal is aborted. */
-  keep(
-    parts: { readonly isLeading: () => boolean; readonly sleep: Sleep },
-    signal: AbortSignal,
-  ): Promise<void>;
-  /** null: the last attempt succeeded, or none was due. */
-  problem(): ReportProblem | null;
-  /** Paths of a rollout's reports; empty while reports cannot be written. */
-  pathsOf(rolloutId: string): readonly string[];
-}
+export type ReportKeeper = ReturnType<typeof makeReportKeeper>;
 
 // What ended longer ago is an operator's to ask for: whoever moves old reports elsewhere does not get them again.
 const writtenWithinMs: DurationMs = 7 * 86_400_000;
@@ -47,9 +35,10 @@ const retryAfterMs: DurationMs = 60_000;
  * report that a crash prevented is written by the next pass, and one that is there is not written again. A rollout that
  * was opened again gets a new report at its next end.
  */
-export function makeReportKeeper(parts: KeepReportsParts): ReportKeeper {
+export function makeReportKeeper(parts: KeepReportsParts) {
   const { store, policies, clock, sink } = parts;
   let problem: (ReportProblem & { readonly failures: number }) | null = null;
+  /** Writes the reports that are missing, once. */
   const writeDue = async (): Promise<void> => {
     const page = await store.pageRollouts(policies, { limit: rolloutsMax });
     for (const rollout of page?.rollouts ?? []) {
@@ -67,10 +56,16 @@ export function makeReportKeeper(parts: KeepReportsParts): ReportKeeper {
   };
   return {
     writeDue,
-    problem: () => problem,
-    pathsOf: (rolloutId) =>
+    /** null: the last attempt succeeded, or none was due. */
+    problem: (): ReportProblem | null => problem,
+    /** Paths of a rollout's reports; empty while reports cannot be written. */
+    pathsOf: (rolloutId: string): readonly string[] =>
       problem === null ? parts.formats.map((format) => parts.folder.pathOf(fileOf(rolloutId, format))) : [],
-    keep: async ({ isLeading, sleep }, signal) => {
+    /** Writes what is missing again and again while this daemon leads, until the signal is aborted. */
+    keep: async (
+      { isLeading, sleep }: { readonly isLeading: () => boolean; readonly sleep: Sleep },
+      signal: AbortSignal,
+    ): Promise<void> => {
       while (!signal.aborted) {
         try {
           if (isLeading()) await writeDue();

@@ -8,6 +8,7 @@ import type { CauseGroupName } from '../../rollout/status/causes.ts';
 import { describeGates } from '../../rollout/status/course.ts';
 import { describeRollout } from '../../rollout/status/status.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
+import { eventsKeptMax } from '../ports/rollout-store.ts';
 import { loadRolloutSummary, type ViewParts, withSharedAttribute } from '../records/read-records.ts';
 
 export interface ReportParts extends ViewParts {
@@ -21,8 +22,6 @@ export interface ReportParts extends ViewParts {
 const recordsPerRead = 1_000;
 /** Of each group of causes: alike ones say no more. */
 const upgradesPerGroup = 10_000;
-/** As many as are kept of a rollout. */
-const eventsMax = 10_000;
 
 /** Writes the reports of a rollout, from all its records; undefined: there is no such rollout. */
 export async function writeReports<Format extends ReportFormat>(
@@ -45,7 +44,7 @@ export async function writeReports<Format extends ReportFormat>(
       if (group.length < upgradesPerGroup) group.push(upgrade);
     }
   }
-  const events = (await store.readEvents(rolloutId, { limit: eventsMax })).toReversed();
+  const events = (await store.readEvents(rolloutId, { limit: eventsKeptMax })).toReversed();
   const status = describeRollout(
     await withSharedAttribute(parts, view),
     now,

@@ -73,12 +73,13 @@ export function makePlanMemory(
       const held = new Map(holds.builds.map(({ build, reason }) => [build, reason]));
       return { seen: { firstSeen, at: of.at }, held };
     },
-    recallCollectors: async (targetBuild, fleet) => {
-      const { collectors } = await parts.register.holds();
+    recallCollectors: async (targetBuild, { collectors }) => {
+      const held = (await parts.register.holds()).collectors;
+      const ids = collectors.map(({ id }) => id);
       return {
-        heldCollectors: new Set(collectors.map(({ collectorId }) => collectorId)),
+        heldCollectors: new Set(held.map(({ collectorId }) => collectorId)),
         failedBefore: await failedBefore(parts.store, of.history, targetBuild),
-        claimed: await claimedByOthers(parts.store, of, fleet),
+        claimed: await claimedByOthers(parts.store, of, ids),
       };
     },
   };
@@ -98,13 +99,8 @@ async function failedBefore(
     if (rollout.kind === 'rollback' || rollout.targetBuild !== targetBuild) continue;
     if (rollout.state === 'succeeded') continue;
     // Through their index: a walk through each plan of the past would cost as much as the fleet, at every tick.
-    for (const {
-      identity: { collectorId },
-    } of await store.listMissed(rollout.id, {
-      kind: 'failed',
-      limit: failedReadMax,
-    }))
-      failed.add(collectorId);
+    const missed = await store.listMissed(rollout.id, { kind: 'failed', limit: failedReadMax });
+    for (const { identity } of missed) failed.add(identity.collectorId);
   }
   return failed;
 }
@@ -113,18 +109,14 @@ async function failedBefore(
 export async function claimedByOthers(
   store: RolloutStore,
   { policy, policies }: { readonly policy: string; readonly policies: readonly string[] },
-  fleet: { readonly collectors: ReadonlyArray<{ readonly id: number }> },
+  ids: readonly number[],
 ): Promise<ReadonlySet<number>> {
   const claimed = new Set<number>();
   const others = await store.activeRolloutIds(policies.filter((name) => name !== policy));
-  const ids = fleet.collectors.map(({ id }) => id);
   for (const rolloutId of others) {
     const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, ids);
-    for (const {
-      identity: { collectorId },
-      progress: { state },
-    } of upgrades)
-      if (!isEnd(state) || isFailed(state)) claimed.add(collectorId);
+    const claiming = upgrades.filter(({ progress: { state } }) => !isEnd(state) || isFailed(state));
+    for (const { identity } of claiming) claimed.add(identity.collectorId);
     // Nobody knows whether one has its turn just now.
     for (const collectorId of unreadable) claimed.add(collectorId);
   }

@@ -1,4 +1,3 @@
-import type { EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeReason } from '../../rollout/model/upgrade-reason.ts';
@@ -13,11 +12,6 @@ import type { Observations } from '../watch/observations.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
-  /**
-   * Since when records come from the Redis that is there now: a replica that took over, or a file that was cut, may
-   * show an upgrade as it was before its create. Always, where left out.
-   */
-  readonly trustedSince?: () => EpochMs;
   /** Rows of the inventory of the last minute; none, where left out. */
   readonly observations?: Observations;
   /** Names of all policies of the config. */

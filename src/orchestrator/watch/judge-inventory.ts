@@ -28,7 +28,7 @@ export interface JudgeInventoryParts extends ChangeRolloutParts {
  * follows: while readings are implausible it waits, and no collector is taken for gone (P14).
  */
 export async function judgeInventory(
-  parts: Pick<JudgeInventoryParts, Exclude<keyof JudgeInventoryParts, 'fleet'>>,
+  parts: Omit<JudgeInventoryParts, 'fleet'>,
   rollout: Rollout,
   inventory: FleetInventory,
 ): Promise<InventoryVerdict> {

@@ -16,8 +16,6 @@ import type { Watched, WatchedUpgrade } from './watched-upgrades.ts';
 export interface PageParts extends ChangeUpgradeParts, ChangeRolloutParts {
   readonly queue: StepQueue;
   readonly observations: Observations;
-  /** Since when records come from the Redis that is there now; always, where left out. */
-  readonly trustedSince?: () => EpochMs;
 }
 
 /** What all pages of one reading are judged by. */

@@ -4,7 +4,7 @@ import type { DurationMs } from '../../base/time.ts';
 import { within } from '../../base/waiting.ts';
 import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { type RedisFaults, unreportedFaults } from '../connection/faults.ts';
+import type { RedisFaults } from '../connection/faults.ts';
 import { isRedisOutage } from '../connection/redis-errors.ts';
 import { runScript } from '../connection/script.ts';
 import { makePermits } from './permits.ts';
@@ -134,8 +134,8 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   const terms = termsOf(parts);
   const { recoveryMs } = terms;
-  const faults = parts.faults ?? unreportedFaults;
-  const onFailed = (error: unknown) => faults.met(faultName, error);
+  const { faults } = parts;
+  const onFailed = (error: unknown) => faults?.met(faultName, error);
   const permits = makePermits((given) => commands.zrem(keys.permits, ...given), onFailed);
   let reportSuccess = false;
   const statusWatch = makeStatusWatch({
@@ -151,7 +151,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     learn: (report, down) => {
       reportSuccess = report;
       statusWatch.learn(down);
-      faults.over(faultName);
+      faults?.over(faultName);
     },
     onFailed,
   });

@@ -1,13 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 
-/** How much longer than usual a daemon needs its places in the rate to hold, since it gets to its work late. */
-export interface SlotSlack {
-  readonly slackMs: DurationMs;
-  /** A place came in time, so late after its instant. */
-  used(lateMs: DurationMs): void;
-  /** All places of a reservation came too late, the last one by so much. */
-  missed(lateMs: DurationMs): void;
-}
+export type SlotSlack = ReturnType<typeof makeSlotSlack>;
 
 /** More than this holds up all other daemons; who needs more is late for its leases, locks and creates, too. */
 export const slackMaxMs: DurationMs = 1_000;
@@ -36,10 +29,11 @@ export interface SlotSlackParts {
 }
 
 /**
- * Learns the slack from what comes late. Without it a process whose every turn takes longer than a place holds would
+ * How much longer than usual a daemon needs its places in the rate to hold, since it gets to its work late. It is learned from
+ * what comes late. Without it a process whose every turn takes longer than a place holds would
  * reserve one after the other, use none, and wait for ever (P11).
  */
-export function makeSlotSlack({ lateMaxMs, onStarved }: SlotSlackParts): SlotSlack {
+export function makeSlotSlack({ lateMaxMs, onStarved }: SlotSlackParts) {
   let slackMs = 0;
   let missesInRow = 0;
   let isReported = false;
@@ -52,15 +46,17 @@ export function makeSlotSlack({ lateMaxMs, onStarved }: SlotSlackParts): SlotSla
     }
   };
   return {
-    get slackMs() {
+    get slackMs(): DurationMs {
       return slackMs;
     },
-    used: (lateMs) => {
+    /** A place came in time, so late after its instant. */
+    used: (lateMs: DurationMs): void => {
       missesInRow = 0;
       const wantedMs = Math.max(slackMs * decay, lateMs * growth);
       learn(slackMs === 0 || wantedMs < lateMaxMs ? 0 : wantedMs, lateMs);
     },
-    missed: (lateMs) => {
+    /** All places of a reservation came too late, the last one by so much. */
+    missed: (lateMs: DurationMs): void => {
       missesInRow += 1;
       if (slackMs === 0 && missesInRow < missesMin) return;
       learn(Math.max(slackMs, lateMs) * growth, lateMs);

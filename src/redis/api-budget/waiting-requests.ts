@@ -2,33 +2,27 @@ import type { DurationMs } from '../../base/time.ts';
 import { type BudgetClass, type BudgetGrant, PausedTooLong } from '../../orchestrator/ports/api-budget.ts';
 import { makeWaitingLine } from './waiting-line.ts';
 
-/** The requests of this process that wait for a slot. */
-export interface WaitingRequests {
-  readonly size: number;
-  /** @throws the signal's reason when it is aborted from now on, or what the request was refused with */
-  wait(budgetClass: BudgetClass, signal: AbortSignal | undefined): Promise<BudgetGrant>;
-  /** Takes the request that is first now out of the line. */
-  takeNext(): WaitingRequest | undefined;
-  /** Refuses the requests that have waited long enough. @returns after how long the next one will have */
-  refuseLate(outage: string): DurationMs;
-  refuseAll(reason: Error): void;
-}
+export type WaitingRequests = ReturnType<typeof makeWaitingRequests>;
 
-export interface WaitingRequest {
+interface WaitingRequest {
   /** By the monotonic clock. */
   readonly since: number;
   readonly grant: (grant: BudgetGrant) => void;
   readonly refuse: (reason: unknown) => void;
 }
 
-/** @param waitMaxMs how long a request waits at most while no request is sent */
-export function makeWaitingRequests(waitMaxMs: DurationMs): WaitingRequests {
+/**
+ * The requests of this process that wait for a slot.
+ * @param waitMaxMs how long a request waits at most while no request is sent
+ */
+export function makeWaitingRequests(waitMaxMs: DurationMs) {
   const line = makeWaitingLine<WaitingRequest>();
   return {
-    get size() {
+    get size(): number {
       return line.size;
     },
-    wait: (budgetClass, signal) =>
+    /** @throws the signal's reason when it is aborted from now on, or what the request was refused with */
+    wait: (budgetClass: BudgetClass, signal: AbortSignal | undefined): Promise<BudgetGrant> =>
       new Promise((resolve, reject) => {
         const onAbort = () => request.refuse(signal?.reason);
         const settle = () => signal?.removeEventListener('abort', onAbort);
@@ -47,8 +41,10 @@ export function makeWaitingRequests(waitMaxMs: DurationMs): WaitingRequests {
         signal?.addEventListener('abort', onAbort);
         line.add(budgetClass, request);
       }),
-    takeNext: () => line.takeNext(),
-    refuseLate: (outage) => {
+    /** Takes the request that is first now out of the line. */
+    takeNext: line.takeNext,
+    /** Refuses the requests that have waited long enough. @returns after how long the next one will have */
+    refuseLate: (outage: string): DurationMs => {
       const now = performance.now();
       let nextMs = waitMaxMs;
       for (const request of line.all()) {
@@ -58,7 +54,7 @@ export function makeWaitingRequests(waitMaxMs: DurationMs): WaitingRequests {
       }
       return nextMs;
     },
-    refuseAll: (reason) => {
+    refuseAll: (reason: Error): void => {
       for (const request of line.all()) request.refuse(reason);
     },
   };

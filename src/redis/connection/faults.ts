@@ -1,15 +1,7 @@
 import { cutText, toPrintable } from '../../base/safe-text.ts';
 import { isRedisOutage } from './redis-errors.ts';
 
-/** What fails at a Redis that is there, and by no waiting comes right: a person has to see it. */
-export interface RedisFaults {
-  /** An outage is none: the connection reports it. @param what what could not be done: `the leader lease` */
-  met(what: string, error: unknown): void;
-  /** It was done. */
-  over(what: string): void;
-  /** What fails now, and why; null: nothing that is known. */
-  reason(): string | null;
-}
+export type RedisFaults = ReturnType<typeof makeRedisFaults>;
 
 export interface RedisFaultsParts {
   /** Reported once for each, until it was done again or fails otherwise. */
@@ -20,10 +12,12 @@ export interface RedisFaultsParts {
 // A line of a log, and of `/readyz`.
 const wordsMax = 300;
 
-export function makeRedisFaults({ onFault, onOver }: RedisFaultsParts): RedisFaults {
+/** What fails at a Redis that is there, and by no waiting comes right: a person has to see it. */
+export function makeRedisFaults({ onFault, onOver }: RedisFaultsParts) {
   const faults = new Map<string, string>();
   return {
-    met: (what, error) => {
+    /** An outage is none: the connection reports it. @param what what could not be done: `the leader lease` */
+    met: (what: string, error: unknown): void => {
       if (isRedisOutage(error)) return;
       const words = error instanceof Error ? error.message : String(error);
       const reason = cutText(toPrintable(`${what}: ${words}`), wordsMax);
@@ -31,16 +25,11 @@ export function makeRedisFaults({ onFault, onOver }: RedisFaultsParts): RedisFau
       faults.set(what, reason);
       onFault(reason);
     },
-    over: (what) => {
+    /** It was done. */
+    over: (what: string): void => {
       if (faults.delete(what)) onOver(what);
     },
-    reason: () => (faults.size === 0 ? null : [...faults.values()].join('; ')),
+    /** What fails now, and why; null: nothing that is known. */
+    reason: (): string | null => (faults.size === 0 ? null : [...faults.values()].join('; ')),
   };
 }
-
-/** For parts whose faults nobody reads. */
-export const unreportedFaults: RedisFaults = {
-  met: () => undefined,
-  over: () => undefined,
-  reason: () => null,
-};

@@ -3,7 +3,7 @@ import type { DurationMs } from '../../base/time.ts';
 import { within } from '../../base/waiting.ts';
 import type { Fence, LeaderLease } from '../../orchestrator/ports/leader.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { type RedisFaults, unreportedFaults } from '../connection/faults.ts';
+import type { RedisFaults } from '../connection/faults.ts';
 import { runScript } from '../connection/script.ts';
 import { acquireLeaseScript, releaseLeaseScript } from './scripts.ts';
 
@@ -39,9 +39,8 @@ const safetyShare = 1 / 6;
  * that never jumps, so a slow answer or a stopped process makes it end early, never late.
  */
 export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
-  const { commands, keyPrefix, leaseMs = defaultLeaseMs } = parts;
+  const { commands, keyPrefix, leaseMs = defaultLeaseMs, faults } = parts;
   const monotonicNow = parts.monotonicNow ?? (() => performance.now());
-  const faults = parts.faults ?? unreportedFaults;
   const keys = { lease: `${keyPrefix}:{leader}:lease`, epoch: `${keyPrefix}:{leader}:epoch` };
   const owner = randomUUID();
   const beatMs = leaseMs / 3;
@@ -58,13 +57,13 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
     try {
       const args = { owner, leaseMs: Math.round(leaseMs) };
       const answer = await runScript(commands, acquireLeaseScript, { keys, args });
-      faults.over(faultName);
+      faults?.over(faultName);
       if (released) await giveUp();
       else if (answer < 0) waitForEnd(-answer);
       else if (monotonicNow() >= restsUntil && held.renew(answer, sentAt)) parts.onTaken?.();
     } catch (error) {
       // The connection reports an outage. What we hold runs out by itself.
-      faults.met(faultName, error);
+      faults?.met(faultName, error);
     }
   }
 
@@ -110,7 +109,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       clearInterval(timer);
       clearTimeout(atEnd);
       // An attempt that is under way gives up by itself when it lands; when Redis is away, the lease runs out.
-      const met = (error: unknown) => faults.met(faultName, error);
+      const met = (error: unknown) => faults?.met(faultName, error);
       await within(leaseMs, giveUp().then(noop, met));
     },
   };

@@ -10,21 +10,7 @@ import type { DurationMs } from '../../base/time.ts';
  */
 export const recordVersion = 3;
 
-/** What of ours is unreadable: left out where it is one of many, so that it stops nothing else. */
-export interface BrokenRecords {
-  /** What `read` gives; undefined when it is unreadable, which is reported once. @throws whatever is no BrokenRecordError */
-  read<T>(read: () => T): T | undefined;
-  /** True for a while after this could not be read: there is no use in asking for it again before. */
-  isKnown(what: string): boolean;
-  /** True while nothing is known to be unreadable. */
-  isEmpty(): boolean;
-  /** Upgrades of a rollout that could not be read. */
-  upgradesOf(rolloutId: string): readonly number[];
-  /** Rollouts that a newer upwave has written, as this daemon met them a moment ago: why each is left alone. */
-  newer(): readonly string[];
-  /** It can be read again, or another record is in its place. */
-  forget(what: string): void;
-}
+export type BrokenRecords = ReturnType<typeof makeBrokenRecords>;
 
 interface Met {
   readonly lastAt: number;
@@ -43,12 +29,16 @@ const settledForMs: DurationMs = 2_000;
 // Many more is no broken record but a broken Redis; the eldest are reported again then.
 const reportedMax = 10_000;
 
-/** @param onBroken is called once for each */
-export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void): BrokenRecords {
+/**
+ * What of ours is unreadable: left out where it is one of many, so that it stops nothing else.
+ * @param onBroken is called once for each
+ */
+export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void) {
   const met = new Map<string, Met>();
   const settled = new Map<string, number>();
   return {
-    read: (read) => {
+    /** What `read` gives; undefined when it is unreadable, which is reported once. @throws whatever is no BrokenRecordError */
+    read: <T>(read: () => T): T | undefined => {
       try {
         return read();
       } catch (error) {
@@ -63,19 +53,25 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
         return undefined;
       }
     },
-    isKnown: (what) => performance.now() - (met.get(what)?.lastAt ?? Number.NEGATIVE_INFINITY) < knownForMs,
-    isEmpty: () => met.size === 0,
-    upgradesOf: (rolloutId) =>
+    /** True for a while after this could not be read: there is no use in asking for it again before. */
+    isKnown: (what: string): boolean =>
+      performance.now() - (met.get(what)?.lastAt ?? Number.NEGATIVE_INFINITY) < knownForMs,
+    /** True while nothing is known to be unreadable. */
+    isEmpty: (): boolean => met.size === 0,
+    /** Upgrades of a rollout that could not be read. */
+    upgradesOf: (rolloutId: string): readonly number[] =>
       [...met.values()].flatMap(({ error: { upgrade } }) =>
         upgrade?.rolloutId === rolloutId ? [upgrade.collectorId] : [],
       ),
-    newer: () =>
+    /** Rollouts that a newer upwave has written, as this daemon met them a moment ago: why each is left alone. */
+    newer: (): readonly string[] =>
       [...met.values()].flatMap(({ error, lastAt }) =>
         error instanceof NewerRecordError && performance.now() - lastAt < newerKnownForMs
           ? [error.message]
           : [],
       ),
-    forget: (what) => {
+    /** It can be read again, or another record is in its place. */
+    forget: (what: string): void => {
       if (!met.delete(what)) return;
       keepLatest(settled, what, performance.now(), reportedMax);
     },
