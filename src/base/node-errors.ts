@@ -38,6 +38,16 @@ export function describeCertificateProblem(error: unknown, caFile: string): stri
   return `its certificate ${certificateWords[problem]}${remedy}`;
 }
 
+/** What a call of the system gives; undefined where the system refuses it. @throws what is no error of the system */
+export function unlessRefused<T>(call: () => T): T | undefined {
+  try {
+    return call();
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
 /** The code that Node and its libraries give an error, such as `ECONNREFUSED`; undefined for one without. */
 export function errorCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -82,22 +82,20 @@ export type RedisConfig = {
       /** `redis://…`, `rediss://…`, `unix:///path` or `/path`; the password is in it. */
       readonly url: Secret;
     }
-  | {
+  | ({
       readonly kind: 'sentinel';
       readonly sentinels: readonly RedisNode[];
       readonly name: string;
-      readonly username: string | undefined;
-      readonly password: Secret | undefined;
-      readonly tls: boolean;
-    }
-  | {
-      readonly kind: 'cluster';
-      readonly nodes: readonly RedisNode[];
-      readonly username: string | undefined;
-      readonly password: Secret | undefined;
-      readonly tls: boolean;
-    }
+    } & RedisAccess)
+  | ({ readonly kind: 'cluster'; readonly nodes: readonly RedisNode[] } & RedisAccess)
 );
+
+/** A single server has these in its URL. */
+interface RedisAccess {
+  readonly username: string | undefined;
+  readonly password: Secret | undefined;
+  readonly tls: boolean;
+}
 
 export interface HttpConfig {
   readonly host: string;

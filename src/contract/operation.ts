@@ -51,27 +51,9 @@ export interface OperationInput<Params, Query, Body> {
 
 const none = z.object({});
 
-type Part<T> = z.ZodType<T>;
-
-interface OperationDraft<Params, Query, Body, Answer, Name extends string, WireAnswer> {
-  readonly name: Name;
-  readonly summary?: string;
-  readonly method: Operation['method'];
-  readonly path: string;
-  readonly params?: Part<Params>;
-  readonly query?: Part<Query>;
-  readonly body?: Part<Body>;
-  readonly answer: {
-    readonly status: 200 | 201 | 202;
-    readonly body: z.ZodType<Answer, WireAnswer>;
-    readonly bytesMax?: number;
-  };
-  readonly errors?: readonly string[];
-  readonly requiresETag?: boolean;
-  /** Left out: unless it is a POST. */
-  readonly idempotent?: boolean;
-  readonly source: string;
-}
+/** An operation as it is written. `idempotent` left out: unless it is a POST. */
+type Draft<Full extends Operation> = Pick<Full, 'name' | 'method' | 'path' | 'answer' | 'source'> &
+  Partial<Full>;
 
 /** Completes an operation: parts left out take nothing. */
 export function defineOperation<
@@ -82,12 +64,12 @@ export function defineOperation<
   const Name extends string = string,
   WireAnswer = unknown,
 >(
-  draft: OperationDraft<Params, Query, Body, Answer, Name, WireAnswer>,
+  draft: Draft<Operation<Params, Query, Body, Answer, Name, WireAnswer>>,
 ): Operation<Params, Query, Body, Answer, Name, WireAnswer> {
   return {
     ...draft,
-    params: draft.params ?? (none as unknown as Part<Params>),
-    query: draft.query ?? (none as unknown as Part<Query>),
+    params: draft.params ?? (none as unknown as z.ZodType<Params>),
+    query: draft.query ?? (none as unknown as z.ZodType<Query>),
     body: draft.body ?? null,
     errors: draft.errors ?? [],
     requiresETag: draft.requiresETag ?? false,

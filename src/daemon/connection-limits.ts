@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { errorCodeOf } from '../base/node-errors.ts';
+import { unlessRefused } from '../base/node-errors.ts';
 import type { ConnectionLimits } from '../http/bound-connections.ts';
 
 /** Node's own, Redis's connections (of a cluster, some to each node), the log, the config's files. */
@@ -30,13 +30,8 @@ export function connectionLimits(
 }
 
 function readOpenFilesMax(): number | undefined {
-  try {
-    const [, soft] =
-      /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    if (soft === undefined) return undefined;
-    return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
-  } catch (error) {
-    if (errorCodeOf(error) === undefined) throw error;
-    return undefined;
-  }
+  const limits = unlessRefused(() => readFileSync('/proc/self/limits', 'utf8')) ?? '';
+  const [, soft] = /^Max open files +(\d+|unlimited)/m.exec(limits) ?? [];
+  if (soft === undefined) return undefined;
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
 }

@@ -1,12 +1,7 @@
 import type { EpochMs } from '../base/time.ts';
+import type { FleetCount } from '../observability/shared-state-gauges.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetInventory } from '../rollout/model/collector.ts';
-
-interface FleetCount {
-  readonly version: string;
-  readonly alive: boolean;
-  readonly collectors: number;
-}
 
 /**
  * Remembers, of every inventory that passes by, how many collectors run which build: for the metrics. Until the first

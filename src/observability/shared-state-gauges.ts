@@ -23,7 +23,7 @@ export interface SharedState {
   readonly fleet: readonly FleetCount[];
 }
 
-interface FleetCount {
+export interface FleetCount {
   readonly version: string;
   readonly alive: boolean;
   readonly collectors: number;

@@ -1,4 +1,3 @@
-import { assertNever } from '../../base/assert.ts';
 import type { adminApi } from '../../contract/admin/api.ts';
 import {
   type CollectorSearch,
@@ -37,7 +36,7 @@ export function makeRolloutHandlers(ask: AskOperations) {
         // The newest of all is always current, so from there on the history has everything else.
         return { body: { rollouts, next: rollouts[0]?.id ?? null } };
       }
-      const page = { limit: limit ?? rolloutPageSizeDefault, ...(before !== undefined && { before }) };
+      const page = { limit: limit ?? rolloutPageSizeDefault, before };
       return { body: found(before ?? '', await ask.read((operations) => operations.pageRollouts(page))) };
     },
     getRollout: async ({ params }) => ({ body: await statusOf(params.id) }),
@@ -101,60 +100,31 @@ function searchOf(query: CollectorSearch, { id, waves }: RolloutStatus): Upgrade
     throw new AdminFault('invalid', `${text} is not an attribute, such as fields.rack=r7 or osName=Windows*`);
   const wave = name === undefined ? undefined : waves.findIndex((each) => each.name === name);
   if (wave === -1) throw new AdminFault('notFound', `rollout ${id} has no wave ${name}`);
-  return {
-    limit,
-    ...(after !== undefined && { after }),
-    ...(states !== undefined && { states }),
-    ...(wave !== undefined && { wave }),
-    ...(stratum !== undefined && { stratum }),
-    ...(cause !== undefined && { cause }),
-    ...(match !== undefined && { match }),
-    ...(attributes !== undefined && { attributes }),
-  };
+  return { limit, after, states, wave, stratum, cause, match, attributes };
 }
 
 /** undefined where all are asked for. */
 function eventFilterOf({ since, type, collector, by }: EventSearch): EventFilter | undefined {
-  if ([since, type, collector, by].every((part) => part === undefined)) return undefined;
-  return {
-    ...(since !== undefined && { since }),
-    ...(type !== undefined && { type }),
-    ...(collector !== undefined && { collector }),
-    ...(by !== undefined && { by }),
-  };
+  const filter = { since, type, collector, by };
+  return Object.values(filter).every((part) => part === undefined) ? undefined : filter;
 }
 
 function shown<Preview extends RollbackPreview | RepairPreview>(
   rolloutId: string,
-  result:
-    | { readonly kind: 'shown'; readonly preview: Preview }
-    | Exclude<RollbackPreviewResult, { readonly kind: 'shown' }>,
+  result: { readonly kind: 'shown'; readonly preview: Preview } | Refusal,
 ): Preview {
-  switch (result.kind) {
-    case 'shown':
-      return result.preview;
-    case 'refused':
-    case 'unavailable':
-      throw new AdminFault(result.kind, result.reason);
-    case 'unknownRollout':
-      throw unknownRollout(rolloutId);
-    default:
-      return assertNever(result);
-  }
+  return result.kind === 'shown' ? result.preview : refuse(rolloutId, result);
 }
 
 function judged(rolloutId: string, result: VerbResult): RolloutStatus {
-  switch (result.kind) {
-    case 'done':
-    case 'unchanged':
-      return result.status;
-    case 'refused':
-      throw new AdminFault('refused', result.reason);
-    case 'unknownRollout':
-      throw unknownRollout(rolloutId);
-    default:
-      return assertNever(result);
-  }
+  return result.kind === 'done' || result.kind === 'unchanged' ? result.status : refuse(rolloutId, result);
+}
+
+type Refusal = Exclude<RollbackPreviewResult, { readonly kind: 'shown' }>;
+
+function refuse(rolloutId: string, result: Refusal): never {
+  if (result.kind === 'unknownRollout') throw unknownRollout(rolloutId);
+  throw new AdminFault(result.kind, result.reason);
 }
 
 function found<T>(rolloutId: string, value: T | undefined): T {

@@ -1,19 +1,15 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutEventBody } from '../../contract/admin/rollout-event.ts';
+import type { EventFilter } from '../../orchestrator/operations/operations.ts';
 import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
-export interface EventsOptions extends DaemonTarget {
+export interface EventsOptions extends DaemonTarget, EventFilter {
   readonly limit: number;
-  /** An instant, or how long ago. */
-  readonly since?: EpochMs;
-  readonly type?: string;
-  readonly collector?: string;
-  readonly by?: string;
   readonly json: boolean;
 }
 

@@ -6,7 +6,7 @@ import { withManagement } from '../inventory/with-management.ts';
 import { CommandFailure, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
-import { isFileError } from '../shell/write-lines.ts';
+import { fileFailure } from '../shell/write-lines.ts';
 import { type Ask, askOn } from './ask.ts';
 import { firstConfig } from './first-config.ts';
 
@@ -148,9 +148,6 @@ async function writeNew(path: string, text: string, mode: number): Promise<void>
       await file.close();
     }
   } catch (error) {
-    if (!isFileError(error)) throw error;
-    throw new UsageFailure(`cannot write ${path}: ${error.code ?? error.message}`, {
-      cause: error,
-    });
+    throw fileFailure(error, (why) => `cannot write ${path}: ${why}`);
   }
 }

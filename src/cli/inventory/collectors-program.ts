@@ -8,6 +8,7 @@ export const fromOption = ['--from <file>', 'fields in a JSON or YAML file'] as 
 const setOption = [
   '--set <name=value>',
   'one field; JSON where it is JSON, `name=` empties it, `fields.team=core` sets one of many (repeatable)',
+  collectAssignment,
 ] as const;
 export const accountOption = ['--account <name>', 'the account, where the config has several'] as const;
 export const yesOption = ['-y, --yes', 'do not ask', false] as const;
@@ -25,43 +26,38 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
         .conflicts('filter'),
     )
     .option('--match <pattern>', 'only names that match: a glob, or /a regular expression/')
-    .option(...accountOption)
     .action(run(async () => (await import('./read-collectors.ts')).collectorsListCommand));
   collectors
     .command('show')
     .argument(...whichCollector)
     .description('every field of one')
-    .option(...accountOption)
     .action(run(async () => (await import('./read-collectors.ts')).collectorsShowCommand));
   collectors
     .command('create')
     .description('create a hosted collector; installed ones register themselves')
     .option(...fromOption)
-    .option(...setOption, collectAssignment)
-    .option(...accountOption)
+    .option(...setOption)
     .action(run(async () => (await import('./change-collectors.ts')).collectorsCreateCommand));
   collectors
     .command('update')
     .argument(...whichCollector)
     .description('set some fields, and keep the others as they are')
     .option(...fromOption)
-    .option(...setOption, collectAssignment)
-    .option(...accountOption)
+    .option(...setOption)
     .action(run(async () => (await import('./change-collectors.ts')).collectorsUpdateCommand));
   collectors
     .command('delete')
     .argument(...whichCollector)
     .description('delete one, with its sources; asks first')
     .option(...yesOption)
-    .option(...accountOption)
     .action(run(async () => (await import('./delete-collectors.ts')).collectorsDeleteCommand));
   collectors
     .command('delete-offline')
     .description('delete every installed collector that was away for long; asks first')
     .requiredOption('--days <days>', 'last seen alive at least so many days ago', wholeDays)
     .option(...yesOption)
-    .option(...accountOption)
     .action(run(async () => (await import('./delete-collectors.ts')).collectorsDeleteOfflineCommand));
+  for (const each of collectors.commands) each.option(...accountOption);
   program
     .command('builds')
     .description('the builds that the service offers')

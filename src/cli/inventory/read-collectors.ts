@@ -1,6 +1,7 @@
 import { compilePatterns, PatternError } from '../../base/text-pattern.ts';
 import type { CollectorFilter } from '../../collector-api/management/collector-client.ts';
 import type { Collector } from '../../contract/collector-management/collectors.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
@@ -60,7 +61,7 @@ function render(collectors: readonly Collector[]): string {
       collector.category ?? '',
     ]),
   );
-  return `${table}\n${collectors.length} ${collectors.length === 1 ? 'collector' : 'collectors'}`;
+  return `${table}\n${counted(collectors.length, 'collector')}`;
 }
 
 function showAlive(alive: boolean | null | undefined): string {

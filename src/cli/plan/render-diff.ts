@@ -1,7 +1,7 @@
 import { someNames } from '../../base/names.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { leftOutWords, noTargetWords } from '../../rollout/messages/exclusions.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { counted, stateWords } from '../../rollout/messages/sentences.ts';
 import type { NoTarget } from '../../rollout/model/left-out.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import {
@@ -42,16 +42,16 @@ export function renderDiff(
   const waves = plan.waves.map(({ name, members }) => `${name} ${members.length}`).join(', ');
   const groups = (label: string, all: PlanDifference['dropped']) =>
     all.flatMap(({ kind, collectors: of }, index) =>
-      line(index === 0 ? label : '', counted(leftOutWords[kind], of)),
+      line(index === 0 ? label : '', withNames(leftOutWords[kind], of)),
     );
   const rows = [
-    ...line('upgrade', collectors(touched), ...progressWords({ done, inFlight })),
+    ...line('upgrade', counted(touched, 'collector'), ...progressWords({ done, inFlight })),
     ...line('waves', waves),
     ...(rollout === undefined ? [] : line('same', `${same} keep their wave`)),
-    ...(added.length === 0 ? [] : line('new', counted('', added))),
+    ...(added.length === 0 ? [] : line('new', withNames('', added))),
     ...groups('gone', dropped),
     ...moved.flatMap(({ from, to, collectors: of }, index) =>
-      line(index === 0 ? 'moved' : '', counted(`${from} → ${to}`, of)),
+      line(index === 0 ? 'moved' : '', withNames(`${from} → ${to}`, of)),
     ),
     ...groups('left out', leftOutOf(plan)),
   ];
@@ -108,12 +108,8 @@ function progressWords({ done, inFlight }: Pick<PlanDifference, 'done' | 'inFlig
   ];
 }
 
-function collectors(count: number): string {
-  return count === 1 ? '1 collector' : `${count} collectors`;
-}
-
 /** `not alive: 3 (web-1, web-2, web-3)`. */
-function counted(what: string, of: readonly NamedCollector[]): string {
+function withNames(what: string, of: readonly NamedCollector[]): string {
   const names = `${of.length} (${someNames(of.map(({ name }) => name))})`;
   return what === '' ? names : `${what}: ${names}`;
 }

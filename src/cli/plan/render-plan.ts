@@ -7,6 +7,7 @@ import {
   nobodyPlannedWords,
   showLeftOut,
 } from '../../rollout/messages/exclusions.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Overlap } from '../../rollout/planning/overlap.ts';
@@ -72,8 +73,7 @@ export function renderMembers(plan: Plan): string {
 /** Two policies that want the same collectors, in words. */
 export function overlapWords({ policies: [first, second], count, names }: Overlap): string {
   const more = count > names.length ? ', …' : '';
-  const collectors = `${count} ${count === 1 ? 'collector' : 'collectors'}`;
-  return `${first} and ${second} both claim ${collectors} (${toPrintable(names.join(', '))}${more}); whichever plans first takes them`;
+  return `${first} and ${second} both claim ${counted(count, 'collector')} (${toPrintable(names.join(', '))}${more}); whichever plans first takes them`;
 }
 
 function waveTable({ waves, strata }: PlanFigures): string {

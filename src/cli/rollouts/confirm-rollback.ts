@@ -7,7 +7,7 @@ import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
-import { makeConsent } from '../shell/operator.ts';
+import { type AnswerInput, makeConsent } from '../shell/operator.ts';
 import { fitLines } from './fit-lines.ts';
 import { leftLines } from './left-behind-words.ts';
 import { windowWords } from './waiting-words.ts';
@@ -16,11 +16,6 @@ export interface RollbackOptions {
   readonly yes?: boolean;
   readonly now?: boolean;
   readonly json: boolean;
-}
-
-interface ConfirmParts {
-  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  readonly output: ConsoleOutput;
 }
 
 /**
@@ -32,7 +27,7 @@ export async function confirmRollback(
   client: Pick<AdminClient, 'previewRollback'>,
   { id, kind, state }: Pick<RolloutStatus, 'id' | 'kind' | 'state'>,
   { yes = false, now = false, json }: RollbackOptions,
-  { input, output }: ConfirmParts,
+  { input, output }: { readonly input: AnswerInput; readonly output: ConsoleOutput },
 ): Promise<Extract<AskedVerb, { readonly verb: 'rollback' }> | undefined> {
   // Nothing begins by it: the daemon says what there is to say.
   const isBegun = kind === 'rollback' || state === 'rollingBack';

@@ -1,18 +1,13 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { formatDuration } from '../../base/time.ts';
-import { stateWords } from '../../rollout/messages/sentences.ts';
+import { counted, stateWords } from '../../rollout/messages/sentences.ts';
 import { commandFor } from '../../rollout/status/command-for.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { type AskedVerb, type RolloutVerb, verbTraits } from '../../rollout/verbs/verbs.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
-import { makeConsent } from '../shell/operator.ts';
-
-interface ConfirmParts {
-  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  readonly output: NodeJS.WritableStream;
-}
+import { type AnswerInput, makeConsent } from '../shell/operator.ts';
 
 /**
  * Shows what a verb without a target would be for, and asks (P15).
@@ -22,7 +17,7 @@ interface ConfirmParts {
 export async function confirmVerb(
   status: RolloutStatus,
   verb: RolloutVerb,
-  { input, output }: ConfirmParts,
+  { input, output }: { readonly input: AnswerInput; readonly output: NodeJS.WritableStream },
 ): Promise<AskedVerb | undefined> {
   const asked = askedNow(status, verb);
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, verb));
@@ -39,10 +34,10 @@ function questionOf(status: RolloutStatus, asked: AskedVerb): string {
       if ('planHash' in asked) {
         const drift =
           status.drift === null ? '' : ` (changed since plan ${status.drift.from}: ${status.drift.words})`;
-        return `Plan ${asked.planHash} of ${id} waits for approval: ${collectors(planned)} to ${targetBuild}${drift}. Approve it?`;
+        return `Plan ${asked.planHash} of ${id} waits for approval: ${counted(planned, 'collector')} to ${targetBuild}${drift}. Approve it?`;
       }
       const size = waves.find(({ name }) => name === asked.wave)?.size ?? 0;
-      return `Wave ${asked.wave} of ${id} waits for approval: ${collectors(size)} to ${targetBuild}. Approve it?`;
+      return `Wave ${asked.wave} of ${id} waits for approval: ${counted(size, 'collector')} to ${targetBuild}. Approve it?`;
     }
     case 'skipSoak': {
       const endsAt = waves.find(({ name }) => name === asked.wave)?.soakEndsAt ?? null;
@@ -52,7 +47,7 @@ function questionOf(status: RolloutStatus, asked: AskedVerb): string {
     case 'resume':
       return `${id} is ${stateWords(status.state)}: ${status.reason}. The failures so far will no longer count, and the limit stays. Resume it?`;
     case 'retry':
-      return `${collectors(asked.failed)} of ${id} failed. Retry them?`;
+      return `${counted(asked.failed, 'collector')} of ${id} failed. Retry them?`;
     // Asked for by name alone.
     case 'pause':
     case 'abort':
@@ -61,10 +56,6 @@ function questionOf(status: RolloutStatus, asked: AskedVerb): string {
     default:
       return asked satisfies never;
   }
-}
-
-function collectors(count: number): string {
-  return count === 1 ? '1 collector' : `${count} collectors`;
 }
 
 function nothingWords({ id, state }: RolloutStatus, verb: RolloutVerb): string {

@@ -1,5 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { RepairPreviewBody } from '../../contract/admin/verbs.ts';
+import { counted } from '../../rollout/messages/sentences.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import { UsageFailure } from '../shell/command.ts';
@@ -88,8 +89,4 @@ export function effectOf({ ownRecord, upgrades }: RepairPreviewBody, settlement:
     ...(watched === 0 ? [] : [`${counted(watched, 'upgrade')} watched to the deadline`]),
     ...(withdrawn === 0 ? [] : [`${counted(withdrawn, 'upgrade')} withdrawn${freed}`]),
   ].join('; ');
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -5,7 +5,7 @@ import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
-import { operatorName } from '../shell/operator.ts';
+import { type AnswerInput, operatorName } from '../shell/operator.ts';
 import { chooseRollout, listRollouts } from './choose-rollout.ts';
 import { confirmRollback } from './confirm-rollback.ts';
 import { confirmVerb } from './confirm-verb.ts';
@@ -38,7 +38,7 @@ export async function verbCommand(
   named: string | undefined,
   options: VerbOptions,
   output: ConsoleOutput,
-  input: NodeJS.ReadableStream & { readonly isTTY?: boolean } = process.stdin,
+  input: AnswerInput = process.stdin,
 ): Promise<ExitCode> {
   const status = await withDaemon(options, async (client) => {
     const chosen = chooseRollout(await listRollouts(client, named), named, verb);

@@ -1,8 +1,7 @@
 import { createWriteStream, openSync } from 'node:fs';
 import type { LoggerParts } from '../../observability/logger.ts';
-import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { isFileError } from '../shell/write-lines.ts';
+import { fileFailure } from '../shell/write-lines.ts';
 
 export type LogDestination = NonNullable<LoggerParts['destination']>;
 
@@ -16,8 +15,8 @@ export const noLog: LogDestination = { write: () => undefined };
  */
 export function openLogFile(path: string, { err }: Pick<ConsoleOutput, 'err'>): LogDestination {
   const stream = createWriteStream(path, { fd: openToAdd(path) });
-  stream.once('error', (error) =>
-    err.write(`the log ${path} can't be written any more: ${reasonOf(error)}\n`),
+  stream.once('error', (error: NodeJS.ErrnoException) =>
+    err.write(`the log ${path} can't be written any more: ${error.code ?? error.message}\n`),
   );
   return {
     write: (line) => {
@@ -30,12 +29,6 @@ function openToAdd(path: string): number {
   try {
     return openSync(path, 'a');
   } catch (error) {
-    if (!isFileError(error)) throw error;
-    const message = `cannot write the log ${path}: ${reasonOf(error)}`;
-    throw new UsageFailure(message, { cause: error });
+    throw fileFailure(error, (why) => `cannot write the log ${path}: ${why}`);
   }
-}
-
-function reasonOf(error: NodeJS.ErrnoException): string {
-  return error.code ?? error.message;
 }

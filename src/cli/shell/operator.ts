@@ -15,10 +15,13 @@ export function operatorName(): string {
 /** Asks before something is lost; true means go on. */
 export type AskConsent = (question: string, stop: AbortSignal) => Promise<boolean>;
 
+/** Where a person may answer. */
+export type AnswerInput = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
 interface ConsentParts {
   /** `--yes`: asked and answered. */
   readonly yes: boolean;
-  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly input: AnswerInput;
   readonly output: NodeJS.WritableStream;
   /** Said where nobody can be asked. */
   readonly refusal?: string;

@@ -2,8 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RedisConfig } from '../../redis/connection/redis-config.ts';
 import { startEmbeddedRedis } from '../../redis/embedded/start-embedded-redis.ts';
-import { UsageFailure } from './command.ts';
-import { isFileError } from './write-lines.ts';
+import { fileFailure } from './write-lines.ts';
 
 /** Nobody shares it, so no config has a say. */
 export const embeddedKeyPrefix = 'upwave';
@@ -36,10 +35,11 @@ function makeDataDir(dataDir: string): void {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.W_OK);
   } catch (error) {
-    if (!isFileError(error)) throw error;
-    const why = error.code ?? error.message;
-    const message = `the embedded Redis keeps its data in ${dataDir}, and can't write there (${why}); start upwave in a folder that it may write to`;
-    throw new UsageFailure(message, { cause: error });
+    throw fileFailure(
+      error,
+      (why) =>
+        `the embedded Redis keeps its data in ${dataDir}, and can't write there (${why}); start upwave in a folder that it may write to`,
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { UsageFailure } from './command.ts';
+import { type CommandFailure, UsageFailure } from './command.ts';
 
 /** Texts of a line each, without its end. */
 export type Lines = Iterable<string> | AsyncIterable<string>;
@@ -27,9 +27,7 @@ export async function writeLinesToFile(path: string, lines: Lines): Promise<void
       throw error;
     }
   } catch (error) {
-    if (!isFileError(error)) throw error;
-    const message = `cannot write ${path}: ${error.code ?? error.message}`;
-    throw new UsageFailure(message, { cause: error });
+    throw fileFailure(error, (why) => `cannot write ${path}: ${why}`);
   }
 }
 
@@ -48,7 +46,13 @@ export async function writeLines(stream: NodeJS.WritableStream, lines: Lines): P
   }
 }
 
-export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+/** An error of the file system as what the command fails with. @throws any other error as it is */
+export function fileFailure(error: unknown, words: (why: string) => string): CommandFailure {
+  if (!isFileError(error)) throw error;
+  return new UsageFailure(words(error.code ?? error.message), { cause: error });
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error;
 }
 

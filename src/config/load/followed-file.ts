@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { hashHex } from '../../base/hash.ts';
-import { errorCodeOf } from '../../base/node-errors.ts';
+import { unlessRefused } from '../../base/node-errors.ts';
 import { readTextFile } from '../source/text-file.ts';
 import { fileBytesMax } from '../source/yaml-source.ts';
 
@@ -31,10 +31,5 @@ function contentOf(path: string): string {
 
 /** A pipe can be read once, and that is for the config. */
 function isRegularFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch (error) {
-    if (errorCodeOf(error) === undefined) throw error;
-    return false;
-  }
+  return unlessRefused(() => statSync(path).isFile()) ?? false;
 }

@@ -228,22 +228,13 @@ function redisOf(
   ca: string | undefined,
 ): RedisConfig {
   const { keyPrefix, username, tls } = redis;
+  const access = { username, password, tls, keyPrefix, ca };
   if (redis.url !== undefined)
     return { kind: 'single', url: withPassword(redis.url, password), keyPrefix, ca };
-  if (redis.cluster !== undefined)
-    return { kind: 'cluster', nodes: redis.cluster, username, password, tls, keyPrefix, ca };
+  if (redis.cluster !== undefined) return { kind: 'cluster', nodes: redis.cluster, ...access };
   invariant(
     redis.sentinels !== undefined && redis.name !== undefined,
     'the schema wants url, cluster, or sentinels with name',
   );
-  return {
-    kind: 'sentinel',
-    sentinels: redis.sentinels,
-    name: redis.name,
-    username,
-    password,
-    tls,
-    keyPrefix,
-    ca,
-  };
+  return { kind: 'sentinel', sentinels: redis.sentinels, name: redis.name, ...access };
 }

@@ -4,6 +4,7 @@ import { reservedNames } from '../../base/vocabulary.ts';
 import {
   guessable,
   partOf,
+  reportBoth,
   secretFile,
   secretText,
   unprintable,
@@ -106,8 +107,7 @@ export const HttpSchema = z
       const { host, token, tokenFile, tokens, trustedProxy } = http;
       for (const index of repeatedNames(tokens))
         report('is the name of another token; each has its own', ['tokens', index, 'name']);
-      if (token !== undefined && tokenFile !== undefined)
-        report('both token and tokenFile are given; keep one', ['tokenFile']);
+      reportBoth(http, ['token', 'tokenFile'], report);
       if (
         typeof host === 'string' &&
         !isLoopback(host) &&

@@ -5,6 +5,7 @@ import {
   guessable,
   oneOf,
   oneOrMany,
+  reportBoth,
   secretFile,
   secretText,
   shortName,
@@ -98,9 +99,9 @@ const Email = z
     to: oneOrMany(mailAddress, 50).describe('One address, or a list of them.'),
   })
   .check(
-    wholeCheck(({ username, password, passwordFile }, report) => {
-      if (password !== undefined && passwordFile !== undefined)
-        report('both password and passwordFile are given; keep one', ['passwordFile']);
+    wholeCheck((email, report) => {
+      const { username, password, passwordFile } = email;
+      reportBoth(email, ['password', 'passwordFile'], report);
       const hasPassword = password !== undefined || passwordFile !== undefined;
       if (hasPassword !== (username !== undefined))
         report('needs both username and a password, or none of them');

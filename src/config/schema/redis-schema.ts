@@ -3,6 +3,7 @@ import { Secret } from '../../base/secret.ts';
 import { quote, withoutUserInfo } from '../source/config-error.ts';
 import {
   filePath,
+  reportBoth,
   secretFile,
   secretText,
   unprintable,
@@ -95,9 +96,7 @@ export const RedisSchema = z
         report("is missing; sentinels need the group's name", ['name']);
       }
       if (sentinels === undefined && name !== undefined) report('is for sentinels only; remove it', ['name']);
-      if (password !== undefined && passwordFile !== undefined) {
-        report('both password and passwordFile are given; keep one', ['passwordFile']);
-      }
+      reportBoth(redis, ['password', 'passwordFile'], report);
       const isTls = url instanceof Secret ? url.reveal().startsWith('rediss:') : tls === true;
       if (caFile !== undefined && !isTls) {
         report(`is for TLS; ${url === undefined ? 'set tls: true' : 'write rediss:// in url'}`, ['caFile']);

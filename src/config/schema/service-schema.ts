@@ -4,6 +4,7 @@ import {
   duration,
   filePath,
   percentage,
+  reportBoth,
   secretFile,
   secretText,
   unfitForId,
@@ -91,12 +92,9 @@ export const ServiceSchema = z
   .check(
     wholeCheck((service, report) => {
       for (const { key, fileKey, variable } of credentials) {
-        const isFile = service[fileKey] !== undefined;
-        if (service[key] !== undefined && isFile)
-          report(`both ${key} and ${fileKey} are given; keep one`, [fileKey]);
-        if (service[key] === undefined && !isFile) {
+        reportBoth(service, [key, fileKey], report);
+        if (service[key] === undefined && service[fileKey] === undefined)
           report(`is missing; give ${key}, such as \${${variable}}, or ${fileKey}`, [key]);
-        }
       }
     }),
   )

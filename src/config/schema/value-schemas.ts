@@ -92,9 +92,18 @@ export const unfitForId = {
 export function oneOf(one: string, other: string) {
   return wholeCheck((value, report) => {
     if (value[one] === undefined && value[other] === undefined) report(`needs ${one} or ${other}`);
-    if (value[one] !== undefined && value[other] !== undefined)
-      report(`both ${one} and ${other} are given; keep one`, [other]);
+    reportBoth(value, [one, other], report);
   });
+}
+
+/** Reports the second of two keys where both are given. */
+export function reportBoth(
+  value: Readonly<Record<string, unknown>>,
+  [one, other]: readonly [string, string],
+  report: WholeReport,
+): void {
+  if (value[one] !== undefined && value[other] !== undefined)
+    report(`both ${one} and ${other} are given; keep one`, [other]);
 }
 
 /** `prometheus`, or `prometheus-2` and so on where that is taken. */
@@ -145,28 +154,24 @@ export function oneOrMany<Item extends z.ZodType>(item: Item, entriesMax: number
  * The check must bear parts of any type; it sees only those that were right as what they should be.
  */
 export function wholeCheck(check: (value: Record<string, unknown>, report: WholeReport) => void) {
-  return z.superRefine<unknown>(
-    (value, context) => {
-      if (typeof value !== 'object' || value === null) return;
-      check({ ...value }, (message, path = []) => {
-        context.addIssue({ code: 'custom', message, path: [...path] });
-      });
-    },
-    { when: () => true },
-  );
+  return checkAnyway((value, report) => {
+    if (typeof value === 'object' && value !== null) check({ ...value }, report);
+  });
 }
 
 export type WholeReport = (message: string, path?: readonly PropertyKey[]) => void;
 
 /** The same for a list. */
 export function wholeListCheck(check: (entries: readonly unknown[], report: WholeReport) => void) {
+  return checkAnyway((entries, report) => {
+    if (Array.isArray(entries)) check(entries, report);
+  });
+}
+
+function checkAnyway(check: (value: unknown, report: WholeReport) => void) {
   return z.superRefine<unknown>(
-    (entries, context) => {
-      if (!Array.isArray(entries)) return;
-      check(entries, (message, path = []) => {
-        context.addIssue({ code: 'custom', message, path: [...path] });
-      });
-    },
+    (value, context) =>
+      check(value, (message, path = []) => context.addIssue({ code: 'custom', message, path: [...path] })),
     { when: () => true },
   );
 }

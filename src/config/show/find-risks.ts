@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { errorCodeOf } from '../../base/node-errors.ts';
+import { unlessRefused } from '../../base/node-errors.ts';
 import { isSearchGate } from '../../rollout/model/policy.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
 import { accountConfigsOf } from '../account-configs.ts';
@@ -91,11 +91,6 @@ function openFile(path: string): readonly string[] {
 
 /** @returns undefined for what is no file, or can't be looked at: a gate's file may appear later, and its gate says why not */
 function modeOf(path: string): number | undefined {
-  try {
-    const stat = statSync(path);
-    return stat.isFile() ? stat.mode : undefined;
-  } catch (error) {
-    if (errorCodeOf(error) === undefined) throw error;
-    return undefined;
-  }
+  const stat = unlessRefused(() => statSync(path));
+  return stat?.isFile() === true ? stat.mode : undefined;
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCodeOf } from '../../base/node-errors.ts';
+import { unlessRefused } from '../../base/node-errors.ts';
 
 /** Whether this user could write reports there, by what the file system shows now. One sentence, or none. */
 export function reportRisk(directory: string): readonly string[] {
@@ -15,21 +15,16 @@ export function reportRisk(directory: string): readonly string[] {
 
 /** The path itself, or the nearest one above that exists. */
 function nearestPath(path: string): { readonly path: string; readonly isDirectory: boolean } | undefined {
-  try {
-    return { path, isDirectory: statSync(path).isDirectory() };
-  } catch (error) {
-    if (errorCodeOf(error) === undefined) throw error;
-    const above = dirname(path);
-    return above === path ? undefined : nearestPath(above);
-  }
+  const isDirectory = unlessRefused(() => statSync(path).isDirectory());
+  if (isDirectory !== undefined) return { path, isDirectory };
+  const above = dirname(path);
+  return above === path ? undefined : nearestPath(above);
 }
 
 function mayWrite(path: string): boolean {
-  try {
+  const isGranted = unlessRefused(() => {
     accessSync(path, constants.W_OK);
     return true;
-  } catch (error) {
-    if (errorCodeOf(error) === undefined) throw error;
-    return false;
-  }
+  });
+  return isGranted === true;
 }

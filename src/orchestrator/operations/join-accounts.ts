@@ -126,9 +126,7 @@ async function pageAll(
   if (before !== undefined && from === undefined) return undefined;
   const pages = await Promise.all(
     accounts.map((each, index) =>
-      known[index] === undefined
-        ? pageOlder(each, from, limit)
-        : each.pageRollouts({ limit, ...(before !== undefined && { before }) }),
+      known[index] === undefined ? pageOlder(each, from, limit) : each.pageRollouts({ limit, before }),
     ),
   );
   const rollouts = newestFirst(pages.flatMap((page) => page?.rollouts ?? []));
@@ -146,7 +144,7 @@ async function pageOlder(
   const rollouts: RolloutStatusPage['rollouts'][number][] = [];
   let next: string | null | undefined;
   for (let pages = 0; pages < pagesReadMax && next !== null && rollouts.length < limit; pages += 1) {
-    const page = await account.pageRollouts({ limit, ...(next !== undefined && { before: next }) });
+    const page = await account.pageRollouts({ limit, before: next });
     rollouts.push(...(page?.rollouts ?? []).filter((status) => than === undefined || isOlder(status, than)));
     next = page?.next ?? null;
   }

@@ -184,12 +184,12 @@ export interface RolloutStatusPage {
 
 /** Which events a person asks for. All given parts must match. */
 export interface EventFilter {
-  readonly since?: EpochMs;
+  readonly since?: EpochMs | undefined;
   /** Its name, or the beginning of it up to a dot. */
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** Id, or a part of the name, in either case. */
-  readonly collector?: string;
-  readonly by?: string;
+  readonly collector?: string | undefined;
+  readonly by?: string | undefined;
 }
 
 /** What an operator can see and do with rollouts, from what the store knows. */

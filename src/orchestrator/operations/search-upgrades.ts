@@ -7,7 +7,7 @@ import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 
 export interface UpgradeSearch extends UpgradeFilter {
   /** `next` of the page before; undefined: from the beginning. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   readonly limit: number;
 }
 

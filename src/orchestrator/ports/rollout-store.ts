@@ -68,7 +68,7 @@ export interface RepairedUpgrade {
 /** A piece of the history, newest first. */
 export interface RolloutsPage {
   /** Only those that were created before this one; undefined: from the newest on. */
-  readonly before?: string;
+  readonly before?: string | undefined;
   readonly limit: number;
 }
 

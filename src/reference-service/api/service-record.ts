@@ -7,11 +7,8 @@ import type { SimulatedTask } from '../fleet/upgrade-tasks.ts';
 import type { ServiceFailure } from '../scenario/service-failure.ts';
 
 /** An accepted create. */
-export interface RecordedCreate {
+export interface RecordedCreate extends Pick<SimulatedTask, 'collectorId' | 'fromVersion' | 'toVersion'> {
   readonly taskId: string;
-  readonly collectorId: number;
-  readonly fromVersion: string;
-  readonly toVersion: string;
   readonly at: EpochMs;
   /** The instant by which the task's course ends, as drawn; a collector that dies may move it. */
   readonly endsAt: EpochMs;

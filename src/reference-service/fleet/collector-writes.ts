@@ -3,10 +3,8 @@ import type { EpochMs } from '../../base/time.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
 import { fixedField, invalidField, missingField, refusal } from './refusals.ts';
 import type { SimulatedCollector } from './simulated-collector.ts';
-import { modifiableFields, readCollectorStatement } from './statements.ts';
+import { modifiableFields, readCollectorStatement, type Stated, type StatedUpdate } from './statements.ts';
 import { checkIfMatch, collectorETag, collectorView } from './views.ts';
-
-type Stated = Readonly<Record<string, unknown>>;
 
 /**
  * Creates a Hosted Collector (collector-api.md §4.1); Installed ones register themselves.
@@ -62,15 +60,9 @@ const wholeFields = [...modifiableFields, 'alive', 'collectorVersion', 'osName',
 export function updateCollector(
   registry: CollectorRegistry,
   collector: SimulatedCollector,
-  update: {
-    readonly stated: Stated;
-    readonly ifMatch: string | undefined;
-    readonly isStrict: boolean;
-    readonly now: EpochMs;
-  },
+  { stated, ifMatch, isStrict, now }: StatedUpdate,
 ): void {
-  const { stated, isStrict, now } = update;
-  checkIfMatch(update.ifMatch, collectorETag(collector));
+  checkIfMatch(ifMatch, collectorETag(collector));
   const { facts } = collector;
   if (stated['id'] !== facts.id) throw refusal('BadRequestCollectorId');
   if (stated['collectorType'] !== undefined && stated['collectorType'] !== facts.collectorType) {

@@ -4,10 +4,8 @@ import { ServiceFailure } from '../scenario/service-failure.ts';
 import { missingField, refusal } from './refusals.ts';
 import type { CollectorSource, SimulatedCollector } from './simulated-collector.ts';
 import type { SourceRegistry } from './source-registry.ts';
-import { readSourceStatement } from './statements.ts';
+import { readSourceStatement, type Stated, type StatedUpdate } from './statements.ts';
 import { checkIfMatch, sourceETag } from './views.ts';
-
-type Stated = Readonly<Record<string, unknown>>;
 
 /** @throws ServiceFailure with a code of collector-api.md §7.4 */
 export function createSource(
@@ -31,17 +29,11 @@ export function createSource(
 export function updateSource(
   registry: SourceRegistry,
   target: { readonly collector: SimulatedCollector; readonly source: CollectorSource },
-  update: {
-    readonly stated: Stated;
-    readonly ifMatch: string | undefined;
-    readonly isStrict: boolean;
-    readonly now: EpochMs;
-  },
+  { stated, ifMatch, isStrict, now }: StatedUpdate,
 ): CollectorSource {
   const { collector, source } = target;
-  const { stated, isStrict, now } = update;
   refuseInJsonMode(collector);
-  checkIfMatch(update.ifMatch, sourceETag(source));
+  checkIfMatch(ifMatch, sourceETag(source));
   if (source.stoppedAt !== undefined) {
     throw new ServiceFailure(400, 'service.source.stopping', 'the source is being deleted');
   }

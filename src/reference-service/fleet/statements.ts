@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hashHex } from '../../base/hash.ts';
+import type { EpochMs } from '../../base/time.ts';
 import { collectorAccess } from '../../contract/collector-management/field-access.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import { sourceNameOf } from '../../contract/collector-management/sources.ts';
@@ -45,6 +46,17 @@ export const modifiableFields = Object.keys(ModifiableFields.shape) as readonly 
 
 type ModifiableStatement = z.output<typeof ModifiableFields>;
 
+/** The fields that a request states. */
+export type Stated = Readonly<Record<string, unknown>>;
+
+/** An update of a collector or a source, as a request asks for it. */
+export interface StatedUpdate {
+  readonly stated: Stated;
+  readonly ifMatch: string | undefined;
+  readonly isStrict: boolean;
+  readonly now: EpochMs;
+}
+
 /** What a request says of a collector: the modifiable fields it states, and those nobody knows. */
 interface CollectorStatement {
   readonly modifiable: Partial<ModifiableStatement>;
@@ -56,7 +68,7 @@ interface CollectorStatement {
  * @throws ServiceFailure for the first field that can't be: with its documented code, else `service.<field>.invalid`
  */
 export function readCollectorStatement(
-  stated: Readonly<Record<string, unknown>>,
+  stated: Stated,
   collectorType: CollectorFacts['collectorType'],
 ): CollectorStatement {
   const read = SomeModifiableFields.safeParse(stated);
@@ -129,7 +141,7 @@ const serviceFields: readonly string[] = ['id', 'alive', 'state'];
  *   `service.<field>.invalid` or `.missing`
  */
 export function readSourceStatement(
-  stated: Readonly<Record<string, unknown>>,
+  stated: Stated,
   isCloudToCloud: (sourceType: string) => boolean,
 ): CollectorSource['stated'] {
   const { sourceType, description } = stated;

@@ -18,17 +18,13 @@ import {
 } from './simulated-collector.ts';
 import { SourceRegistry } from './source-registry.ts';
 import { createSource, deleteSource, updateSource } from './source-writes.ts';
+import type { Stated, StatedUpdate } from './statements.ts';
 import { restoredCollector, type StoredWorld, storedCollector } from './stored-world.ts';
 import type { SettledRule } from './upgrade-outcome.ts';
 import { type AskedTask, type SimulatedTask, UpgradeTasks } from './upgrade-tasks.ts';
 
-type Stated = Readonly<Record<string, unknown>>;
-
-/** What an update brings: the fields it states, and its `If-Match` header. */
-interface Update {
-  readonly stated: Stated;
-  readonly ifMatch: string | undefined;
-}
+/** What the request of an update brings. */
+type Update = Pick<StatedUpdate, 'stated' | 'ifMatch'>;
 
 /**
  * An account's fleet with its sources, builds and tasks. Nothing in it ticks: each question is answered for the instant
@@ -224,7 +220,7 @@ export class World {
     };
   }
 
-  #judged(update: Update) {
+  #judged(update: Update): StatedUpdate {
     return { ...update, isStrict: this.#hasStrictUpdates, now: this.now() };
   }
 

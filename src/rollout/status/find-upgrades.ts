@@ -7,20 +7,20 @@ import { failureClassOf } from '../model/upgrade-figures.ts';
 /** Which upgrades of a rollout a person asks for. All given parts must match. */
 export interface UpgradeFilter {
   /** Any of these. */
-  readonly states?: readonly UpgradeState[];
+  readonly states?: readonly UpgradeState[] | undefined;
   /** Index of a wave. */
-  readonly wave?: number;
+  readonly wave?: number | undefined;
   /** Label of a stratum. */
-  readonly stratum?: string;
+  readonly stratum?: string | undefined;
   /**
    * Words of its reason, in this order; `…` stands for anything, as in the text of a cause. Or the kind of its reason, or its
    * failure class, by name.
    */
-  readonly cause?: string;
+  readonly cause?: string | undefined;
   /** Words that its name, id, builds, stratum or caps contain, in any order. */
-  readonly match?: string;
+  readonly match?: string | undefined;
   /** What its collector was like when it was planned: all of these. The search reads nobody else. */
-  readonly attributes?: readonly Attribute[];
+  readonly attributes?: readonly Attribute[] | undefined;
 }
 
 /** Separates upgrades that match a filter from the others. Letters match in either case. */
