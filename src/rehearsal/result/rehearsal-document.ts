@@ -1,5 +1,12 @@
 import type { DurationMs } from '../../base/time.ts';
-import { clock, type Plot, type Shape } from '../../rollout/report/plots.ts';
+import {
+  clock,
+  labelWidth,
+  plotWidth,
+  type TimeAxis,
+  type WaveRow,
+  wavesPlot,
+} from '../../rollout/report/plots.ts';
 import {
   type Block,
   heading,
@@ -9,6 +16,7 @@ import {
   text,
 } from '../../rollout/report/report-document.ts';
 import { assumedWords, notPlayedWords } from './assumed-words.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import {
   clockWords,
   endWords,
@@ -38,7 +46,7 @@ export function rehearsalDocument(shown: Shown): ReportDocument {
     blocks: [
       table(['', ''], facts),
       heading('Waves'),
-      plot(wavesPlot(shown)),
+      plot(wavesPlot(waveRows(rehearsal), axisOf(shown))),
       text('Dark: the median. Light: from the 5th to the 95th percentile of the seeds.'),
       table(
         ['wave', 'collectors', 'opened', 'passed'],
@@ -63,41 +71,28 @@ function heldBlocks({ rehearsal: { heldStrata, seeds } }: Shown): readonly Block
 }
 
 const heldMax = 20;
-const width = 900;
-const labelWidth = 140;
-const rowHeight = 26;
 
 /** Each wave from its opening to its end: dark in nearly all seeds, light in the earliest and latest of them. */
-function wavesPlot(shown: Shown): Plot {
+function waveRows({ waves, beganAt, tookMs }: Rehearsal): readonly WaveRow[] {
+  const bar = (fill: 'soak' | 'open', from: DurationMs, to: DurationMs) => ({
+    fill,
+    from: beganAt + from,
+    to: beganAt + to,
+  });
+  return waves.map(({ name, opened, passed }) => {
+    if (opened.afterMs === null) return { name, bars: [] };
+    const { p95, median } = passed.afterMs ?? tookMs;
+    return { name, bars: [bar('soak', opened.afterMs.p5, p95), bar('open', opened.afterMs.median, median)] };
+  });
+}
+
+function axisOf(shown: Shown): TimeAxis {
   const { waves, beganAt, tookMs } = shown.rehearsal;
   const lastMs = Math.max(1, tookMs.p95, ...waves.map(({ passed }) => passed.afterMs?.p95 ?? 0));
-  const x = (afterMs: DurationMs) =>
-    Math.round(labelWidth + Math.min(1, afterMs / lastMs) * (width - labelWidth));
-  const shapes = waves.flatMap(({ name, opened, passed }, row): Shape[] => {
-    const y = row * rowHeight + 4;
-    const label: Shape = { kind: 'text', x: 0, y: y + 14, text: name, anchor: 'start' };
-    if (opened.afterMs === null) return [label];
-    const until = passed.afterMs ?? { p5: tookMs.p5, median: tookMs.median, p95: tookMs.p95 };
-    const bar = (fill: 'soak' | 'open', from: DurationMs, to: DurationMs): Shape => ({
-      ...{ kind: 'bar', fill, x: x(from), y, width: Math.max(2, x(to) - x(from)), height: rowHeight - 8 },
-      text: `${name}: ${clockWords(beganAt + from, shown)} to ${clockWords(beganAt + to, shown)}`,
-    });
-    return [
-      label,
-      bar('soak', opened.afterMs.p5, until.p95),
-      bar('open', opened.afterMs.median, until.median),
-    ];
-  });
-  const height = waves.length * rowHeight + 22;
-  const at = { kind: 'text', y: height - 6 } as const;
   return {
-    title: 'Waves over time',
-    width,
-    height,
-    shapes: [
-      ...shapes,
-      { ...at, x: labelWidth, text: clockWords(beganAt, shown), anchor: 'start' },
-      { ...at, x: width, text: clockWords(beganAt + lastMs, shown), anchor: 'end' },
-    ],
+    from: beganAt,
+    to: beganAt + lastMs,
+    x: (at) => Math.round(labelWidth + Math.min(1, (at - beganAt) / lastMs) * (plotWidth - labelWidth)),
+    words: (at) => clockWords(at, shown),
   };
 }

@@ -109,17 +109,10 @@ function countEnds(results: readonly SeedResult[]): readonly RehearsedEnd[] {
 function summarizeWaves(results: readonly SeedResult[], beganAt: EpochMs): readonly RehearsedWave[] {
   return (results[0]?.waves ?? []).map(({ name, size }, index) => {
     const instants = (of: 'openedAt' | 'passedAt'): WaveInstants => {
-      const known = results
-        .flatMap(({ waves }) => waves[index]?.[of] ?? [])
-        .map((at) => at - beganAt)
-        .sort((a, b) => a - b);
+      const known = results.flatMap(({ waves }) => waves[index]?.[of] ?? []).map((at) => at - beganAt);
       if (known.length === 0) return { seeds: 0, afterMs: null };
-      const afterMs = {
-        p5: quantile(known, 0.05),
-        median: quantile(known, 0.5),
-        p95: quantile(known, 0.95),
-      };
-      return { seeds: known.length, afterMs };
+      const { p5, median, p95 } = range(known, 'lower');
+      return { seeds: known.length, afterMs: { p5, median, p95 } };
     };
     return { name, size, opened: instants('openedAt'), passed: instants('passedAt') };
   });

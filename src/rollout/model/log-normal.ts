@@ -1,4 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
+import type { DurationSummary } from './rollout.ts';
 
 /** How long upgrades take: log-normal (field-facts.md, Upgrades). */
 export interface DurationSpread {
@@ -14,13 +15,7 @@ export const p95PerMedian = 4;
 const z95 = 1.645;
 
 /** @returns the standard deviation of the logarithm, from the median and the 95th percentile */
-export function sigmaOf({
-  medianMs,
-  p95Ms,
-}: {
-  readonly medianMs: DurationMs;
-  readonly p95Ms: DurationMs;
-}): number {
+export function sigmaOf({ medianMs, p95Ms }: Pick<DurationSummary, 'medianMs' | 'p95Ms'>): number {
   return Math.log(Math.max(1, p95Ms / medianMs)) / z95;
 }
 

@@ -1,7 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import { writeExpectation } from '../messages/gates.ts';
 import type { GateCourse } from '../status/course.ts';
-import type { RolloutStatus } from '../status/status.ts';
 
 /** Shapes on a plane of `width` × `height`; whoever writes it down escapes its texts. */
 export interface Plot {
@@ -35,51 +34,48 @@ export type Shape =
       readonly anchor: 'start' | 'end';
     };
 
-const width = 900;
-const labelWidth = 140;
+export const plotWidth = 900;
+/** Beside an axis: names stand there. */
+export const labelWidth = 140;
 const rowHeight = 26;
 
-/**
- * Waves on a time axis: open, then soaking.
- * @param soaking when each wave began to soak, by name, as far as that is known
- */
-export function wavesPlot(
-  { waves, createdAt }: RolloutStatus,
-  until: EpochMs,
-  soaking: ReadonlyMap<string, EpochMs>,
-): Plot {
-  const axis = axisOf(createdAt, until);
-  const shapes = waves.flatMap(({ name, openedAt, passedAt }, row): Shape[] => {
+/** A wave, and how long it was in which state. */
+export interface WaveRow {
+  readonly name: string;
+  readonly bars: ReadonlyArray<{
+    readonly fill: 'open' | 'soak';
+    readonly from: EpochMs;
+    readonly to: EpochMs;
+  }>;
+}
+
+/** A time axis: where an instant is on it, and in words. */
+export interface TimeAxis {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  x(at: EpochMs): number;
+  words(at: EpochMs): string;
+}
+
+/** Waves on a time axis. */
+export function wavesPlot(rows: readonly WaveRow[], axis: TimeAxis): Plot {
+  const shapes = rows.flatMap(({ name, bars }, row): Shape[] => {
     const y = row * rowHeight + 4;
-    const label: Shape = { kind: 'text', x: 0, y: y + 14, text: name, anchor: 'start' };
-    if (openedAt === null) return [label];
-    const endsAt = passedAt ?? until;
-    const soaksAt = soaking.get(name) ?? endsAt;
-    const bar = (fill: 'open' | 'soak', from: EpochMs, to: EpochMs): Shape => {
-      const x = axis(from);
-      const words = `${name}: ${clock(from)} to ${clock(to)}`;
-      return {
-        kind: 'bar',
-        fill,
-        x,
-        y,
-        width: Math.max(2, axis(to) - x),
-        height: rowHeight - 8,
-        text: words,
-      };
-    };
     return [
-      label,
-      bar('open', openedAt, endsAt),
-      ...(soaksAt < endsAt ? [bar('soak', soaksAt, endsAt)] : []),
+      { kind: 'text', x: 0, y: y + 14, text: name, anchor: 'start' },
+      ...bars.map(({ fill, from, to }): Shape => {
+        const x = axis.x(from);
+        const text = `${name}: ${axis.words(from)} to ${axis.words(to)}`;
+        return { kind: 'bar', fill, x, y, width: Math.max(2, axis.x(to) - x), height: rowHeight - 8, text };
+      }),
     ];
   });
-  const height = waves.length * rowHeight + 22;
+  const height = rows.length * rowHeight + 22;
   return {
     title: 'Waves over time',
-    width,
+    width: plotWidth,
     height,
-    shapes: [...shapes, ...axisTexts(createdAt, until, height)],
+    shapes: [...shapes, ...axisTexts(axis, height)],
   };
 }
 
@@ -92,7 +88,7 @@ export function progressPlot(
   ends: ReadonlyArray<{ readonly at: EpochMs; readonly failed: boolean }>,
   { from, to, planned }: { readonly from: EpochMs; readonly to: EpochMs; readonly planned: number },
 ): Plot {
-  const axis = axisOf(from, to);
+  const axis = timeAxis(from, to);
   const base = progressHeight - 24;
   const high = Math.max(1, planned);
   const lineOf = (failed: boolean): Shape => {
@@ -103,7 +99,7 @@ export function progressPlot(
     );
     const last = [to, instants.length] as const;
     const points = [[from, 0] as const, ...steps, last].map(
-      ([at, count]) => [axis(at), round(base - (count / high) * (base - 10))] as const,
+      ([at, count]) => [axis.x(at), round(base - (count / high) * (base - 10))] as const,
     );
     return { kind: 'line', stroke: failed ? 'failed' : 'succeeded', points };
   };
@@ -116,9 +112,9 @@ export function progressPlot(
   };
   return {
     title: 'Succeeded and failed over time',
-    width,
+    width: plotWidth,
     height: progressHeight,
-    shapes: [top, lineOf(false), lineOf(true), ...axisTexts(from, to, progressHeight)],
+    shapes: [top, lineOf(false), lineOf(true), ...axisTexts(axis, progressHeight)],
   };
 }
 
@@ -134,11 +130,11 @@ export function gatePlot({ wave, name, expect, samples }: GateCourse): Plot | un
   const base = gateHeight - 24;
   const y = (value: number) =>
     round(high === low ? base / 2 : base - ((value - low) / (high - low)) * (base - 20));
-  const axis = axisOf(first.at, last.at);
+  const axis = timeAxis(first.at, last.at);
   const limit = y(expect.value);
   return {
     title: `Gate ${name} of wave ${wave} over time`,
-    width,
+    width: plotWidth,
     height: gateHeight,
     shapes: [
       { kind: 'text', x: 0, y: 14, text: `${wave}: ${name} ${writeExpectation(expect)}`, anchor: 'start' },
@@ -148,26 +144,32 @@ export function gatePlot({ wave, name, expect, samples }: GateCourse): Plot | un
         stroke: 'limit',
         points: [
           [labelWidth, limit],
-          [width, limit],
+          [plotWidth, limit],
         ],
       },
-      { kind: 'line', stroke: 'value', points: valued.map(({ at, value }) => [axis(at), y(value)] as const) },
-      ...axisTexts(first.at, last.at, gateHeight),
+      {
+        kind: 'line',
+        stroke: 'value',
+        points: valued.map(({ at, value }) => [axis.x(at), y(value)] as const),
+      },
+      ...axisTexts(axis, gateHeight),
     ],
   };
 }
 
-function axisOf(from: EpochMs, to: EpochMs): (at: EpochMs) => number {
+/** From one instant to another, in UTC. */
+export function timeAxis(from: EpochMs, to: EpochMs): TimeAxis {
   const span = Math.max(1, to - from);
-  return (at) =>
-    round(labelWidth + (Math.min(Math.max(at, from), to) - from) * ((width - labelWidth) / span));
+  const x = (at: EpochMs) =>
+    round(labelWidth + (Math.min(Math.max(at, from), to) - from) * ((plotWidth - labelWidth) / span));
+  return { from, to, x, words: clock };
 }
 
-function axisTexts(from: EpochMs, to: EpochMs, height: number): readonly Shape[] {
+function axisTexts({ from, to, words }: TimeAxis, height: number): readonly Shape[] {
   const y = height - 6;
   return [
-    { kind: 'text', x: labelWidth, y, text: clock(from), anchor: 'start' },
-    { kind: 'text', x: width, y, text: clock(to), anchor: 'end' },
+    { kind: 'text', x: labelWidth, y, text: words(from), anchor: 'start' },
+    { kind: 'text', x: plotWidth, y, text: words(to), anchor: 'end' },
   ];
 }
 

@@ -6,7 +6,7 @@ import type { PlanGroups } from '../model/plan-groups.ts';
 import { failedStates } from '../model/upgrade.ts';
 import type { GateCourse } from '../status/course.ts';
 import type { RolloutStatus, WaveStatus } from '../status/status.ts';
-import { clock, gatePlot, type Plot, progressPlot, wavesPlot } from './plots.ts';
+import { clock, gatePlot, type Plot, progressPlot, timeAxis, type WaveRow, wavesPlot } from './plots.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
 /** Everything that a report is made of. */
@@ -77,11 +77,6 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
 }
 
 function waves({ status, figures, madeAt, events, gates: courses }: ReportInput): readonly Block[] {
-  const soaking = new Map(
-    events.flatMap(({ event, wave, at }) =>
-      event === 'wave.soaking' && wave !== undefined ? [[wave, at] as const] : [],
-    ),
-  );
   const rows = status.waves.map((wave, index) => {
     const group = figures.waves.get(index);
     return [
@@ -98,7 +93,7 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
   const until = status.endedAt ?? madeAt;
   return [
     heading('Waves'),
-    plot(wavesPlot(status, until, soaking)),
+    plot(wavesPlot(waveRows(status.waves, { until, events }), timeAxis(status.createdAt, until))),
     table(['wave', 'state', 'opened', 'passed', 'succeeded', 'failures', 'one upgrade'], rows),
     plot(progressPlot(figures.ends, { from: status.createdAt, to: until, planned: status.planned })),
     ...(gates.length === 0
@@ -109,6 +104,21 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
           ...courses.flatMap((course) => gatePlot(course) ?? []).map(plot),
         ]),
   ];
+}
+
+/** Open, then soaking, as far as it is known when each wave began to soak. */
+function waveRows(
+  waves: readonly WaveStatus[],
+  { until, events }: Pick<ReportInput, 'events'> & { readonly until: EpochMs },
+): readonly WaveRow[] {
+  return waves.map(({ name, openedAt, passedAt }) => {
+    if (openedAt === null) return { name, bars: [] };
+    const to = passedAt ?? until;
+    const soaked = events.findLast(({ event, wave }) => event === 'wave.soaking' && wave === name);
+    const soaksAt = soaked?.at ?? to;
+    const soak = soaksAt < to ? [{ fill: 'soak', from: soaksAt, to } as const] : [];
+    return { name, bars: [{ fill: 'open', from: openedAt, to }, ...soak] };
+  });
 }
 
 function gateRow({ name: wave }: WaveStatus, gate: WaveStatus['gates'][number]): readonly string[] {
