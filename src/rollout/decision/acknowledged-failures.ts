@@ -1,4 +1,4 @@
-import type { AcknowledgedStratum, Rollout, RolloutView, StratumSummary } from '../model/rollout.ts';
+import type { AcknowledgedStratum, Rollout, RolloutView } from '../model/rollout.ts';
 import { assess, hasBegun } from './assess.ts';
 
 type Acknowledged = Pick<Rollout, 'waves' | 'acknowledgedStrata'>;
@@ -9,7 +9,9 @@ export function acknowledge(
   isMeant: (each: AcknowledgedStratum) => boolean,
 ): Acknowledged {
   const before = view.rollout.acknowledgedStrata;
-  const known = view.strata.filter((each) => each.failed > 0 && isMeant(each)).map(failuresIn);
+  const known = view.strata
+    .filter((each) => each.failed > 0 && isMeant(each))
+    .map(({ stratum, wave, failed, weight }): AcknowledgedStratum => ({ stratum, wave, failed, weight }));
   const waves = assess(view).assessed.map(({ index, wave, summary, assessment }) => {
     const more = weightIn(known, index) - weightIn(before.filter(isMeant), index);
     return {
@@ -46,10 +48,6 @@ export function hasExcessAcknowledged(view: RolloutView): boolean {
     return false;
   const weightOf = ({ waves }: Acknowledged) => waves.reduce((sum, each) => sum + each.acknowledgedWeight, 0);
   return weightOf(lowerAcknowledged(view)) < weightOf(view.rollout);
-}
-
-function failuresIn({ stratum, wave, failed, weight }: StratumSummary): AcknowledgedStratum {
-  return { stratum, wave, failed, weight };
 }
 
 function weightIn(strata: readonly AcknowledgedStratum[], index: number): number {

@@ -86,13 +86,11 @@ export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | u
 
 const windowWaits: ReadonlySet<LaneBlocker['kind']> = new Set(['window', 'freeze', 'windowTooShort']);
 
-/** Why collectors of this lane must wait, if they must. Evaluated in order: what an operator must repair comes first. */
-export function judgeLane(view: RolloutView, laneIndex: number, now: EpochMs): LaneVerdict {
-  return makeLaneJudge(view, now)(laneIndex);
-}
-
-/** Judges lanes of one view: thousands of them share a few time zones, for which the calendar is asked once. */
-function makeLaneJudge(view: RolloutView, now: EpochMs): (laneIndex: number) => LaneVerdict {
+/**
+ * Makes the rule that says why collectors of a lane must wait, if they must. Evaluated in order: what an operator must repair
+ * comes first. Thousands of lanes share a few time zones, for which the calendar is asked once.
+ */
+export function makeLaneJudge(view: RolloutView, now: EpochMs): (laneIndex: number) => LaneVerdict {
   const calendar = calendarOf(view.rollout);
   const held = new Map(view.rollout.heldStrata.map((each) => [each.stratum, each]));
   const openings = new Map<string, ZoneOpening>();

@@ -47,8 +47,8 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
 }
 
 function decideByState(view: AssessedView, now: EpochMs): Decision {
-  const { rollout } = view;
-  const deliver = deliverOverdue(view);
+  const { rollout, overdue } = view;
+  const deliver: Action[] = overdue.length === 0 ? [] : [{ do: 'deliver', collectorIds: overdue }];
   switch (rollout.state) {
     case 'running':
       return decideRunning(view, deliver, now);
@@ -97,7 +97,8 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   if (view.rollout.doubt !== undefined) return decideImplausible(view, view.rollout.doubt, { deliver, now });
   const progress = decideWave(view, now);
   // A breach goes before the hold of the build, which it causes: `onBreach` says what happens to this rollout.
-  if (progress.stops && (view.buildHold === null || isBreach(progress.actions))) {
+  const isBreach = progress.actions.some((action) => action.do === 'breach');
+  if (progress.stops && (view.buildHold === null || isBreach)) {
     return { ...stopOf(progress.actions), wakeAt: now };
   }
   if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
@@ -214,10 +215,6 @@ function countOpen(view: AssessedView): { readonly waiting: number; readonly ope
   return { waiting, open: total(view, (state) => !isEnd(state)) };
 }
 
-function isBreach(actions: readonly Action[]): boolean {
-  return actions.some((action) => action.do === 'breach');
-}
-
 function stop(action: Action, now: EpochMs): Decision {
   return { ...stopOf([action]), wakeAt: now };
 }
@@ -225,8 +222,4 @@ function stop(action: Action, now: EpochMs): Decision {
 function stopOf(actions: readonly Action[]): Omit<Decision, 'wakeAt'> {
   const blockers = actions.flatMap((action) => ('cause' in action ? [{ ...action.cause, until: null }] : []));
   return { actions, blockers };
-}
-
-function deliverOverdue(view: AssessedView): readonly Action[] {
-  return view.overdue.length === 0 ? [] : [{ do: 'deliver', collectorIds: view.overdue }];
 }

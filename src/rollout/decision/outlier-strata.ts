@@ -63,27 +63,12 @@ export interface Trip {
  * them the failures would be within bounds.
  * @returns undefined when no few strata explain it: then it is the build
  */
-export function findOutlierCauses(view: RolloutView, trip: Trip): readonly OutlierStratum[] | undefined {
-  return findOutliersIn(view, tallyStrata(view, view.strata), trip);
-}
-
-/** Whether strata could still turn out to explain it, if all that run elsewhere now end well. */
-export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
-  const suspects = new Set(view.strata.flatMap(({ failed, stratum }) => (failed > 0 ? [stratum] : [])));
-  const hopeful = view.strata.map((each) => ({
-    ...each,
-    active: 0,
-    succeeded: each.succeeded + (suspects.has(each.stratum) ? 0 : each.active),
-  }));
-  const isRunning = view.strata.some(({ active }) => active > 0);
-  return isRunning && findOutliersIn(view, tallyStrata(view, hopeful), trip) !== undefined;
-}
-
-function findOutliersIn(
+export function findOutlierCauses(
   view: RolloutView,
-  tallies: readonly StratumTally[],
   trip: Trip,
+  strata: readonly StratumSummary[] = view.strata,
 ): readonly OutlierStratum[] | undefined {
+  const tallies = tallyStrata(view, strata);
   const chanceMax = trip.triesEachStratum
     ? chanceWhenTripped
     : chanceWhenTripped / Math.max(1, tallies.length);
@@ -102,6 +87,18 @@ function findOutliersIn(
     }
   }
   return undefined;
+}
+
+/** Whether strata could still turn out to explain it, if all that run elsewhere now end well. */
+export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
+  const suspects = new Set(view.strata.flatMap(({ failed, stratum }) => (failed > 0 ? [stratum] : [])));
+  const hopeful = view.strata.map((each) => ({
+    ...each,
+    active: 0,
+    succeeded: each.succeeded + (suspects.has(each.stratum) ? 0 : each.active),
+  }));
+  const isRunning = view.strata.some(({ active }) => active > 0);
+  return isRunning && findOutlierCauses(view, trip, hopeful) !== undefined;
 }
 
 /** Strata that are not held, added up over the waves. */

@@ -124,7 +124,8 @@ function openOf(
   if (status.endedAt !== null) return [];
   const open: OpenIncident[] = [];
   if (headline.kind === 'needsApproval') {
-    const wave = state === 'awaitingApproval' ? null : waveThatWaits(status);
+    const waiting = status.waves.find((wave) => wave.state === 'awaitingApproval')?.name ?? null;
+    const wave = state === 'awaitingApproval' ? null : waiting;
     const incident = `${id}/approval/${wave ?? 'plan'}`;
     open.push({ incident, news: { event: 'approvalNeeded', wave } });
   } else if (headline.needsPerson && headline.kind !== 'paused' && headline.kind !== 'rollingBack') {
@@ -160,10 +161,6 @@ function heldStrataOf({ id, strata }: RolloutStatus): readonly OpenIncident[] {
   const waiting = further.reduce((sum, each) => sum + each.waiting, 0);
   const news = { event: 'stratumHeld', label, reason, waiting, others: further.length - 1 } as const;
   return [...incidents, { incident: `${id}/strata/${at}`, news }];
-}
-
-function waveThatWaits({ waves }: RolloutStatus): string | null {
-  return waves.find(({ state }) => state === 'awaitingApproval')?.name ?? null;
 }
 
 /** The mark of a rollout that waits for something that is known. */

@@ -97,9 +97,10 @@ function* arrangeRollback(
     return { policy, waves: present, groups };
   }
   const arranged = yield* arrange(rollbackPolicy(of.policy));
-  // A canary that matches none of them would let all start at once.
+  // A canary that matches none of them would let all start at once: then it is that of a policy with one wave.
   const hasCanary = chosen.length === 0 || (arranged.waves[0]?.members.length ?? 0) > 0;
-  return hasCanary ? arranged : yield* arrange(rollbackPolicy(withoutCanary(of.policy)));
+  const oneWave = { ...of.policy, waves: of.policy.waves.slice(0, 1) };
+  return hasCanary ? arranged : yield* arrange(rollbackPolicy(oneWave));
 }
 
 /**
@@ -119,9 +120,4 @@ export function rollbackPolicy(policy: Policy): Policy {
   const last = policy.waves.at(-1);
   const rest = { ...plainWave('rest'), ...(last !== undefined && { maxFailures: last.maxFailures }) };
   return { ...policy, waves: [canary, rest], approval: false, onBreach: 'hold' };
-}
-
-/** The same policy, as if all its collectors were in one wave. */
-function withoutCanary(policy: Policy): Policy {
-  return { ...policy, waves: policy.waves.slice(0, 1) };
 }

@@ -55,7 +55,8 @@ export function undoProgress(
   { members, ...rollout }: ComparedRollout,
 ): FleetSnapshot {
   if (!isSameBuild(rollout.targetBuild, targetBuild)) return fleet;
-  const reached = new Map(members.filter(isReached).map((member) => [member.id, member]));
+  const done = members.filter((member) => progressOf(member) !== 'touched');
+  const reached = new Map(done.map((member) => [member.id, member]));
   const collectors = fleet.collectors.map((collector) => {
     const member = reached.get(collector.id);
     return member === undefined ? collector : { ...collector, build: member.fromBuild, alive: true };
@@ -106,10 +107,6 @@ export function groupByKind<Each extends NamedCollector>(
     groups.set(kindOf(collector), group);
   }
   return [...groups].map(([kind, of]) => ({ kind, collectors: of }));
-}
-
-function isReached(member: ComparedMember): boolean {
-  return progressOf(member) !== 'touched';
 }
 
 function progressOf({ state }: ComparedMember): 'done' | 'inFlight' | 'touched' {

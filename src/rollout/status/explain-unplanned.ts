@@ -51,7 +51,10 @@ export function explainUnplanned(
     return { ...unplanned({ kind: 'noTarget', why, stopped, policy: name }), until };
   }
   const toTarget = upgrades.filter(({ rollout }) => rollout.targetBuild === target.build);
-  const failed = toTarget.find(({ rollout, upgrade }) => hasFailed(upgrade) && rollout.state !== 'succeeded');
+  const failed = toTarget.find(
+    ({ rollout, upgrade }) =>
+      upgrade !== undefined && isFailed(upgrade.progress.state) && rollout.state !== 'succeeded',
+  );
   // Whether the service offers it the upgrade is seen at the next scan; here it is taken to.
   const offered = { collectors: [], upgradableIds: new Set([collector.id]) };
   const judge = makeJudge(policy, target.build, offered, {
@@ -86,10 +89,6 @@ export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
 
 function stoppedOf(last: PastRecord | undefined): PastRecord['rollout'] | undefined {
   return last !== undefined && isStopped(last.rollout) ? last.rollout : undefined;
-}
-
-function hasFailed(upgrade: Upgrade | undefined): boolean {
-  return upgrade !== undefined && isFailed(upgrade.progress.state);
 }
 
 /** An explanation without the selection's rule. */

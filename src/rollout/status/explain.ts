@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { freeSlots, judgeLane, slotBlocker } from '../decision/admission.ts';
+import { freeSlots, makeLaneJudge, slotBlocker } from '../decision/admission.ts';
 import { assess, hasBegun } from '../decision/assess.ts';
 import { type Blocker, stateBlocker } from '../decision/blocker.ts';
 import { decideAssessed } from '../decision/decide.ts';
@@ -26,9 +26,14 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
   switch (progress.state) {
     case 'pending':
       return explained(...blockersOf(view, upgrade, now));
-    case 'retrying':
-      if (progress.dueAt > now && mayStart(view, upgrade)) break;
-      return asRetry(explained(...blockersOf(view, upgrade, now)), upgrade, progress.dueAt <= now);
+    case 'retrying': {
+      const isDue = progress.dueAt <= now;
+      const mayStart = view.rollout.state === 'running' && heldStratumOf(view, upgrade) === undefined;
+      if (!isDue && mayStart) break;
+      // One that waits for something else says all the same why it is a retry.
+      const { reason, until } = explained(...blockersOf(view, upgrade, now));
+      return { reason: waitingRetryWords(reason, { isDue, upgrade }), until };
+    }
     case 'queued':
       if (progress.refused === undefined && progress.heartbeatAfter === undefined)
         return { reason: progressWords(upgrade), until: null };
@@ -100,15 +105,10 @@ function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonl
   const [first] = blockers;
   const isStopped = view.braked || actions.some((action) => stopsAll.has(action.do));
   if (isStopped && first !== undefined) return [first];
-  const verdict = judgeLane(view, upgrade.identity.lane, now);
+  const verdict = makeLaneJudge(view, now)(upgrade.identity.lane);
   if (verdict.kind === 'blocked') return [verdict.blocker];
   if (freeSlots(view) <= 0) return [slotBlocker(view)];
   return [{ kind: 'turn', until: null }];
-}
-
-/** A retry that waits for something else says all the same why it is one. */
-function asRetry(explanation: UpgradeExplanation, upgrade: Upgrade, isDue: boolean): UpgradeExplanation {
-  return { ...explanation, reason: waitingRetryWords(explanation.reason, { isDue, upgrade }) };
 }
 
 /** What stops everybody; any other action leaves others a way. */
@@ -120,10 +120,6 @@ const stopsAll: ReadonlySet<Action['do']> = new Set([
   'moveGroup',
   'setBrake',
 ]);
-
-function mayStart(view: RolloutView, upgrade: Upgrade): boolean {
-  return view.rollout.state === 'running' && heldStratumOf(view, upgrade) === undefined;
-}
 
 function heldStratumOf({ rollout }: RolloutView, upgrade: Upgrade) {
   return rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);

@@ -20,9 +20,13 @@ export interface Headline {
 /** What a headline is made of: parts of the status. */
 export interface HeadlineFacts extends ApprovalFacts {
   readonly kind: 'upgrade' | 'rollback';
+  /** Whether it belongs to the account of the daemon that was asked: only `own` is worked on. */
   readonly account: AccountStatus['kind'];
+  /** Why its own record is unreadable: what is shown is what is known beside it; null while it is readable. */
   readonly recordUnreadable: UnreadableRecord['kind'] | null;
+  /** The budget that all rollouts share; null for one that has ended. */
   readonly api: ApiBudgetStatus | null;
+  /** What a running rollout waits for while nothing of it is in flight; null else. */
   readonly waitsFor: WaitsFor | null;
   /** Of the rollback of this rollout; null where there is none. */
   readonly rollbackState: RolloutState | null;

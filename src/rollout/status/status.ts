@@ -23,7 +23,6 @@ import { gateWords } from '../messages/gates.ts';
 import { driftWords } from '../messages/plans.ts';
 import { rolloutReasonWords } from '../messages/rollout-reasons.ts';
 import { stratumWhyWords } from '../messages/stratum-reasons.ts';
-import type { AccountStatus } from '../model/account.ts';
 import type { SharedAttribute } from '../model/attributes.ts';
 import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
@@ -35,7 +34,6 @@ import {
   type PlanDrift,
   type Rollout,
   type RolloutView,
-  type UnreadableRecord,
   type Wave,
   type WaveSummary,
 } from '../model/rollout.ts';
@@ -45,8 +43,8 @@ import { type Coverage, coverage } from '../planning/coverage.ts';
 import type { RolloutVerb } from '../verbs/verbs.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
-import { type Eta, etaOf, type WaitsFor, waitsForOf } from './eta.ts';
-import { type Headline, headlineOf } from './headline.ts';
+import { type Eta, etaOf, waitsForOf } from './eta.ts';
+import { type Headline, type HeadlineFacts, headlineOf } from './headline.ts';
 import { legalVerbs } from './legal-verbs.ts';
 import { findSharedOfStrata } from './shared-attribute.ts';
 import { type WindowStatus, windowOf } from './window.ts';
@@ -54,20 +52,21 @@ import { type WindowStatus, windowOf } from './window.ts';
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
 export interface RolloutStatus
   extends Pick<
-    Rollout,
-    | 'id'
-    | 'kind'
-    | 'rollbackOf'
-    | 'rollbackId'
-    | 'state'
-    | 'targetBuild'
-    | 'backTo'
-    | 'fromBuilds'
-    | 'planHash'
-    | 'startedBy'
-    | 'createdAt'
-    | 'endedAt'
-  > {
+      Rollout,
+      | 'id'
+      | 'kind'
+      | 'rollbackOf'
+      | 'rollbackId'
+      | 'state'
+      | 'targetBuild'
+      | 'backTo'
+      | 'fromBuilds'
+      | 'planHash'
+      | 'startedBy'
+      | 'createdAt'
+      | 'endedAt'
+    >,
+    Pick<HeadlineFacts, 'account' | 'recordUnreadable' | 'api' | 'waitsFor'> {
   readonly policy: string;
   /** What a person reads first: what has to be done. Badge, title, exit code and metric are made of it. */
   readonly headline: Headline;
@@ -77,8 +76,6 @@ export interface RolloutStatus
   readonly hold: number | null;
   /** While it is held for something that may come by itself; the hold ends then. */
   readonly heldFor: HeldFor | null;
-  /** Why its own record is unreadable: what is shown is what is known beside it; null while it is readable. */
-  readonly recordUnreadable: UnreadableRecord['kind'] | null;
   /** Whom a rollback does not take back, and why; also of the rollout that is taken back. */
   readonly leftBehind: readonly ShownLeftBehind[];
   /** While the plan waits for approval: how the fleet moved since it was shown before. */
@@ -97,18 +94,12 @@ export interface RolloutStatus
   readonly lostWeight: number;
   /** null once it has ended. */
   readonly eta: Eta | null;
-  /** The budget that all rollouts share; null for one that has ended. */
-  readonly api: ApiBudgetStatus | null;
   /** By the policy's own time zone; null where upgrades may start at any time. */
   readonly window: WindowStatus | null;
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
   readonly strata: StrataStatus;
   readonly waves: readonly WaveStatus[];
-  /** Whether it belongs to the account of the daemon that was asked: only `own` is worked on. */
-  readonly account: AccountStatus['kind'];
-  /** What a running rollout waits for while nothing of it is in flight; null else. */
-  readonly waitsFor: WaitsFor | null;
   /** Why nothing more starts right now; empty when something can. */
   readonly blockers: readonly ShownBlocker[];
   /** What an operator can do now. */

@@ -178,8 +178,10 @@ export function hintsMax(
 
 function listShare(busy: readonly WatchedRollout[], pages: number, running: RunningTasks): number {
   if (running.count === 0) return verifyPeriodShare;
-  if (busy.some(({ isSlotAwaited }) => isSlotAwaited))
-    return Math.max(awaitedShare(pages, running.count), periodMinShare);
+  if (busy.some(({ isSlotAwaited }) => isSlotAwaited)) {
+    const share = Math.sqrt((2 * requestPriceShare * pages) / running.count);
+    return Math.max(Math.min(share, periodMaxShare), periodMinShare);
+  }
   const all = totalOf([...runningByBuild(busy).values()]);
   return all.count <= lastUpgrades ? periodMaxShare : restingPeriodShare;
 }
@@ -191,11 +193,6 @@ function stretchOf({ count, endsPerMs }: RunningTasks, usualMs: DurationMs): num
 
 function usualOf(busy: readonly WatchedRollout[]): DurationMs {
   return Math.min(...busy.map(({ usualMs }) => usualMs));
-}
-
-function awaitedShare(pages: number, running: number): number {
-  const share = Math.sqrt((2 * requestPriceShare * pages) / running);
-  return Math.min(share, periodMaxShare);
 }
 
 function runningByBuild(rollouts: readonly WatchedRollout[]): ReadonlyMap<string, RunningTasks> {
