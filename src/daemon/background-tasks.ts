@@ -3,7 +3,7 @@ import { sleepForReal } from '../base/waiting.ts';
 import type { BackgroundTasks } from '../orchestrator/ports/leader.ts';
 
 // The next decision, a second later, asks again for a task that failed. That is too often.
-const restMsDefault: DurationMs = 5_000;
+const restMs: DurationMs = 5_000;
 
 /** Runs background tasks in this process. */
 export interface RunningBackgroundTasks extends BackgroundTasks {
@@ -12,10 +12,7 @@ export interface RunningBackgroundTasks extends BackgroundTasks {
 }
 
 /** @param onError receives what a task threw: a bug, or Redis is away. The task is asked for again */
-export function makeBackgroundTasks(
-  onError: (key: string, error: unknown) => void,
-  restMs: DurationMs = restMsDefault,
-): RunningBackgroundTasks {
+export function makeBackgroundTasks(onError: (key: string, error: unknown) => void): RunningBackgroundTasks {
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();
 

@@ -10,14 +10,13 @@ export interface FleetReadingParts {
   readonly sleep: Sleep;
   /** Rows a page. */
   readonly pageSize: number;
-  /** The first wait before a page that failed in passing is read again. */
-  readonly backoffMs: DurationMs;
 }
 
 // A scan comes back in minutes by itself, so a page is tried for half a minute at most: 1 + 2 + 4 + 8 s.
 export const pageAttemptsMax = 5;
+const backoffMs: DurationMs = 1_000;
 
-export function pagesOf({ sleep, pageSize, backoffMs }: FleetReadingParts) {
+export function pagesOf({ sleep, pageSize }: FleetReadingParts) {
   return { sleep, pageSize, backoffMs, idOf: ({ id }: { readonly id: number }) => id };
 }
 

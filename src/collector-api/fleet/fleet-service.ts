@@ -1,5 +1,4 @@
 import { parseCollectorId } from '../../base/names.ts';
-import type { DurationMs } from '../../base/time.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import { pageUpgradeTargets } from '../../contract/collector-management/listed-rows.ts';
 import { seeCollector, seeCollectorByName } from '../../contract/collector-management/seen-collector.ts';
@@ -19,8 +18,6 @@ import { makeReadUpgradable } from './watched-offers.ts';
 export interface FleetServiceParts extends Pick<FleetReadingParts, 'client' | 'clock' | 'sleep'> {
   /** Rows a page; the service's default page for collectors, which it also takes for the upgradable list. */
   readonly pageSize?: number;
-  /** The first wait before a page that failed in passing is read again. */
-  readonly backoffMs?: DurationMs;
   /** Reported with each inventory: how many of its rows have no id or no name that we can read. */
   readonly onUnreadable?: (rows: number) => void;
 }
@@ -30,16 +27,10 @@ export interface RunningFleetService extends FleetService {
   close(): Promise<void>;
 }
 
-const backoffMsDefault = 1_000;
-
 /** The Collector Management Service behind the port that the loops know. */
 export function makeFleetService(parts: FleetServiceParts): RunningFleetService {
   const { client } = parts;
-  const reading = {
-    ...parts,
-    pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
-    backoffMs: parts.backoffMs ?? backoffMsDefault,
-  };
+  const reading = { ...parts, pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault };
   const closing = new AbortController();
   const readings = makeUpgradableReadings(reading, closing.signal);
   const readInventory = makeReadInventory(reading);

@@ -14,10 +14,6 @@ export interface RetryingClientParts {
   readonly sleep: Sleep;
   /** Rows a page; the service's own default where left out. */
   readonly pageSize?: number;
-  /** How often a request that fails in passing is sent at most. */
-  readonly attemptsMax?: number;
-  /** The first wait before it is sent again; it doubles. */
-  readonly backoffMs?: DurationMs;
   /** Reported with each list that had rows which can't be used: they are left out. */
   readonly onUnusable?: (rows: number) => void;
 }
@@ -44,15 +40,11 @@ export interface RetryingClient {
 }
 
 // A person waits: 1 + 2 s, then the failure is reported.
-const attemptsMaxDefault = 3;
-const backoffMsDefault = 1_000;
+const attemptsMax = 3;
+const backoffMs: DurationMs = 1_000;
 
 export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
-  const retryBounds = {
-    attemptsMax: parts.attemptsMax ?? attemptsMaxDefault,
-    backoffMs: parts.backoffMs ?? backoffMsDefault,
-    sleep: parts.sleep,
-  };
+  const retryBounds = { attemptsMax, backoffMs, sleep: parts.sleep };
   const callOnce: Call = async (operation, input, call) => {
     const answer = await parts.client.call(operation, input, { ...call, budgetClass: 'operator' });
     // Nothing comes of a read that the service may have got.

@@ -142,21 +142,14 @@ export function isPage({ isJson, status, headers }: HttpFault): boolean {
 export function certificateFailureOf(fault: HttpFault, operation: string): ServiceFailure | undefined {
   const problem = certificateProblemOf(fault.cause);
   if (problem === undefined) return undefined;
-  const what = `service's certificate ${certificateWords[problem]}.`;
-  switch (problem) {
-    case 'unknownAuthority': {
-      const detail = `The ${what} Set service.caFile to the authority's certificate (PEM).`;
-      return { kind: 'misconfigured', detail };
-    }
-    case 'otherName': {
-      const detail = `The ${what} Check the host in service.baseUrl, and who answers there.`;
-      return { kind: 'misconfigured', detail };
-    }
-    case 'outOfDate': {
-      const detail = `${operation}: the ${what} Check the clock of this machine; otherwise the service must renew it.`;
-      return { kind: 'unavailable', sent: false, detail };
-    }
-    default:
-      return assertNever(problem);
-  }
+  const words = `service's certificate ${certificateWords[problem]}. ${certificateAdvice[problem]}`;
+  return problem === 'outOfDate'
+    ? { kind: 'unavailable', sent: false, detail: `${operation}: the ${words}` }
+    : { kind: 'misconfigured', detail: `The ${words}` };
 }
+
+const certificateAdvice: Readonly<Record<keyof typeof certificateWords, string>> = {
+  unknownAuthority: "Set service.caFile to the authority's certificate (PEM).",
+  otherName: 'Check the host in service.baseUrl, and who answers there.',
+  outOfDate: 'Check the clock of this machine; otherwise the service must renew it.',
+};

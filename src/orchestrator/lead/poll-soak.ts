@@ -25,7 +25,8 @@ interface SoakReading {
 }
 
 interface Inventory {
-  readonly rows: ReadonlyMap<number, InventoryRow>;
+  /** undefined: it could not be read. */
+  readonly rows: ReadonlyMap<number, InventoryRow> | undefined;
   /** Why it can't be believed about those that it lacks. */
   readonly refusal: string | undefined;
 }
@@ -105,12 +106,12 @@ async function readSoak(
   let inventory: Inventory | undefined;
   let unseen: string | undefined;
   if (upgrades.length > pages) {
-    const read = await readRows(parts, rollout, signal);
-    if (typeof read === 'string') return { seen, gone, unseen: read };
-    inventory = read;
+    inventory = await readRows(parts, rollout, signal);
+    const { rows, refusal } = inventory;
+    if (rows === undefined) return { seen, gone, unseen: refusal };
     for (const { identity } of upgrades) {
       const { collectorId, toBuild } = identity;
-      const row = inventory.rows.get(collectorId);
+      const row = rows.get(collectorId);
       if (row !== undefined && assessSoak(toBuild, row, row.serviceAt).kind !== 'regressed')
         seen.set(collectorId, row);
     }
@@ -135,8 +136,8 @@ async function readSoak(
       break;
     } else {
       // Where none was read before, one read now: it says whether the 404 is to be believed.
-      inventory ??= await readRowsOrNone(parts, rollout, signal);
-      if (inventory.refusal === undefined && !inventory.rows.has(collectorId)) gone.push(upgrade);
+      inventory ??= await readRows(parts, rollout, signal);
+      if (inventory.refusal === undefined && inventory.rows?.has(collectorId) === false) gone.push(upgrade);
       else
         unseen =
           inventory.refusal ??
@@ -146,14 +147,9 @@ async function readSoak(
   return { seen, gone, unseen };
 }
 
-/** @returns why it could not be read, in words */
-async function readRows(
-  parts: SoakPollParts,
-  rollout: Rollout,
-  signal: AbortSignal,
-): Promise<Inventory | string> {
+async function readRows(parts: SoakPollParts, rollout: Rollout, signal: AbortSignal): Promise<Inventory> {
   const inventory = await parts.fleet.readInventory(null, signal);
-  if (!inventory.ok) return describeFailure(inventory.failure);
+  if (!inventory.ok) return { rows: undefined, refusal: describeFailure(inventory.failure) };
   const { serviceAt, collectors } = inventory.value;
   const verdict = await judgeInventory(parts, rollout, inventory.value);
   const rows = collectors.map(
@@ -161,13 +157,4 @@ async function readRows(
   );
   const refusal = verdict.kind === 'plausible' ? undefined : implausibleWords(verdict.why);
   return { rows: new Map(rows), refusal };
-}
-
-async function readRowsOrNone(
-  parts: SoakPollParts,
-  rollout: Rollout,
-  signal: AbortSignal,
-): Promise<Inventory> {
-  const read = await readRows(parts, rollout, signal);
-  return typeof read === 'string' ? { rows: new Map(), refusal: read } : read;
 }

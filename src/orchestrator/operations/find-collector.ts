@@ -5,28 +5,19 @@ import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { Outage } from '../../rollout/status/api-budget-status.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { outageWaitMaxMs } from '../ports/api-budget.ts';
-import type { FleetService } from '../ports/fleet-service.ts';
-import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
 /** A page of a plan, for one search of its names: a few hundred KB. */
 const pageSize = 1_000;
 
-type PlanParts = Pick<OperationsParts, 'policies'> & {
-  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadUpgrades' | 'findNamed'>;
-};
-type NameParts = Pick<OperationsParts, 'policies'> & {
-  readonly store: Pick<RolloutStore, 'currentRollouts' | 'listUpgrades'>;
-};
-type AskParts = Pick<OperationsParts, 'readApiBudgetStatus' | 'clock'> & {
-  readonly fleet: Pick<FleetService, 'findCollector'>;
-};
-
 /**
  * Finds a collector in the running rollouts, by its id or exact name: a person who holds one back must
  * not have to wait for a service that is down.
  */
-export async function findPlannedCollector(parts: PlanParts, idOrName: string): Promise<Upgrade | undefined> {
+export async function findPlannedCollector(
+  parts: OperationsParts,
+  idOrName: string,
+): Promise<Upgrade | undefined> {
   const id = parseCollectorId(idOrName);
   const find = async (rolloutId: string) =>
     id === undefined
@@ -38,7 +29,7 @@ export async function findPlannedCollector(parts: PlanParts, idOrName: string): 
 }
 
 /** Names of planned collectors that a person may have meant: a reading of the plans, 1 s for 100,000 collectors. */
-export async function namesNear(parts: NameParts, text: string): Promise<readonly string[]> {
+export async function namesNear(parts: OperationsParts, text: string): Promise<readonly string[]> {
   let near: string[] = [];
   for (const { id } of await parts.store.currentRollouts(parts.policies)) {
     for (let offset = 0; ; offset += pageSize) {
@@ -57,7 +48,7 @@ export type Asked =
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** Asks the service for a collector; not while it is known that no request leaves before a person has given up. */
-export async function askForCollector(parts: AskParts, idOrName: string): Promise<Asked> {
+export async function askForCollector(parts: OperationsParts, idOrName: string): Promise<Asked> {
   const outage = await findLongOutage(parts);
   if (outage !== undefined) return { kind: 'unavailable', reason: unaskedWords(outage.reason) };
   const answer = await parts.fleet.findCollector(idOrName);
@@ -68,9 +59,7 @@ export async function askForCollector(parts: AskParts, idOrName: string): Promis
 }
 
 /** The outage in which no request leaves before a person has given up; undefined while none is known. */
-export async function findLongOutage(
-  parts: Pick<AskParts, 'readApiBudgetStatus' | 'clock'>,
-): Promise<Outage | undefined> {
+export async function findLongOutage(parts: OperationsParts): Promise<Outage | undefined> {
   const { outage } = await parts.readApiBudgetStatus();
   const isLong = outage !== null && (outage.until ?? 0) > parts.clock.now() + outageWaitMaxMs;
   return isLong ? outage : undefined;

@@ -72,17 +72,8 @@ export function acceptsLateJoiners({ state, unreadable }: Rollout): boolean {
 
 const changesPerWrite = 1_000;
 
-interface KnownCollectors {
-  /** Also those whose record is unreadable. */
-  readonly ids: ReadonlySet<number>;
-  readonly upgrades: ReadonlyMap<number, Upgrade>;
-}
-
-async function loadKnown(
-  parts: AddLateJoinersParts,
-  rolloutId: string,
-  fleet: FleetSnapshot,
-): Promise<KnownCollectors> {
+/** @returns the upgrades of collectors of the fleet; in `ids` also those whose record is unreadable */
+async function loadKnown(parts: AddLateJoinersParts, rolloutId: string, fleet: FleetSnapshot) {
   const ids = fleet.collectors.map(({ id }) => id);
   const loaded = await parts.store.loadUpgrades(rolloutId, ids);
   const upgrades = new Map(loaded.upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));

@@ -25,8 +25,6 @@ export interface ApiBudgetLedgerParts {
   readonly permitLifeMs?: DurationMs;
   /** How pauses grow, those after a 429 too: each is twice as long as the one before, or as long as the service asked. */
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
-  /** How long after a 429 the rate is back where it met it. The same for all daemons on the key. */
-  readonly rateRecoveryMs?: DurationMs;
   /** Called when this daemon learns that the service is down, or answers again, whichever daemon found it. */
   readonly onStatus?: (status: ServiceStatus) => void;
   /** Receives faults of Redis which waiting does not repair. */
@@ -89,7 +87,7 @@ const marginShare = 0.04;
  * where it met the 429, and at most 1.65 more to the whole rate: with two minutes 5.3 min in all. A limit that others
  * share for good then costs 20 to 30 refusals an hour.
  */
-export const rateRecoveryDefaultMs: DurationMs = 120_000;
+export const recoveryMs: DurationMs = 120_000;
 
 // Of the 40 ms that the margin leaves in a second, a quarter may be spent between the slot and its reservation, a
 // quarter until the request is handed out, and the rest is the network's.
@@ -133,7 +131,6 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   const terms = termsOf(parts);
-  const { recoveryMs } = terms;
   const { faults } = parts;
   const onFailed = (error: unknown) => faults?.met(faultName, error);
   const permits = makePermits((given) => commands.zrem(keys.permits, ...given), onFailed);
@@ -251,7 +248,6 @@ function termsOf({
   requestsPerSecond,
   concurrentRequests = 10,
   permitLifeMs = 60_000,
-  rateRecoveryMs = rateRecoveryDefaultMs,
 }: ApiBudgetLedgerParts) {
   return {
     spacingUs: 1_000_000 / requestsPerSecond,
@@ -260,7 +256,7 @@ function termsOf({
     horizonUs: horizonMs * 1_000,
     moreHorizonUs: moreHorizonMs * 1_000,
     slackMaxUs: heldMaxMs * 1_000,
-    recoveryMs: rateRecoveryMs,
+    recoveryMs,
     permitsMax: concurrentRequests,
     permitLifeMs,
   };

@@ -1,9 +1,9 @@
-import type { Clock, DurationMs } from '../../base/time.ts';
+import type { Clock } from '../../base/time.ts';
 import type { ReadApiBudgetStatus } from '../../orchestrator/ports/api-budget.ts';
 import { type Outage, outageReasons } from '../../rollout/status/api-budget-status.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
-import { apiBudgetKeys, rateRecoveryDefaultMs } from './ledger.ts';
+import { apiBudgetKeys, recoveryMs } from './ledger.ts';
 import { statusScript } from './scripts.ts';
 
 export interface ReadApiBudgetStatusParts {
@@ -13,17 +13,14 @@ export interface ReadApiBudgetStatusParts {
   readonly accessId: string;
   /** What the budget allows. */
   readonly requestsPerSecond: number;
-  /** As in the budget. */
-  readonly rateRecoveryMs?: DurationMs;
   readonly clock: Clock;
 }
 
 /** Makes the reading of a budget: one call of Redis, which need not be of a daemon that asks for places in it. */
 export function makeReadApiBudgetStatus(parts: ReadApiBudgetStatusParts): ReadApiBudgetStatus {
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
-  const args = { recoveryMs: parts.rateRecoveryMs ?? rateRecoveryDefaultMs };
   return async () => {
-    const reply = await runScript(parts.commands, statusScript, { keys, args });
+    const reply = await runScript(parts.commands, statusScript, { keys, args: { recoveryMs } });
     const [used, rateLimited, kind, leftMs, down, downForMs, share] = reply;
     // Redis shows how long, and not when, so that its clock and ours need not agree.
     const now = parts.clock.now();

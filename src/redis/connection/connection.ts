@@ -124,7 +124,6 @@ function connect(config: RedisConfig, kind: ConnectionKind, passing: TransientEr
     ...(tls === true ? { tls: tlsOf(config) } : {}),
   };
   if ('sentinels' in config) {
-    const { sentinelUsername, sentinelPassword, db } = config;
     return new Redis({
       ...common,
       ...credentials,
@@ -134,10 +133,7 @@ function connect(config: RedisConfig, kind: ConnectionKind, passing: TransientEr
       sentinelCommandTimeout: sentinelCommandTimeoutMs,
       sentinels: config.sentinels.map(({ host, port }) => ({ host, port })),
       name: config.name,
-      ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
-      ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
       ...(tls === true ? { enableTLSForSentinelMode: true, sentinelTLS: tlsOf(config) } : {}),
-      ...(db === undefined ? {} : { db }),
     });
   }
   const nodes: ClusterNode[] = config.cluster.map(({ host, port }) => ({ host, port }));

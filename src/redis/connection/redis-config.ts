@@ -27,9 +27,6 @@ export type RedisConfig = {
       readonly sentinels: readonly RedisAddress[];
       /** The master's name at the sentinels. */
       readonly name: string;
-      readonly sentinelUsername?: string;
-      readonly sentinelPassword?: string;
-      readonly db?: number;
     } & Credentials)
   | ({ readonly cluster: readonly RedisAddress[] } & Credentials)
 );
@@ -50,7 +47,6 @@ export function describeRedis(config: RedisConfig): string {
 /** Every password of this config, in each form in which it may stand in a text; the longest first. */
 export function redisSecretsOf(config: RedisConfig): readonly string[] {
   const secrets = 'url' in config ? passwordsIn(config.url) : [config.password ?? ''];
-  if ('sentinels' in config) secrets.push(config.sentinelPassword ?? '');
   return secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
 }
 

@@ -11,8 +11,6 @@ export interface RightsWatchParts extends RedisRightsParts {
   readonly onGranted: () => void;
   /** Rights that work goes on without. */
   readonly onMissing: (rights: readonly string[]) => void;
-  readonly everyMs?: DurationMs;
-  readonly quietMs?: DurationMs;
 }
 
 // A person who has just granted a right waits for it; some fifty small commands cost Redis nothing.
@@ -20,14 +18,13 @@ const checkEveryMs: DurationMs = 5_000;
 
 // A refusal that the check does not meet may be of another node of a Cluster, or of a command that it does not know: it
 // stands until it was not met for so long.
-const quietMsDefault: DurationMs = 30_000;
+const quietMs: DurationMs = 30_000;
 
 /**
  * Knows which rights Redis refuses to our user, from a check, and from what everybody who uses Redis has met. It checks when
  * it is asked to, when a command was refused, and as long as anything needed is refused.
  */
 export function makeRightsWatch(parts: RightsWatchParts) {
-  const { everyMs = checkEveryMs, quietMs = quietMsDefault } = parts;
   const ended = new AbortController();
   const metAt = new Map<string, number>();
   let refused: readonly string[] = [];
@@ -67,7 +64,7 @@ export function makeRightsWatch(parts: RightsWatchParts) {
     if (isWatching) return;
     isWatching = true;
     while (refused.length > 0 && !ended.signal.aborted) {
-      await sleepForReal(everyMs, ended.signal);
+      await sleepForReal(checkEveryMs, ended.signal);
       if (!ended.signal.aborted) await check();
     }
     isWatching = false;

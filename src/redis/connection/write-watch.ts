@@ -8,14 +8,12 @@ export interface WriteWatchParts {
   readonly keyPrefix: string;
   readonly onRefused: (reason: string) => void;
   readonly onAccepted: () => void;
-  readonly everyMs?: DurationMs;
-  readonly quietMs?: DurationMs;
 }
 
 const tryEveryMs: DurationMs = 1_000;
 
 // Longer than anybody rests before the next attempt: in a Cluster one node may be full, and another take our try.
-const quietMsDefault: DurationMs = 3_000;
+const quietMs: DurationMs = 3_000;
 
 const triedKeptMs: DurationMs = 10_000;
 
@@ -24,13 +22,13 @@ const triedKeptMs: DurationMs = 10_000;
  * with a small write each second, and ends when that is taken.
  */
 export function makeWriteWatch(parts: WriteWatchParts) {
-  const { commands, everyMs = tryEveryMs, quietMs = quietMsDefault } = parts;
+  const { commands } = parts;
   const key = `${parts.keyPrefix}:{leader}:tried`;
   let refused: { reason: string; at: number; readonly ended: AbortController } | undefined;
 
   async function watch(ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {
-      await sleepForReal(everyMs, ended);
+      await sleepForReal(tryEveryMs, ended);
       if (ended.aborted) return;
       if ((await isTaken()) && isQuiet() && !ended.aborted) {
         forget();
