@@ -1,33 +1,27 @@
 import type { DurationMs, EpochMs } from './time.ts';
 
-/** How long something that fails is tried again, as one window over all that is tried. */
-export interface RetryWindow {
-  /** How long to wait before the next attempt; undefined when the window is over, and from then on. */
-  failed(reason: string): DurationMs | undefined;
-  /** The next failure opens a new window. */
-  succeeded(): void;
-  /** The window ran out: nothing is tried again. */
-  isOver(): boolean;
-}
+export type RetryWindow = ReturnType<typeof makeRetryWindow>;
 
 const firstWaitMs: DurationMs = 500;
 const waitMaxMs: DurationMs = 5_000;
 
 /**
- * Opens with the first failure, and then waits 0.5, 1, 2, 4 and 5 s between attempts.
+ * How long something that fails is tried again, as one window over all that is tried. It opens with the first failure,
+ * and then waits 0.5, 1, 2, 4 and 5 s between attempts.
  * @param onOpen hears why, once for all windows
  */
 export function makeRetryWindow(parts: {
   readonly withinMs: DurationMs;
   readonly now: () => EpochMs;
   readonly onOpen: (reason: string) => void;
-}): RetryWindow {
+}) {
   let openedAt: EpochMs | undefined;
   let waitMs = firstWaitMs;
   let isOver = false;
   let isReported = false;
   return {
-    failed: (reason) => {
+    /** How long to wait before the next attempt; undefined when the window is over, and from then on. */
+    failed: (reason: string): DurationMs | undefined => {
       openedAt ??= parts.now();
       const leftMs = openedAt + parts.withinMs - parts.now();
       isOver ||= leftMs <= 0;
@@ -38,10 +32,12 @@ export function makeRetryWindow(parts: {
       waitMs = Math.min(2 * waitMs, waitMaxMs);
       return wait;
     },
-    succeeded: () => {
+    /** The next failure opens a new window. */
+    succeeded: (): void => {
       openedAt = undefined;
       waitMs = firstWaitMs;
     },
-    isOver: () => isOver,
+    /** The window ran out: nothing is tried again. */
+    isOver: (): boolean => isOver,
   };
 }

@@ -33,19 +33,10 @@ export function makeTextReader(bytesMax: number): BodyReader<string> {
   };
 }
 
-/** Bytes that grow. One block: a body that comes a byte at a time costs no object for each. */
-export interface ByteCollector {
-  readonly length: number;
-  append(bytes: Uint8Array): void;
-  push(byte: number): void;
-  /** As UTF-8. */
-  text(from?: number, to?: number): string;
-  clear(): void;
-}
-
 const firstBytes = 256;
 
-export function makeByteCollector(): ByteCollector {
+/** Bytes that grow. One block: a body that comes a byte at a time costs no object for each. */
+export function makeByteCollector() {
   let block = Buffer.allocUnsafe(firstBytes);
   let length = 0;
   const makeRoom = (more: number): void => {
@@ -58,18 +49,19 @@ export function makeByteCollector(): ByteCollector {
     get length() {
       return length;
     },
-    append: (bytes) => {
+    append: (bytes: Uint8Array): void => {
       makeRoom(bytes.length);
       block.set(bytes, length);
       length += bytes.length;
     },
-    push: (byte) => {
+    push: (byte: number): void => {
       makeRoom(1);
       block[length] = byte;
       length += 1;
     },
-    text: (from = 0, to = length) => block.toString('utf8', from, to),
-    clear: () => {
+    /** As UTF-8. */
+    text: (from = 0, to = length): string => block.toString('utf8', from, to),
+    clear: (): void => {
       length = 0;
     },
   };

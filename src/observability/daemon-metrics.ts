@@ -2,42 +2,9 @@ import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
 import { isDuration, type Series } from './series.ts';
 
-export interface ApiMetrics {
-  /** `status`: the HTTP status, null when no answer came. */
-  apiAnswered(call: {
-    readonly operation: string;
-    readonly status: number | null;
-    readonly durationMs: DurationMs;
-  }): void;
-  budgetTaken(grant: { readonly class: BudgetClass; readonly waitedMs: DurationMs }): void;
-  apiThrottled(reason: '429' | '401'): void;
-  /** `down`: request after request brought no usable answer, and one at a time tries. */
-  setService(status: 'up' | 'down'): void;
-}
-
-export interface ConfigMetrics {
-  /** `outdated`: another daemon has a newer config of the policy. */
-  setConfig(policy: string, status: 'newest' | 'outdated'): void;
-  /** How the last reading of the config file went. */
-  configRead(reading: { readonly kind: 'good'; readonly at: EpochMs } | { readonly kind: 'bad' }): void;
-  /** The policy is no longer in the config. */
-  forget(policy: string): void;
-}
-
-export interface StateMetrics {
-  setLeader(state: 'leading' | 'following'): void;
-  /** `down` until it was reached for the first time. */
-  setRedis(status: 'up' | 'down'): void;
-  redisEmptied(): void;
-  /** `failed`: an attempt, which is repeated. `dropped`: the receiver never gets it. */
-  notified(result: (typeof notificationResults)[number], messages: number): void;
-  /** `failed`: an attempt, which is repeated. */
-  reportEnded(result: (typeof reportResults)[number]): void;
-  /** This daemon has read the whole inventory. */
-  inventoryRead(at: EpochMs): void;
-  /** What Redis refuses to our user, as `ACL SETUSER` takes it; replaces what was said before. */
-  setRedisRefusals(rights: readonly string[]): void;
-}
+export type ApiMetrics = ReturnType<typeof makeApiMetrics>;
+export type ConfigMetrics = ReturnType<typeof makeConfigMetrics>;
+export type StateMetrics = ReturnType<typeof makeStateMetrics>;
 
 const notificationResults = ['sent', 'failed', 'dropped'] as const;
 const reportResults = ['written', 'failed'] as const;
@@ -47,7 +14,7 @@ const apiDurationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const budgetWaitBuckets = [0.01, 0.05, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 /** Makes the series of requests to the service. */
-export function makeApiMetrics({ counter, gauge, histogram }: Series): ApiMetrics {
+export function makeApiMetrics({ counter, gauge, histogram }: Series) {
   const requests = counter(
     'api_requests_total',
     'Requests to the Collector Management API, by operation and HTTP status. Status `none`: no answer.',
@@ -74,15 +41,25 @@ export function makeApiMetrics({ counter, gauge, histogram }: Series): ApiMetric
   const service = gauge('service_up', '1 while the Collector Management API answers, 0 during an outage.');
   service.set(1);
   return {
-    apiAnswered: ({ operation, status, durationMs }) => {
+    /** `status`: the HTTP status, null when no answer came. */
+    apiAnswered: ({
+      operation,
+      status,
+      durationMs,
+    }: {
+      readonly operation: string;
+      readonly status: number | null;
+      readonly durationMs: DurationMs;
+    }): void => {
       requests.inc({ operation, status: statusLabel(status) });
       if (isDuration(durationMs)) durations.observe({ operation }, durationMs / 1_000);
     },
-    budgetTaken: (grant) => {
+    budgetTaken: (grant: { readonly class: BudgetClass; readonly waitedMs: DurationMs }): void => {
       if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
     },
-    apiThrottled: (reason) => throttled.inc({ reason }),
-    setService: (status) => service.set(status === 'up' ? 1 : 0),
+    apiThrottled: (reason: '429' | '401'): void => throttled.inc({ reason }),
+    /** `down`: request after request brought no usable answer, and one at a time tries. */
+    setService: (status: 'up' | 'down'): void => service.set(status === 'up' ? 1 : 0),
   };
 }
 
@@ -90,7 +67,7 @@ export function makeApiMetrics({ counter, gauge, histogram }: Series): ApiMetric
 export function makeConfigMetrics(
   { gauge, asked }: Series,
   { isConfigUnread }: { readonly isConfigUnread?: () => boolean },
-): ConfigMetrics {
+) {
   const outdated = gauge(
     'config_outdated',
     '1 while another daemon has a newer config of the policy, else 0.',
@@ -108,9 +85,15 @@ export function makeConfigMetrics(
     isConfigUnread?.() === true ? 1 : 0,
   );
   return {
-    forget: (policy) => outdated.remove({ policy }),
-    setConfig: (policy, status) => outdated.set({ policy }, status === 'outdated' ? 1 : 0),
-    configRead: (reading) => {
+    /** The policy is no longer in the config. */
+    forget: (policy: string): void => outdated.remove({ policy }),
+    /** `outdated`: another daemon has a newer config of the policy. */
+    setConfig: (policy: string, status: 'newest' | 'outdated'): void =>
+      outdated.set({ policy }, status === 'outdated' ? 1 : 0),
+    /** How the last reading of the config file went. */
+    configRead: (
+      reading: { readonly kind: 'good'; readonly at: EpochMs } | { readonly kind: 'bad' },
+    ): void => {
       isGood.set(reading.kind === 'good' ? 1 : 0);
       if (reading.kind === 'good') goodAt.set(reading.at / 1_000);
     },
@@ -121,7 +104,7 @@ export function makeConfigMetrics(
 export function makeStateMetrics(
   { counter, gauge, asked }: Series,
   { foreignRollouts }: { readonly foreignRollouts?: () => number },
-): StateMetrics {
+) {
   const leader = gauge('leader', '1 while this daemon leads, else 0.');
   const redis = gauge('redis_up', '1 while this daemon reaches Redis, else 0.');
   const refusals = gauge(
@@ -152,16 +135,22 @@ export function makeStateMetrics(
     () => foreignRollouts?.() ?? 0,
   );
   return {
-    setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
-    setRedis: (status) => redis.set(status === 'up' ? 1 : 0),
-    setRedisRefusals: (rights) => {
+    setLeader: (state: 'leading' | 'following'): void => leader.set(state === 'leading' ? 1 : 0),
+    /** `down` until it was reached for the first time. */
+    setRedis: (status: 'up' | 'down'): void => redis.set(status === 'up' ? 1 : 0),
+    /** What Redis refuses to our user, as `ACL SETUSER` takes it; replaces what was said before. */
+    setRedisRefusals: (rights: readonly string[]): void => {
       refusals.reset();
       for (const right of rights) refusals.set({ right }, 1);
     },
-    redisEmptied: () => dataLosses.inc(),
-    notified: (result, messages) => notifications.inc({ result }, messages),
-    reportEnded: (result) => reports.inc({ result }),
-    inventoryRead: (at) => inventoryReadAt.set(at / 1_000),
+    redisEmptied: (): void => dataLosses.inc(),
+    /** `failed`: an attempt, which is repeated. `dropped`: the receiver never gets it. */
+    notified: (result: (typeof notificationResults)[number], messages: number): void =>
+      notifications.inc({ result }, messages),
+    /** `failed`: an attempt, which is repeated. */
+    reportEnded: (result: (typeof reportResults)[number]): void => reports.inc({ result }),
+    /** This daemon has read the whole inventory. */
+    inventoryRead: (at: EpochMs): void => inventoryReadAt.set(at / 1_000),
   };
 }
 

@@ -83,7 +83,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   };
   setPolicies(parts.policies);
 
-  const shared = makeSharedStateMetrics({
+  const exposeShared = makeSharedStateMetrics({
     labels,
     sharedState: parts.sharedState,
     withinMs: parts.sharedStateWithinMs ?? 3_000,
@@ -96,7 +96,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     ...makeStateMetrics(series, parts),
     setPolicies,
     expose: async () => {
-      const sharedBody = await shared.expose();
+      const sharedBody = await exposeShared();
       const body = await registry.metrics();
       return { contentType: registry.contentType, body: sharedBody === '' ? body : `${body}\n${sharedBody}` };
     },

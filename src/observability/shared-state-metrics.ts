@@ -3,20 +3,14 @@ import type { DurationMs } from '../base/time.ts';
 import { inTime } from '../base/waiting.ts';
 import { makeGauges, type SharedState } from './shared-state-gauges.ts';
 
-interface SharedStateMetrics {
-  /**
-   * Empty while another daemon leads. When the state cannot be read in time, `upwave_state_readable` alone is there, and
-   * says so.
-   */
-  expose(): Promise<string>;
-}
-
 /** Why the state could not be read for a scrape; null: it was. */
 export type OnStateRead = (failure: unknown) => void;
 
 /**
  * The series of shared state, made again at each scrape. One rollout stands for its policy: the active one, else the
  * latest. An ended rollout shows its state alone.
+ * @returns what exposes them: nothing while another daemon leads. When the state cannot be read in time,
+ *   `upwave_state_readable` alone is there, and says so
  */
 export function makeSharedStateMetrics(parts: {
   /** Labels on every series. */
@@ -25,7 +19,7 @@ export function makeSharedStateMetrics(parts: {
   readonly withinMs: DurationMs;
   /** Reported at the first scrape whose reading goes otherwise than the one before. */
   readonly onStateRead?: OnStateRead;
-}): SharedStateMetrics {
+}): () => Promise<string> {
   const registry = new Registry();
   const ownRegistry = new Registry();
   for (const each of [registry, ownRegistry]) each.setDefaultLabels(parts.labels);
@@ -56,13 +50,11 @@ export function makeSharedStateMetrics(parts: {
   };
   // Two scrapes at once would mix their values in the same gauges: the second one shares the first one's answer.
   let running: Promise<string> | undefined;
-  return {
-    expose: () => {
-      running ??= scrape().finally(() => {
-        running = undefined;
-      });
-      return running;
-    },
+  return () => {
+    running ??= scrape().finally(() => {
+      running = undefined;
+    });
+    return running;
   };
 }
 

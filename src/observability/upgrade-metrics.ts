@@ -39,20 +39,7 @@ export const countedEvents = [
 ] as const satisfies readonly RolloutEventName[];
 export type CountedEvent = (typeof countedEvents)[number];
 
-export interface UpgradeMetrics {
-  /** Starts the counters of a policy at zero, so that a first failure shows as an increase. */
-  begin(policy: string): void;
-  upgradeEnded(end: {
-    readonly policy: string;
-    readonly outcome: EndState;
-    readonly durationMs?: DurationMs;
-  }): void;
-  /** The end of a task became known, so long after it was last seen running. */
-  taskEndSeen(seenDelayMs: DurationMs): void;
-  attemptEnded(attempt: { readonly policy: string; readonly class: AttemptClass }): void;
-  /** Something happened in a rollout as a whole: a wave, a verb, a hold. */
-  rolloutEvent(event: { readonly policy: string; readonly event: CountedEvent }): void;
-}
+export type UpgradeMetrics = ReturnType<typeof makeUpgradeMetrics>;
 
 const minutes = 60;
 /** Most upgrades take 3 to 10 minutes; the default deadline is 35 minutes, and retries add to it. */
@@ -61,7 +48,7 @@ const upgradeDurationBuckets = [1, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 40, 60].map(
 const seenDelayBuckets = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 
 /** Makes the counters of upgrades and rollouts. */
-export function makeUpgradeMetrics({ counter, histogram }: Series): UpgradeMetrics {
+export function makeUpgradeMetrics({ counter, histogram }: Series) {
   const outcomes = counter('upgrade_outcomes_total', 'Upgrades that ended, by outcome.', [
     'policy',
     'outcome',
@@ -88,22 +75,33 @@ export function makeUpgradeMetrics({ counter, histogram }: Series): UpgradeMetri
     ['policy', 'event'],
   );
   return {
-    begin: (policy) => {
+    /** Starts the counters of a policy at zero, so that a first failure shows as an increase. */
+    begin: (policy: string): void => {
       for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
       for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
       for (const event of countedEvents) rolloutEvents.inc({ policy, event }, 0);
       durations.zero({ policy });
     },
-    upgradeEnded: ({ policy, outcome, durationMs }) => {
+    upgradeEnded: ({ policy, outcome, durationMs }: UpgradeEnd): void => {
       outcomes.inc({ policy, outcome });
       if (isDuration(durationMs)) durations.observe({ policy }, durationMs / 1_000);
     },
-    taskEndSeen: (seenDelayMs) => {
+    /** The end of a task became known, so long after it was last seen running. */
+    taskEndSeen: (seenDelayMs: DurationMs): void => {
       if (isDuration(seenDelayMs)) seenDelays.observe(seenDelayMs / 1_000);
     },
-    attemptEnded: (attempt) => attempts.inc({ policy: attempt.policy, class: attempt.class }),
-    rolloutEvent: ({ policy, event }) => rolloutEvents.inc({ policy, event }),
+    attemptEnded: (attempt: { readonly policy: string; readonly class: AttemptClass }): void =>
+      attempts.inc({ policy: attempt.policy, class: attempt.class }),
+    /** Something happened in a rollout as a whole: a wave, a verb, a hold. */
+    rolloutEvent: ({ policy, event }: { readonly policy: string; readonly event: CountedEvent }): void =>
+      rolloutEvents.inc({ policy, event }),
   };
+}
+
+interface UpgradeEnd {
+  readonly policy: string;
+  readonly outcome: EndState;
+  readonly durationMs?: DurationMs | undefined;
 }
 
 /** Projects an event to counters. Shared state is no part of it: that is read at each scrape. */
@@ -115,11 +113,7 @@ export function countEvent(metrics: Omit<UpgradeMetrics, 'begin'>, event: Rollou
   if (event.seenDelayMs !== undefined) metrics.taskEndSeen(event.seenDelayMs);
   const outcome = outcomeOf(event);
   if (outcome === undefined) return;
-  metrics.upgradeEnded({
-    policy: event.policy,
-    outcome,
-    ...(event.durationMs !== undefined && { durationMs: event.durationMs }),
-  });
+  metrics.upgradeEnded({ policy: event.policy, outcome, durationMs: event.durationMs });
 }
 
 function outcomeOf(event: RolloutEvent): EndState | undefined {

@@ -32,30 +32,24 @@ export interface CallersParts {
   readonly trustedProxy: TrustedProxy | undefined;
 }
 
-/** Finds out who asks. */
-export interface Callers {
-  /** By the user that a trusted proxy names, else by the bearer token; undefined: neither is known. */
-  identify(request: HttpRequest): Caller | undefined;
-  /** Where no token is set, this machine may connect without one. */
-  hasTokens(): boolean;
-  /** Only these are known from now on. */
-  replace(parts: CallersParts): void;
-}
+export type Callers = ReturnType<typeof makeCallers>;
 
-export function makeCallers(parts: CallersParts): Callers {
-  let { identify, hasTokens } = knownCallers(parts);
+/** Finds out who asks. */
+export function makeCallers(parts: CallersParts) {
+  let known = knownCallers(parts);
   return {
-    identify: (request) => identify(request),
-    hasTokens: () => hasTokens,
-    replace: (next) => {
-      ({ identify, hasTokens } = knownCallers(next));
+    /** By the user that a trusted proxy names, else by the bearer token; undefined: neither is known. */
+    identify: (request: HttpRequest) => known.identify(request),
+    /** Where no token is set, this machine may connect without one. */
+    hasTokens: () => known.hasTokens,
+    /** Only these are known from now on. */
+    replace: (next: CallersParts): void => {
+      known = knownCallers(next);
     },
   };
 }
 
-function knownCallers({ token, tokens, trustedProxy }: CallersParts): Pick<Callers, 'identify'> & {
-  readonly hasTokens: boolean;
-} {
+function knownCallers({ token, tokens, trustedProxy }: CallersParts) {
   const known = [
     ...(token === undefined
       ? []
@@ -65,7 +59,7 @@ function knownCallers({ token, tokens, trustedProxy }: CallersParts): Pick<Calle
   const userOf = trustedProxy === undefined ? () => undefined : makeUserOf(trustedProxy);
   return {
     hasTokens: known.length > 0,
-    identify: (request) => {
+    identify: (request: HttpRequest): Caller | undefined => {
       const user = userOf(request);
       if (user !== undefined) return user;
       const given = bearerOf(request);

@@ -1,5 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream';
 import type { Clock, DurationMs } from '../../base/time.ts';
+import { sentence } from '../../rollout/messages/sentences.ts';
 import { AdminFault } from '../access/admin-fault.ts';
 import type { AskOperations } from './ask-operations.ts';
 
@@ -14,14 +15,7 @@ const lifeMs: DurationMs = 10 * 60_000;
 /** Whoever does not read this much is cut off, and reads the whole state next time. */
 const unreadBytesMax = 4 * 1024 * 1024;
 
-/** The state of all rollouts as server-sent events: all of it first, then what has changed. */
-export interface LiveStream {
-  /** @throws AdminFault when too many are open */
-  open(): Readable;
-  /** Ends those that are open; their pages ask for others. */
-  endAll(): void;
-  close(): void;
-}
+export type LiveStream = ReturnType<typeof makeLiveStream>;
 
 interface Watcher {
   readonly stream: PassThrough;
@@ -36,12 +30,11 @@ interface Part {
   readonly items: readonly { readonly id: string; readonly text: string }[];
 }
 
-/** @param readPolicies as `GET /policies` answers it */
-export function makeLiveStream(
-  ask: AskOperations,
-  readPolicies: () => Promise<unknown>,
-  clock: Clock,
-): LiveStream {
+/**
+ * The state of all rollouts as server-sent events: all of it first, then what has changed.
+ * @param readPolicies as `GET /policies` answers it
+ */
+export function makeLiveStream(ask: AskOperations, readPolicies: () => Promise<unknown>, clock: Clock) {
   const watchers = new Set<Watcher>();
   let timer: NodeJS.Timeout | undefined;
   let saidAt = 0;
@@ -95,7 +88,8 @@ export function makeLiveStream(
   };
 
   return {
-    open: () => {
+    /** @throws AdminFault when too many are open */
+    open: (): Readable => {
       if (watchers.size >= streamsMax)
         throw new AdminFault('unavailable', `${streamsMax} streams are open already; poll instead`);
       const watcher = { stream: new PassThrough(), until: clock.now() + lifeMs, sent: new Map() };
@@ -112,10 +106,11 @@ export function makeLiveStream(
       void tick();
       return watcher.stream;
     },
-    endAll: () => {
+    /** Ends those that are open; their pages ask for others. */
+    endAll: (): void => {
       for (const watcher of watchers) end(watcher);
     },
-    close: () => {
+    close: (): void => {
       clearInterval(timer);
       for (const { stream } of watchers) stream.destroy();
     },
@@ -142,8 +137,4 @@ function changeOf({ name, items }: Part, sent: Map<string, string>): string {
 
 function messageOf(name: string, data: string): string {
   return `event: ${name}\ndata: ${data}\n\n`;
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

@@ -10,7 +10,6 @@ export interface AuditOptions extends DaemonTarget {
   readonly since?: EpochMs;
   readonly by?: string;
   readonly limit: number;
-  readonly json: boolean;
 }
 
 // As many as one answer holds; filters choose from these.

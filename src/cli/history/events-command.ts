@@ -10,7 +10,6 @@ import { showInstant } from '../shell/show-instant.ts';
 
 export interface EventsOptions extends DaemonTarget, EventFilter {
   readonly limit: number;
-  readonly json: boolean;
 }
 
 /** `upwave events [rollout]`: what happened, newest first: who, what, why, when. */

@@ -13,7 +13,6 @@ import { showInstant } from '../shell/show-instant.ts';
 export interface ListOptions extends DaemonTarget {
   readonly before?: string;
   readonly limit: number;
-  readonly json: boolean;
 }
 
 const pageMax = 100;

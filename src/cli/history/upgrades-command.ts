@@ -20,7 +20,6 @@ export interface UpgradesOptions extends DaemonTarget {
   readonly with?: string;
   readonly wave?: string;
   readonly limit: number;
-  readonly json: boolean;
 }
 
 /** `upwave upgrades [rollout]`: its collectors one by one, as far as they match. */

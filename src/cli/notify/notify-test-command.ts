@@ -5,7 +5,7 @@ import { makeSendNotice } from '../../observability/notifications/send-notice.ts
 import type { SendResult } from '../../orchestrator/ports/notifications.ts';
 import type { Notice } from '../../rollout/model/notice.ts';
 import type { Receiver } from '../../rollout/model/receiver.ts';
-import { UsageFailure } from '../shell/command.ts';
+import { type CommandOptions, UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
@@ -14,7 +14,7 @@ import { stopSignal } from '../shell/stop-signal.ts';
 /** `upwave notify test`: sends a message to each receiver, or to one of them, without a daemon. */
 export async function notifyTestCommand(
   name: string | undefined,
-  options: { readonly config: string; readonly json: boolean },
+  options: CommandOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const config = openConfig(options.config);

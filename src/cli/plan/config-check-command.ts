@@ -5,15 +5,14 @@ import { effectiveConfig, renderEffectiveConfig } from '../../config/show/effect
 import { findRisks } from '../../config/show/find-risks.ts';
 import { maskedPolicy } from '../../config/show/masked-urls.ts';
 import { findOverlappingPolicies } from '../../config/show/overlapping-policies.ts';
+import type { CommandOptions } from '../shell/command.ts';
 import { type ConsoleOutput, printAnswer, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { defaultRedis, openConfig } from '../shell/open-config.ts';
 import { checkFleet, type FleetCheck } from './fleet-check.ts';
 import { policyLines } from './policy-lines.ts';
 
-export interface ConfigCheckOptions {
-  readonly config: string;
-  readonly json: boolean;
+export interface ConfigCheckOptions extends CommandOptions {
   /** Also hold the policies against the inventory. */
   readonly fleet: boolean;
   /** Show the whole config instead, with its defaults. */

@@ -19,14 +19,10 @@ import { comparedOf, memoryOf, type ReadRollout, readMembers } from './read-comp
 import { type PlanBasis, readPlans } from './read-plans.ts';
 import { diffJson, type PolicyDiff, renderDiff } from './render-diff.ts';
 
-export interface DiffOptions extends DaemonTarget {
-  readonly json: boolean;
-}
-
 /** `upwave diff [policy|rollout]`: what this config and a rollout started now would change. It writes nothing. */
 export async function diffCommand(
   named: string | undefined,
-  options: DiffOptions,
+  options: DaemonTarget,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const config = openConfig(options.config);
@@ -81,7 +77,7 @@ function ofPolicies(
 function noteOtherFile(
   config: Config,
   { configs }: ReloadPreviewBody,
-  options: DiffOptions,
+  options: DaemonTarget,
   output: ConsoleOutput,
 ): void {
   const hashes = new Map(configs.map(({ policy, hash }) => [policy, hash]));

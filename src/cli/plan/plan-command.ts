@@ -6,7 +6,7 @@ import { noTargetWords } from '../../rollout/messages/exclusions.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
-import { UsageFailure } from '../shell/command.ts';
+import { type CommandOptions, UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
@@ -15,9 +15,7 @@ import { planJson } from './plan-json.ts';
 import { type PolicyPlan, readPlans } from './read-plans.ts';
 import { overlapWords, renderMembers, renderPlan } from './render-plan.ts';
 
-export interface PlanOptions {
-  readonly config: string;
-  readonly json: boolean;
+export interface PlanOptions extends CommandOptions {
   /** Also name every collector. */
   readonly members: boolean;
 }

@@ -27,7 +27,6 @@ import { makeSeedPool, type SeedPool } from './seed-pool.ts';
 import { type Occasion, readWhatIf, usualWhatIf } from './what-if-file.ts';
 
 export interface RehearseOptions extends DaemonTarget {
-  readonly json: boolean;
   readonly fleet?: string;
   readonly build?: string;
   readonly whatIf?: string;

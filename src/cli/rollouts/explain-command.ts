@@ -13,7 +13,7 @@ import { fitLines } from './fit-lines.ts';
 /** `upwave explain <collector>`: why not now, and when, for every policy. */
 export async function explainCommand(
   collector: string,
-  options: DaemonTarget & { readonly json: boolean },
+  options: DaemonTarget,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const explained = await withDaemon(options, (client) => client.explain(collector));

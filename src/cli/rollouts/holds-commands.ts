@@ -12,7 +12,6 @@ import { showInstant } from '../shell/show-instant.ts';
 
 export interface HoldOptions extends DaemonTarget {
   readonly reason?: string;
-  readonly json: boolean;
 }
 
 const words = {
@@ -80,10 +79,7 @@ function subjectWords(subject: HeldSubject): string {
 }
 
 /** `upwave holds`: everything that is held, until somebody releases it. */
-export async function holdsCommand(
-  options: DaemonTarget & { readonly json: boolean },
-  output: ConsoleOutput,
-): Promise<ExitCode> {
+export async function holdsCommand(options: DaemonTarget, output: ConsoleOutput): Promise<ExitCode> {
   const held = await withDaemon(options, (client) => client.listHolds());
   return printAnswer(output, options, held, () => renderHolds(held, Date.now()));
 }

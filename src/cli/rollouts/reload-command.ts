@@ -7,7 +7,6 @@ import type { ExitCode } from '../shell/exit-codes.ts';
 import { operatorName } from '../shell/operator.ts';
 
 export interface ReloadOptions extends DaemonTarget {
-  readonly json: boolean;
   readonly reason?: string;
   /** Only show what would change. */
   readonly dryRun: boolean;

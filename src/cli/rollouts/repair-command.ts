@@ -18,7 +18,6 @@ export interface RepairOptions extends DaemonTarget {
   readonly withdraw: boolean;
   /** Asked and answered. */
   readonly yes: boolean;
-  readonly json: boolean;
 }
 
 /** `upwave repair <rollout> [collector]`: finds corrupt records, shows what would become of them, asks, and settles them. */

@@ -9,7 +9,6 @@ export interface ReportOptions extends DaemonTarget {
   readonly format: ReportFormat;
   /** A file; else it goes to where results go. */
   readonly out?: string;
-  readonly json: boolean;
 }
 
 /** `upwave report [rollout]`: what went where and when, as a file for people. */

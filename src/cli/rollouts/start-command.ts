@@ -19,7 +19,6 @@ export interface StartOptions extends DaemonTarget {
   readonly plan?: string;
   /** The plan as it is shown is meant. */
   readonly yes: boolean;
-  readonly json: boolean;
 }
 
 /** `upwave start <policy>`: shows what would begin, asks, and begins that and nothing else (P15). */

@@ -26,7 +26,6 @@ export interface VerbOptions extends DaemonTarget {
   readonly yes?: boolean;
   /** With `rollback`: outside windows and inside freezes, too. */
   readonly now?: boolean;
-  readonly json: boolean;
 }
 
 /**

@@ -15,7 +15,7 @@ import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { isUnreached } from '../../rollout/upgrade/failure-classes.ts';
 import { renderStatus, type StatusStyle } from '../rollouts/render-status.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
-import { CommandFailure, UsageFailure } from '../shell/command.ts';
+import { CommandFailure, type CommandOptions, UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
@@ -33,11 +33,9 @@ import { type LogDestination, noLog, openLogFile } from './log-file.ts';
 import { makeProgress } from './progress.ts';
 import { listenFailure, requireRedis } from './run-command.ts';
 
-export interface RunOnceOptions {
-  readonly config: string;
+export interface RunOnceOptions extends CommandOptions {
   readonly redis?: string;
   readonly logFile?: string;
-  readonly json: boolean;
   /** Stay while a window is closed, instead of ending with what remains for later. */
   readonly wait: boolean;
 }

@@ -2,9 +2,13 @@ import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
 /** Options that every command takes. */
-export interface GlobalOptions {
+export interface CommandOptions {
   readonly config: string;
   readonly json: boolean;
+}
+
+/** The same with what is for the output alone. */
+export interface GlobalOptions extends CommandOptions {
   readonly color: boolean;
 }
 

@@ -2,19 +2,18 @@ import { type AdminClient, makeAdminClient } from '../../admin-api/client/admin-
 import { AdminClientFault, type AdminClientFaultKind } from '../../admin-api/client/admin-client-fault.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { isPlainHttpUrl, writeAddress } from '../../base/url-authority.ts';
-import { CommandFailure, UsageFailure } from './command.ts';
+import { CommandFailure, type CommandOptions, UsageFailure } from './command.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openDaemonConfig } from './open-config.ts';
 
-export interface DaemonTarget {
-  readonly config: string;
+export interface DaemonTarget extends CommandOptions {
   /** Of the daemon, or `UPWAVE_URL` where left out; with either, no config is read. */
   readonly url?: string;
 }
 
 /** Asks the daemon, in words for a person where that fails, and leaves nothing open. @throws CommandFailure */
 export async function withDaemon<T>(
-  target: DaemonTarget,
+  target: Omit<DaemonTarget, 'json'>,
   ask: (client: AdminClient) => Promise<T>,
 ): Promise<T> {
   const client = makeAdminClient(placeOf(target));
@@ -36,7 +35,7 @@ const hints: Partial<Record<AdminClientFaultKind, string>> = {
   unauthorized: '; set UPWAVE_TOKEN to a token of the daemon',
 };
 
-function placeOf(target: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
+function placeOf(target: Omit<DaemonTarget, 'json'>): Parameters<typeof makeAdminClient>[0] {
   const url = target.url ?? (process.env['UPWAVE_URL'] || undefined);
   if (url !== undefined) return { baseUrl: checkedUrl(url), token: process.env['UPWAVE_TOKEN'] };
   const { http } = openDaemonConfig(target.config);

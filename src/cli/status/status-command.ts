@@ -17,7 +17,6 @@ import { watchStatus } from './watch-status.ts';
 
 export interface StatusOptions extends DaemonTarget {
   readonly watch: boolean;
-  readonly json: boolean;
 }
 
 /** What is shown at once. */

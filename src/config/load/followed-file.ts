@@ -4,21 +4,18 @@ import { unlessRefused } from '../../base/node-errors.ts';
 import { readTextFile } from '../source/text-file.ts';
 import { fileBytesMax } from '../source/yaml-source.ts';
 
-/** Knows whether a file has other content than when it was last read. */
-export interface FollowedFile {
-  /** Call it right before the file is read: a change in between then counts as unread. */
-  noteReading(): void;
-  isUnread(): boolean;
-}
-
-/** Follows a file from now on. Its content counts, not its date: a copy of the same text is no change. */
-export function followFile(path: string): FollowedFile {
+/**
+ * Knows whether a file has other content than when it was last read. Its content counts, not its date: a copy of the same
+ * text is no change.
+ */
+export function followFile(path: string) {
   let read = contentOf(path);
   return {
-    noteReading: () => {
+    /** Call it right before the file is read: a change in between then counts as unread. */
+    noteReading: (): void => {
       read = contentOf(path);
     },
-    isUnread: () => contentOf(path) !== read,
+    isUnread: (): boolean => contentOf(path) !== read,
   };
 }
 

@@ -1,33 +1,26 @@
 import { normalChance, seededChance } from '../../base/chance.ts';
 import { hashNumber } from '../../base/hash.ts';
 
-/** A repeatable source of chance: the same seed text gives the same draws. */
-export interface Random {
-  /** Evenly spread in [0, 1). */
-  next(): number;
-  /** Evenly spread in [min, max). */
-  between(min: number, max: number): number;
-  /** A whole number in [min, max]. */
-  integer(min: number, max: number): number;
-  chance(probability: number): boolean;
-  pick<T>(items: readonly [T, ...T[]]): T;
-  /** Log-normal: half of the draws lie below the median, 95 in 100 below `p95`. */
-  logNormal(shape: { readonly median: number; readonly p95: number }): number;
-}
+export type Random = ReturnType<typeof makeRandom>;
 
 /** The 95th percentile of the standard normal distribution. */
 const z95 = 1.6449;
 
-/** Chances by a hash of the seed text. */
-export function makeRandom(seed: string): Random {
+/** A repeatable source of chance: the same seed text gives the same draws. */
+export function makeRandom(seed: string) {
   const next = seededChance(hashNumber(seed));
   return {
+    /** Evenly spread in [0, 1). */
     next,
-    between: (min, max) => min + next() * (max - min),
-    integer: (min, max) => min + Math.floor(next() * (max - min + 1)),
-    chance: (probability) => next() < probability,
-    pick: (items) => items[Math.floor(next() * items.length)] ?? items[0],
-    logNormal: ({ median, p95 }) => median * Math.exp((Math.log(p95 / median) / z95) * normalChance(next)),
+    /** Evenly spread in [min, max). */
+    between: (min: number, max: number) => min + next() * (max - min),
+    /** A whole number in [min, max]. */
+    integer: (min: number, max: number) => min + Math.floor(next() * (max - min + 1)),
+    chance: (probability: number) => next() < probability,
+    pick: <T>(items: readonly [T, ...T[]]): T => items[Math.floor(next() * items.length)] ?? items[0],
+    /** Log-normal: half of the draws lie below the median, 95 in 100 below `p95`. */
+    logNormal: ({ median, p95 }: { readonly median: number; readonly p95: number }) =>
+      median * Math.exp((Math.log(p95 / median) / z95) * normalChance(next)),
   };
 }
 

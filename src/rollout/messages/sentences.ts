@@ -26,6 +26,15 @@ export function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
+/** Words as a sentence of their own. */
+export function sentence(text: string): string {
+  return `${capitalized(text)}${text === '' || /[.!?]$/.test(text) ? '' : '.'}`;
+}
+
+export function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 /** The name of a state for a person: `finishedWithFailures` becomes `finished with failures`. */
 export function stateWords(state: string): string {
   return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type AnswerOf, call } from '../parts/call.ts';
 import { holds } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
-import { ByWhom, span, Time } from '../parts/time.tsx';
+import { ByWhom, span, Time, TimeAfter } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { askHold, askRelease } from '../verbs/held.tsx';
 
@@ -90,15 +90,7 @@ export function CollectorView({ collector }: { readonly collector: string }): JS
               </h3>
               <p class="quiet small">
                 {fromBuild} → {toBuild}
-                {at === null ? (
-                  ''
-                ) : (
-                  <>
-                    {' '}
-                    · <Time at={at} />
-                  </>
-                )}{' '}
-                · {reason}
+                <TimeAfter words=" · " at={at} /> · {reason}
               </p>
               <Attempts attempts={attempts} />
             </div>

@@ -4,7 +4,7 @@ import { type Collector, call, type Rollout } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 import { stateGroups } from '../parts/progress.tsx';
 import { type Filter, type FilterName, linkTo, replaceRoute } from '../parts/route.ts';
-import { Time } from '../parts/time.tsx';
+import { Time, TimeAfter } from '../parts/time.tsx';
 import { Badge, counted } from '../parts/tones.tsx';
 
 const pageSize = 200;
@@ -239,15 +239,7 @@ function Row({
       </span>
       <span class="quiet when">
         {attempts > 1 ? `${attempts} attempts · ` : ''}
-        {endedAt !== null ? (
-          <Time at={endedAt} />
-        ) : dueAt !== null ? (
-          <>
-            due <Time at={dueAt} />
-          </>
-        ) : (
-          ''
-        )}
+        {endedAt === null ? <TimeAfter words="due " at={dueAt} /> : <Time at={endedAt} />}
       </span>
     </>
   );

@@ -5,7 +5,7 @@ import type { ReloadChanges } from '../../../rollout/reload/policy-difference.ts
 import { type AnswerOf, call, type Policies } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { linkTo } from '../parts/route.ts';
-import { Time } from '../parts/time.tsx';
+import { Time, TimeAfter } from '../parts/time.tsx';
 import { Badge, counted } from '../parts/tones.tsx';
 import { Lines } from '../verbs/verb-dialogs.tsx';
 
@@ -67,12 +67,7 @@ function ScanRow({ policy, lastScan, nextScanAt, config }: Policy): JSX.Element 
         {lastScan === null ? 'no scan yet' : lastScan.reason}{' '}
         <span class="quiet">
           {lastScan === null ? null : <Time at={lastScan.at} />}
-          {nextScanAt === null ? null : (
-            <>
-              {', next '}
-              <Time at={nextScanAt} />
-            </>
-          )}
+          <TimeAfter words=", next " at={nextScanAt} />
         </span>
       </span>
       <button type="button" aria-label={`start ${policy}`} onClick={() => askStart(policy)}>

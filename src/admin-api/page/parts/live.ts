@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { capitalized } from '../../../rollout/messages/sentences.ts';
 import {
   type AnswerOf,
   apiUrl,
@@ -71,7 +72,7 @@ function isSignedOut(error: unknown): error is RefusedError {
 }
 
 async function signIn(refusal: RefusedError): Promise<void> {
-  const why = token.isKnown() ? `${refusal.message.replace(/^\w/, (first) => first.toUpperCase())}.` : '';
+  const why = token.isKnown() ? `${capitalized(refusal.message)}.` : '';
   token.forget();
   rollouts.value = [];
   connection.value = { kind: 'signedOut', why };

@@ -1,5 +1,5 @@
 import { etaUnknownWords } from '../../../rollout/messages/eta.ts';
-import { stateWords } from '../../../rollout/messages/sentences.ts';
+import { sentence, stateWords } from '../../../rollout/messages/sentences.ts';
 import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
 import { span, timeWords } from './time.tsx';
@@ -64,11 +64,6 @@ function ongoingWords({ headline, blockers, reason, rollbackId }: Rollout): stri
   if (settled !== undefined) return `${sentence(settled.reason)} The rest goes on.`;
   if (headline.kind !== 'running') return `Needs nothing. ${sentence(first?.reason ?? reason)}`;
   return first === undefined ? 'Needs nothing.' : `Needs nothing. ${sentence(first.reason)}`;
-}
-
-function sentence(text: string): string {
-  const capital = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-  return /[.!?]$/.test(text) || text === '' ? capital : `${capital}.`;
 }
 
 /** The wave that a person wants to hear of: the first that has not passed, or else the last. */

@@ -33,6 +33,25 @@ export function Time({ at, zone }: { readonly at: number; readonly zone?: string
   );
 }
 
+/** An instant behind the words that lead to it; nothing where there is none. */
+export function TimeAfter({
+  words,
+  at,
+  zone,
+}: {
+  readonly words: string;
+  readonly at: number | null;
+  readonly zone?: string | undefined;
+}): JSX.Element | null {
+  if (at === null) return null;
+  return (
+    <>
+      {words}
+      <Time at={at} zone={zone} />
+    </>
+  );
+}
+
 /** Who did something, and when. */
 export function ByWhom({ by, at }: { readonly by: string; readonly at: number }): JSX.Element {
   return (

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeWords } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
 import { holdCommandOf } from '../../../rollout/status/command-for.ts';
@@ -67,10 +68,6 @@ export function CauseGroups({ rollout }: { readonly rollout: Rollout }): JSX.Ele
       ))}
     </section>
   );
-}
-
-function capitalized(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 interface CauseRowProps {

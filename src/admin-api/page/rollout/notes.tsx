@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Rollout } from '../parts/call.ts';
-import { ByWhom, Time } from '../parts/time.tsx';
+import { ByWhom, TimeAfter } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
 import { askRelease } from '../verbs/held.tsx';
 
@@ -23,20 +23,10 @@ export function Notes({
       {outage === null ? null : (
         <p class={outage.kind === 'serviceDown' ? 'note bad' : 'note'}>
           {outage.reason}
-          {outage.since === null ? null : (
-            <>
-              {' '}
-              since <Time at={outage.since} />
-            </>
-          )}
+          <TimeAfter words=" since " at={outage.since} />
           {outage.detail === null ? null : <span class="quiet"> ({outage.detail})</span>}
-          {outage.until === null ? (
-            '; one request tries it now'
-          ) : (
-            <>
-              ; next try <Time at={outage.until} />
-            </>
-          )}
+          <TimeAfter words="; next try " at={outage.until} />
+          {outage.until === null ? '; one request tries it now' : null}
         </p>
       )}
       {blockers.length === 0 ? null : (
@@ -44,11 +34,7 @@ export function Notes({
           {blockers.map(({ reason, until }) => (
             <li key={reason}>
               {reason}
-              {until === null ? null : (
-                <>
-                  , until <Time at={until} zone={zone} />
-                </>
-              )}
+              <TimeAfter words=", until " at={until} zone={zone} />
             </li>
           ))}
         </ul>

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { Rollout } from '../parts/call.ts';
 import { etaWords } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
-import { span, Time } from '../parts/time.tsx';
+import { span, Time, TimeAfter } from '../parts/time.tsx';
 
 /** The frozen plan: its figures, and who is left out. */
 export function Plan({ rollout }: { readonly rollout: Rollout }): JSX.Element {
@@ -32,13 +32,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }): JSX.Element {
         {window === null ? null : (
           <Fact name="Window">
             <span class={window.isOpen ? undefined : 'late'}>{window.isOpen ? 'open' : 'closed'}</span>
-            {window.until === null ? null : (
-              <>
-                {' '}
-                until <Time at={window.until} zone={window.timeZone} />
-              </>
-            )}{' '}
-            {window.timeZone}
+            <TimeAfter words=" until " at={window.until} zone={window.timeZone} /> {window.timeZone}
             <span class="quiet small">
               {window.ownZones ? ", also by each collector's own time zone" : ''}{' '}
               {window.reason === '' ? '' : `(${window.reason})`}

@@ -3,7 +3,7 @@ import { waveStageWords } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout, Wave } from '../parts/call.ts';
 import { Bar } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
-import { Time } from '../parts/time.tsx';
+import { TimeAfter } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { GateTrend } from './gate-trend.tsx';
 
@@ -99,13 +99,9 @@ function WaveNote({
   ].join(' · ');
   const main =
     state === 'soaking' && soakEndsAt !== null ? (
-      <>
-        soaks until <Time at={soakEndsAt} zone={zone} />
-      </>
+      <TimeAfter words="soaks until " at={soakEndsAt} zone={zone} />
     ) : passedAt !== null ? (
-      <>
-        passed <Time at={passedAt} zone={zone} />
-      </>
+      <TimeAfter words="passed " at={passedAt} zone={zone} />
     ) : waits === null || isOver ? null : (
       <>waits: {waits}</>
     );

@@ -1,27 +1,17 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { type AnswerOf, call, type Rollout } from '../parts/call.ts';
-import { span, Time } from '../parts/time.tsx';
+import { span, TimeAfter } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
 
 type Preview = AnswerOf<'previewRollback'>;
 
 /** What a rollback would do now. It is shown before the rollback can be asked for, and the request repeats its numbers. */
-export interface RollbackPreview {
-  readonly Lines: () => JSX.Element;
-  readonly load: () => Promise<void>;
-  /** What was shown, and whether the rollback starts outside its window. */
-  readonly confirmed: () => {
-    readonly now: boolean;
-    readonly shown?: { readonly collectors: number; readonly leftBehind: number };
-  };
-}
-
-export function makeRollbackPreview(rollout: Rollout): RollbackPreview {
+export function makeRollbackPreview(rollout: Rollout) {
   const preview = signal<Preview | undefined>(undefined);
   // A rollback is asked for a second time only to start outside its window.
   const isNow = signal(rollout.kind === 'rollback');
-  const Lines = () => {
+  const Lines = (): JSX.Element => {
     const shown = preview.value;
     if (shown === undefined) return <p role="status">Reading what it does …</p>;
     const { window } = shown;
@@ -34,12 +24,7 @@ export function makeRollbackPreview(rollout: Rollout): RollbackPreview {
           {window === null ? null : (
             <li>
               window {window.isOpen ? 'open' : 'closed'}
-              {window.until === null ? null : (
-                <>
-                  {' until '}
-                  <Time at={window.until} zone={window.timeZone} />
-                </>
-              )}
+              <TimeAfter words=" until " at={window.until} zone={window.timeZone} />
             </li>
           )}
         </ul>
@@ -58,13 +43,14 @@ export function makeRollbackPreview(rollout: Rollout): RollbackPreview {
   };
   return {
     Lines,
+    /** What was shown, and whether the rollback starts outside its window. */
     confirmed: () => {
       if (preview.value === undefined) return { now: isNow.value };
       const { collectors, leftBehind } = preview.value;
       const stay = leftBehind.reduce((total, left) => total + left.count, 0);
       return { now: isNow.value, shown: { collectors, leftBehind: stay } };
     },
-    load: async () => {
+    load: async (): Promise<void> => {
       preview.value = await call('previewRollback', { params: { id: rollout.id } });
     },
   };

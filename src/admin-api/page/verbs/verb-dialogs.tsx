@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
+import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { call, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
@@ -71,7 +72,7 @@ export function askVerb(choice: Choice, rollout: Rollout): void {
   const { consequences = [], form, send, prepare, typed } = deeds[choice](rollout);
   const label = labelOf(choice, rollout);
   ask({
-    title: `${label.replace(/^\w/, (first) => first.toUpperCase())}: ${rollout.id}`,
+    title: `${capitalized(label)}: ${rollout.id}`,
     label,
     isStopping: stopping.includes(choice),
     content: (
