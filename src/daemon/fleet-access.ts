@@ -9,9 +9,7 @@ import type { ServiceConfig } from '../config/config.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ApiBudget, KeyMemory, ServiceStatus } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
-import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
-import type { LogSearch } from '../orchestrator/ports/log-search.ts';
-import { makeServiceHealth, type ServiceHealth } from './service-health.ts';
+import { makeServiceHealth } from './service-health.ts';
 import { clientSettings } from './service-settings.ts';
 
 export interface FleetAccessParts {
@@ -29,21 +27,10 @@ export interface FleetAccessParts {
   readonly onIncomplete?: (reason: string) => void;
 }
 
-/** The way to the service: the port the loops know, and whether it answers. */
-export interface FleetAccess {
-  readonly fleet: FleetService;
-  readonly logSearch: LogSearch;
-  /** What the daemons of this key, or else our last request, found; true before the first one. */
-  readiness(): ReturnType<ServiceHealth['readiness']>;
-  /** Whether the last answer was a fault, or the service is down. */
-  isDoubted(): boolean;
-  /** Takes the daemons' common word for log, metrics and readiness. */
-  setServiceStatus(status: ServiceStatus): void;
-  close(): Promise<void>;
-}
+export type FleetAccess = ReturnType<typeof makeFleetAccess>;
 
-/** Builds the client of the configured service, and reports its traffic to metrics and log. */
-export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
+/** The way to the configured service: the ports that the loops know. It reports its traffic to metrics and log. */
+export function makeFleetAccess(parts: FleetAccessParts) {
   const { service, budget, clock, keyMemory, metrics, sink } = parts;
   const health = makeServiceHealth();
   const client = makeServiceClient({
@@ -82,17 +69,20 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
   return {
     fleet,
     logSearch: makeLogSearch({ client, clock, sleep: sleepForReal }),
+    /** What the daemons of this key, or else our last request, found; true before the first one. */
     readiness: health.readiness,
+    /** Whether the last answer was a fault, or the service is down. */
     isDoubted: health.isDoubted,
-    setServiceStatus: (status) => {
+    /** Takes the daemons' common word for log, metrics and readiness. */
+    setServiceStatus: (status: ServiceStatus): void => {
       health.setDown(status.isUp ? undefined : status.reason);
-      if (status.isUp) {
-        sink?.note({ event: 'service.up', reason: 'the service answers again' });
-      } else {
-        sink?.note({ event: 'service.down', reason: status.reason });
-      }
+      sink?.note(
+        status.isUp
+          ? { event: 'service.up', reason: 'the service answers again' }
+          : { event: 'service.down', reason: status.reason },
+      );
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await fleet.close();
       await client.close();
     },

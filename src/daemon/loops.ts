@@ -11,7 +11,7 @@ import { runStep } from '../orchestrator/step/run-step.ts';
 import { makeObservations } from '../orchestrator/watch/observations.ts';
 import type { StepJobData } from '../queue/bullmq-step-queue.ts';
 import { startNoticeWorker } from '../queue/notice-delivery.ts';
-import { type RunningScanSchedule, type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
+import { type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { startTurnWorker } from '../queue/turn-worker.ts';
 import { makeRedisLeaderLease } from '../redis/coordination/leader-lease.ts';
 import type { Engine } from './engine.ts';
@@ -30,14 +30,7 @@ export interface LoopsHooks {
 }
 
 /** The loops of a daemon, while they run. */
-export interface Loops {
-  /** Scans now, for every policy that has a schedule to follow. */
-  tickAll(at: Date): Promise<void>;
-  /** The schedules of a config that was read again; notifies its receivers, where the one before had none. */
-  follow(schedules: readonly ScanSchedule[]): Promise<void>;
-  /** Takes nothing more, and waits for the end of what is running; the signal that they were started with ends the rest. */
-  close(): Promise<void>;
-}
+export type Loops = ReturnType<typeof startLoops>;
 
 // A step waits for its place in the API budget, and the budget's classes can only choose among those that wait: enough
 // of them that polls stand beside a burst of creates.
@@ -48,7 +41,7 @@ const stepConcurrency = 100;
 const closeGraceMs: DurationMs = 5_000;
 
 /** Starts to run steps, to lead or follow, to check whether Redis lost data, and to follow the schedules. */
-export function startLoops(ground: Ground, engine: Engine, hooks: LoopsHooks): Loops {
+export function startLoops(ground: Ground, engine: Engine, hooks: LoopsHooks) {
   const { signal: stopping } = ground.stopping;
   const parts = loopsParts(ground, engine, hooks);
   const { redis, names, keyPrefix, sink, onQueueError } = parts;
@@ -88,12 +81,15 @@ export function startLoops(ground: Ground, engine: Engine, hooks: LoopsHooks): L
   const asking = keepAsking(parts, stopping);
   const polling = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
   return {
-    tickAll: async (at) => schedule?.tickAll(at),
-    follow: async (schedules) => {
+    /** Scans now, for every policy that has a schedule to follow. */
+    tickAll: async (at: Date): Promise<void> => schedule?.tickAll(at),
+    /** The schedules of a config that was read again; notifies its receivers, where the one before had none. */
+    follow: async (schedules: readonly ScanSchedule[]): Promise<void> => {
       notifyReceivers();
       await schedule?.follow(schedules, new Date(parts.clock.now()));
     },
-    close: async () => {
+    /** Takes nothing more, and waits for the end of what is running; the daemon's own stop ends the rest. */
+    close: async (): Promise<void> => {
       await Promise.all([
         schedule?.close(),
         worker.close(closeGraceMs),
@@ -128,7 +124,7 @@ function loopsParts(ground: Ground, { shared, ...engine }: Engine, hooks: LoopsH
 }
 
 /** Announces while this daemon leads, and delivers in any case. */
-function startNotifying(parts: LoopsParts, stopping: AbortSignal): { close(): Promise<void> } {
+function startNotifying(parts: LoopsParts, stopping: AbortSignal) {
   const { redis, names, sink, onQueueError, noticeQueue } = parts;
   const worker = startNoticeWorker({
     connection: redis.queue.client,
@@ -140,20 +136,13 @@ function startNotifying(parts: LoopsParts, stopping: AbortSignal): { close(): Pr
   });
   const announcing = keepAnnouncing({ ...parts, queue: noticeQueue }, stopping);
   return {
-    close: async () => {
+    close: async (): Promise<void> => {
       await Promise.all([worker.close(closeGraceMs), announcing]);
     },
   };
 }
 
-function followSchedules({
-  redis,
-  names,
-  schedules,
-  scanNow,
-  sink,
-  onQueueError,
-}: LoopsParts): RunningScanSchedule {
+function followSchedules({ redis, names, schedules, scanNow, sink, onQueueError }: LoopsParts) {
   return startScanSchedule({
     connection: redis.queue.client,
     names,

@@ -43,14 +43,6 @@ export interface PassOn {
 // Five minutes: a deploy replaces all daemons in less, or has stopped half way.
 const defaultPassOn: PassOn = { afterMs: 2_000, max: 150 };
 
-export interface RunningScanSchedule {
-  /** Looks for work now, for every policy: done once at start. Never throws. */
-  tickAll(at: Date): Promise<void>;
-  /** From here on these are the schedules, and scans now for the policies that say something new. */
-  follow(schedules: readonly ScanSchedule[], at: Date): Promise<void>;
-  close(): Promise<void>;
-}
-
 // Kept for a day, an id that ran keeps a late daemon from running the same tick again.
 const tickKeptSeconds = 86_400;
 
@@ -65,7 +57,7 @@ const lockDurationMs = 10_000;
  * have seen. While a config is replaced daemon by daemon, each tick is left to those that have the one it came from,
  * since the others do not know the policy, or would plan whom it excludes by now (P5).
  */
-export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule {
+export function startScanSchedule(parts: ScanScheduleParts) {
   const { connection, names, onError } = parts;
   let schedules: readonly ScanSchedule[] = [];
   let tasks: readonly ScheduledTask[] = [];
@@ -93,16 +85,18 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
   };
   use(parts.schedules);
   return {
-    tickAll: async (at) => {
+    /** Looks for work now, for every policy: done once at start. Never throws. */
+    tickAll: async (at: Date): Promise<void> => {
       for (const each of schedules) await tick(each, 'start', at);
     },
-    follow: async (present, at) => {
+    /** From here on these are the schedules, and scans now for the policies that say something new. */
+    follow: async (present: readonly ScanSchedule[], at: Date): Promise<void> => {
       const news = present.filter(({ policy, version }) => versionOf(policy) !== version);
       await stopTasks();
       use(present);
       for (const each of news) await tick(each, 'start', at);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await stopTasks();
       stopping.abort();
       await worker.close();

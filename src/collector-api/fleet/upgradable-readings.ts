@@ -57,12 +57,7 @@ interface Wanted {
   readonly isUrgent: boolean;
 }
 
-export interface UpgradableReadings {
-  /** A reading whose first request leaves after this call, so that it shows what is true now. */
-  ask(wanted: Wanted, signal?: AbortSignal): Promise<Answer<Upgradable>>;
-  /** A reading that began since then and had this collector on it. Asks nothing; undefined when none is known. */
-  shown(collectorId: number, toBuild: string, since: EpochMs): Upgradable | undefined;
-}
+export type UpgradableReadings = ReturnType<typeof makeUpgradableReadings>;
 
 interface LastReading {
   readonly toBuild: string;
@@ -74,7 +69,7 @@ interface LastReading {
  * Shares readings: each costs a page or more of the budget, and shows every collector at once.
  * @param closing ends all of them
  */
-export function makeUpgradableReadings(parts: FleetReadingParts, closing: AbortSignal): UpgradableReadings {
+export function makeUpgradableReadings(parts: FleetReadingParts, closing: AbortSignal) {
   const { clock } = parts;
   // One alone, which bounds it: rollouts of one daemon mostly go to one build.
   let last: LastReading | undefined;
@@ -100,8 +95,10 @@ export function makeUpgradableReadings(parts: FleetReadingParts, closing: AbortS
   );
 
   return {
+    /** A reading whose first request leaves after the call, so that it shows what is true now. */
     ask,
-    shown: (collectorId, toBuild, since) => {
+    /** A reading that began since then and had this collector on it. Asks nothing; undefined when none is known. */
+    shown: (collectorId: number, toBuild: string, since: EpochMs): Upgradable | undefined => {
       if (last === undefined || last.toBuild !== toBuild || !last.upgradable.ids.has(collectorId))
         return undefined;
       // One that began in the future did so by a clock that was set back since: who knows when.

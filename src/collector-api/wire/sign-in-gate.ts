@@ -1,17 +1,7 @@
 import { untilAborted } from '../../base/waiting.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
-/**
- * Lets one request at a time sign in while the rest wait for its cookie: sign-ins are throttled per minute
- * (collector-api.md §5.3), and a daemon at its start would make as many as it has workers.
- */
-export interface SignInGate {
-  /**
-   * Waits while another request signs in.
-   * @throws the signal's reason when it is aborted first
-   */
-  enter(signal?: AbortSignal): Promise<Entry>;
-}
+export type SignInGate = ReturnType<typeof makeSignInGate>;
 
 type Entry =
   /** A session exists, or the service knows none: go on. */
@@ -21,11 +11,16 @@ type Entry =
   /** The sign-in that was waited for failed in a way that this request would share. Nothing was sent. */
   | { readonly kind: 'failed'; readonly failure: ServiceFailure };
 
-export function makeSignInGate(needsSignIn: () => boolean): SignInGate {
+/**
+ * Lets one request at a time sign in while the rest wait for its cookie: sign-ins are throttled per minute
+ * (collector-api.md §5.3), and a daemon at its start would make as many as it has workers.
+ */
+export function makeSignInGate(needsSignIn: () => boolean) {
   let running: Promise<ServiceFailure | undefined> | undefined;
 
   return {
-    async enter(signal) {
+    /** Waits while another request signs in. @throws the signal's reason when it is aborted first */
+    async enter(signal?: AbortSignal): Promise<Entry> {
       // Each turn either brings a session, ends this wait with a failure, or makes this request the next to try.
       while (needsSignIn()) {
         signal?.throwIfAborted();

@@ -5,9 +5,7 @@ import { splitGroup } from '../../rollout/planning/split-group.ts';
 import type { Fence } from '../ports/leader.ts';
 import type { UpgradeChange } from '../ports/rollout-store.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
-
-// One write of so many keeps Redis from others for some 20 ms.
-const changesPerWrite = 500;
+import { changesPerWrite } from '../records/change-upgrade.ts';
 
 // Records of running upgrades change meanwhile. Nothing starts, so fewer of them do so in each round.
 const roundsMax = 10;

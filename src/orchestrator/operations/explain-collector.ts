@@ -234,18 +234,10 @@ async function explainHold(parts: OperationsParts, rollout: Rollout, upgrade: Up
   });
 }
 
-interface FoundActive {
-  readonly active: readonly string[];
-  readonly upgrade: Upgrade | undefined;
-  readonly unreadableIn: string | undefined;
-}
+type FoundActive = Awaited<ReturnType<typeof findActive>>;
 
 /** The collector's record in the active rollouts of a policy: where it has two, the one that has not ended. */
-async function findActive(
-  { store }: OperationsParts,
-  policy: string,
-  collectorId: number,
-): Promise<FoundActive> {
+async function findActive({ store }: OperationsParts, policy: string, collectorId: number) {
   const active = await store.activeRolloutIds([policy]);
   const loaded = await Promise.all(
     active.map(async (rolloutId) => ({ rolloutId, ...(await store.loadUpgrades(rolloutId, [collectorId])) })),

@@ -29,7 +29,7 @@ export interface UpgradeFinding {
 }
 
 // One write of so many keeps Redis from others for some 20 ms.
-const changesPerWrite = 500;
+export const changesPerWrite = 500;
 
 // Rivals for one record are the job's own earlier run, the leader, and an operator.
 const rivalsMax = 5;

@@ -3,17 +3,14 @@ import type { FrozenPlan, SaveResult } from '../../orchestrator/ports/rollout-st
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { runScript } from '../connection/script.ts';
-import { nameBucketOf } from '../schema/name-bucket.ts';
-import { orderScoreOf } from '../schema/plan-place.ts';
 import { joinersKey } from '../schema/rollout-keys.ts';
 import type { WriteMark } from '../schema/stored-rollout.ts';
-import { encodeUpgrade } from '../schema/stored-upgrade.ts';
 import { joinPlanScript, stageJoinersScript } from './scripts.ts';
-import { chunksOf, stagedForMs } from './stage-plan.ts';
+import { chunksOf, encodeStaged, stagedForMs } from './stage-plan.ts';
 import type { StoreContext } from './store-context.ts';
 import { planArgs } from './store-plan.ts';
 import { countNew } from './upgrade-counters.ts';
-import { encodeCounts, indexOf } from './upgrade-index.ts';
+import { encodeCounts } from './upgrade-index.ts';
 
 /** Adds late joiners to a rollout: laid ready in chunks, taken up in one step. */
 export async function joinPlan(
@@ -47,12 +44,6 @@ export async function joinPlan(
 
 /** The text is read by `join-plan.lua` alone. */
 function encodeJoiner(upgrade: Upgrade, version: number) {
-  const joiner = {
-    bucket: nameBucketOf(upgrade.identity.collectorName),
-    record: encodeUpgrade(upgrade, version),
-    order: String(orderScoreOf(upgrade)),
-    index: indexOf(upgrade),
-    counts: encodeCounts(countNew(upgrade)),
-  };
-  return { id: String(upgrade.identity.collectorId), text: JSON.stringify(joiner) };
+  const { id, ...joiner } = encodeStaged(upgrade, version);
+  return { id, text: JSON.stringify({ ...joiner, counts: encodeCounts(countNew(upgrade)) }) };
 }

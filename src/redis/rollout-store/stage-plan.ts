@@ -43,7 +43,8 @@ export function chunksOf(upgrades: readonly Upgrade[]): ReadonlyArray<readonly U
   );
 }
 
-function encodeStaged(upgrade: Upgrade, version: number) {
+/** A record as `stage-plan.lua` and `join-plan.lua` put it there. */
+export function encodeStaged(upgrade: Upgrade, version: number) {
   return {
     id: String(upgrade.identity.collectorId),
     bucket: nameBucketOf(upgrade.identity.collectorName),
