@@ -6,7 +6,7 @@ import { isWaitedFor, lead } from '../orchestrator/lead/lead.ts';
 import { keepAnnouncing } from '../orchestrator/notify/announce.ts';
 import { deliver } from '../orchestrator/notify/deliver.ts';
 import { keepPolling } from '../orchestrator/recovery/data-loss.ts';
-import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
+import type { Scanned, ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep } from '../orchestrator/step/run-step.ts';
 import { makeObservations } from '../orchestrator/watch/observations.ts';
 import type { StepJobData } from '../queue/bullmq-step-queue.ts';
@@ -26,7 +26,7 @@ export interface LoopsHooks {
   readonly wakeSelf: () => void;
   /** Brings the brakes of the present config to the running rollouts. */
   readonly followConfigs: () => Promise<unknown>;
-  readonly scanNow: (policy: string, origin: ScanOrigin, signal: AbortSignal) => Promise<unknown>;
+  readonly scanNow: (policy: string, origin: ScanOrigin, signal: AbortSignal) => Promise<Scanned>;
 }
 
 /** The loops of a daemon, while they run. */
@@ -147,9 +147,7 @@ function followSchedules({ redis, names, schedules, scanNow, sink, onQueueError 
     connection: redis.queue.client,
     names,
     schedules,
-    runScan: async ({ policy, origin }, signal) => {
-      await scanNow(policy, origin, signal);
-    },
+    runScan: async ({ policy, origin }, signal) => (await scanNow(policy, origin, signal)).againAt,
     onScanError: ({ policy }, error) =>
       sink.note({ event: 'scan.failed', policy, reason: 'it did not come to a result', error }),
     onUntaken: ({ policy }) =>

@@ -1,12 +1,11 @@
 import type { DurationMs } from '../base/time.ts';
 import { followConfigs } from '../orchestrator/configs/follow-configs.ts';
 import { announceAndDrain } from '../orchestrator/notify/announce.ts';
-import { type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
+import { type Scanned, type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
 import { apiBudgetKeys } from '../redis/api-budget/ledger.ts';
 import { makeRedisPulse } from '../redis/connection/pulse.ts';
 import { installationKey, instanceKey } from '../redis/coordination/store-instance.ts';
 import { policyKeys } from '../redis/schema/rollout-keys.ts';
-import type { ScanResult } from '../rollout/messages/scans.ts';
 import type { Engine } from './engine.ts';
 import type { Ground } from './ground.ts';
 import { type Loops, makeWakeSignal, startLoops } from './loops.ts';
@@ -26,7 +25,7 @@ export function makeWork(ground: Ground, engine: Engine) {
   let working: Promise<void> | undefined;
 
   /** Scans for one policy now. */
-  const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
+  const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<Scanned> => {
     const policy = rollouts.find((each) => each.name === name);
     if (policy === undefined) return { kind: 'nothing', why: { kind: 'unknownPolicy', policy: name } };
     return scan(shared, policy, origin, signal);

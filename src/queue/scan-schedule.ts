@@ -1,6 +1,6 @@
 import { type ConnectionOptions, DelayedError, type Job, Queue } from 'bullmq';
 import { createTask, type ScheduledTask, schedule } from 'node-cron';
-import type { DurationMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/waiting.ts';
 import type { ScanForecast } from '../orchestrator/ports/scan-book.ts';
 import { BackoffWorker } from './backoff-worker.ts';
@@ -19,13 +19,16 @@ export interface ScanTick {
   readonly policy: string;
   readonly version: string;
   readonly origin: 'schedule' | 'start';
+  /** True: it repeats a scan that failed. */
+  readonly isRepeat?: boolean;
 }
 
 export interface ScanScheduleParts {
   readonly connection: ConnectionOptions;
   readonly names: QueueNames;
   readonly schedules: readonly ScanSchedule[];
-  readonly runScan: (tick: ScanTick, signal: AbortSignal) => Promise<void>;
+  /** @returns when the scan has to be repeated, where it failed and the schedule is not sooner */
+  readonly runScan: (tick: ScanTick, signal: AbortSignal) => Promise<EpochMs | undefined>;
   /** A scan that threw; the next tick tries again. */
   readonly onScanError: (tick: ScanTick, error: unknown) => void;
   /** A tick that no daemon took whose config says of the policy what the one said that made it. */
@@ -49,6 +52,8 @@ const tickKeptSeconds = 86_400;
 // And no more than these, whatever the schedules are: minutes of a hundred policies that tick each second.
 const ticksKeptMax = 10_000;
 
+const kept = { age: tickKeptSeconds, count: ticksKeptMax };
+
 const lockDurationMs = 10_000;
 
 /**
@@ -65,7 +70,7 @@ export function startScanSchedule(parts: ScanScheduleParts) {
   const stopping = new AbortController();
   const queue = new Queue<ScanTick>(names.scans, { connection, prefix: names.prefix });
   queue.on('error', onError);
-  const worker = startTickWorker(parts, versionOf, stopping.signal);
+  const worker = startTickWorker(parts, { queue, versionOf, stopping: stopping.signal });
   /** Never throws: a tick that Redis refuses is lost, and the next one scans again. */
   const tick = (of: ScanSchedule, origin: ScanTick['origin'], at: Date): Promise<void> =>
     addTick(queue, of, origin, at).catch((error: unknown) => onError(asError(error)));
@@ -108,17 +113,29 @@ export function startScanSchedule(parts: ScanScheduleParts) {
 /** Runs the ticks of the configs that this daemon has, and leaves the others to other daemons. */
 function startTickWorker(
   { connection, names, passOn = defaultPassOn, runScan, onScanError, onUntaken, onError }: ScanScheduleParts,
-  versionOf: (policy: string) => string | undefined,
-  stopping: AbortSignal,
+  {
+    queue,
+    versionOf,
+    stopping,
+  }: {
+    readonly queue: Queue<ScanTick>;
+    readonly versionOf: (policy: string) => string | undefined;
+    readonly stopping: AbortSignal;
+  },
 ): BackoffWorker<ScanTick> {
   const runTick = async (job: Job<ScanTick>, token?: string, signal?: AbortSignal): Promise<void> => {
     if (versionOf(job.data.policy) !== job.data.version) {
-      if (job.attemptsStarted > passOn.max) return onUntaken(job.data);
+      if (job.attemptsStarted > passOn.max) {
+        // A config that has come since was scanned when it came.
+        if (job.data.isRepeat !== true) onUntaken(job.data);
+        return;
+      }
       await job.moveToDelayed(Date.now() + passOn.afterMs, token);
       throw new DelayedError();
     }
     try {
-      await withEitherSignal([signal, stopping], (either) => runScan(job.data, either));
+      const againAt = await withEitherSignal([signal, stopping], (either) => runScan(job.data, either));
+      if (againAt !== undefined) await addRepeat(queue, job.data, againAt);
     } catch (error) {
       // BullMQ keeps it as a failed job, and reports it to nobody.
       if (!stopping.aborted) onScanError(job.data, error);
@@ -144,18 +161,35 @@ async function addTick(
   origin: ScanTick['origin'],
   at: Date,
 ): Promise<void> {
-  const second = at.toISOString().slice(0, 19).replaceAll(':', '');
-  const kept = { age: tickKeptSeconds, count: ticksKeptMax };
   await queue.add(
     'scan',
     { policy, version, origin },
     {
-      jobId: `${policy}.${version}.${origin}.${second}`,
+      jobId: `${policy}.${version}.${origin}.${secondOf(at)}`,
       deduplication: { id: `${policy}.${version}`, keepLastIfActive: true },
       removeOnComplete: kept,
       removeOnFail: kept,
     },
   );
+}
+
+/** Not deduplicated: the tick that it repeats is still active. Each ends before the schedule's next tick. */
+async function addRepeat(queue: Queue<ScanTick>, tick: ScanTick, againAt: EpochMs): Promise<void> {
+  const { policy, version } = tick;
+  await queue.add(
+    'scan',
+    { ...tick, isRepeat: true },
+    {
+      jobId: `${policy}.${version}.again.${secondOf(new Date(againAt))}`,
+      delay: Math.max(0, againAt - Date.now()),
+      removeOnComplete: kept,
+      removeOnFail: kept,
+    },
+  );
+}
+
+function secondOf(at: Date): string {
+  return at.toISOString().slice(0, 19).replaceAll(':', '');
 }
 
 function asError(error: unknown): Error {

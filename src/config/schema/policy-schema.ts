@@ -130,7 +130,7 @@ export const PolicySchema = z
     select: SelectionSchema.prefault({}),
     target: TargetSchema.prefault({}),
     schedule: Schedule.default('*/15 * * * *').describe(
-      'When to scan for work, as a cron expression. A field for seconds may come first.',
+      'When to scan for work, as a cron expression. A field for seconds may come first. A scan that fails is repeated before the next one.',
     ),
     timeZone: TimeZoneSchema.default('UTC').describe(
       'The IANA time zone of the schedule, such as Europe/Berlin. Windows and freezes without a zone use it too.',

@@ -18,7 +18,9 @@ const PolicyStatusBody = z
       .nullable()
       .meta({ description: 'Its last scan for work; null before the first one.' }),
     lastGoodAt: Instant.nullable().meta({ description: 'Its last scan for work that did not fail.' }),
-    nextScanAt: Instant.nullable().meta({ description: 'When its next scheduled scan is due.' }),
+    nextScanAt: Instant.nullable().meta({
+      description: 'When its next scan is due: by its schedule, or sooner after one that failed.',
+    }),
     config: z
       .object({
         kind: z.enum(['agreed', 'newest', 'outdated', 'superseded']),

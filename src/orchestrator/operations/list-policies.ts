@@ -9,6 +9,7 @@ import {
   lastGoodScan,
   latestScan,
   type ScanBook,
+  type ScanEntry,
   type ScanForecast,
   type ScanOutcome,
 } from '../ports/scan-book.ts';
@@ -20,7 +21,7 @@ export interface PolicyStatus {
   readonly lastScan: { readonly at: EpochMs; readonly outcome: ScanOutcome; readonly reason: string } | null;
   /** The last one that did not fail. */
   readonly lastGoodAt: EpochMs | null;
-  /** By its schedule. */
+  /** By its schedule, or sooner after one that failed. */
   readonly nextScanAt: EpochMs | null;
   /** How the config of the daemon that was asked stands to those of the others. */
   readonly config: ShownConfigStatus;
@@ -65,13 +66,23 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
         policy,
         lastScan: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
         lastGoodAt: lastGoodScan(own)?.at ?? null,
-        nextScanAt: parts.forecast(policy, 1)[0] ?? null,
+        nextScanAt: nextScanAt(parts, policy, last),
         config: superseded.has(policy)
           ? { kind: 'superseded', others: 0 }
           : (parts.configs?.statuses().get(policy) ?? { kind: 'agreed', others: 0 }),
       };
     }),
   };
+}
+
+function nextScanAt(
+  { clock, forecast }: ListPoliciesParts,
+  policy: string,
+  { againAt }: Pick<ScanEntry, 'againAt'> = {},
+): EpochMs | null {
+  // One in the past is running now, or was lost with its queue.
+  if (againAt !== undefined && againAt > clock.now()) return againAt;
+  return forecast(policy, 1)[0] ?? null;
 }
 
 /**

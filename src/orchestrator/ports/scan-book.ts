@@ -21,6 +21,10 @@ export interface ScanEntry {
   readonly reason: string;
   /** When the next one without failure is overdue. */
   readonly overdueAt: EpochMs;
+  /** Since when every scan of the policy has failed; absent where this one did not, and in records of earlier versions. */
+  readonly failedSince?: EpochMs | undefined;
+  /** When a failed one is repeated; absent where the schedule is sooner. */
+  readonly againAt?: EpochMs | undefined;
   /** Absent while no scan has read the fleet. */
   readonly fleet?: FleetMemory | undefined;
 }

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../../base/time.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import { plannedWords } from '../../rollout/messages/events.ts';
 import { type NothingToDo, type ScanResult, scanWords, type Unread } from '../../rollout/messages/scans.ts';
@@ -8,12 +9,13 @@ import type { Rollout } from '../../rollout/model/rollout.ts';
 import { freezeInSteps } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { isStopped } from '../../rollout/status/explain-unplanned.ts';
-import type { FleetMemory, ScanBook, ScanForecast, ScanOutcome } from '../ports/scan-book.ts';
+import type { FleetMemory, ScanBook, ScanEntry, ScanForecast, ScanOutcome } from '../ports/scan-book.ts';
 import { nextRolloutId } from '../records/read-records.ts';
 import type { StoreMemory } from '../recovery/data-loss.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
 import { judgeFleetSize, recallFleet } from './fleet-size.ts';
 import { makePlanMemory, type PlanMemory, readPlan } from './read-plan.ts';
+import { scanAgain } from './scan-again.ts';
 
 export interface ScanParts extends CheckActiveParts {
   readonly scans: ScanBook;
@@ -26,14 +28,18 @@ export interface ScanParts extends CheckActiveParts {
 /** `operator`: someone asked for it now, so failures and aborts of the past do not block it. */
 export type ScanOrigin = 'schedule' | 'start' | 'operator';
 
+/** `againAt`: when it has to be repeated, before the schedule's next tick. */
+export type Scanned = ScanResult & { readonly againAt?: EpochMs | undefined };
+
 /** Discovers work for one policy: builds, upgradable collectors and inventory in, a frozen rollout out. */
 export async function scan(
   parts: ScanParts,
   policy: Policy,
   origin: ScanOrigin,
   signal?: AbortSignal,
-): Promise<ScanResult> {
-  const before = recallFleet(await parts.scans.read(), policy.name);
+): Promise<Scanned> {
+  const entries = await parts.scans.read();
+  const before = recallFleet(entries, policy.name);
   const { fleet = before, ...result } = await discoverWork(parts, policy, { origin, before }, signal);
   // Reported once, when it began; what the policy's last scan came to, the daemon with the newest config writes down.
   if (result.kind === 'outdated') return result;
@@ -43,8 +49,13 @@ export async function scan(
       : { event: 'scan.finished', policy: policy.name, result: scanWords(result) },
   );
   // One that was called off says nothing about the policy.
-  if (signal?.aborted !== true) await writeDown(parts, policy.name, result, fleet);
-  return result;
+  if (signal?.aborted === true) return result;
+  const at = parts.clock.now();
+  // An operator sees the failure, and asks again.
+  const isRepeated = outcomeOf(result) === 'failed' && origin !== 'operator';
+  const again = isRepeated ? scanAgain(entries, parts.forecast, { policy: policy.name, at }) : {};
+  await writeDown(parts, policy.name, result, { ...again, ...(fleet === undefined ? {} : { fleet }) });
+  return { ...result, ...(again.againAt === undefined ? {} : { againAt: again.againAt }) };
 }
 
 // A schedule may tick each second, and the service be down for a while.
@@ -55,7 +66,7 @@ async function writeDown(
   parts: ScanParts,
   policy: string,
   result: Exclude<ScanResult, { kind: 'outdated' }>,
-  fleet: FleetMemory | undefined,
+  rest: Pick<ScanEntry, 'failedSince' | 'againAt' | 'fleet'>,
 ): Promise<void> {
   const at = parts.clock.now();
   const tick = parts.forecast(policy, overdueAfterTicks)[overdueAfterTicks - 1] ?? at;
@@ -65,7 +76,7 @@ async function writeDown(
     at,
     reason: scanWords(result),
     overdueAt: Math.max(tick, at + overdueAfterMs),
-    ...(fleet === undefined ? {} : { fleet }),
+    ...rest,
   });
 }
 
@@ -143,7 +154,7 @@ export async function startRollout(
   const result = await begin(parts, policy, { ...ready, origin: 'operator', by, reason });
   if (result.kind !== 'started') return result;
   parts.sink.note({ event: 'scan.finished', policy: policy.name, result: scanWords(result) });
-  await writeDown(parts, policy.name, result, remembered);
+  await writeDown(parts, policy.name, result, remembered === undefined ? {} : { fleet: remembered });
   return result;
 }
 

@@ -13,6 +13,8 @@ const scanEntry = z.object({
   at: z.number(),
   reason: z.string(),
   overdueAt: z.number(),
+  failedSince: z.number().optional(),
+  againAt: z.number().optional(),
   fleet: z.object({ size: z.number(), shortSince: z.number().optional() }).optional(),
 }) satisfies z.ZodType<ScanEntry>;
 

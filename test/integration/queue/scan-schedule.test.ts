@@ -71,6 +71,37 @@ describe('the schedule of scans', () => {
     expect(told[1]).toEqual(['p1', bug]);
   });
 
+  it('repeats a scan that asks for it, at that time', async () => {
+    const ran: ScanTick[] = [];
+    const names = someNames();
+    const schedule = aSchedule(
+      names,
+      { p1: 'a' },
+      {
+        runScan: async (tick) => {
+          ran.push(tick);
+          return ran.length < 3 ? ran.length * 1_000 : undefined;
+        },
+      },
+    );
+    await schedule.tickAll(new Date(0));
+    await until('both repeats', () => ran.length === 3);
+    await schedule.close();
+    const tick = { policy: 'p1', version: 'a', origin: 'start' };
+    expect(ran).toEqual([tick, { ...tick, isRepeat: true }, { ...tick, isRepeat: true }]);
+  });
+
+  it('drops the repeat of a scan whose config is gone, without a word', async () => {
+    const names = someNames();
+    const queue = queueOf(names);
+    await queue.add('scan', { policy: 'p1', version: 'a', origin: 'start', isRepeat: true });
+    // Would throw where nobody takes it.
+    const schedule = aSchedule(names, { p1: 'b' }, { passOn: { afterMs: 1, max: 3 } });
+    await until('its end', async () => (await queue.getJobCounts('completed'))['completed'] === 1);
+    await schedule.close();
+    await queue.close();
+  });
+
   it('leaves each tick to a daemon with the config that it came from (P5)', async () => {
     const ran: string[] = [];
     const names = someNames();

@@ -56,6 +56,31 @@ describe('a scan', () => {
     expect(await scans.read()).toMatchObject([{ overdueAt: startedAt + within }]);
   });
 
+  it('that fails under a slow schedule is repeated, after as long as scans have failed, from 1 to 15 minutes', async () => {
+    const { scan, scans, clock, policies, heal } = await aScanner({ fleet: wrongKey }, [
+      startedAt + 10_080 * minute,
+    ]);
+    const waits: number[] = [];
+    for (let failed = 0; failed < 7; failed += 1) {
+      const { againAt = 0 } = await scan();
+      expect(await policies()).toMatchObject([{ nextScanAt: againAt }]);
+      waits.push((againAt - clock.at) / minute);
+      clock.at = againAt;
+    }
+    expect(waits).toEqual([1, 1, 2, 4, 8, 15, 15]);
+    heal();
+    expect(await scan()).not.toHaveProperty('againAt');
+    expect(await policies()).toMatchObject([{ nextScanAt: startedAt + 10_080 * minute }]);
+    expect((await scans.read()).map(({ outcome }) => outcome)).toContain('nothing');
+  });
+
+  it('that fails just before the next tick of its schedule leaves it to that', async () => {
+    const nextTickAt = startedAt + minute;
+    const { scan, policies } = await aScanner({ fleet: wrongKey }, [nextTickAt]);
+    expect(await scan()).not.toHaveProperty('againAt');
+    expect(await policies()).toMatchObject([{ nextScanAt: nextTickAt }]);
+  });
+
   it.each([
     ['the builds', {}],
     ['the fleet', { listBuilds: offering(targetBuild) }],

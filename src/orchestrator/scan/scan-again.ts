@@ -1,0 +1,23 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { latestScan, type ScanEntry, type ScanForecast } from '../ports/scan-book.ts';
+
+// A service that answers again is noticed as soon as by the default schedule.
+const waitMs: { readonly min: DurationMs; readonly max: DurationMs } = { min: 60_000, max: 15 * 60_000 };
+
+/**
+ * Since when the scans of a policy fail, and when the one that failed now is repeated: after as long as they have failed
+ * so far, from 1 to 15 minutes. A schedule may tick once a week, and an outage of a minute must not cost the week.
+ * @returns without `againAt` where the schedule is sooner
+ */
+export function scanAgain(
+  before: readonly ScanEntry[],
+  forecast: ScanForecast,
+  { policy, at }: { readonly policy: Policy['name']; readonly at: EpochMs },
+): Pick<ScanEntry, 'failedSince' | 'againAt'> {
+  const last = latestScan(before.filter((entry) => entry.policy === policy));
+  const failedSince = last?.outcome === 'failed' ? (last.failedSince ?? last.at) : at;
+  const againAt = at + Math.min(waitMs.max, Math.max(waitMs.min, at - failedSince));
+  const [tick] = forecast(policy, 1);
+  return tick !== undefined && tick <= againAt ? { failedSince } : { failedSince, againAt };
+}
