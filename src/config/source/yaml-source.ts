@@ -82,7 +82,7 @@ export function parseYaml(text: string, file: string): YamlSource {
   return { file, value: plainValue(document, file), locate: makeLocate(document, positionAt) };
 }
 
-/** The first error of each line: one mistake makes several. */
+/** The first error of each line, and the first wrong indentation alone: one mistake makes several. */
 function syntaxProblems(
   document: Document,
   positionAt: (offset: number) => Position,
@@ -91,9 +91,23 @@ function syntaxProblems(
   const faults = [...document.errors, ...document.warnings];
   const quotes = faults.some(({ code }) => code === 'MISSING_CHAR') ? quotesByEnd(document) : undefined;
   const byLine = new Map<number, ConfigProblem>();
+  // Found first, since another error may stand at the same place.
+  const tooDeep = new Set(
+    faults.flatMap(({ code, pos }) => (code === 'MULTILINE_IMPLICIT_KEY' ? pos[0] : [])),
+  );
+  let isIndented = true;
   for (const fault of faults) {
     const { line } = positionAt(fault.pos[0]);
     if (byLine.has(line)) continue;
+    const isBelow = tooDeep.has(fault.pos[0]);
+    if (isBelow || isIndentation(fault)) {
+      if (!isIndented) continue;
+      isIndented = false;
+    }
+    if (isBelow) {
+      byLine.set(line, { file, line: line + 1, column: 1, path: '', message: indentSentence });
+      continue;
+    }
     const openedAt = fault.code === 'MISSING_CHAR' ? quotes?.get(fault.pos[0]) : undefined;
     const message = openedAt === undefined ? syntaxSentence(fault) : 'this quote is never closed; close it';
     byLine.set(line, { file, ...positionAt(openedAt ?? fault.pos[0]), path: '', message });
@@ -129,9 +143,20 @@ const sentencesByCode: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'a tab is used as indentation; use spaces',
 };
 
-function syntaxSentence({ code, message }: YAMLParseError | YAMLWarning): string {
+const indentSentence =
+  'this line is not indented like its neighbours; indent the keys of one mapping alike, and a list below its key';
+
+function isIndentation({ code, message }: YAMLParseError | YAMLWarning): boolean {
+  if (code === 'TAB_AS_INDENT') return true;
+  if (code === 'BAD_INDENT') return !message.startsWith('Flow ');
+  return code === 'MISSING_CHAR' && message.startsWith('Sequence item ');
+}
+
+function syntaxSentence(fault: YAMLParseError | YAMLWarning): string {
+  const { code, message } = fault;
   const sentence = sentencesByCode[code];
   if (sentence !== undefined) return sentence;
+  if (isIndentation(fault)) return indentSentence;
   if (code === 'BAD_INDENT' && message.startsWith('Flow '))
     return 'a { or [ before this line is not closed; close it with } or ]';
   // What follows a colon is source text, which may hold a secret.

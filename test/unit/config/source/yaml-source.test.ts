@@ -41,6 +41,11 @@ describe('parseYaml', () => {
     ['? [a]\n: 1', '1:3: a key must be plain text'],
     ['a: 1\n---\nb: 2', '2:1: a second YAML document starts here; keep one document in one file'],
     ['a:\n\t- b', '2:1: a tab is used as indentation; use spaces'],
+    ['a:\n  - b: 1\n\tc: 2\n    d: 3\ne: 4', '3:1: a tab is used as indentation; use spaces'],
+    ['a:\n  b: 1\n c: 2\n d: 3', '3:1: this line is not indented like its neighbours; indent the keys'],
+    ['a:\n  b: 1\n    c: 2\n  d: 3', '3:1: this line is not indented like its neighbours'],
+    ['a:\n  - b: 1\n   c: 2\n    d: 3', '3:1: this line is not indented like its neighbours'],
+    ['a: b: c', '1:4: not valid YAML: Nested mappings are not allowed in compact mappings; put a text'],
     ['a: [1, 2', '1:9: '],
     [
       'a:\n  - t: { v: latest\n    c: 4',
