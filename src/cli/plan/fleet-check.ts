@@ -1,6 +1,9 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { noTargetWords } from '../../rollout/messages/exclusions.ts';
+import type { FleetCollector } from '../../rollout/model/collector.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type Overlap, type PolicyClaim } from '../../rollout/planning/overlap.ts';
+import { compileMatch } from '../../rollout/planning/selector.ts';
 import { unselected } from './plan-figures.ts';
 import type { PolicyPlan } from './read-plans.ts';
 import { overlapWords } from './render-plan.ts';
@@ -31,14 +34,36 @@ export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
     return { policy: name, selected, words };
   });
   const empty = policies.filter(({ selected }) => selected === 0);
+  const missing = plans.filter(
+    ({ reading }) => reading.kind === 'noTarget' && reading.why.kind === 'notOffered',
+  );
   return {
     policies,
     overlaps,
-    warnings: [...empty.map(({ policy }) => `${policy} matches nothing`), ...overlaps.map(overlapWords)],
+    warnings: [
+      ...empty.map(({ policy }) => `${policy} matches nothing`),
+      ...missing.map(({ policy }) => `${policy.name} starts nothing until its build is on offer`),
+      ...plans.flatMap(({ policy }, index) => unmatchedWaves(policy, claims[index]?.members ?? [])),
+      ...overlaps.map(overlapWords),
+    ],
   };
 }
 
-function claimOf({ policy, reading }: PolicyPlan): PolicyClaim | undefined {
+/** Waves whose `match` matches nobody whom the policy selects: a name that is misspelled. */
+function unmatchedWaves(policy: Policy, selected: readonly FleetCollector[]): readonly string[] {
+  if (selected.length === 0) return [];
+  return policy.waves.flatMap(({ name, match }) => {
+    const matches = compileMatch(match);
+    if (match === undefined || selected.some((collector) => matches(collector))) return [];
+    return [`${policy.name}: the match of wave ${toPrintable(name)} matches nothing`];
+  });
+}
+
+interface FleetClaim extends PolicyClaim {
+  readonly members: readonly FleetCollector[];
+}
+
+function claimOf({ policy, reading }: PolicyPlan): FleetClaim | undefined {
   if (reading.kind === 'noTarget') return undefined;
   const { waves, leftOut } = reading.plan;
   const planned = waves.flatMap(({ members }) => members.map(({ collector }) => collector));

@@ -12,6 +12,7 @@ import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Overlap } from '../../rollout/planning/overlap.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
+import { compileMatch } from '../../rollout/planning/selector.ts';
 import { etaInstant } from '../rollouts/eta-words.ts';
 import { fitLines } from '../rollouts/fit-lines.ts';
 import { windowWords } from '../rollouts/waiting-words.ts';
@@ -35,6 +36,7 @@ export function renderPlan(
       ? [toPrintable(nobodyPlannedWords(plan))]
       : [
           waveTable(figures),
+          ...unmatchedLines(policy, plan),
           ...uncoveredLines(figures),
           ...chainLines(policy, figures),
           ...windowLines(policy, figures, now),
@@ -98,6 +100,15 @@ function waveTable({ waves, strata }: PlanFigures): string {
 function allowedWords({ failuresAllowed, maxFailures }: WaveFigures): string {
   const isCount = maxFailures === String(failuresAllowed);
   return isCount ? maxFailures : `${failuresAllowed} (${maxFailures})`;
+}
+
+function unmatchedLines(policy: Policy, plan: Plan): readonly string[] {
+  const [rule] = policy.waves;
+  const [member] = plan.waves[0]?.members ?? [];
+  if (rule === undefined || member === undefined || compileMatch(rule.match)(member.collector)) return [];
+  return [
+    `match: that of wave ${toPrintable(rule.name)} matches nothing here, so the wave takes one collector of each stratum`,
+  ];
 }
 
 function uncoveredLines({ strata: { total, uncovered }, waves }: PlanFigures): readonly string[] {

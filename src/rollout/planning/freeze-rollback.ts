@@ -84,23 +84,17 @@ function* arrangeRollback(
     ...collector,
     build: toBuilds.get(collector.id) ?? collector.build,
   }));
-  function* arrange(policy: Policy) {
-    const { waves, groups } = yield* arrangePlan(asBefore, policy, of.id);
-    const present: PlannedWave[] = [];
-    for (const { name, members } of waves) {
-      const asNow = yield* mapInSteps(members, (member) => ({
-        ...member,
-        collector: now.get(member.collector.id) ?? member.collector,
-      }));
-      present.push({ name, members: asNow });
-    }
-    return { policy, waves: present, groups };
+  const policy = rollbackPolicy(of.policy);
+  const { waves, groups } = yield* arrangePlan(asBefore, policy, of.id);
+  const present: PlannedWave[] = [];
+  for (const { name, members } of waves) {
+    const asNow = yield* mapInSteps(members, (member) => ({
+      ...member,
+      collector: now.get(member.collector.id) ?? member.collector,
+    }));
+    present.push({ name, members: asNow });
   }
-  const arranged = yield* arrange(rollbackPolicy(of.policy));
-  // A canary that matches none of them would let all start at once: then it is that of a policy with one wave.
-  const hasCanary = chosen.length === 0 || (arranged.waves[0]?.members.length ?? 0) > 0;
-  const oneWave = { ...of.policy, waves: of.policy.waves.slice(0, 1) };
-  return hasCanary ? arranged : yield* arrange(rollbackPolicy(oneWave));
+  return { policy, waves: present, groups };
 }
 
 /**

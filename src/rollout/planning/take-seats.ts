@@ -22,7 +22,7 @@ interface Seating {
 /**
  * Gives every collector its wave (DESIGN §4, Waves): each rule takes its seats from what remains, spread over the strata;
  * the last one takes the rest. No cap domain is wholly inside the waves before the last one, so a seat that only the
- * last member of a domain could take stays empty.
+ * last member of a domain could take stays empty. A first wave whose `match` matches nobody takes one of each stratum.
  * @returns the members of each wave
  */
 export function* takeSeats(
@@ -31,9 +31,16 @@ export function* takeSeats(
 ): Steps<ReadonlyArray<readonly GroupedCollector[]>> {
   const seating = yield* beginSeating(grouping);
   const waves: Array<readonly GroupedCollector[]> = [];
-  for (const rule of rules.slice(0, -1)) waves.push(yield* fillWave(seating, rule));
+  for (const [index, rule] of rules.slice(0, -1).entries()) {
+    const members = yield* fillWave(seating, rule);
+    const isUntried = index === 0 && members.length === 0 && rule.match !== undefined;
+    waves.push(isUntried ? yield* fillWave(seating, plainCanary) : members);
+  }
   return [...waves, seating.left.flat()];
 }
+
+// A canary whose `match` matches nobody would pass at once, and let all others start without anything to judge by (P14).
+const plainCanary = { size: { kind: 'perStratum', count: 1 } } as const;
 
 function* beginSeating(grouping: Grouping): Steps<Seating> {
   const { collectors, strata, domains } = grouping;
@@ -49,7 +56,10 @@ function* beginSeating(grouping: Grouping): Steps<Seating> {
   return { grouping, chainOf, left, covered: strata.map(() => false), unplanned, untried };
 }
 
-function* fillWave(seating: Seating, rule: WaveRule): Steps<readonly GroupedCollector[]> {
+function* fillWave(
+  seating: Seating,
+  rule: Pick<WaveRule, 'size' | 'match'>,
+): Steps<readonly GroupedCollector[]> {
   const { unplanned, covered, chainOf, untried } = seating;
   const { domains } = seating.grouping;
   const matches = compileMatch(rule.match);
@@ -127,7 +137,7 @@ function* seekValues(
 
 function seatsOf(
   { grouping, covered }: Seating,
-  { size }: WaveRule,
+  { size }: Pick<WaveRule, 'size'>,
   open: ReadonlyArray<readonly GroupedCollector[]>,
 ): readonly number[] {
   if (size.kind === 'perStratum') return open.map((members) => Math.min(size.count, members.length));

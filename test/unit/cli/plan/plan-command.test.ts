@@ -66,6 +66,14 @@ describe('a plan for a person', () => {
     expect(linesOf({})[0]).toBe(`production → 19.536-4   100 collectors   plan ${plan.hash}`);
   });
 
+  it('shows that the match of the first wave matches nothing', () => {
+    const waves = [aWaveRule({ ...twoWaves[0], match: { osName: ['Lunix'] } }), aWaveRule()];
+    const line =
+      'match: that of wave canary matches nothing here, so the wave takes one collector of each stratum';
+    expect(linesOf({ policy: { waves } })).toContain(line);
+    expect(linesOf({ policy: { waves: twoWaves } })).not.toContain(line);
+  });
+
   it('shows each wave with its strata, soak, allowance, approval and gates', () => {
     const gates = [
       aWebhookGate({ name: 'pager' }),
@@ -232,6 +240,20 @@ describe('a config beside its fleet', () => {
       'none: selects 0 of 10 installed collectors',
     ]);
     expect(warnings).toEqual(['none matches nothing']);
+  });
+
+  it('warns of a wave whose match matches nobody that the policy selects, and of a build that is not on offer', () => {
+    const { reading, policy } = planOf('all', [1, 2]);
+    const waves = [aWaveRule({ ...twoWaves[0], match: { osName: ['Lunix'] } }), aWaveRule()];
+    const notOffered = {
+      policy: aPolicy({ name: 'late' }),
+      reading: { kind: 'noTarget', why: { kind: 'notOffered', build: '19.999-1' } } as const,
+    };
+    const { warnings } = checkFleet([{ policy: { ...policy, waves }, reading }, notOffered]);
+    expect(warnings).toEqual([
+      'late starts nothing until its build is on offer',
+      'all: the match of wave canary matches nothing',
+    ]);
   });
 
   it('shows which policies select the same, and knows nothing of one without a target', () => {

@@ -67,6 +67,21 @@ describe('the seats of a wave', () => {
 });
 
 describe('the waves of a plan', () => {
+  it('begin with one collector of each stratum where nobody matches the first wave (P14)', () => {
+    const match = { osName: ['Lunix'] };
+    const waves = [
+      aWaveRule({ name: 'canary', size: count(5), match }),
+      aWaveRule({ name: 'early', size: count(2), match }),
+      aWaveRule(),
+    ];
+    const plan = makePlan({ ...byOs(), waves }, targetBuild, mixed, 'seed');
+    expect(sizesOf(plan)).toEqual([
+      ['Linux', 1, 0, 5],
+      ['Windows', 1, 0, 2],
+      ['AIX', 1, 0, 0],
+    ]);
+  });
+
   it.each([count(2), percent(15)])('cover with a %o what the waves before did not', (size) => {
     expect(sizesOf(makePlan(byOs(size, size), targetBuild, mixed, 'seed'))).toEqual([
       ['Linux', 1, 1, 4],
