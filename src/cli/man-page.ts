@@ -3,6 +3,7 @@ import { stateWords } from '../rollout/messages/sentences.ts';
 import { makeProgram } from './program.ts';
 import { makeSafeStreams } from './shell/console-output.ts';
 import { exitCodes } from './shell/exit-codes.ts';
+import { commandsOf, type NamedCommand } from './shell/program-help.ts';
 import { readVersion } from './shell/version.ts';
 
 /** The manual page (`man upwave`), made from the definitions of the commands: the build writes it. @returns roff */
@@ -18,7 +19,7 @@ export function manPage(): string {
     '.SH OPTIONS',
     ...program.options.flatMap(optionLines),
     '.SH COMMANDS',
-    ...program.commands.flatMap((command) => commandLines(command, '')),
+    ...commandsOf(program).flatMap(commandLines),
     '.SH EXIT STATUS',
     ...Object.entries(exitCodes).flatMap(([name, code]) => ['.TP', `.B ${code}`, roff(stateWords(name))]),
     '.SH ENVIRONMENT',
@@ -33,12 +34,10 @@ const environment = [
   ['UPWAVE_RETRY_FOR', 'How long a read is retried: 2m, or 0s for no retry.'],
 ] as const;
 
-/** A command and those below it: `config check` is a command of its own. */
-function commandLines(command: Command, parent: string): readonly string[] {
-  const name = `${parent}${command.name()}`;
-  const below = command.commands.flatMap((each) => commandLines(each, `${name} `));
-  if (command.commands.length > 0) return below;
-  const words = [name, ...command.registeredArguments.map(argumentWords)].join(' ');
+/** Nothing for what only leads to others, as `config` does to `config check`. */
+function commandLines({ command, words: path }: NamedCommand): readonly string[] {
+  if (command.commands.length > 0) return [];
+  const words = [...path, ...command.registeredArguments.map(argumentWords)].join(' ');
   const options = command.options.filter(({ hidden }) => !hidden);
   return [
     `.SS ${roff(words)}`,

@@ -38,7 +38,7 @@ async function askNumber(
 ): Promise<GateAnswer> {
   const to = now();
   const answer = await search.run({ query, from: to - fromMs, to }, signal);
-  return answer.kind === 'records' ? numberOf(answer.records) : errorOf(answer);
+  return answer.kind === 'records' ? numberOf(answer.records) : error(reasonOf(answer));
 }
 
 async function askCounts(
@@ -48,7 +48,7 @@ async function askCounts(
   if (flow === undefined) return error('nothing is known of the wave');
   const counts = async ({ from, to }: TimeRange): Promise<MessageCounts | Error> => {
     const answer = await search.run({ query: countQuery(flow.names), from, to }, signal);
-    return answer.kind === 'records' ? countsOf(answer.records) : errorOf(answer);
+    return answer.kind === 'records' ? countsOf(answer.records) : error(reasonOf(answer));
   };
   const before = await counts(flow.before);
   if ('kind' in before) return before;
@@ -92,10 +92,6 @@ function numberOf(records: readonly LogRecord[]): GateAnswer {
   if (value === undefined || numbers.filter(Number.isFinite).length > 1)
     return error('the record of the search needs exactly one number');
   return { kind: 'value', value, detail: '' };
-}
-
-function errorOf(answer: Exclude<LogAnswer, { kind: 'records' }>): Error {
-  return error(reasonOf(answer));
 }
 
 function reasonOf(answer: Exclude<LogAnswer, { kind: 'records' }>): string {

@@ -63,7 +63,6 @@ export function exchange<Body>(
   });
 }
 
-/** What was seen of an exchange until now. */
 interface Seen {
   /** Undefined until the request leaves. */
   controller: Dispatcher.DispatchController | undefined;

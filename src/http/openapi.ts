@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Operation } from '../contract/operation.ts';
 
-/** A value that JSON can hold. */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 type JsonObject = { readonly [name: string]: Json };
 

@@ -120,7 +120,6 @@ function makeResponder(parts: HttpServerParts) {
   };
 }
 
-/** Parses the input and runs the handler. */
 async function perform(
   mounted: MountedOperation,
   request: FastifyRequest,

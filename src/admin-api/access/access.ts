@@ -34,7 +34,6 @@ export function makeAccess(parts: { readonly callers: Callers; readonly clock: C
 /** Reads that cost as much as a scan of the service, or of Redis: for those who may do what they show. */
 const costlyReads: readonly string[] = ['previewStart', 'previewRepair'];
 
-/** What a role may not do, in words. */
 function judgeRole({ method, path, operation }: HttpRequest, { name, role }: Caller): HttpAnswer | undefined {
   if (role === 'operator') return undefined;
   const who = name === null ? 'this token' : name;

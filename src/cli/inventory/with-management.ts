@@ -6,14 +6,14 @@ import { accountConfigsOf } from '../../config/account-configs.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import { makeManagementAccess } from '../../daemon/management-access.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
-import { describeFailure, isUnreached, type ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { describeFailure, type ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { echoedSecretsOf } from '../shell/choose-redis.ts';
 import { CommandFailure, type GlobalOptions, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
 import { openReadWindow } from '../shell/read-window.ts';
-import { makeServiceReporter, noAnswerWords } from '../shell/service-notes.ts';
+import { makeServiceReporter, noAnswer } from '../shell/service-notes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
 
 export interface InventoryOptions extends GlobalOptions {
@@ -76,10 +76,7 @@ function commandFailure(failure: ServiceFailure, config: AccountConfig): Command
     case 'unavailable':
     case 'throttled':
     case 'signInThrottled':
-      return new CommandFailure(
-        exitCodes.unreachable,
-        noAnswerWords(config, { isUnreached: isUnreached(failure), reason: words }),
-      );
+      return noAnswer(config, failure, words);
     case 'cancelled':
       return new CommandFailure(exitCodes.unreachable, words);
     case 'refused':

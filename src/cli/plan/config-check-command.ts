@@ -66,7 +66,6 @@ function render(
   ].join('\n');
 }
 
-/** Which policies work where. */
 function placeWords(config: Config): string {
   const accounts = accountConfigsOf(config).map(({ account, service, rollouts }) =>
     account === undefined

@@ -8,13 +8,12 @@ import { type FleetService, mapAnswer } from '../../orchestrator/ports/fleet-ser
 import { noMemory, type PlanMemory, type PlanReading, readPlan } from '../../orchestrator/scan/read-plan.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import { describeFailure, isUnreached } from '../../rollout/upgrade/failure-classes.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { echoedSecretsOf } from '../shell/choose-redis.ts';
-import { CommandFailure, UsageFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import { exitCodes } from '../shell/exit-codes.ts';
 import { openReadWindow } from '../shell/read-window.ts';
-import { makeServiceReporter, noAnswerWords } from '../shell/service-notes.ts';
+import { makeServiceReporter, noAnswer } from '../shell/service-notes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
 
 /** What a rollout of a policy would do now. */
@@ -83,8 +82,7 @@ async function readAccount(
       if (!reading.ok) {
         const reason = toPrintable(describeFailure(reading.failure));
         if (reading.failure.kind === 'misconfigured') throw new UsageFailure(reason);
-        const words = noAnswerWords(config, { isUnreached: isUnreached(reading.failure), reason });
-        throw new CommandFailure(exitCodes.unreachable, words);
+        throw noAnswer(config, reading.failure, reason);
       }
       plans.push({ policy, account: config.account, reading: reading.value });
     }

@@ -47,7 +47,6 @@ export async function confirmRollback(
   return { verb: 'rollback', now, shown: { collectors, leftBehind: countLeft(preview.leftBehind) } };
 }
 
-/** What a rollback does, for a person. */
 function previewLines(
   preview: RollbackPreview,
   now: boolean,

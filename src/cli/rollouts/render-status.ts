@@ -120,7 +120,6 @@ function progressParts(status: RolloutStatus, { width }: Fit): readonly Part[] {
   ];
 }
 
-/** A bar of a fixed width. */
 function drawBar(done: number, of: number, width: number): string {
   const filled = of === 0 ? width : Math.floor((done / of) * width);
   return '█'.repeat(filled) + '░'.repeat(width - filled);

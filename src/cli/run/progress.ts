@@ -53,7 +53,6 @@ function stageWords({ state }: Pick<WaveStatus, 'state'>): string {
   return state === 'awaitingApproval' ? 'waits for approval' : state;
 }
 
-/** How many collectors of a wave have ended, well or not. */
 function endedOf({ counts }: Pick<WaveStatus, 'counts'>): number {
   return endStates.reduce((sum, state) => sum + counts[state], 0);
 }

@@ -12,7 +12,6 @@ import { type ScanResult, scanWords } from '../../rollout/messages/scans.ts';
 import { upgradeWords } from '../../rollout/messages/upgrade-reasons.ts';
 import { failedStates } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import { isUnreached } from '../../rollout/upgrade/failure-classes.ts';
 import { renderStatus, type StatusStyle } from '../rollouts/render-status.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
 import { CommandFailure, type CommandOptions, UsageFailure } from '../shell/command.ts';
@@ -20,7 +19,7 @@ import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
 import { openReadWindow } from '../shell/read-window.ts';
-import { noAnswerWords } from '../shell/service-notes.ts';
+import { noAnswer } from '../shell/service-notes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
 import { readVersion } from '../shell/version.ts';
 import { embeddedDataDir, withRedis } from '../shell/with-redis.ts';
@@ -118,11 +117,18 @@ export async function runOnce(
   if (!stop.aborted) await daemon.announceNow();
   if (json) printJson(output, { rollouts: statuses });
   else for (const status of statuses) await report(daemon, status, { ...output, ...options });
-  for (const status of statuses) writeRemaining(status, statuses, output);
+  const now = Date.now();
+  for (const status of statuses) {
+    // What has to be done, or waited for, until one that has not ended goes on.
+    const words = restWords(status, restOf(status, statuses, now), now);
+    if (words !== undefined) output.err.write(`${words}\n`);
+  }
   // Of a rollout that is still running: it could not be looked after, whatever else it waits for.
   const isLeft = statuses.some(({ endedAt }) => endedAt === null);
   if (isLeft) for (const words of unread) output.err.write(`${words}\n`);
-  const exitCode = isLeft && unread.length > 0 ? exitCodes.unreachable : onceExitCodeOf(statuses);
+  if (!isLeft) return { statuses, exitCode: exitCodeOf(statuses), url };
+  // This process ends: what has not ended goes on only when a person runs it again.
+  const exitCode = unread.length > 0 ? exitCodes.unreachable : exitCodes.heldOrNeedsAPerson;
   return { statuses, exitCode, url };
 }
 
@@ -169,30 +175,11 @@ function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Acco
   const reason = scanWords(result);
   if (why.kind === 'misconfigured') return new UsageFailure(reason);
   if (why.kind === 'shortInventory') return new CommandFailure(exitCodes.heldOrNeedsAPerson, reason);
-  const words = noAnswerWords(config, { isUnreached: isUnreached(why), reason });
-  return new CommandFailure(exitCodes.unreachable, words);
-}
-
-/** What has to be done, or waited for, until a rollout that has not ended goes on. */
-function writeRemaining(
-  status: RolloutStatus,
-  statuses: readonly RolloutStatus[],
-  { err }: Pick<ConsoleOutput, 'err'>,
-): void {
-  const now = Date.now();
-  const words = restWords(status, restOf(status, statuses, now), now);
-  if (words !== undefined) err.write(`${words}\n`);
-}
-
-/** This process ends: what has not ended goes on only when a person runs it again. */
-function onceExitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
-  const isLeft = statuses.some(({ endedAt }) => endedAt === null);
-  return isLeft ? exitCodes.heldOrNeedsAPerson : exitCodeOf(statuses);
+  return noAnswer(config, why, reason);
 }
 
 const failuresShownMax = 20;
 
-/** The end, in one glance, and every failure with its reason. */
 async function report(
   daemon: Daemon,
   status: RolloutStatus,

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { type CommandRunner, type GlobalOptions, UsageFailure } from '../shell/command.ts';
+import { type CommandRunner, UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import type { ExitCode } from '../shell/exit-codes.ts';
 import { fleetSize, positiveNumber, wholeNumber } from '../shell/option-values.ts';
+import type { RunOnceOptions } from './run-once.ts';
 
 /** Adds `upwave run`. */
 export function addRunProgram(program: Command, run: CommandRunner): void {
@@ -20,11 +21,8 @@ export function addRunProgram(program: Command, run: CommandRunner): void {
     .action(run(async () => runOrRunOnce));
 }
 
-interface RunOptions extends GlobalOptions {
+interface RunOptions extends RunOnceOptions {
   readonly once: boolean;
-  readonly wait: boolean;
-  readonly redis?: string;
-  readonly logFile?: string;
 }
 
 async function runOrRunOnce(options: RunOptions, output: ConsoleOutput): Promise<ExitCode> {
@@ -34,7 +32,7 @@ async function runOrRunOnce(options: RunOptions, output: ConsoleOutput): Promise
 }
 
 /** Left out of account in silence, they would seem to be in force. */
-function refuseForDaemon({ wait, logFile }: { readonly wait: boolean; readonly logFile?: string }): void {
+function refuseForDaemon({ wait, logFile }: RunOptions): void {
   const words = wait
     ? '--wait is for `run --once`; `run` waits for windows anyway'
     : logFile === undefined

@@ -11,7 +11,7 @@ import {
   startReferenceService,
 } from '../../reference-service/server/start-reference-service.ts';
 import { StateFileError } from '../../reference-service/server/state-file.ts';
-import { type CommandFailure, UsageFailure } from '../shell/command.ts';
+import { UsageFailure } from '../shell/command.ts';
 import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { orUsageFailure } from '../shell/open-config.ts';
@@ -53,7 +53,7 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
     `reference service at ${service.baseUrl}: ${collectors} collectors, ${options.speed} times real time\n`,
   );
   await untilFired(stop);
-  await close(service);
+  await service.close().catch(throwInWords);
   return exitCodes.done;
 }
 
@@ -92,23 +92,14 @@ async function listen(
       ...(state === undefined ? {} : { state }),
     });
   } catch (error) {
-    if (error instanceof StateFileError) throw stateFailure(error);
     const code = errorCodeOf(error);
-    if (code === undefined) throw error;
+    if (code === undefined) throwInWords(error);
     const message = `cannot listen on ${writeAddress({ host, port })} (${code}); choose another --port`;
     throw new UsageFailure(message, { cause: error });
   }
 }
 
-async function close(service: ReferenceService): Promise<void> {
-  try {
-    await service.close();
-  } catch (error) {
-    if (error instanceof StateFileError) throw stateFailure(error);
-    throw error;
-  }
-}
-
-function stateFailure(error: StateFileError): CommandFailure {
-  return new UsageFailure(error.message, { cause: error });
+/** @throws CommandFailure for a state file that can't be used; anything else as it is */
+function throwInWords(error: unknown): never {
+  throw error instanceof StateFileError ? new UsageFailure(error.message, { cause: error }) : error;
 }

@@ -77,7 +77,7 @@ export function completeHelp(program: Command): void {
     });
 }
 
-interface NamedCommand {
+export interface NamedCommand {
   readonly command: Command;
   readonly words: readonly string[];
 }

@@ -19,7 +19,6 @@ export interface StatusOptions extends DaemonTarget {
   readonly watch: boolean;
 }
 
-/** What is shown at once. */
 interface Shown {
   readonly rollouts: readonly RolloutStatus[];
   /** A line each; empty where one rollout is asked for. */

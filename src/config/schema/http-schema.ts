@@ -39,7 +39,6 @@ const NamedTokenSchema = z
     }),
   );
 
-/** A proxy that signs people in. */
 const TrustedProxy = z
   .strictObject({
     addresses: z

@@ -17,7 +17,6 @@ export function maskedGate(gate: GateRule): GateRule {
   return { ...gate, url: url.href };
 }
 
-/** What stands where a secret was. */
 const mask = '***';
 
 /**

@@ -46,7 +46,6 @@ function explainUnknownKeys(keys: readonly string[], known: readonly string[]): 
     .join('\n');
 }
 
-/** A sentence about a key that a mapping does not have. */
 function explainUnknownKey(key: string, known: readonly string[]): string {
   const name = keyName(key);
   const missesBlank = known.find((word) => key.startsWith(`${word}:`));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { keepLatest } from '../../base/keep-latest.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { searchJobDone } from '../../contract/collector-management/search-job-bodies.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
@@ -32,9 +33,7 @@ export class SearchJobs {
 
   create(parts: Omit<SearchJob, 'id'>): SearchJob {
     const job: SearchJob = { ...parts, id: randomUUID() };
-    this.#jobs.set(job.id, job);
-    const oldest = this.#jobs.keys().next();
-    if (this.#jobs.size > jobsMax && oldest.done !== true) this.#jobs.delete(oldest.value);
+    keepLatest(this.#jobs, job.id, job, jobsMax);
     return job;
   }
 

@@ -94,11 +94,6 @@ export class ServiceRecord {
     return this.#tasksInFlightMax;
   }
 
-  /** Answers of 429, whatever caused them. */
-  get count429(): number {
-    return this.throttled.rate + this.throttled.concurrency + this.throttled.fault;
-  }
-
   snapshot(): RecordSnapshot {
     const now = this.#clock.now();
     return {

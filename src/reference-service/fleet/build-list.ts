@@ -1,4 +1,4 @@
-import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
+import { compareBuildVersions } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { Build } from '../scenario/scenario.ts';
 
@@ -38,10 +38,6 @@ export class BuildList {
   latest(now: EpochMs): string | undefined {
     const offered = this.#offeredAt(now);
     return (offered.findLast(({ latest }) => latest) ?? offered.at(-1))?.version;
-  }
-
-  isOffered(version: string, now: EpochMs): boolean {
-    return this.offered(now).some((offered) => isSameBuild(offered, version));
   }
 
   withdraw(version: string, now: EpochMs): void {

@@ -8,21 +8,19 @@ import type { CollectorSource, SimulatedCollector } from './simulated-collector.
 /** Ids of sources created through the API; drawn ones lie below. */
 const firstCreatedId = 5_000_000_001;
 
+interface SourceRegistryParts {
+  readonly rules: Scenario['sources'];
+  readonly seed: string;
+  readonly idOffset: number;
+}
+
 /** The sources of every collector of an account. They live with their collector, and go with it. */
 export class SourceRegistry {
-  readonly #rules: Scenario['sources'];
-  readonly #seed: string;
-  readonly #idOffset: number;
+  readonly #parts: SourceRegistryParts;
   #createdCount = 0;
 
-  constructor(parts: {
-    readonly rules: Scenario['sources'];
-    readonly seed: string;
-    readonly idOffset: number;
-  }) {
-    this.#rules = parts.rules;
-    this.#seed = parts.seed;
-    this.#idOffset = parts.idOffset;
+  constructor(parts: SourceRegistryParts) {
+    this.#parts = parts;
   }
 
   /** How many were created through the API: it numbers the next one. */
@@ -36,7 +34,7 @@ export class SourceRegistry {
 
   /** Those that are not gone, stopping ones among them. */
   of(collector: SimulatedCollector, now: EpochMs): readonly CollectorSource[] {
-    collector.sources ??= drawSources(this.#seed, collector.facts);
+    collector.sources ??= drawSources(this.#parts.seed, collector.facts);
     if (collector.sources.some((source) => isGone(source, now))) {
       collector.sources = collector.sources.filter((source) => !isGone(source, now));
     }
@@ -53,7 +51,7 @@ export class SourceRegistry {
   }
 
   add(collector: SimulatedCollector, stated: CollectorSource['stated'], now: EpochMs): CollectorSource {
-    const id = firstCreatedId + this.#idOffset + this.#createdCount++;
+    const id = firstCreatedId + this.#parts.idOffset + this.#createdCount++;
     const source: CollectorSource = { id, stated, stoppedAt: undefined };
     this.#write(collector, [...this.of(collector, now), source]);
     return source;
@@ -69,7 +67,11 @@ export class SourceRegistry {
   /** A cloud-to-cloud source stops first, and goes when it has stopped; any other goes at once (collector-api.md §3). */
   remove(collector: SimulatedCollector, source: CollectorSource, now: EpochMs): void {
     if (this.isCloudToCloud(String(source.stated['sourceType']))) {
-      this.replace(collector, { ...source, stoppedAt: source.stoppedAt ?? now + this.#rules.stopping }, now);
+      this.replace(
+        collector,
+        { ...source, stoppedAt: source.stoppedAt ?? now + this.#parts.rules.stopping },
+        now,
+      );
       return;
     }
     this.#write(
@@ -80,11 +82,11 @@ export class SourceRegistry {
 
   /** True for a type that another vendor's sign-in must allow: the API can't create it (collector-api.md §1). */
   needsOAuth(sourceType: string): boolean {
-    return this.#rules.needOAuth.some((glob) => matchesGlob(glob, sourceType));
+    return this.#parts.rules.needOAuth.some((glob) => matchesGlob(glob, sourceType));
   }
 
   isCloudToCloud(sourceType: string): boolean {
-    return this.#rules.cloudToCloud.some((glob) => matchesGlob(glob, sourceType));
+    return this.#parts.rules.cloudToCloud.some((glob) => matchesGlob(glob, sourceType));
   }
 
   #write(collector: SimulatedCollector, sources: readonly CollectorSource[]): void {

@@ -30,27 +30,23 @@ export interface AskedTask {
 /** Task ids have ten digits, so that none is mistaken for a collector's. */
 const firstTaskId = 1_000_000_001;
 
+interface UpgradeTasksParts {
+  readonly scenario: Scenario;
+  readonly builds: BuildList;
+  readonly collectors: CollectorRegistry;
+  readonly idOffset: number;
+}
+
 /** The upgrade tasks of an account (collector-api.md §3, §4.3, §7.5). */
 export class UpgradeTasks {
-  readonly #scenario: Scenario;
-  readonly #builds: BuildList;
-  readonly #collectors: CollectorRegistry;
-  readonly #firstId: number;
+  readonly #parts: UpgradeTasksParts;
   readonly #tasks = new Map<string, SimulatedTask>();
   readonly #lastTaskOf = new Map<number, SimulatedTask>();
   /** Tries of a collector for a build, by `<collector>:<build>`. */
   readonly #attempts = new Map<string, number>();
 
-  constructor(parts: {
-    readonly scenario: Scenario;
-    readonly builds: BuildList;
-    readonly collectors: CollectorRegistry;
-    readonly idOffset: number;
-  }) {
-    this.#scenario = parts.scenario;
-    this.#builds = parts.builds;
-    this.#collectors = parts.collectors;
-    this.#firstId = firstTaskId + parts.idOffset;
+  constructor(parts: UpgradeTasksParts) {
+    this.#parts = parts;
   }
 
   find(id: string): SimulatedTask | undefined {
@@ -64,13 +60,13 @@ export class UpgradeTasks {
 
   /** Alive, Installed, at another build, not in an upgrade and not too old (field-facts.md, Upgrades): a task may go down too. */
   upgradableTo(toVersion: string, now: EpochMs): SimulatedCollector[] {
-    return this.#collectors.all(now).filter((collector) => {
+    return this.#parts.collectors.all(now).filter((collector) => {
       if (collector.facts.collectorType === 'Hosted') return false;
       const { version } = settleCollector(collector, now);
       const toTarget = compareBuildVersions(version, toVersion);
       // An unreadable build can't be distinguished from the target, so it is missing like a too old one.
       if (toTarget === undefined || toTarget === 0) return false;
-      if ((compareBuildVersions(version, this.#scenario.tooOldBelow) ?? 0) < 0) return false;
+      if ((compareBuildVersions(version, this.#parts.scenario.tooOldBelow) ?? 0) < 0) return false;
       return isAlive(collector, now) && !this.isInUpgrade(collector.facts.id, now);
     });
   }
@@ -80,11 +76,11 @@ export class UpgradeTasks {
    * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
    */
   targetVersion(asked: string | undefined, now: EpochMs): string {
-    const toVersion = asked === undefined || asked === '' ? this.#builds.latest(now) : asked;
+    const toVersion = asked === undefined || asked === '' ? this.#parts.builds.latest(now) : asked;
     if (toVersion === undefined || parseBuildVersion(toVersion) === undefined) {
       throw refusal('collector.version.invalid');
     }
-    const offered = this.#builds.offered(now).find((version) => isSameBuild(version, toVersion));
+    const offered = this.#parts.builds.offered(now).find((version) => isSameBuild(version, toVersion));
     if (offered === undefined) throw refusal('collector.version.invalid');
     return offered;
   }
@@ -101,7 +97,7 @@ export class UpgradeTasks {
     const attempt = (this.#attempts.get(attemptKey) ?? 0) + 1;
     this.#attempts.set(attemptKey, attempt);
     const { facts } = collector;
-    const outcome = decideOutcome(this.#scenario, rules, {
+    const outcome = decideOutcome(this.#parts.scenario, rules, {
       facts,
       version: life.version,
       toVersion,
@@ -109,18 +105,18 @@ export class UpgradeTasks {
     });
     if (outcome.kind === 'createCode') throw refusal(outcome.code);
     const script = drawTaskScript({
-      scenario: this.#scenario,
+      scenario: this.#parts.scenario,
       key: `${attemptKey}:${attempt}`,
       requestedAt: now,
       fromVersion: life.version,
       toVersion,
-      between: this.#builds.between(life.version, toVersion),
+      between: this.#parts.builds.between(life.version, toVersion),
       outcome,
       reachable: life.kind === 'up' || collector.pending.some(({ kind }) => kind === 'up'),
     });
     collector.pending = [...collector.pending, ...script.life].sort((a, b) => a.at - b.at);
     return this.#keep({
-      id: String(this.#firstId + this.#tasks.size),
+      id: String(firstTaskId + this.#parts.idOffset + this.#tasks.size),
       collectorId,
       fromVersion: life.version,
       toVersion,
@@ -137,7 +133,7 @@ export class UpgradeTasks {
     task.script = {
       ...task.script,
       progressingAt: task.script.progressingAt <= now ? task.script.progressingAt : Infinity,
-      endsAt: task.requestedAt + this.#scenario.limits.taskTimeout,
+      endsAt: task.requestedAt + this.#parts.scenario.limits.taskTimeout,
       endStatus: 3,
       message: timedOutMessage,
       life: [],
@@ -165,7 +161,7 @@ export class UpgradeTasks {
 
   /** The rules of collector-api.md §7.5, in the order of its table. */
   #admit({ collectorId, toVersion }: AskedTask, now: EpochMs) {
-    const collector = this.#collectors.find(collectorId, now);
+    const collector = this.#parts.collectors.find(collectorId, now);
     if (collector === undefined) throw refusal('collector.invalid');
     if (collector.facts.collectorType === 'Hosted') throw refusal('collector.type.invalid');
     if (!isAlive(collector, now)) throw refusal('collector.not.alive');

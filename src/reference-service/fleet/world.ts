@@ -23,7 +23,6 @@ import { restoredCollector, type StoredWorld, storedCollector } from './stored-w
 import type { SettledRule } from './upgrade-outcome.ts';
 import { type AskedTask, type SimulatedTask, UpgradeTasks } from './upgrade-tasks.ts';
 
-/** What the request of an update brings. */
 type Update = Pick<StatedUpdate, 'stated' | 'ifMatch'>;
 
 /**

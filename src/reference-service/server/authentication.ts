@@ -1,6 +1,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { hashHex } from '../../base/hash.ts';
+import { keepLatest } from '../../base/keep-latest.ts';
 import type { Clock, EpochMs } from '../../base/time.ts';
 import type { HttpRequest } from '../../http/operation-handlers.ts';
 import type { AccessKey } from '../scenario/account-scenario.ts';
@@ -97,8 +98,7 @@ export class Authentication {
     const known = this.#signInsByAddress.get(address);
     if (known !== undefined) return known;
     const signIns = { accepted: new SlidingWindow(60_000), failed: new SlidingWindow(60_000) };
-    this.#signInsByAddress.set(address, signIns);
-    dropOldest(this.#signInsByAddress, addressesMax);
+    keepLatest(this.#signInsByAddress, address, signIns, addressesMax);
     return signIns;
   }
 
@@ -132,15 +132,10 @@ export class Authentication {
 
   #open(accessId: string, now: EpochMs): string {
     const id = randomUUID();
-    this.#sessions.set(id, { accessId, expiresAt: now + this.#limits.sessionLifetime });
-    dropOldest(this.#sessions, sessionsMax);
+    const expiresAt = now + this.#limits.sessionLifetime;
+    keepLatest(this.#sessions, id, { accessId, expiresAt }, sessionsMax);
     return id;
   }
-}
-
-function dropOldest(kept: Map<string, unknown>, sizeMax: number): void {
-  const oldest = kept.keys().next();
-  if (kept.size > sizeMax && oldest.done !== true) kept.delete(oldest.value);
 }
 
 function sessionIdOf(cookies: string | undefined): string | undefined {

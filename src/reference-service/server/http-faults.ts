@@ -9,27 +9,26 @@ import { ServiceFailure } from '../scenario/service-failure.ts';
 
 /** Says which request meets a fault: by seed, operation and its number, so that a run can be repeated. */
 export class HttpFaults {
-  readonly #faults: readonly HttpFault[];
-  readonly #seed: string;
+  readonly #scenario: Scenario;
   readonly #startedAt: EpochMs;
   readonly #requests = new Map<string, number>();
 
   constructor(scenario: Scenario, startedAt: EpochMs) {
-    this.#faults = scenario.httpFaults;
-    this.#seed = scenario.fleet.seed;
+    this.#scenario = scenario;
     this.#startedAt = startedAt;
   }
 
   strike(operation: string, now: EpochMs): HttpFault | undefined {
     const number = (this.#requests.get(operation) ?? 0) + 1;
     this.#requests.set(operation, number);
+    const { httpFaults, fleet } = this.#scenario;
     const sinceStartMs = now - this.#startedAt;
-    return this.#faults.find(
+    return httpFaults.find(
       (fault, index) =>
         (fault.operations?.some((name) => name === operation) ?? true) &&
         sinceStartMs >= fault.from &&
         sinceStartMs < (fault.until ?? Infinity) &&
-        hashShare(`${this.#seed}:fault:${index}:${operation}:${number}`) < fault.share,
+        hashShare(`${fleet.seed}:fault:${index}:${operation}:${number}`) < fault.share,
     );
   }
 }

@@ -82,33 +82,29 @@ async function writeStateFile(path: string, state: ServiceState): Promise<void> 
 /** A state is written whole, so not more often than this, in real time. */
 const writeIntervalMs: DurationMs = 1_000;
 
+interface StateKeeperParts {
+  readonly path: string;
+  readonly state: () => ServiceState;
+  /** Waits in real time; returns at once when the service closes. */
+  readonly wait: (durationMs: DurationMs) => Promise<void>;
+  /** Reported of each write that failed; the next one is tried after the next change, and at the end. */
+  readonly onFailure: (error: StateFileError) => void;
+}
+
 /** Keeps a state file up with what changes: soon after a change, never two writes at once, and at the end. */
 export class StateKeeper {
-  readonly #path: string;
-  readonly #state: () => ServiceState;
-  readonly #wait: (durationMs: DurationMs) => Promise<void>;
-  readonly #onFailure: (error: StateFileError) => void;
+  readonly #parts: StateKeeperParts;
   #isChanged = false;
   #isClosing = false;
   #writing: Promise<void> | undefined;
 
-  constructor(parts: {
-    readonly path: string;
-    readonly state: () => ServiceState;
-    /** Waits in real time; returns at once when the service closes. */
-    readonly wait: (durationMs: DurationMs) => Promise<void>;
-    /** Reported of each write that failed; the next one is tried after the next change, and at the end. */
-    readonly onFailure: (error: StateFileError) => void;
-  }) {
-    this.#path = parts.path;
-    this.#state = parts.state;
-    this.#wait = parts.wait;
-    this.#onFailure = parts.onFailure;
+  constructor(parts: StateKeeperParts) {
+    this.#parts = parts;
   }
 
   /** The first write, which shows that there can be more. @throws StateFileError */
   async open(): Promise<void> {
-    await writeStateFile(this.#path, this.#state());
+    await this.#write();
   }
 
   noteChange(): void {
@@ -120,17 +116,21 @@ export class StateKeeper {
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#writing;
-    await writeStateFile(this.#path, this.#state());
+    await this.#write();
+  }
+
+  #write(): Promise<void> {
+    return writeStateFile(this.#parts.path, this.#parts.state());
   }
 
   async #writeWhileChanging(): Promise<void> {
     while (this.#isChanged && !this.#isClosing) {
-      await this.#wait(writeIntervalMs);
+      await this.#parts.wait(writeIntervalMs);
       this.#isChanged = false;
       try {
-        await writeStateFile(this.#path, this.#state());
+        await this.#write();
       } catch (error) {
-        this.#onFailure(error as StateFileError);
+        this.#parts.onFailure(error as StateFileError);
         break;
       }
     }

@@ -44,7 +44,6 @@ export function needWords(rollout: Rollout): string {
   }
 }
 
-/** What a person may do with a rollout that is held. */
 function waysOn({ verbs, buildHold }: Rollout): string {
   const resume = buildHold === null ? 'resume' : `release build ${buildHold.build} and resume`;
   const ways = [

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 
-/** The viewer's own zone. */
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The time of day, with the day where that is not today. */
