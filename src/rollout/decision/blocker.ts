@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { AccountStatus } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
-import type { Rollout, RolloutState } from '../model/rollout.ts';
+import { isRolloutEnd, type Rollout, type RolloutState } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import type { JudgedGate, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import type { StratumReason, UpgradeReason } from '../model/upgrade-reason.ts';
@@ -98,6 +98,7 @@ export interface WaveWaits {
 
 /** Why nothing of a rollout starts that does not run. */
 export function stateBlocker({ state, reason }: Rollout): Blocker {
+  if (isRolloutEnd(state)) return { kind: 'over', reason, until: null };
   switch (state) {
     case 'awaitingApproval':
       return { kind: 'planApproval', until: null };
@@ -108,12 +109,6 @@ export function stateBlocker({ state, reason }: Rollout): Blocker {
       return { kind: 'turn', until: null };
     case 'rollingBack':
       return { kind: 'rollbackPlan', why: null, until: null };
-    case 'succeeded':
-    case 'finishedWithFailures':
-    case 'aborted':
-    case 'rolledBack':
-    case 'superseded':
-      return { kind: 'over', reason, until: null };
     default:
       return assertNever(state);
   }

@@ -5,7 +5,7 @@ import {
   implausibleHoldAfterMs,
   isImplausibleTooLong,
 } from '../model/assess-inventory.ts';
-import type { BuildHold, HeldFor, RolloutView } from '../model/rollout.ts';
+import { type BuildHold, type HeldFor, isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd, isWaiting } from '../model/upgrade.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admit } from './admission.ts';
@@ -49,6 +49,7 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
 function decideByState(view: AssessedView, now: EpochMs): Decision {
   const { rollout, overdue } = view;
   const deliver: Action[] = overdue.length === 0 ? [] : [{ do: 'deliver', collectorIds: overdue }];
+  if (isRolloutEnd(rollout.state)) return decideEnded(view, deliver);
   switch (rollout.state) {
     case 'running':
       return decideRunning(view, deliver, now);
@@ -61,12 +62,6 @@ function decideByState(view: AssessedView, now: EpochMs): Decision {
     case 'awaitingApproval':
     case 'paused':
       return rests(view, deliver, now);
-    case 'succeeded':
-    case 'finishedWithFailures':
-    case 'aborted':
-    case 'rolledBack':
-    case 'superseded':
-      return decideEnded(view, deliver);
     default:
       return assertNever(rollout.state);
   }

@@ -45,16 +45,11 @@ export function reloadLines(
     what: kind,
     words: kind === 'changed' ? `${policy}: ${differenceWords(differences)}` : policy,
   }));
-  if (settings.length > 0)
-    lines.push({ what: stage === 'done' ? 'now' : 'at once', words: settings.join(', ') });
+  const [when, follows] = stage === 'done' ? ['now', ''] : ['at once', ' would follow'];
+  if (settings.length > 0) lines.push({ what: when, words: settings.join(', ') });
   for (const { rollout, followed, waiting } of rollouts) {
     const changes = differenceWords(followed);
-    if (changes !== '')
-      lines.push(
-        stage === 'done'
-          ? { what: 'now', words: `${rollout}: ${changes}` }
-          : { what: 'at once', words: `${rollout} would follow: ${changes}` },
-      );
+    if (changes !== '') lines.push({ what: when, words: `${rollout}${follows}: ${changes}` });
     const keys = waiting.map(({ key }) => key).join(', ');
     if (keys !== '')
       lines.push({ what: 'later', words: `${rollout} keeps its plan; for the next rollout: ${keys}` });

@@ -251,15 +251,11 @@ export interface RolloutView {
 /** What the store has of a view; holds of builds, the rollback and the account are read beside it. */
 export type StoredView = Omit<RolloutView, 'buildHold' | 'rollback' | 'account' | 'sharedAttribute'>;
 
+const rolloutEnds = ['succeeded', 'finishedWithFailures', 'aborted', 'rolledBack', 'superseded'] as const;
+
 /** True for states that a rollout never leaves (what is running is still watched until `endedAt`). */
-export function isRolloutEnd(state: RolloutState): boolean {
-  return (
-    state === 'succeeded' ||
-    state === 'finishedWithFailures' ||
-    state === 'aborted' ||
-    state === 'rolledBack' ||
-    state === 'superseded'
-  );
+export function isRolloutEnd(state: RolloutState): state is (typeof rolloutEnds)[number] {
+  return (rolloutEnds as readonly RolloutState[]).includes(state);
 }
 
 /** The number of the hold or pause that a rollout is in, by which a `resume` names it (P15); null while it is in none. */

@@ -40,21 +40,14 @@ export interface ReloadChanges {
 
 /** What differs between two configs, in the order of the file. */
 export function compareConfigs(before: readonly Policy[], after: readonly Policy[]): readonly PolicyChange[] {
-  const present = new Map(after.map((policy) => [policy.name, policy]));
-  const old = new Set(before.map(({ name }) => name));
-  const whole = { differences: [] };
-  return [
-    ...before.flatMap((policy): readonly PolicyChange[] => {
-      const { name } = policy;
-      const next = present.get(name);
-      if (next === undefined) return [{ policy: name, kind: 'removed', ...whole }];
-      const differences = comparePolicies(policy, next);
-      return differences.length === 0 ? [] : [{ policy: name, kind: 'changed', differences }];
-    }),
-    ...after.flatMap(({ name }): readonly PolicyChange[] =>
-      old.has(name) ? [] : [{ policy: name, kind: 'added', ...whole }],
-    ),
-  ];
+  const names = new Set([...before, ...after].map(({ name }) => name));
+  return [...names].flatMap((policy): readonly PolicyChange[] => {
+    const [old, present] = [before, after].map((policies) => policies.find(({ name }) => name === policy));
+    if (old === undefined) return [{ policy, kind: 'added', differences: [] }];
+    if (present === undefined) return [{ policy, kind: 'removed', differences: [] }];
+    const differences = comparePolicies(old, present);
+    return differences.length === 0 ? [] : [{ policy, kind: 'changed', differences }];
+  });
 }
 
 /** What differs between two versions of one policy, in the order of the file. */
