@@ -78,54 +78,40 @@ export function groupCauses(
   });
 }
 
-interface Found {
-  readonly kind: Cause['kind'];
-  readonly failureClass: Cause['failureClass'];
-  tokens: readonly string[];
-  count: number;
-  readonly strata: Map<number, number>;
-  readonly names: string[];
-}
-
 function findCauses(view: Pick<RolloutView, 'groups'>, upgrades: readonly Upgrade[]): readonly Cause[] {
-  const found = new Map<string, Found>();
+  const alike = new Map<string, { readonly first: Upgrade; readonly members: Upgrade[] }>();
   for (const upgrade of upgrades) {
-    const { stratum, collectorName } = upgrade.identity;
-    const { key, tokens } = readCauseText(upgradeWords(upgrade), collectorName);
-    const kind = kindOf(upgrade);
-    const failureClass = failureClassOf(upgrade) ?? null;
-    const name = JSON.stringify([kind, failureClass, reasonOf(upgrade)?.kind, key]);
-    const cause: Found = found.get(name) ?? {
-      kind,
-      failureClass,
-      tokens,
-      count: 0,
-      strata: new Map(),
-      names: [],
-    };
-    found.set(name, cause);
-    cause.tokens = commonTokens(cause.tokens, tokens);
-    cause.count += 1;
-    cause.strata.set(stratum, (cause.strata.get(stratum) ?? 0) + 1);
-    if (cause.names.length < namesShownMax) cause.names.push(collectorName);
+    const { collectorName } = upgrade.identity;
+    const words = tokensOf(upgrade).map((token) => keyOf(token, collectorName));
+    const key = JSON.stringify([kindOf(upgrade), failureClassOf(upgrade), reasonOf(upgrade)?.kind, ...words]);
+    const { first, members } = alike.get(key) ?? { first: upgrade, members: [] };
+    members.push(upgrade);
+    alike.set(key, { first, members });
   }
-  return [...found.values()].sort((a, b) => b.count - a.count).map((cause) => finish(view, cause));
+  return [...alike.values()]
+    .sort((a, b) => b.members.length - a.members.length)
+    .map(({ first, members }) => causeOf(view, first, members));
 }
 
-function finish({ groups }: Pick<RolloutView, 'groups'>, found: Found): Cause {
-  const { kind, failureClass, tokens, count, names } = found;
-  const strata = [...found.strata]
+function causeOf(
+  { groups }: Pick<RolloutView, 'groups'>,
+  first: Upgrade,
+  members: readonly Upgrade[],
+): Cause {
+  const counts = new Map<number, number>();
+  for (const { identity } of members) counts.set(identity.stratum, (counts.get(identity.stratum) ?? 0) + 1);
+  const strata = [...counts]
     .sort(([, a], [, b]) => b - a)
-    .map(([stratum, each]) => ({ label: groups.strata[stratum]?.label ?? '', count: each }));
+    .map(([stratum, count]) => ({ label: groups.strata[stratum]?.label ?? '', count }));
   const rest = strata.slice(strataShownMax);
   return {
-    kind,
-    failureClass,
-    text: causeWords(tokens),
-    count,
+    kind: kindOf(first),
+    failureClass: failureClassOf(first) ?? null,
+    text: causeWords(members.map(tokensOf).reduce(commonTokens)),
+    count: members.length,
     strata: strata.slice(0, strataShownMax),
     otherStrata: { count: sumOf(rest), strata: rest.length },
-    names,
+    names: members.slice(0, namesShownMax).map(({ identity }) => identity.collectorName),
   };
 }
 
@@ -152,16 +138,12 @@ const anything = '…';
 const textReadMax = 400;
 const textShownMax = 160;
 
-/**
- * Reads a message for what it has in common with others: numbers, paths, addresses and the collector's own name are left
- * open. The key is the same for all messages of one cause, and the tokens are the same but for those.
- */
-function readCauseText(message: string, collectorName: string) {
-  const tokens = message
+/** The words of its message. */
+function tokensOf(upgrade: Upgrade): readonly string[] {
+  return upgradeWords(upgrade)
     .slice(0, textReadMax)
     .split(/\s+/u)
     .filter((token) => token !== '');
-  return { key: tokens.map((token) => keyOf(token, collectorName)).join(' '), tokens };
 }
 
 /** The tokens that two messages of one cause share; what differs is left open. */
@@ -180,6 +162,7 @@ function causeWords(tokens: readonly string[]): string {
 const lead = /^[([{"'`<]+/u;
 const trail = /[)\]}"'`>,.;:!?]+$/u;
 
+/** What is the same in all messages of one cause: numbers, paths, addresses and the collector's own name are left open. */
 function keyOf(token: string, collectorName: string): string {
   const core = token.replace(lead, '').replace(trail, '');
   return core === collectorName || isVariable(core) ? anything : token;

@@ -62,8 +62,8 @@ export function estimateRemainder(
   const spread = spreadOf(policy, of.learned);
   const { meanMs } = spread;
   const usualMs = medianOf(spread);
-  const works = remainders.map(({ upgrades, chain }) => {
-    if (upgrades === 0) return { workMs: 0, requests: 0 };
+  const works = remainders.map(({ upgrades, chain, soakMs }) => {
+    if (upgrades === 0) return { workMs: 0, soakMs, requests: 0 };
     const slotBoundMs = (upgrades / policy.concurrency) * meanMs;
     const lists = usualReadings({ ...of, upgrades, slots: policy.concurrency, usualMs });
     const listsPerMs = lists?.requestsPerMs ?? 0;
@@ -76,10 +76,9 @@ export function estimateRemainder(
     const { maxAttempts, backoff } = policy.retry;
     const retryMs = maxAttempts > 1 && lastOnes >= retriedOfLast ? backoff.initialMs + meanMs : 0;
     const workMs = busyMs + slowestMs - meanMs + retryMs;
-    return { workMs, requests: ownRequests + listsPerMs * workMs };
+    return { workMs, soakMs, requests: ownRequests + listsPerMs * workMs };
   });
-  const worksMs = works.map(({ workMs }) => workMs);
-  const end = (factor: number) => layOut(remainders, worksMs, policy, { from: of.from, factor });
+  const end = (factor: number) => layOut(works, policy, { from: of.from, factor });
   const [early, endsAt, late] = [end(1 - uncertainty), end(1), end(1 + uncertainty)];
   return {
     endsAt: endsAt === null ? null : Math.round(endsAt),
@@ -99,15 +98,13 @@ function spreadOf({ upgrade }: Policy, learned: LearnedDurations | undefined): D
 
 /** Lays the work of each wave into open windows, and its soak after it. */
 function layOut(
-  remainders: readonly WaveRemainder[],
-  works: readonly DurationMs[],
+  works: ReadonlyArray<{ readonly workMs: DurationMs; readonly soakMs: DurationMs }>,
   policy: Policy,
   { from, factor }: { readonly from: EpochMs; readonly factor: number },
 ): EpochMs | null {
   let at = from;
-  for (const [index, { soakMs }] of remainders.entries()) {
-    const workMs = (works[index] ?? 0) * factor;
-    const workedAt = workMs === 0 ? at : openTimeFrom(policy, '', at, workMs);
+  for (const { workMs, soakMs } of works) {
+    const workedAt = workMs === 0 ? at : openTimeFrom(policy, '', at, workMs * factor);
     if (workedAt === null) return null;
     at = workedAt + soakMs;
   }
