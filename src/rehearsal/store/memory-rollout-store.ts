@@ -63,12 +63,14 @@ export function makeMemoryRolloutStore(
   const keepEvents = (of: Kept, events: readonly RolloutEvent[]) => {
     if (keepsEvents) of.events.push(...events);
   };
-  const settle = (of: Kept, { rollout, upgrades, groups, attributes, events }: FrozenPlan) => {
-    of.rollout = rollout;
-    of.groups = groups;
-    of.attributes = attributes;
-    of.upgrades = new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
-    of.tally = makeMemoryTally();
+  const settle = (
+    before: Pick<Kept, 'events' | 'brake' | 'intents'>,
+    { rollout, upgrades, groups, attributes, events }: FrozenPlan,
+  ): Kept => {
+    const of: Kept = Object.assign(before, {
+      ...{ rollout, groups, attributes, tally: makeMemoryTally() },
+      upgrades: new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade])),
+    });
     of.intents.clear();
     for (const upgrade of upgrades) {
       of.tally.add(upgrade);
@@ -76,6 +78,7 @@ export function makeMemoryRolloutStore(
       if ('endedAt' in upgrade.progress) of.tally.replace(upgrade, upgrade, upgrade.progress.endedAt);
     }
     keepEvents(of, events);
+    return of;
   };
 
   /** The same rules in the same order as in Redis, but for commands sent twice: nothing is lost here. */
@@ -161,23 +164,12 @@ export function makeMemoryRolloutStore(
     },
     ...makeMemoryReads({ kept, active, numbers, now }),
     freeze: async (frozen) => {
-      const { rollout, groups } = frozen;
+      const { rollout } = frozen;
       if (active.has(keyOf(rollout)) || kept.has(rollout.id)) return 'busy';
       const { policy, yyyymmdd, number } = parseRolloutId(rollout.id);
       active.set(keyOf(rollout), rollout.id);
       numbers.set(`${policy}/${yyyymmdd}`, Math.max(number, numbers.get(`${policy}/${yyyymmdd}`) ?? 0));
-      const of: Kept = {
-        rollout,
-        groups,
-        attributes: undefined,
-        upgrades: new Map(),
-        tally: makeMemoryTally(),
-        events: [],
-        brake: false,
-        intents: new Map(),
-      };
-      settle(of, frozen);
-      kept.set(rollout.id, of);
+      kept.set(rollout.id, settle({ events: [], brake: false, intents: new Map() }, frozen));
       return 'frozen';
     },
     replan: async (frozen, expectedRev) => {

@@ -49,10 +49,12 @@ export function dueOfRollout(
   const { now } = at;
   const { id, policy, endedAt } = status;
   const isOld = announced === undefined && status.createdAt < at.since;
-  const passed = status.waves.filter(({ state, size }) => state === 'passed' && size > 0);
+  const passed = status.waves
+    .filter(({ state, size }) => state === 'passed' && size > 0)
+    .map(({ name }) => name);
   const before = announced ?? {
     started: isOld,
-    passed: isOld ? passed.map(({ name }) => name) : [],
+    passed: isOld ? passed : [],
     open: [],
     endedAt: isOld ? endedAt : null,
     progress: { mark: '', at: now },
@@ -76,7 +78,7 @@ export function dueOfRollout(
     notices.push(
       once('started', { event: 'started', startedBy: status.startedBy, waves: status.waves.length }),
     );
-  for (const { name } of passed.filter((wave) => !before.passed.includes(wave.name)))
+  for (const name of passed.filter((each) => !before.passed.includes(each)))
     notices.push(once(`passed/${name}`, { event: 'wavePassed', wave: name, next: waveAfter(status, name) }));
   for (const over of without(before.open, open)) notices.push(incident('over', over));
   for (const raised of without(open, before.open)) notices.push(incident('raised', raised));
@@ -86,14 +88,10 @@ export function dueOfRollout(
     const news = { event: 'finished', state, reason, ...(reports.length > 0 && { reports }) } as const;
     notices.push(once(`finished/${endedAt}`, news));
   }
-  const after = {
-    started: true,
-    passed: passed.map(({ name }) => name),
-    open: keep(before.open, open),
-    endedAt,
-    progress,
+  return {
+    notices,
+    announced: { started: true, passed, open: keep(before.open, open), endedAt, progress },
   };
-  return { notices, announced: after };
 }
 
 /** Those of a list whose incidents another one lacks. */
