@@ -47,12 +47,12 @@ export type DaemonNote =
   | { readonly event: 'redis.allowed'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
   | {
-      readonly event: /** Reported at start, for each running rollout whose policy is not in the config. */
-        | 'policy.orphaned'
-        /** A running rollout is left alone, since it belongs to another account; reported once for each finding. */
-        | 'rollout.foreign'
-        /** The report of an ended rollout is in its directory; `reason`: its path. */
-        | 'report.written';
+      /**
+       * `policy.orphaned`: reported at start, for each running rollout whose policy is not in the config.
+       * `rollout.foreign`: it is left alone, since it belongs to another account; reported once for each finding.
+       * `report.written`: the report of an ended rollout is in its directory; `reason` is its path.
+       */
+      readonly event: 'policy.orphaned' | 'rollout.foreign' | 'report.written';
       readonly policy: string;
       readonly rollout: string;
       readonly reason: string;

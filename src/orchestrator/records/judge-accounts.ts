@@ -105,7 +105,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
       if (isOver) return tie === 'untied' ? { kind: 'own' } : notCompared;
       if (isDue(rollout.id)) {
         await parts.backgroundTasks.run(`account/${rollout.id}`, async (signal) => {
-          // An backgroundTask that was asked for twice finds the second time that it is done.
+          // A background task that was asked for twice finds the second time that it is done.
           if (isDue(rollout.id)) await judge(rollout, tie, signal);
           return 'done';
         });
