@@ -12,10 +12,14 @@ const causesShownMax = 3;
 // A message may be as long as the service likes.
 const linesOfCauseMax = { alone: 2, besideMore: 1 } as const;
 
-/** Why upgrades failed, are retried, are deferred or were withdrawn, most frequent first, and how to see each of them. */
+/**
+ * Why upgrades failed, are retried, are deferred or were withdrawn, most frequent first, and how to see each of them
+ * where a daemon can be asked.
+ */
 export function causeLines(
   status: Pick<RolloutStatus, 'id' | 'causes' | 'strata' | 'sharedAttribute' | 'endedAt'>,
   fit: Fit,
+  { canBeAsked }: { readonly canBeAsked: boolean },
 ): readonly string[] {
   const { id, causes, strata, sharedAttribute: shared } = status;
   // Held strata, and what failures have in common, take lines of their own.
@@ -28,15 +32,15 @@ export function causeLines(
   if (lines.length === 0) return [];
   const sharedPart =
     shared === null ? [] : [{ text: toPrintable(sharedAttributeWords(shared)), color: 'red' as const }];
+  const list = [
+    `list them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`,
+    ...reasonHint(causes),
+  ];
   return [
     ...(shared === null ? [] : fitLines('common', sharedPart, fit)),
-    ...holdHint(status).flatMap((hint) => fitLines('', [hint], fit)),
+    ...(canBeAsked ? holdHint(status) : []).flatMap((hint) => fitLines('', [hint], fit)),
     ...lines,
-    ...fitLines(
-      '',
-      [`list them: upwave upgrades ${quoteArgument(id)}${stateOption(causes)}`, ...reasonHint(causes)],
-      fit,
-    ),
+    ...(canBeAsked ? fitLines('', list, fit) : []),
   ];
 }
 

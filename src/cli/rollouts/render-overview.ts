@@ -65,8 +65,7 @@ export function renderOverview(
     const headline = cut(headlines[index] ?? '', headlineWidth).padEnd(headlineWidth);
     const room = columns - nameWidth - headlineWidth - 4;
     if (status === undefined) {
-      const next = policyStatus?.nextScanAt ?? null;
-      const words = next === null ? '' : `next scan ${showMinute(next, now)}`;
+      const words = toPrintable(whyNoneWords(policyStatus, now));
       return `${paint('bold', name)}  ${paint('dim', headline)}  ${cut(words, room)}`.trimEnd();
     }
     const failed = failedOf(status);
@@ -76,6 +75,13 @@ export function renderOverview(
     const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
     return `${line}${failed === 0 ? '' : paint('red', failedWords)}  ${when}`.trimEnd();
   });
+}
+
+/** Why the last scan of a policy without a rollout began none; when the next one is, where that is not known. */
+function whyNoneWords(policyStatus: PolicyStatus | undefined, now: EpochMs): string {
+  const { lastScan = null, nextScanAt = null } = policyStatus ?? {};
+  if (lastScan?.outcome === 'nothing') return lastScan.reason;
+  return nextScanAt === null ? '' : `next scan ${showMinute(nextScanAt, now)}`;
 }
 
 function whenWords({ endedAt, eta }: RolloutStatus, now: EpochMs): string {

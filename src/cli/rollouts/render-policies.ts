@@ -41,7 +41,7 @@ const refusedWords = 'The config file has mistakes; the daemon works by the one 
 function scanWords({ lastScan, lastGoodAt, nextScanAt }: PolicyStatus, now: EpochMs): string {
   const next = nextScanAt === null ? '' : `; next ${showInstant(nextScanAt, now)}`;
   if (lastScan === null) return `has not been yet${next}`;
-  const reason = toPrintable(lastScan.reason);
+  const reason = toPrintable(lastScan.reason).replace(/\.$/, '');
   const at = showInstant(lastScan.at, now);
   if (lastScan.outcome !== 'failed') return `${at}: ${reason}${next}`;
   const good = lastGoodAt === null ? '' : ` (the last good one ${showInstant(lastGoodAt, now)})`;

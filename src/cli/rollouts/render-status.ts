@@ -1,6 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
+import { starterWords } from '../../rollout/messages/sentences.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { commandFor, commandNames, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
@@ -47,7 +48,7 @@ export function renderStatus(
     ...headLines(status, now, fit),
     ...line('all', ...progressParts(status, fit)),
     ...renderWaves(status, now, fit),
-    ...causeLines(status, fit),
+    ...causeLines(status, fit, { canBeAsked }),
     ...[
       ...stateParts(status),
       ...driftParts(status),
@@ -253,7 +254,7 @@ function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus):
   const more = fromBuilds.length > fromBuildsShownMax ? ', …' : '';
   const leftOutCount = leftOut.reduce((sum, { count }) => sum + count, 0);
   return [
-    `${toPrintable(planHash)} by ${toPrintable(startedBy)}`,
+    `${toPrintable(planHash)} by ${toPrintable(starterWords(startedBy))}`,
     ...(leftOut.length === 0 ? [] : [`${leftOutCount} left out`]),
     ...(fromBuilds.length === 0
       ? []

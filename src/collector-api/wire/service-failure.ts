@@ -41,7 +41,7 @@ export function serviceFailureOf(
         kind: 'unavailable',
         sent: fault.sent,
         ...(isUnreached(fault) ? { isUnreached: true } : {}),
-        detail: `${fault.message}.`,
+        detail: `${fault.message}.${fault.kind === 'undecodable' && isPage(fault) ? pageAdvice : ''}`,
       };
     case 'status':
       return refusal(fault, fault.status ?? 0, operation, hide);
@@ -49,6 +49,10 @@ export function serviceFailureOf(
       return assertNever(fault.kind);
   }
 }
+
+// An error page passes with its error. A page with a good status stays until someone corrects what sends it.
+const pageAdvice =
+  ' A proxy or a sign-in page answers in place of the service. Check service.baseUrl if this lasts.';
 
 /** No answer came at all. */
 function isUnreached({ kind, status }: HttpFault): boolean {

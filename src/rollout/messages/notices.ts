@@ -1,6 +1,6 @@
 import { formatDuration } from '../../base/time.ts';
 import type { IncidentNews, Notice, NoticeFigures } from '../model/notice.ts';
-import { counted, stateWords } from './sentences.ts';
+import { counted, starterWords, stateWords } from './sentences.ts';
 import { sharedAttributeWords } from './stop-causes.ts';
 
 /** A notification in words: a line that says what it is, and what a person should know and do. */
@@ -38,7 +38,7 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
     case 'started':
       return {
         title: 'rollout started',
-        cause: `Started by ${news.startedBy}, in ${counted(news.waves, 'wave')}.`,
+        cause: `Started by ${starterWords(news.startedBy)}, in ${counted(news.waves, 'wave')}.`,
       };
     case 'wavePassed': {
       const next = news.next === null ? 'It was the last wave.' : `The next wave is ${news.next}.`;

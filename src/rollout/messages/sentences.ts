@@ -40,6 +40,11 @@ export function stateWords(state: string): string {
   return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
+/** Who began a rollout, for a person: an occasion, an operator, or the rollout that a rollback takes back. */
+export function starterWords(startedBy: string): string {
+  return startedBy === 'start' ? "the daemon's start" : startedBy;
+}
+
 /** How far a wave is, for a person. Where its rollout is over, nothing in it opens, soaks or waits any more. */
 export function waveStageWords(state: WaveState, endedAt: EpochMs | null): string {
   if (endedAt === null || state === 'passed') return stateWords(state);

@@ -3,7 +3,7 @@ import { type Implausible, implausibleHoldAfterMs } from '../model/assess-invent
 import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
 import type { HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts';
 import { gateWords } from './gates.ts';
-import { makeWords, type Sentences, stateWords } from './sentences.ts';
+import { counted, makeWords, type Sentences, stateWords } from './sentences.ts';
 
 /** Why a rollout stops by itself: the reason of its hold, abort or rollback, with what a person can do. */
 export const stopSentences: Sentences<StopCause> = {
@@ -16,7 +16,7 @@ export const stopSentences: Sentences<StopCause> = {
     `wave ${wave}: ${gateWords(gate)}${undecided ? ': undecided for too long' : ''}`,
   gateUnknown: ({ wave, gate }) => `wave ${wave}: nothing is kept of gate ${gate}`,
   onlyHeldStrata: ({ upgrades, labels }) =>
-    `all else is done: ${upgrades} collectors of held strata wait (${labels.join('; ')}); release them, or resume to end without them`,
+    `all else is done: ${counted(upgrades, 'collector')} of held strata ${upgrades === 1 ? 'waits' : 'wait'} (${labels.join('; ')}); release them, or resume to end without them`,
   failures: ({ failures, shared }) =>
     `${waveFailuresWords(failures)}${shared === undefined ? '' : `; ${sharedAttributeWords(shared)}`}`,
   gateMissed: ({ wave, gate }) => `wave ${wave}: ${gateWords(gate)}`,

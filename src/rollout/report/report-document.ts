@@ -1,5 +1,5 @@
 import { type EpochMs, formatDuration } from '../../base/time.ts';
-import { stateWords, waveStageWords } from '../messages/sentences.ts';
+import { starterWords, stateWords, waveStageWords } from '../messages/sentences.ts';
 import { sharedAttributeWords } from '../messages/stop-causes.ts';
 import type { RolloutEvent } from '../model/events.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
@@ -65,7 +65,7 @@ function summary({ status, figures: { all }, madeAt, installation }: ReportInput
       `${status.fromBuilds.join(', ') || 'unknown'} → ${status.backTo.join(', ') || status.targetBuild}`,
     ],
     ['plan', status.planHash],
-    ['started', `${instant(createdAt)}, by ${status.startedBy}`],
+    ['started', `${instant(createdAt)}, by ${starterWords(status.startedBy)}`],
     ['ended', running],
     ['took', formatDuration((endedAt ?? madeAt) - createdAt)],
     ['outcome', `${stateWords(status.state)}${status.reason === '' ? '' : `: ${status.reason}`}`],

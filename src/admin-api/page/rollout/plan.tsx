@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { starterWords } from '../../../rollout/messages/sentences.ts';
 import type { Rollout } from '../parts/call.ts';
 import { etaWords } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
@@ -21,7 +22,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }): JSX.Element {
         </Fact>
         <Fact name="Done">{etaWords(rollout)}</Fact>
         <Fact name="Started">
-          <Time at={rollout.createdAt} zone={window?.timeZone} /> by {rollout.startedBy}
+          <Time at={rollout.createdAt} zone={window?.timeZone} /> by {starterWords(rollout.startedBy)}
           {rollout.endedAt === null ? null : `, took ${span(rollout.endedAt - rollout.createdAt)}`}
         </Fact>
         <Fact name="Builds">

@@ -38,6 +38,13 @@ describe('the overview of the policies', () => {
     expect(lines.filter(({ length }) => length > 80)).toEqual([]);
   });
 
+  it('shows why a policy has no rollout, where its last scan says so', () => {
+    const reason = 'the service does not offer build 19.999-1';
+    const lastScan = { at: startedAt, outcome: 'nothing', reason } as const;
+    const rows = policyRows([], { policies: [aPolicyStatus({ policy: 'web', lastScan })] });
+    expect(renderOverview(rows, startedAt, plain)).toEqual([`web  no rollout yet  ${reason}`]);
+  });
+
   it('has a rollout that is held before one that waits for approval, as the page has', () => {
     const [held, approval] = [of('web', { state: 'held' }), of('lab', { state: 'awaitingApproval' })];
     const rows = policyRows([approval, held], { policies: [] });

@@ -229,12 +229,23 @@ do      upwave pause production   | abort | rollback`);
     expect(lines).not.toContain('other reasons');
   });
 
-  it('offers no verb once the daemon is gone, as at the end of the demo', () => {
-    const status = aRolloutStatus({ state: 'finishedWithFailures', verbs: ['retry', 'rollback'] });
-    const doLines = (canBeAsked: boolean) =>
-      under('do', renderStatus(status, startedAt, { ...plain, columns: 200, canBeAsked }).split('\n'));
-    expect(doLines(true)).toHaveLength(1);
-    expect(doLines(false)).toEqual([]);
+  it('offers no command once the daemon is gone, as at the end of the demo', () => {
+    const others = { count: 0, causes: 0, unread: 0 };
+    const failed = { of: 'failed', total: 1, causes: [aCause({ count: 1 })], others } as const;
+    const status = aRolloutStatus({
+      state: 'finishedWithFailures',
+      verbs: ['retry', 'rollback'],
+      causes: [failed],
+    });
+    const shownWhen = (canBeAsked: boolean) =>
+      renderStatus(status, startedAt, { ...plain, columns: 200, canBeAsked });
+    expect(shownWhen(true).match(/upwave \w+/g)).toEqual(['upwave upgrades', 'upwave retry']);
+    expect(shownWhen(false)).not.toContain('upwave ');
+  });
+
+  it('names the start of the daemon as what began a rollout', () => {
+    expect(shown({ startedBy: 'start' }).join('\n')).toContain("by the daemon's start");
+    expect(shown({ startedBy: 'schedule' }).join('\n')).toContain('by schedule');
   });
 
   it.each([

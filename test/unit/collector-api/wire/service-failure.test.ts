@@ -37,6 +37,13 @@ it.each([
   expect(['unavailable', 'throttled']).toContain(failure.kind);
 });
 
+it('a page with a good status: names what may have sent it, and what to check', () => {
+  const advice = expect.stringContaining('answers in place of the service. Check service.baseUrl');
+  expect(failureOf({ kind: 'undecodable', status: 200, isJson: false })).toMatchObject({ detail: advice });
+  expect(failureOf({ kind: 'undecodable', status: 200 })).not.toMatchObject({ detail: advice });
+  expect(failureOf({ kind: 'status', status: 502, isJson: false })).not.toMatchObject({ detail: advice });
+});
+
 it('403: nothing is to be resumed where nothing is held', () => {
   const failure = failureOf({ kind: 'status', status: 403 });
   expect(failure).toMatchObject({ kind: 'misconfigured', detail: expect.not.stringContaining('resume') });

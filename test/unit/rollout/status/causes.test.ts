@@ -93,6 +93,7 @@ describe('the lines of the causes', () => {
     causeLines(
       { id: 'night-1', causes: groupsOf(upgrades, counts), strata, sharedAttribute: null, endedAt: null },
       plainFit,
+      { canBeAsked: true },
     );
 
   it('say how many, why, where and who, and how many others there are', () => {
