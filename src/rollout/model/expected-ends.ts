@@ -21,6 +21,9 @@ export interface ExpectedEnds {
 interface Sample {
   readonly ended: readonly DurationSummary[];
   readonly running: readonly RunningUpgrade[];
+  /** What was known before. */
+  readonly priorMs: DurationMs;
+  readonly expectMs: DurationMs;
 }
 
 const { sigma } = usualSpread(1);
@@ -53,18 +56,14 @@ export function expectEnds({
   readonly durations: ReadonlyMap<number, DurationSummary>;
   readonly expectMs: DurationMs;
 }): ExpectedEnds {
-  const ofAllMs = estimateMedian(
-    { ended: [...durations.values()], running },
-    { priorMs: expectMs, expectMs },
-  );
+  const ended = [...durations.values()];
+  const ofAllMs = estimateMedian({ ended, running, priorMs: expectMs, expectMs });
   const medianOf = new Map(
     [...new Set(running.map(({ stratum }) => stratum))].map((stratum) => {
-      const ended = durations.get(stratum);
-      const sample = {
-        ended: ended === undefined ? [] : [ended],
-        running: running.filter((each) => each.stratum === stratum),
-      };
-      return [stratum, estimateMedian(sample, { priorMs: ofAllMs, expectMs })];
+      const own = durations.get(stratum);
+      const alike = running.filter((each) => each.stratum === stratum);
+      const sample = { ended: own === undefined ? [] : [own], running: alike, priorMs: ofAllMs, expectMs };
+      return [stratum, estimateMedian(sample)];
     }),
   );
   const medians = running.map(({ stratum }) => medianOf.get(stratum) ?? ofAllMs);
@@ -78,10 +77,7 @@ export function expectEnds({
 }
 
 /** The median of log-normal durations that explains a sample best, by Newton's method. */
-function estimateMedian(
-  { ended, running }: Sample,
-  { priorMs, expectMs }: { readonly priorMs: DurationMs; readonly expectMs: DurationMs },
-): DurationMs {
+function estimateMedian({ ended, running, priorMs, expectMs }: Sample): DurationMs {
   let medianMs = priorMs;
   for (let round = 0; round < rounds; round += 1) {
     let pull = priorEnds * Math.log(priorMs / medianMs);

@@ -56,14 +56,8 @@ export function* planJoiners(
     rollout: {
       ...rollout,
       waves: rollout.waves.map((each, index) => {
-        const members = upgrades.filter(({ identity: { wave } }) => wave === index);
-        const chain = Math.max(
-          each.chain,
-          longestChain(
-            members.map(({ identity }) => identity),
-            extended.groups.domains,
-          ),
-        );
+        const members = upgrades.map(({ identity }) => identity).filter(({ wave }) => wave === index);
+        const chain = Math.max(each.chain, longestChain(members, extended.groups.domains));
         return { ...each, joined: each.joined + members.length, chain };
       }),
       // A stratum that was held while nobody belonged to it may have its first members now.

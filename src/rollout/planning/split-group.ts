@@ -18,6 +18,7 @@ export function splitGroup(
   groups: PlanGroups,
   { held, members }: HeldGroup,
 ): { readonly rollout: Rollout; readonly groups: PlanGroups; readonly upgrades: readonly Upgrade[] } {
+  const { attributes } = held;
   const known = groups.strata.findIndex(({ label }) => label === held.label);
   const stratum = known === -1 ? groups.strata.length : known;
   const sizes = rollout.waves.map(
@@ -31,11 +32,7 @@ export function splitGroup(
     return { ...rest, sizes: isCounted ? former : former.map((size, wave) => size - leave(wave)) };
   });
   if (known === -1)
-    strata.push({
-      label: held.label,
-      ...(held.attributes === undefined ? {} : { attributes: held.attributes }),
-      sizes,
-    });
+    strata.push({ label: held.label, ...(attributes !== undefined && { attributes }), sizes });
   const book = makeLaneBook(true, groups.lanes);
   const upgrades = members.map((upgrade): Upgrade => {
     const timeZone = groups.lanes[upgrade.identity.lane]?.timeZone ?? '';

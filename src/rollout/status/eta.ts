@@ -54,17 +54,10 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   // Upgrades in flight are not seen to end before a pause is over, either.
   const from = Math.max(now, api.outage?.until ?? now, nothingBefore(view) ?? now);
   const remainders = remaindersOf(view, from);
+  const policy = { ...rollout.policy, ...calendarOf(rollout) };
+  const given = { requestsPerSecond: api.requestsPerSecondNow, fleetSize: rollout.fleetSize, learned };
   const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
-    estimateRemainder(
-      of,
-      { ...rollout.policy, ...calendarOf(rollout) },
-      {
-        from: begin,
-        requestsPerSecond: api.requestsPerSecondNow,
-        fleetSize: rollout.fleetSize,
-        learned,
-      },
-    );
+    estimateRemainder(of, policy, { ...given, from: begin });
   const approval = nextApprovalOf(view);
   if (approval !== undefined) {
     const { wave, isWaitedFor } = approval;

@@ -135,10 +135,8 @@ function settleOnBuild(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
   if (mayReturn && failedPolls < returnPollsMax) return pollAgain(upgrade, seen.at, context);
   const reason = { kind: 'onBuild' } as const;
   if (mayReturn) return end(upgrade, 'withdrawn', seen.at, reason);
-  return to(upgrade, {
-    ...{ state: 'withdrawn', endedAt: seen.at, reason, weight: 0, lost: false },
-    onBuild: true,
-  });
+  const ended = { state: 'withdrawn', endedAt: seen.at, reason, weight: 0, lost: false } as const;
+  return to(upgrade, { ...ended, onBuild: true });
 }
 
 /** Its create was refused, and it runs another build since. */
