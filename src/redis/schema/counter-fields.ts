@@ -1,3 +1,4 @@
+import { emptyStratum } from '../../rollout/decision/assess.ts';
 import { summarizeDurations } from '../../rollout/model/duration-buckets.ts';
 import type { DurationSummary, StratumSummary, WaveSummary } from '../../rollout/model/rollout.ts';
 import { type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
@@ -110,8 +111,4 @@ function isStratumFigure(text: string | undefined): text is StratumFigure {
   return (
     text === 'waiting' || text === 'active' || text === 'succeeded' || text === 'failed' || text === 'weight'
   );
-}
-
-function emptyStratum(stratum: number, wave: number): StratumSummary {
-  return { stratum, wave, waiting: 0, active: 0, succeeded: 0, failed: 0, weight: 0 };
 }

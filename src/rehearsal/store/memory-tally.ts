@@ -1,4 +1,4 @@
-import { emptyCounts } from '../../rollout/decision/assess.ts';
+import { emptyCounts, emptyStratum } from '../../rollout/decision/assess.ts';
 import { durationBucketOf, summarizeDurations } from '../../rollout/model/duration-buckets.ts';
 import type {
   Candidate,
@@ -95,15 +95,7 @@ export function makeMemoryTally(): MemoryTally {
     strata[identity.stratum] ??= [];
     const ofStratum = strata[identity.stratum] ?? [];
     const { stratum, wave } = identity;
-    const before = ofStratum[wave] ?? {
-      stratum,
-      wave,
-      waiting: 0,
-      active: 0,
-      succeeded: 0,
-      failed: 0,
-      weight: 0,
-    };
+    const before = ofStratum[wave] ?? emptyStratum(stratum, wave);
     const summary = { ...before, weight: nearZero(before.weight + weight) };
     const figure = stratumFigureOf(progress.state);
     if (figure !== undefined) summary[figure] += sign;

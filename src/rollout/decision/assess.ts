@@ -158,3 +158,8 @@ export function emptyCounts(): Record<UpgradeState, number> {
   const entries = upgradeStates.map((state) => [state, 0] as const);
   return Object.fromEntries(entries) as Record<UpgradeState, number>;
 }
+
+/** Counters of a stratum that nobody has entered in this wave. */
+export function emptyStratum(stratum: number, wave: number): StratumSummary {
+  return { stratum, wave, waiting: 0, active: 0, succeeded: 0, failed: 0, weight: 0 };
+}
