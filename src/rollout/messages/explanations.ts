@@ -92,7 +92,7 @@ export function progressWords(upgrade: Upgrade): string {
     case 'verifying':
       return 'has been upgraded, and has to show the build and a heartbeat';
     case 'deferred':
-      return `deferred: ${upgradeWords(upgrade)}; polled again`;
+      return `${upgradeWords(upgrade)}; waits for a change before it is withdrawn`;
     case 'retrying':
       return `is tried again: ${upgradeWords(upgrade)}`;
     default:

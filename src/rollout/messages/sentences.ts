@@ -42,7 +42,7 @@ export function stateWords(state: string): string {
 
 /** Who began a rollout, for a person: an occasion, an operator, or the rollout that a rollback takes back. */
 export function starterWords(startedBy: string): string {
-  return startedBy === 'start' ? "the daemon's start" : startedBy;
+  return startedBy === 'start' ? 'daemon start' : startedBy;
 }
 
 /** How far a wave is, for a person. Where its rollout is over, nothing in it opens, soaks or waits any more. */

@@ -39,8 +39,9 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
         return { reason: progressWords(upgrade), until: null };
       break;
     case 'upgrading':
-    case 'deferred':
       break;
+    case 'deferred':
+      return { reason: progressWords(upgrade), until: progress.since + view.rollout.policy.defer.upToMs };
     case 'verifying':
       return { reason: progressWords(upgrade), until: progress.verifyBy };
     case 'starting':

@@ -244,7 +244,7 @@ do      upwave pause production   | abort | rollback`);
   });
 
   it('names the start of the daemon as what began a rollout', () => {
-    expect(shown({ startedBy: 'start' }).join('\n')).toContain("by the daemon's start");
+    expect(shown({ startedBy: 'start' }).join('\n')).toContain('by daemon start');
     expect(shown({ startedBy: 'schedule' }).join('\n')).toContain('by schedule');
   });
 

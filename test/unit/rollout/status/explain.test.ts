@@ -105,7 +105,7 @@ describe('every state of an upgrade', () => {
   const at = now + 5 * minute;
   const timed: readonly Upgrade[] = [
     ...[anUpgradingOne({ dueAt: at }), aVerifyingOne({ verifyBy: at })],
-    ...[aRetryingOne(at, 'no space'), aDeferredOne({ dueAt: at })],
+    ...[aRetryingOne(at, 'no space'), aDeferredOne({ since: at - 12 * 60 * minute })],
   ];
   const untimed: readonly Upgrade[] = [
     ...[aQueuedOne(), aStartingOne()],
@@ -126,7 +126,9 @@ describe('every state of an upgrade', () => {
   });
 
   it('has the instant that matters', () => {
-    const untilOf = (upgrade: Upgrade) => explainUpgrade(soaks(), upgrade, now).until;
+    // Of a deferred one, that is its end: the polls until then tell a person nothing.
+    const of = soaks({ policy: { defer: { upToMs: 12 * 60 * minute } } });
+    const untilOf = (upgrade: Upgrade) => explainUpgrade(of, upgrade, now).until;
     expect(timed.map(untilOf)).toEqual(timed.map(() => at));
     expect(untimed.map(untilOf)).toEqual(untimed.map(() => null));
   });
