@@ -30,19 +30,19 @@ export interface AdminApiParts
   readonly clock: Clock;
   /** How many connections may be open; without it, as many as there are descriptors. */
   readonly connections?: ConnectionLimits | undefined;
-  /** Reported of errors that are bugs of ours; the asker learns only that there was one. */
+  /** Reports errors that are bugs of ours. The client learns only that there was one. */
   readonly reportError: (error: unknown) => void;
 }
 
 export interface RunningAdminApi {
   /** `http://127.0.0.1:9464` */
   readonly url: string;
-  /** These may ask from now on, and nobody else. Streams end; a page whose token counts opens another. */
+  /** Replaces the known callers. Open streams end, and a page with a valid token opens a new one. */
   replaceCallers(callers: CallersParts): void;
   close(): Promise<void>;
 }
 
-/** Bodies are a reason, a name and a subject. */
+/** A body holds at most a reason, a name and a subject. */
 const bodyBytesMax = 16 * 1024;
 
 /** Serves health, metrics, the API of the operator and the page (DESIGN §5, HTTP). @throws when it can't listen */
@@ -91,7 +91,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
 
 const nobody: Caller = { name: null, role: 'operator' };
 
-/** A verb is done in the name of the token, or of the proxy's user, whatever name the request gives itself. */
+/** A verb runs under the name of the token or of the proxy's user, whatever name the request gives. */
 function inTheNameOf(mounted: MountedOperation, callers: WeakMap<HttpRequest, Caller>): MountedOperation {
   return {
     ...mounted,
@@ -104,7 +104,7 @@ function inTheNameOf(mounted: MountedOperation, callers: WeakMap<HttpRequest, Ca
   };
 }
 
-/** What a browser must not do with any of our answers. The page states a policy of its own. */
+/** Headers that restrict what a browser may do with our answers. The page has a policy of its own. */
 const securityHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -122,7 +122,7 @@ function withSecurityHeaders(answer: HttpAnswer): HttpAnswer {
 function answerFailure(failure: RequestFailure, reportError: (error: unknown) => void): HttpAnswer {
   switch (failure.kind) {
     case 'unknownRoute':
-      return faultAnswer('notFound', 'there is nothing at this path');
+      return faultAnswer('notFound', 'no resource has this path');
     case 'wrongMethod':
       return faultAnswer('methodNotAllowed', `only ${failure.allowed.join(', ')} here`, {
         allow: failure.allowed.join(', '),
@@ -141,7 +141,7 @@ function answerFailure(failure: RequestFailure, reportError: (error: unknown) =>
       const { error } = failure;
       if (error instanceof AdminFault) return faultAnswer(error.kind, error.message);
       reportError(error);
-      return faultAnswer('internal', 'an error of ours; the log of the daemon has it');
+      return faultAnswer('internal', 'an internal error; see the log of the daemon');
     }
     default:
       return assertNever(failure);

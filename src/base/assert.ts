@@ -3,7 +3,7 @@ export function assertNever(value: never): never {
   throw new Error(`unexpected value: ${JSON.stringify(value)}`);
 }
 
-/** Fails loudly when something we believe always holds does not: a bug of ours. @throws when `holds` is false */
+/** Checks an invariant. A failure is a bug of ours. @throws when `holds` is false */
 export function invariant(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(`invariant broken: ${message}`);
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** A stable 48-bit number of a text, evenly spread: for repeatable orders that follow no name. */
+/** A stable, evenly spread 48-bit number for a text. It gives repeatable orders that do not follow names. */
 export function hashNumber(text: string): number {
   return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 12), 16);
 }
@@ -10,7 +10,7 @@ export function hashHex(text: string, digits: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
 
-/** The same with a key: whoever has the digits alone can't try texts until one fits. */
+/** The same with a key. Without the key, nobody can find the text by trying candidates. */
 export function keyedHashHex(key: string, text: string, digits: number): string {
   return createHmac('sha256', key).update(text).digest('hex').slice(0, digits);
 }

@@ -1,20 +1,20 @@
 import { distance } from 'fastest-levenshtein';
 
-// A key, a label of a stratum, a rollout's id; longer texts are no slip of one, and slow to compare.
+// Enough for a key, a stratum's label or a rollout's id. Longer texts are no typos of these, and are slow to compare.
 const lengthMax = 200;
 
-/** The known text that a person most likely meant, whatever the case, blanks and dashes; undefined where none is near. */
+/** The known text that is nearest, ignoring case, blanks and dashes; undefined where none is near. */
 export function nearestText(text: string, known: readonly string[]): string | undefined {
   return nearestTexts(text, known, 1)[0] ?? clearlyNearest(text, known);
 }
 
-// Of three letters or fewer, two wrong ones leave nothing.
+// In a text of three letters or fewer, two typos leave nothing to recognise.
 const clearLengthMin = 4;
 const clearSlipsMax = 2;
 
 /**
- * A short text with two slips, such as `soke` for `soak`: the only known one that begins alike, and has all letters but
- * one, in whatever order.
+ * Finds a short text with two typos, such as `soke` for `soak`: the only known text with the same first letter, and with all
+ * letters but one, in any order.
  */
 function clearlyNearest(text: string, known: readonly string[]): string | undefined {
   const meant = simplified(text);
@@ -37,10 +37,10 @@ function sharedLetters(one: string, other: string): number {
   }).length;
 }
 
-/** The known texts that a person may have meant, the nearest first, at most `countMax`. */
+/** The nearest known texts, the nearest first, at most `countMax`. */
 export function nearestTexts(text: string, known: readonly string[], countMax: number): string[] {
   if (text.length > lengthMax) return [];
-  // A third of the letters wrong is still a slip; more is another thing.
+  // Up to a third of wrong letters is a typo. More is another text.
   const wrongMax = Math.max(1, Math.floor(text.length / 3));
   const meant = simplified(text);
   return [...new Set(known)]
@@ -52,10 +52,10 @@ export function nearestTexts(text: string, known: readonly string[], countMax: n
     .map(({ each }) => each);
 }
 
-// A hint is one line.
+// A hint fits on one line.
 const namesMax = 3;
 
-/** A few names that a person may have meant: those that begin with the text, then the nearest ones. */
+/** A few likely names: those that begin with the text, then the nearest ones. */
 export function nearestNames(text: string, known: readonly string[]): string[] {
   const begin = text.trim().toLowerCase();
   const begun = begin === '' ? [] : known.filter((name) => name.toLowerCase().startsWith(begin));
@@ -67,7 +67,7 @@ function simplified(text: string): string {
   return text.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 
-/** Letters to change, with two letters that changed places counted as one slip. */
+/** The edit distance, where two swapped letters count as one typo. */
 function slips(one: string, other: string): number {
   const wrong = distance(one, other);
   return wrong === 2 && sorted(one) === sorted(other) ? 1 : wrong;
@@ -77,12 +77,12 @@ function sorted(text: string): string {
   return text.split('').sort().join('');
 }
 
-// What fits a line that a person reads.
+// This many fit on a line.
 export const namesShown = 5;
 
 /**
- * The first few of some names, and how many more there are: `a, b, c, d, e and 2 more`.
- * @param count how many there are, where only the first ones are known
+ * The first few names, and how many more there are: `a, b, c, d, e and 2 more`.
+ * @param count the total, where only the first names are given
  */
 export function someNames(names: readonly string[], count = names.length): string {
   const shown = names.slice(0, namesShown).join(', ');
@@ -91,8 +91,8 @@ export function someNames(names: readonly string[], count = names.length): strin
 }
 
 /**
- * The id that a person's word is, blanks around it left out; undefined for what can only be a name. A longer number than
- * ours hold exactly is none: rounded, it would be the id of another collector.
+ * Parses a collector's id, ignoring blanks around it; undefined for a name. A number too large to be exact is no id,
+ * because after rounding it would be the id of another collector.
  */
 export function parseCollectorId(text: string): number | undefined {
   const id = /^\s*\d{1,16}\s*$/.test(text) ? Number(text) : Number.NaN;

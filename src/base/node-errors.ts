@@ -13,23 +13,23 @@ const problemOfCode: Readonly<Record<string, CertificateProblem>> = {
   CERT_NOT_YET_VALID: 'outOfDate',
 };
 
-/** What is wrong with it, to follow "the certificate". */
+/** The problem, as the end of a sentence that begins with "the certificate". */
 export const certificateWords: Readonly<Record<CertificateProblem, string>> = {
   unknownAuthority: 'is signed by an authority that is not trusted here',
   otherName: 'is for another host name',
   outOfDate: 'has expired, or is not valid yet',
 };
 
-/** @returns undefined when the error is about anything else */
+/** @returns undefined for any other error */
 export function certificateProblemOf(error: unknown): CertificateProblem | undefined {
   const code = errorCodeOf(error) ?? '';
   return Object.hasOwn(problemOfCode, code) ? problemOfCode[code] : undefined;
 }
 
 /**
- * A refused certificate in half a sentence.
+ * Describes a refused certificate, as a part of a sentence.
  * @param caFile the setting that makes an authority trusted
- * @returns undefined when the error is about anything else
+ * @returns undefined for any other error
  */
 export function describeCertificateProblem(error: unknown, caFile: string): string | undefined {
   const problem = certificateProblemOf(error);

@@ -1,14 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 
-/** All the public authorities together are a quarter of this. */
+/** Four times the size of all public authorities together. */
 export const certificatesLengthMax = 1024 * 1024;
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * Finds the certificates in a file of authorities, and nothing else that it holds. TLS itself takes a broken one for
- * none, and then says that the authority is not trusted.
- * @returns them as PEM, or what is wrong
+ * Reads the certificates of a file of authorities, and ignores its other content. TLS itself would ignore a broken
+ * certificate, and then report an untrusted authority.
+ * @returns the certificates as PEM, or the problem
  */
 export function findCertificates(
   text: string,

@@ -8,7 +8,7 @@ const waitMaxMs: DurationMs = 5_000;
 /**
  * How long something that fails is tried again, as one window over all that is tried. It opens with the first failure,
  * and then waits 0.5, 1, 2, 4 and 5 s between attempts.
- * @param onOpen hears why, once for all windows
+ * @param onOpen is called with the reason, once for all windows
  */
 export function makeRetryWindow(parts: {
   readonly withinMs: DurationMs;
@@ -37,7 +37,7 @@ export function makeRetryWindow(parts: {
       openedAt = undefined;
       waitMs = firstWaitMs;
     },
-    /** The window ran out: nothing is tried again. */
+    /** True after the end of the window: nothing is retried any more. */
     isOver: (): boolean => isOver,
   };
 }

@@ -1,14 +1,14 @@
 /**
- * Characters that move a terminal's cursor, colour it, turn the reading direction, or cannot be seen: controls, line and
- * paragraph separators, and all formatting ones but the two joiners (U+200C, U+200D), which some scripts and emoji are
- * written with. Names of collectors come from machines and may hold any of them.
+ * Characters that move a terminal's cursor, change its colour, turn the reading direction, or are invisible: controls, line
+ * and paragraph separators, and formatting characters except the two joiners (U+200C, U+200D), which some scripts and emoji
+ * need. Names of collectors come from machines, and may contain any of them.
  */
 const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Shows characters that a terminal would obey as what they are: an escape becomes `\u001b`, as JSON writes it. */
+/** Escapes characters that a terminal would interpret, as JSON does: an escape character becomes `\u001b`. */
 export function toPrintable(text: string): string {
   return text.replace(unprintable, (character) =>
-    // Those beyond U+FFFF are two units.
+    // Characters beyond U+FFFF have two code units.
     Array.from({ length: character.length }, (_, unit) => escapeOf(character.charCodeAt(unit))).join(''),
   );
 }
@@ -17,12 +17,12 @@ function escapeOf(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
 
-/** Blanks and breaks of any kind, and characters that move a cursor, hide, turn the reading direction, or are half of one. */
+/** Blanks, line breaks, control and formatting characters of any kind, and lone surrogates. */
 const gaps = /[\s\p{C}\p{Z}]+/gu;
 
 /**
- * Words of others in one line: blanks and breaks become one blank, what nobody sees goes. Secrets are to be looked for
- * afterwards, since one may have been parted by what nobody sees (P12).
+ * Foreign text in one line: blanks and line breaks become one blank, invisible characters are removed. Search for secrets
+ * only afterwards, because invisible characters may have split one (P12).
  */
 export function toOneLine(text: string): string {
   return text.replace(gaps, (gap) => (/[\s\p{Z}]/u.test(gap) ? ' ' : '')).trim();

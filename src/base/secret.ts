@@ -1,6 +1,6 @@
 /**
- * A credential that can't be printed by accident (P12): as a text, in JSON, in `util.inspect` and so in logs it is
- * `***`, and it has no own property that a copy or a listing would show. Only `reveal` gives the value.
+ * A credential that cannot be printed by accident (P12). As a text, in JSON and in `util.inspect` it is `***`, and no own
+ * property shows it in a copy or a listing. Only `reveal` returns the value.
  */
 export class Secret {
   readonly #value: string;
@@ -9,7 +9,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The credential itself. Call it where the bytes leave for the one they are meant for, nowhere else. */
+  /** The credential itself. Call it only where the bytes are sent to their receiver. */
   reveal(): string {
     return this.#value;
   }

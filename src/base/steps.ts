@@ -1,10 +1,10 @@
 /**
- * Pure work in small steps: after each it can be put aside, so that whoever else waits for the event loop is served. Who
- * runs it decides when it goes on, and the result is the same either way.
+ * Pure work in small steps. After each step it can pause, to let others use the event loop. The caller decides when it
+ * continues. The result is the same either way.
  */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** The dearest work on an item takes microseconds, so a step takes about a millisecond. */
+/** The most expensive work on an item takes microseconds, so a step takes about a millisecond. */
 const itemsPerStep = 500;
 
 /** Runs all steps at once. */
@@ -28,7 +28,7 @@ export function* eachInSteps<Item>(
   }
 }
 
-/** As `items.map(map)`. */
+/** Like `items.map(map)`. */
 export function* mapInSteps<Item, Mapped>(
   items: readonly Item[],
   map: (item: Item, index: number) => Mapped,
@@ -38,7 +38,7 @@ export function* mapInSteps<Item, Mapped>(
   return mapped;
 }
 
-/** As `items.filter(isKept)`. */
+/** Like `items.filter(isKept)`. */
 export function* filterInSteps<Item>(items: readonly Item[], isKept: (item: Item) => boolean): Steps<Item[]> {
   const kept: Item[] = [];
   yield* eachInSteps(items, (item) => {
@@ -47,7 +47,7 @@ export function* filterInSteps<Item>(items: readonly Item[], isKept: (item: Item
   return kept;
 }
 
-/** As `items.toSorted(compare)`: sorted runs are merged, two at a time, and equal items keep their order. */
+/** Like `items.toSorted(compare)`. It merges sorted runs, two at a time, and is stable. */
 export function* sortInSteps<Item>(
   items: readonly Item[],
   compare: (a: Item, b: Item) => number,

@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
-/** A pattern that can't be used; the message says why, for a person. */
+/** A pattern that cannot be used. The message has the reason. */
 export class PatternError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -11,10 +11,10 @@ export class PatternError extends Error {
 type TextTest = (text: string) => boolean;
 
 /**
- * Makes one test out of many patterns; a text passes when one of them matches. A pattern is a glob in any case (`*` any
- * text, `?` one character), or a `/regular expression/` of RE2's syntax, with `i` behind it in any case. All that match
- * one text alone are one set, so that ten thousand names cost no more than one. No pattern backtracks: the time is at
- * most that of the text times that of the pattern.
+ * Makes one test out of many patterns. A text passes when one of them matches. A pattern is a case-insensitive glob (`*` any
+ * text, `?` one character), or a `/regular expression/` in RE2's syntax, with the flag `i` to ignore case. Patterns without
+ * wildcards form one set: ten thousand names cost no more than one. No pattern backtracks: the time is at most the length of
+ * the text times that of the pattern.
  * @throws PatternError for a regular expression that RE2 lacks, or that is too large
  */
 export function compilePatterns(patterns: readonly string[]): TextTest {
@@ -36,7 +36,7 @@ export function compilePatterns(patterns: readonly string[]): TextTest {
   };
 }
 
-/** What a pattern is: they differ in what it costs to try one. */
+/** The kinds of patterns. They differ in the cost of a test. */
 export function kindOfPattern(pattern: string): 'exact' | 'glob' | 'regularExpression' {
   if (regularExpression.test(pattern)) return 'regularExpression';
   return /[*?]/.test(pattern) ? 'glob' : 'exact';
@@ -44,7 +44,7 @@ export function kindOfPattern(pattern: string): 'exact' | 'glob' | 'regularExpre
 
 const regularExpression = /^\/(.*)\/(i?)$/s;
 
-/** One of them tried on a text of a thousand characters stays below some milliseconds. */
+/** Limits the test of one pattern on a text of a thousand characters to a few milliseconds. */
 const instructionsMax = 2_000;
 
 function compileRegularExpression(pattern: string): TextTest {
@@ -68,14 +68,14 @@ function syntaxSentence(error: RE2JSSyntaxException): string {
   const part = error.getPattern() ?? '';
   if (/^\(\?<?[=!]/.test(part))
     return 'lookahead and lookbehind ("(?=", "(?!", "(?<=", "(?<!") are not supported; in a selector, exclude leaves names out';
-  if (part.startsWith('{')) return `${part} repeats more than 1,000 times, or does inside another repetition`;
+  if (part.startsWith('{')) return `${part} repeats more than 1,000 times, or is inside another repetition`;
   if (/^\\[1-9k]/.test(part)) return `backreferences (${part}) are not supported; write the text out`;
   return part === '' ? error.getDescription() : `${error.getDescription()}: ${part}`;
 }
 
 /**
- * What stands between the stars is searched from left to right, each part as early as it can be: the first place leaves
- * most for the others, so nothing is ever tried again.
+ * Searches the parts between the stars from left to right. Each part takes its first match, which leaves the most text for
+ * the others, so no part is ever tried twice.
  * @param glob folded, as the texts must be
  */
 function compileGlob(glob: string): TextTest {
@@ -103,7 +103,7 @@ function compileWithOneCharacters(glob: string): TextTest {
   return (text) => expression.test(text);
 }
 
-/** What makes no other small letter through its capital, and what Unicode folds together all the same. */
+/** Characters that Unicode folds together although their upper case does not lead to the same lower case. */
 const exceptions: Readonly<Record<string, string>> = {
   ı: 'ı',
   '\u1fd3': '\u0390',
@@ -116,7 +116,7 @@ const exceptions: Readonly<Record<string, string>> = {
  * expressions use with the flags `iu`. So `STRASSE` and `straße` stay different.
  */
 export function foldCase(text: string): string {
-  // Nearly every text is so, and a scan folds the texts of a whole fleet.
+  // Nearly every text is ASCII, and a scan folds the texts of a whole fleet.
   return /^[\0-\x7f]*$/.test(text) ? text.toLowerCase() : Array.from(text, foldCharacter).join('');
 }
 

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { DurationMs, EpochMs } from './time.ts';
 
-/** What a wall clock shows: milliseconds from 1970-01-01T00:00 on that clock, as if every day had 24 hours. */
+/** The time on a wall clock: milliseconds since 1970-01-01T00:00 on that clock, as if every day had 24 hours. */
 export type LocalMs = number;
 
 /** A day on a wall clock, counted from 1970-01-01. */
@@ -10,21 +10,21 @@ export type LocalDay = number;
 /** The wall clock of one IANA time zone. */
 export interface TimeZone {
   readonly name: string;
-  /** What the clock shows at an instant. */
+  /** The time on the clock at an instant. */
   localOf(at: EpochMs): LocalMs;
   /**
-   * The first instant at which the clock shows this time or a later one (DESIGN §4, Windows). So a time that does not
-   * exist is the next that does (02:30 in a gap from 02:00 to 03:00 is 03:00), one that occurs twice is the first.
+   * The first instant at which the clock shows this time or a later one (DESIGN §4, Windows). So a time that does not exist
+   * becomes the next one that does (02:30 in a gap from 02:00 to 03:00 is 03:00), and one that occurs twice is the first.
    */
   instantOf(local: LocalMs): EpochMs;
 }
 
 export const dayMs: DurationMs = 86_400_000;
 
-/** Needs no look-up, and so is there when a name leads nowhere. */
+/** UTC needs no look-up, so it is the fallback for unknown names. */
 export const utc: TimeZone = { name: 'UTC', localOf: (at) => at, instantOf: (local) => local };
 
-/** The zone of an IANA name, in any case; undefined for an empty or unknown one, and for offsets such as `+01:00`. */
+/** The zone of an IANA name, ignoring case; undefined for an empty or unknown name, and for offsets such as `+01:00`. */
 export function findTimeZone(name: string): TimeZone | undefined {
   const known = knownZones.get(name);
   if (known !== undefined) return known.zone;
@@ -36,7 +36,7 @@ export function findTimeZone(name: string): TimeZone | undefined {
 
 /** True for the IANA names that this runtime knows. Offsets are refused: they follow no daylight saving. */
 export function isTimeZone(name: string): boolean {
-  // The library also takes a whole date with a zone in it.
+  // The library also accepts a whole date that contains a zone.
   if (!/^[A-Za-z][\w+/-]*$/.test(name)) return false;
   try {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
@@ -53,15 +53,15 @@ export function weekdayOf(day: LocalDay): number {
   return ((((day + 3) % 7) + 7) % 7) + 1;
 }
 
-// A memo of pure functions: a zone's look-ups take up to a millisecond, and a decision needs dozens of zones. There
-// are about 600 names, and collectors may send any text.
+// Caches pure functions: each look-up takes up to a millisecond, and a decision needs dozens of zones. There are about 600
+// names, and collectors may send any text.
 const knownZonesMax = 1_000;
 const knownZones = new Map<string, { readonly zone: TimeZone | undefined }>();
 
 // 400 days ahead have two changes in most zones, and four where Ramadan is one.
 const stretchesMax = 12;
 
-/** Instants `[from, to)` over which the clock keeps one distance to UTC. */
+/** Instants `[from, to)` in which the clock has one offset from UTC. */
 interface OffsetStretch {
   readonly from: EpochMs;
   readonly to: EpochMs;
@@ -75,13 +75,13 @@ function makeTimeZone(name: string): TimeZone {
     const known = stretches.find(({ from, to }) => from <= at && at < to);
     if (known !== undefined) return known;
     const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(name);
-    // It begins where it was asked for: looking for its real beginning is slow where the clock never changes.
+    // It begins at the requested instant, because a search for the real beginning is slow where the clock never changes.
     const stretch = {
       from: at,
       to: zoned.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
       offsetMs: zoned.offsetNanoseconds / 1_000_000,
     };
-    // A later beginning of the same stretch is of no more use.
+    // A later beginning of the same stretch adds nothing.
     const others = stretches.length < stretchesMax ? stretches.filter(({ to }) => to !== stretch.to) : [];
     stretches = [...others, stretch];
     return stretch;
@@ -91,7 +91,7 @@ function makeTimeZone(name: string): TimeZone {
     name,
     localOf: (at) => at + stretchAt(at).offsetMs,
     instantOf: (local) => {
-      // No clock is a day ahead of UTC, so that none showed this time before then.
+      // No clock is a whole day ahead of UTC, so none shows this time earlier.
       let since = local - dayMs;
       let stretch = stretchAt(since);
       while (local - stretch.offsetMs >= stretch.to) {

@@ -4,7 +4,7 @@ export type EpochMs = number;
 /** A length of time in milliseconds. */
 export type DurationMs = number;
 
-/** Where time comes from. Production passes the machine's clock, tests a settable one. */
+/** The source of time. Production passes the machine's clock, tests a settable one. */
 export interface Clock {
   now(): EpochMs;
 }
@@ -29,7 +29,7 @@ export function parseDuration(text: string): DurationMs | undefined {
   return Math.round(Number(amount) * unit);
 }
 
-/** Writes a duration the way a person says it, in at most two units: `1h12m`, `45s`, `250ms`. */
+/** Writes a duration for people, in at most two units: `1h12m`, `45s`, `250ms`. */
 export function formatDuration(durationMs: DurationMs): string {
   if (durationMs < 0) return `-${formatDuration(-durationMs)}`;
   if (durationMs === 0) return '0s';
@@ -54,7 +54,7 @@ export function isoSecond(at: EpochMs): string {
   return `${new Date(at).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
 }
 
-/** The first of these instants; null when there is none. */
+/** The earliest of these instants; null when there is none. */
 export function earliest(instants: ReadonlyArray<EpochMs | null>): EpochMs | null {
   const known = instants.filter((instant) => instant !== null);
   return known.length === 0 ? null : Math.min(...known);

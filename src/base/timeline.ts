@@ -1,7 +1,7 @@
-/** Things that are due at instants: the first one comes first, and of one instant the one that was put there first. */
+/** A queue of items by due instant. Items of one instant come in the order of insertion. */
 export interface Timeline<Thing> {
   readonly size: number;
-  /** The first thing, and when it is due; undefined: there is none. */
+  /** The first item, and when it is due; undefined: the queue is empty. */
   first(): { readonly at: number; readonly thing: Thing } | undefined;
   put(at: number, thing: Thing): void;
   dropFirst(): void;
@@ -37,7 +37,7 @@ function isSooner(a: Timed<unknown>, b: Timed<unknown>): boolean {
   return a.at < b.at || (a.at === b.at && a.turn < b.turn);
 }
 
-/** Puts it at the end, and lets it rise to its place. */
+/** Puts an item at the end, and lets it rise to its place. */
 function raise<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
   let index = heap.length;
   heap.push(timed);
@@ -51,7 +51,7 @@ function raise<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
   heap[index] = timed;
 }
 
-/** Puts it in the place of the first one, and lets it sink to its own. */
+/** Puts an item into the first place, and lets it sink to its own. */
 function sink<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
   let index = 0;
   for (;;) {

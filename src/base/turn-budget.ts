@@ -1,18 +1,18 @@
 import type { Steps } from './steps.ts';
 import type { DurationMs } from './time.ts';
 
-/** Divides long work into slices, so that whoever else waits for the event loop is served in between. */
+/** Divides long work into slices, between which others can use the event loop. */
 export interface TurnBudget {
-  /** True when this turn of the event loop has had its share: go on after `next`. */
+  /** True when this turn of the event loop has used its share. Continue after `next`. */
   isSpent(): boolean;
-  /** Resolves in another turn. */
+  /** Resolves in a later turn. */
   next(): Promise<void>;
 }
 
-/** A tenth of what `/healthz` may take. All that share a budget have this much of a turn together. */
+/** A tenth of what `/healthz` may take. All users of a budget share this time in a turn. */
 const turnMs: DurationMs = 8;
 
-/** @param clock the one that everything around goes by: a virtual one ends no turn while it does not advance */
+/** @param clock the clock of the surrounding code: a virtual clock that does not advance ends no turn */
 export function makeTurnBudget(clock: { now(): DurationMs } = performance): TurnBudget {
   let beganAt: DurationMs | undefined;
   return {
@@ -29,7 +29,7 @@ export function makeTurnBudget(clock: { now(): DurationMs } = performance): Turn
   };
 }
 
-/** As `items.map(map)`, in slices. */
+/** Like `items.map(map)`, in slices. */
 export async function mapInSlices<T, U>(
   items: readonly T[],
   turn: TurnBudget,

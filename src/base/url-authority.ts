@@ -10,7 +10,7 @@ export function isPlainHttpUrl(text: string): boolean {
   return ['http:', 'https:'].includes(protocol) && `${username}${password}${search}${hash}` === '';
 }
 
-/** What HTTP Basic sends for a user name and a password: as secret as the password itself (P12). */
+/** The value that HTTP Basic sends for a user name and a password. It is as secret as the password itself (P12). */
 export function basicToken(user: { readonly name: string; readonly password: string }): string {
   return Buffer.from(`${user.name}:${user.password}`, 'utf8').toString('base64');
 }

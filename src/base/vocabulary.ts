@@ -1,5 +1,5 @@
-// The names that the core and the admin API share. `rollout/` derives its types from here. Where it has figures beside a
-// kind, its table of sentences proves that both agree: a list that lacks a kind, or has one too many, does not compile.
+// The names that the core and the admin API share. `rollout/` derives its types from here. Where a kind has figures there,
+// its table of sentences ensures that both agree: a list with a missing or superfluous kind does not compile.
 
 /** The states of an upgrade, in the order in which they are shown. */
 export const upgradeStates = [
@@ -19,11 +19,11 @@ export const upgradeStates = [
 ] as const;
 export type UpgradeState = (typeof upgradeStates)[number];
 
-/** `permanent`: waiting would not have helped. `retry`: its attempts were spent. */
+/** `permanent`: a retry would not have helped. `retry`: all attempts were used up. */
 export const upgradeFailureClasses = ['permanent', 'retry', 'timedOut', 'unconfirmed'] as const;
 export type UpgradeFailureClass = (typeof upgradeFailureClasses)[number];
 
-/** What an operator may ask of a rollout as a whole. */
+/** The verbs of an operator for a whole rollout. */
 export const rolloutVerbs = ['pause', 'resume', 'approve', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
 export type RolloutVerb = (typeof rolloutVerbs)[number];
 
@@ -198,7 +198,7 @@ export const rolloutReasonKinds = [
 ] as const;
 export type RolloutReasonKind = (typeof rolloutReasonKinds)[number];
 
-/** What a person reads first of a rollout. */
+/** The headlines of a rollout. */
 export const headlineKinds = [
   'newerVersion',
   'otherAccount',
@@ -223,7 +223,7 @@ export type HeadlineKind = (typeof headlineKinds)[number];
 export const planExclusions = [
   'notSelected',
   'excluded',
-  // Others were asked for by name.
+  // The request names other collectors.
   'notAsked',
   'atTarget',
   // It runs a newer build, and the policy allows no downgrade.
@@ -237,9 +237,9 @@ export const planExclusions = [
 ] as const;
 export type PlanExclusion = (typeof planExclusions)[number];
 
-/** Why a collector is where it is. */
+/** Why a collector is in its state. */
 export const explanationKinds = [
-  // It has its place in the running rollout: its state says more.
+  // It belongs to the running rollout, and its state says more.
   'planned',
   // Its record is unreadable.
   'unreadable',
@@ -251,7 +251,7 @@ export const explanationKinds = [
   'aborted',
   // The next scan plans it.
   'eligible',
-  // The service does not list it any more.
+  // The service no longer lists it.
   'gone',
   // The service is unavailable.
   'unknown',

@@ -2,16 +2,16 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DurationMs } from './time.ts';
 
-/** Waits, and comes back early when the signal is aborted; it never throws for that. */
+/** Waits, or returns early when the signal is aborted. It never throws for an abort. */
 export type Sleep = (forMs: DurationMs, signal?: AbortSignal) => Promise<void>;
 
-/** Node's timers hold 2^31 - 1 ms, nearly 25 days, and take anything longer for 1 ms. */
+/** Node's timers hold 2^31 - 1 ms, nearly 25 days. They treat anything longer as 1 ms. */
 const timerMaxMs: DurationMs = 2 ** 31 - 1;
 
-/** The machine's own timer; waits that it can't hold are made of several. */
+/** Node's timer. Longer waits are made of several. */
 export const sleepForReal: Sleep = async (forMs, signal) => {
   const abortion = signal === undefined ? {} : { signal };
-  // Ends: each turn waits nearly 25 days of a finite time.
+  // The loop ends, because each turn waits nearly 25 days of a finite time.
   for (let leftMs = forMs; ; leftMs -= timerMaxMs) {
     await wait(Math.min(leftMs, timerMaxMs), undefined, abortion).catch((error: unknown) => {
       if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
@@ -21,9 +21,9 @@ export const sleepForReal: Sleep = async (forMs, signal) => {
 };
 
 /**
- * Does work under a signal that fires, with the same reason, as soon as one of these does. Nothing of it is left when
- * the work is done, unlike what `AbortSignal.any` makes: a signal that lives as long as a daemon never lets go of those
- * that were made of it (Node 20), and a daemon waits a million times a week.
+ * Does work under a signal that fires, with the same reason, as soon as one of these does. It leaves nothing behind, unlike
+ * `AbortSignal.any`: in Node 20 a signal that lives as long as a daemon never releases the signals derived from it, and a
+ * daemon waits a million times a week.
  */
 export async function withEitherSignal<T>(
   signals: ReadonlyArray<AbortSignal | undefined>,
@@ -35,7 +35,7 @@ export async function withEitherSignal<T>(
   for (const { signal, listener } of listeners) {
     if (signal.aborted) listener();
     else {
-      // As many as wait under it at once, and each goes when its work is done: no leak to be warned of.
+      // Many waits share the signal, and each listener is removed afterwards, so Node's warning of a leak would be wrong.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', listener, { once: true });
     }
@@ -76,8 +76,7 @@ export async function inTime<T>(forMs: DurationMs, work: Promise<T>): Promise<T>
 }
 
 /**
- * Waits for something that no signal reaches: it goes on when this wait is given up, and how it then ends is nobody's
- * concern.
+ * Waits for a promise that no signal can stop. It continues when this wait is given up, and its result is then ignored.
  * @throws the signal's reason when it is aborted first
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -89,7 +88,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
     else signal.addEventListener('abort', stop, { once: true });
   });
   try {
-    // Work takes part also under a signal that was aborted before: its failure must not be one without a listener.
+    // The promise needs a listener even under a signal that was aborted before: an unhandled rejection would end the process.
     return await Promise.race([aborted, work]);
   } finally {
     signal.removeEventListener('abort', stop);

@@ -55,7 +55,7 @@ function optionLines({ flags, description }: Option): readonly string[] {
   return ['.TP', `.B ${roff(flags)}`, roff(description)];
 }
 
-/** Text as roff takes it: a backslash, a hyphen and a control character at the start of a line mean something to it. */
+/** Escapes text for roff, which interprets backslashes, hyphens, and control characters at the start of a line. */
 function roff(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')

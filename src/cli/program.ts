@@ -31,7 +31,7 @@ import {
   addStatusProgram,
 } from './single-commands.ts';
 
-/** Runs the command line. A failure a person can repair is one line; anything else is a bug, and shows its stack. */
+/** Runs the command line. A failure that a person can repair prints one line. Anything else is a bug and prints its stack. */
 export async function runProgram(argv: readonly string[], raw: ProgramStreams = process): Promise<ExitCode> {
   const streams = makeSafeStreams(raw);
   let exitCode: ExitCode = exitCodes.done;
@@ -70,7 +70,7 @@ export function makeProgram(
     .option('--json', 'print JSON for programs', false)
     .option('--no-color', 'print without colour')
     .showHelpAfterError(isJson ? false : '(upwave --help lists the commands)')
-    // A description goes on in the next line however narrow its column is, on a screen and in a pipe.
+    // Long descriptions wrap in their column, however narrow, on a screen and in a pipe.
     .configureHelp({ showGlobalOptions: true, minWidthToWrap: 20 })
     .configureOutput({
       writeOut: (text) => void streams.stdout.stream.write(text),
@@ -103,7 +103,7 @@ function addGroups(program: Command, run: CommandRunner): void {
   program.commandsGroup('Show:');
   addStatusProgram(program, run);
   addHistoryProgram(program, run);
-  program.commandsGroup('Act, each with --reason:');
+  program.commandsGroup('Act (each takes --reason):');
   addVerbsProgram(program, run);
   program.commandsGroup('Before:');
   addPlanProgram(program, run);

@@ -10,7 +10,9 @@ export function addStatusProgram(program: Command, run: CommandRunner): void {
   program
     .command('status')
     .argument('[rollout]', 'its id, or its policy')
-    .description('a line a policy, what needs a person first; with a name, one rollout in a glance')
+    .description(
+      'one line for each policy, those that need a person first; with a name, one rollout at a glance',
+    )
     .option('-w, --watch', 'show it live, with keys: arrows, / to search, enter, p to pause, q', false)
     .option(...urlOption)
     .action(run(async () => (await import('./status/status-command.ts')).statusCommand));
@@ -21,11 +23,11 @@ export function addInitProgram(program: Command, run: CommandRunner): void {
   program
     .command('init')
     .description(
-      'write a first config: asks for the service and its key, tries the key, and overwrites nothing; the file is --config',
+      'write a first config to the file of --config: asks for the service and its key, tries the key, and overwrites nothing',
     )
     .option('--base-url <url>', 'the API of your deployment, such as https://api.example.com/api')
-    .option('--access-id <id>', 'the access id; its key is asked for, or taken from UPWAVE_ACCESS_KEY')
-    .option('-y, --yes', 'ask nothing: take all from the options and UPWAVE_ACCESS_KEY', false)
+    .option('--access-id <id>', 'the access id; the key is asked for, or read from UPWAVE_ACCESS_KEY')
+    .option('-y, --yes', 'ask nothing: read everything from the options and UPWAVE_ACCESS_KEY', false)
     .option('--no-check', 'do not try the key')
     .action(run(async () => (await import('./init/init-command.ts')).initCommand));
 }
@@ -35,11 +37,11 @@ export function addStateProgram(program: Command, run: CommandRunner): void {
   program
     .command('export')
     .argument('<rollout>', 'its id, or its policy for the newest one')
-    .description('the whole record of a rollout as JSON lines: itself, its groups, each upgrade, each event')
+    .description('the whole record of a rollout as JSON lines: the rollout, its groups, upgrades and events')
     .option('--out <file>', 'write to this file')
     .option(
       '--redis <url>',
-      'another Redis than the config names, or `embedded` for the data of `run --redis embedded`',
+      'a Redis other than that of the config, or `embedded` for the data of `run --redis embedded`',
     )
     .action(run(async () => (await import('./state/export-command.ts')).exportCommand));
 }
@@ -48,7 +50,7 @@ export function addStateProgram(program: Command, run: CommandRunner): void {
 export function addNotifyProgram(program: Command, run: CommandRunner): void {
   program
     .command('notify')
-    .description('notifications to people')
+    .description('notifications')
     .command('test')
     .argument('[receiver]', 'the name of one receiver; without it, all of them')
     .description('send a test message to the receivers of the config, from this machine')
@@ -60,7 +62,7 @@ export function addCompletionProgram(program: Command, run: CommandRunner): void
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell that reads it').choices(shells))
-    .description('print the script with which a shell completes commands and options')
+    .description('print a script that completes commands and options in a shell')
     .action(
       run(async () => (shell: Shell, _options: unknown, output: ConsoleOutput) => {
         output.out.write(completionScript(program, shell));

@@ -58,7 +58,7 @@ export function makeApiMetrics({ counter, gauge, histogram }: Series) {
       if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
     },
     apiThrottled: (reason: '429' | '401'): void => throttled.inc({ reason }),
-    /** `down`: request after request brought no usable answer, and one at a time tries. */
+    /** `down`: several requests in a row got no usable answer, and one at a time tries. */
     setService: (status: 'up' | 'down'): void => service.set(status === 'up' ? 1 : 0),
   };
 }
@@ -90,7 +90,7 @@ export function makeConfigMetrics(
     /** `outdated`: another daemon has a newer config of the policy. */
     setConfig: (policy: string, status: 'newest' | 'outdated'): void =>
       outdated.set({ policy }, status === 'outdated' ? 1 : 0),
-    /** How the last reading of the config file went. */
+    /** The result of the last reading of the config file. */
     configRead: (
       reading: { readonly kind: 'good'; readonly at: EpochMs } | { readonly kind: 'bad' },
     ): void => {
@@ -138,7 +138,7 @@ export function makeStateMetrics(
     setLeader: (state: 'leading' | 'following'): void => leader.set(state === 'leading' ? 1 : 0),
     /** `down` until it was reached for the first time. */
     setRedis: (status: 'up' | 'down'): void => redis.set(status === 'up' ? 1 : 0),
-    /** What Redis refuses to our user, as `ACL SETUSER` takes it; replaces what was said before. */
+    /** Rights that Redis refuses our user, as `ACL SETUSER` writes them. Replaces the earlier list. */
     setRedisRefusals: (rights: readonly string[]): void => {
       refusals.reset();
       for (const right of rights) refusals.set({ right }, 1);

@@ -1,6 +1,6 @@
 /**
- * Joins expositions in Prometheus's text format, which wants all series of a metric in one block. A metric that stands in
- * several is described once.
+ * Joins expositions in Prometheus's text format, which requires all series of a metric in one block. A metric that occurs in
+ * several expositions is described once.
  */
 export function joinExpositions(bodies: readonly string[]): string {
   const blocks = new Map<string, { readonly head: readonly string[]; readonly series: string[] }>();

@@ -9,15 +9,15 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 export interface LogFields {
   /** Dotted, past tense: `upgrade.succeeded`. */
   readonly event: string;
-  /** Of this program. */
+  /** The version of this program. */
   readonly version?: string | undefined;
-  /** Where the daemon has several. */
+  /** The account, where the daemon has several. */
   readonly account?: string | undefined;
   readonly policy?: string | undefined;
   readonly rollout?: string | undefined;
   readonly wave?: string | undefined;
   readonly build?: string | undefined;
-  /** Of a notification. */
+  /** The receiver of a notification. */
   readonly receiver?: string | undefined;
   readonly notice?: string | undefined;
   readonly collectorId?: number | undefined;
@@ -29,7 +29,7 @@ export interface LogFields {
   readonly durationMs?: number | undefined;
   readonly failureClass?: string | undefined;
   readonly reasonKind?: string | undefined;
-  /** Whatever was thrown. */
+  /** The error that was thrown. */
   readonly error?: unknown;
 }
 
@@ -45,9 +45,9 @@ export interface LoggerParts {
   readonly destination?: { write(line: string): void } | undefined;
 }
 
-/** A log that learns of more secrets while it is written. */
+/** A log to which secrets can be added later. */
 export interface HidingLogger extends Logger {
-  /** Values that are not printed from now on either. */
+  /** From now on these values are not printed either. */
   hide(secrets: readonly string[]): void;
 }
 
@@ -61,7 +61,7 @@ export function makeLogger(parts: LoggerParts): HidingLogger {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: clean },
   };
-  // Written at once: the last lines before a crash are the ones that matter.
+  // Written synchronously, because the last lines before a crash matter most.
   const log = pino(options, parts.destination ?? pino.destination({ fd: 1, sync: true }));
   return {
     write: (level, fields) => log[level](fields),
@@ -72,17 +72,17 @@ export function makeLogger(parts: LoggerParts): HidingLogger {
   };
 }
 
-/** Deeper values are cut: log lines are flat, and a cycle must not hang us. */
+/** Deeper values are cut: log lines are flat, and a cycle must not hang the daemon. */
 const depthMax = 5;
 const itemsMax = 50;
 const textLengthMax = 4_000;
 
-/** Fields whose name says that they carry a secret, at any depth. pino's own `redact` knows fixed paths and one case only. */
+/** Names of fields with secrets, at any depth. pino's own `redact` supports only fixed paths and one case. */
 const secretName = /authorization|cookie|password|passwd|access-?key|api-?key|secret|token$/i;
 
 /** Makes a copy of the fields that is safe to print. */
 function makeCleaner(scrub: Scrub): (fields: Record<string, unknown>) => Record<string, unknown> {
-  // Scrubbed before it is cut, so that no half of a secret is left at the end.
+  // Scrubbed before it is cut: no half of a secret may remain at the end.
   const cleanText = (text: string) => toPrintable(scrub(text).slice(0, textLengthMax));
 
   const cleanFields = (fields: object, depth: number): Record<string, unknown> =>
@@ -106,7 +106,7 @@ function makeCleaner(scrub: Scrub): (fields: Record<string, unknown>) => Record<
     return cleanFields(value, depth);
   };
 
-  /** Only what we know to be harmless: errors of HTTP libraries carry whole requests, with their headers. */
+  /** Copies only harmless fields, because errors of HTTP libraries contain whole requests with their headers. */
   const cleanError = (error: Error, depth: number): Record<string, unknown> => {
     const { kind, code } = error as { kind?: unknown; code?: unknown };
     return {

@@ -7,8 +7,7 @@ import type { Metrics } from './metrics.ts';
 import { countEvent } from './upgrade-metrics.ts';
 
 /**
- * The level of each event. `error` is for what stays broken until a person acts: an upgrade
- * that ended badly, a rollout that waits.
+ * The level of each event. `error` is for problems that last until a person acts: a failed upgrade, a rollout that waits.
  */
 const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
   'rollout.planned': 'info',
@@ -83,9 +82,9 @@ export function makeEventSink({ logger, metrics }: EventSinkParts): EventSink {
 }
 
 function logEvent(logger: Logger, event: RolloutEvent): void {
-  // Events from an older or newer daemon's store may bear names of their own (P13).
+  // Events that an older or newer daemon stored may have unknown names (P13).
   const level = Object.hasOwn(eventLevels, event.event) ? eventLevels[event.event] : 'info';
-  // Named one by one: what an event may hold in future is not printed before somebody has thought about it.
+  // Listed one by one: a future field is printed only after somebody has added it here.
   const { policy, rollout, wave, collectorId, collectorName, taskId, attempt, reason, reasonKind, by } =
     event;
   logger.write(level, {
@@ -96,7 +95,7 @@ function logEvent(logger: Logger, event: RolloutEvent): void {
   });
 }
 
-/** The level of each note: `error` for what stays broken until a person acts, `warn` for what heals itself. */
+/** The level of each note: `error` for problems that last until a person acts, `warn` for those that heal by themselves. */
 const noteLevels: Readonly<Record<DaemonNote['event'], LogLevel>> = {
   'scan.finished': 'info',
   'scan.failed': 'warn',
@@ -153,7 +152,7 @@ const noteLevels: Readonly<Record<DaemonNote['event'], LogLevel>> = {
 
 function logNote(logger: Logger, note: DaemonNote): void {
   const reason = reasonOf(note);
-  // Named one by one, as the fields of events are.
+  // Listed one by one, like the fields of events.
   logger.write(levelOf(note), {
     event: note.event,
     ...('policy' in note && { policy: note.policy }),
@@ -170,10 +169,10 @@ function logNote(logger: Logger, note: DaemonNote): void {
 }
 
 function levelOf(note: DaemonNote): LogLevel {
-  // The scan did not come to a result at all; the daemon alone holds the build until a person has looked.
+  // The scan got no result. Only the daemon holds the build, until a person has acted.
   if (note.event === 'scan.failed' && note.error !== undefined) return 'error';
   if (note.event === 'build.held' && note.by === 'daemon') return 'error';
-  // The first says so; what follows says the same.
+  // The first note has everything; the following ones would repeat it.
   if (note.event === 'notification.failed' && note.failures > 1) return 'debug';
   if (note.event === 'report.failed' && note.failures > 1) return 'debug';
   return noteLevels[note.event];
@@ -192,7 +191,7 @@ function reasonOf(note: DaemonNote): string | undefined {
     case 'notification.pushedOut':
       return `Too many messages wait for their receivers, so the ${note.messages} oldest were dropped.`;
     case 'daemon.starved':
-      return `This process gets to its work late: ${latenessWords(note.late)}. Give it more CPU, or a shorter way to Redis and the service.`;
+      return `This process does its work late: ${latenessWords(note.late)}. Give it more CPU, or a shorter way to Redis and the service.`;
     case 'daemon.started':
     case 'daemon.stopping':
     case 'daemon.stopped':
@@ -231,7 +230,7 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'report.failed') metrics.reportEnded('failed');
 }
 
-/** The log itself may be what is broken: then there is no place left to report it. */
+/** The log itself may be broken. Then there is no place to report the error. */
 function reportFault(logger: Logger, error: unknown): void {
   try {
     logger.write('error', { event: 'projection.failed', error });

@@ -13,26 +13,26 @@ import type { SharedState } from './shared-state-gauges.ts';
 import { makeSharedStateMetrics, type OnStateRead } from './shared-state-metrics.ts';
 import { makeUpgradeMetrics, type UpgradeMetrics } from './upgrade-metrics.ts';
 
-/** What this daemon counts, and how it is shown. Nothing here throws. */
+/** The metrics of this daemon. Nothing here throws. */
 export interface Metrics
   extends Omit<UpgradeMetrics, 'begin'>,
     ApiMetrics,
     Omit<ConfigMetrics, 'forget'>,
     StateMetrics {
-  /** Policies of the present config: those that are new begin at zero. */
+  /** Sets the policies of the present config. Counters of new ones start at zero. */
   setPolicies(policies: readonly string[]): void;
-  /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out, and says so. */
+  /** The exposition in Prometheus's text format. It waits for the shared state for a limited time, else leaves it out. */
   expose(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
 export interface MetricsParts {
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string;
   /** A label on every series, so that one Prometheus can distinguish several installations; undefined: no such label. */
   readonly installation?: string | undefined;
   /** A label on the series of one of several accounts; undefined: no such label. */
   readonly account?: string | undefined;
-  /** False: the series of the process itself are left out, since another account shows them. */
+  /** False: the series of the process are left out, because another account exposes them. */
   readonly showsProcess?: boolean;
   /** Names of the configured policies: their counters start at zero, so that a first failure shows as an increase. */
   readonly policies: readonly string[];
@@ -40,15 +40,15 @@ export interface MetricsParts {
   readonly foreignRollouts?: () => number;
   /** Whether the config file was changed since this daemon last read it; called at each scrape. */
   readonly isConfigUnread?: () => boolean;
-  /** What only the leader exposes; null while another daemon leads. Called at each scrape. */
+  /** Shared state, which only the leader exposes; null while another daemon leads. Called at each scrape. */
   readonly sharedState: () => Promise<SharedState | null>;
   /** How long a scrape waits for the shared state; Prometheus itself gives up after 10 s unless its config says otherwise. */
   readonly sharedStateWithinMs?: DurationMs;
-  /** Reported when a scrape could not read it, and when one can again. */
+  /** Called when a scrape cannot read the shared state, and when one can again. */
   readonly onStateRead?: OnStateRead;
 }
 
-// By default the lag is sampled each 10 ms, which is half of what an idle daemon does. Late is what takes longer than this.
+// The default of 10 ms would cause half of the work of an idle daemon. Only lags longer than this matter.
 const lagEveryMs: DurationMs = 50;
 
 /** Gauges that call themselves totals: a name that promises a counter (`promtool check metrics`). */

@@ -5,7 +5,7 @@ import { errorCodeOf } from '../base/node-errors.ts';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { FolderAnswer, ReportFolder } from '../orchestrator/ports/report-folder.ts';
 
-/** Keeps reports in a directory of this machine, which it makes where it is missing. */
+/** Keeps reports in a directory of this machine. It creates the directory where it is missing. */
 export function makeReportFolder(directory: string): ReportFolder {
   const pathOf = (file: string): string => join(directory, file);
   return {
@@ -43,17 +43,17 @@ async function writeWhole(path: string, text: string, endedAt: EpochMs): Promise
   try {
     await file.writeFile(text);
     await file.utimes(endedAt / 1_000, endedAt / 1_000);
-    // Else a machine that loses power may show the name without the content.
+    // Without this, a power cut could leave the name without the content.
     await file.sync();
   } finally {
     await file.close();
   }
 }
 
-// No report takes so long to write; another daemon may be writing the same one just now.
+// No report takes this long to write. A younger file may be one that another daemon is writing.
 const abandonedAfterMs: DurationMs = 3_600_000;
 
-/** What a process that was killed has left behind. */
+/** Removes temporary files of killed processes. */
 async function removeAbandoned(directory: string, file: string): Promise<void> {
   const names = await readdir(directory);
   for (const name of names.filter((each) => each.startsWith(`.${file}.`) && each.endsWith(temporaryEnd))) {
@@ -63,7 +63,7 @@ async function removeAbandoned(directory: string, file: string): Promise<void> {
   }
 }
 
-/** @returns undefined: there is no such file */
+/** @returns undefined when there is no such file */
 async function dateOf(path: string): Promise<EpochMs | undefined> {
   try {
     return (await stat(path)).mtimeMs;
@@ -73,7 +73,7 @@ async function dateOf(path: string): Promise<EpochMs | undefined> {
   }
 }
 
-/** Some file systems keep no smaller parts. */
+/** Some file systems have no finer resolution. */
 function seconds(at: EpochMs): number {
   return Math.floor(at / 1_000);
 }
@@ -90,7 +90,7 @@ async function answer<Value>(
     if (code === undefined) throw error;
     return {
       ok: false,
-      reason: `the directory of reports ${directory} can't be ${cannotBe}: ${wordsOf(code)}`,
+      reason: `the directory of reports ${directory} cannot be ${cannotBe}: ${wordsOf(code)}`,
     };
   }
 }

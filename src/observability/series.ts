@@ -11,7 +11,7 @@ export function makeSeries(registry: Registry) {
       new Counter({ name: `upwave_${name}`, help, labelNames, registers }),
     gauge: (name: string, help: string, labelNames: string[] = []) =>
       new Gauge({ name: `upwave_${name}`, help, labelNames, registers }),
-    /** A gauge that is asked at each scrape. */
+    /** A gauge that is computed at each scrape. */
     asked: (name: string, help: string, read: () => number) =>
       new Gauge({
         name: `upwave_${name}`,
@@ -26,7 +26,7 @@ export function makeSeries(registry: Registry) {
   };
 }
 
-/** Clocks of two machines may disagree: a negative time is no observation. */
+/** Clocks of two machines may disagree, so a negative time is not observed. */
 export function isDuration(durationMs: DurationMs | undefined): durationMs is DurationMs {
   return durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0;
 }

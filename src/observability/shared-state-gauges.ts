@@ -7,17 +7,17 @@ import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';
 import { makeSeries, type Series } from './series.ts';
 
-/** State that all daemons share. Only the leader exposes it: else sums over daemons would count it many times. */
+/** State that all daemons share. Only the leader exposes it, because sums over daemons would count it several times. */
 export interface SharedState {
-  /** Any order; ended rollouts may be among them. */
+  /** Rollouts in any order, including ended ones. */
   readonly statuses: readonly RolloutStatus[];
   /** Jobs by the queue's own states. */
   readonly queueJobs: Readonly<Record<string, number>>;
   /** The share of the request rate that may be used now, from 0 to 1: after 429s it is lower. */
   readonly rateShare: number;
-  /** The remainder of a pause of the API budget, or until a service that is down is tried; 0: nobody waits for that. */
+  /** The remaining pause of the API budget, or the time until the next attempt during an outage; 0: no wait. */
   readonly outageMs: DurationMs;
-  /** Scans of the policies of the config. */
+  /** The last scans of the configured policies. */
   readonly scans: readonly ScanEntry[];
   /** Collectors of the last inventory, grouped. */
   readonly fleet: readonly FleetCount[];
@@ -29,10 +29,10 @@ export interface FleetCount {
   readonly collectors: number;
 }
 
-/** A fleet may run any number of builds; the rest is shown as `other`. */
+/** A fleet may run any number of builds. Rare builds are shown as `other`. */
 const versionLabelsMax = 20;
 
-/** The series of shared state; the function that is returned shows a state in them. */
+/** Makes the series of shared state, and returns a function that sets them. */
 export function makeGauges(registry: Registry): (state: SharedState) => void {
   const { gauge } = makeSeries(registry);
   const showRollout = makeRolloutGauges(gauge);
@@ -62,7 +62,7 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
     rateShare.set(state.rateShare);
     outage.set(state.outageMs / 1_000);
     for (const count of boundVersions(state.fleet)) {
-      // A collector says itself what it runs.
+      // The collector itself reports its build, so it may be any text.
       fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);
     }
     showScans(state.scans);
@@ -72,7 +72,7 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
 
 type MakeGauge = Series['gauge'];
 
-/** Of a rollout that has ended, too. */
+/** Series that ended rollouts have, too. */
 function makeRolloutGauges(
   gauge: MakeGauge,
 ): (status: RolloutStatus, statuses: readonly RolloutStatus[]) => void {
@@ -174,7 +174,7 @@ function makeWaveGauges(gauge: MakeGauge): (policy: string, wave: WaveStatus) =>
   };
 }
 
-/** Its gate passed, and no upgrade of it can fail any more: a late joiner of a passed wave still can. */
+/** Its gate has passed, and none of its upgrades can still fail. A late joiner of a passed wave still can. */
 function isWaveOver({ state, counts }: WaveStatus): boolean {
   return state === 'passed' && upgradeStates.every((name) => isEnd(name) || counts[name] === 0);
 }
@@ -213,12 +213,12 @@ function isMoreCurrent(status: RolloutStatus, best: RolloutStatus): boolean {
   return status.createdAt > best.createdAt;
 }
 
-/** A rollback is a rollout of its own; which build it is about, and how it went in the end, its original says. */
+/** A rollback is a rollout of its own. The original rollout shows its build and its result. */
 function originOf(status: RolloutStatus, statuses: readonly RolloutStatus[]): RolloutStatus {
   return statuses.find(({ id }) => id === status.rollbackOf) ?? status;
 }
 
-/** Keeps the most frequent versions under their names. */
+/** Keeps the names of the most frequent versions. */
 function boundVersions(fleet: readonly FleetCount[]): FleetCount[] {
   const totals = new Map<string, number>();
   for (const { version, collectors } of fleet) {

@@ -17,7 +17,7 @@ export function makeSharedStateMetrics(parts: {
   readonly labels: Readonly<Record<string, string>>;
   readonly sharedState: () => Promise<SharedState | null>;
   readonly withinMs: DurationMs;
-  /** Reported at the first scrape whose reading goes otherwise than the one before. */
+  /** Called at the first scrape with another result than the one before. */
   readonly onStateRead?: OnStateRead;
 }): () => Promise<string> {
   const registry = new Registry();
@@ -48,7 +48,7 @@ export function makeSharedStateMetrics(parts: {
     show(read.state);
     return `${await ownRegistry.metrics()}\n${await registry.metrics()}`;
   };
-  // Two scrapes at once would mix their values in the same gauges: the second one shares the first one's answer.
+  // Two concurrent scrapes would mix their values in the same gauges, so the second one shares the first one's answer.
   let running: Promise<string> | undefined;
   return () => {
     running ??= scrape().finally(() => {
@@ -62,7 +62,7 @@ type Reading =
   | { readonly ok: true; readonly state: SharedState | null }
   | { readonly ok: false; readonly failure: unknown };
 
-/** A scrape answers whatever Redis does. */
+/** A scrape answers in time, even if Redis does not. */
 async function readWithin(
   sharedState: () => Promise<SharedState | null>,
   withinMs: DurationMs,

@@ -4,7 +4,7 @@ import { type EndState, endStates } from '../rollout/model/upgrade.ts';
 import { failureClasses } from '../rollout/upgrade/failure-classes.ts';
 import { isDuration, type Series } from './series.ts';
 
-/** How one upgrade task of ours went: the class that led to what came next, or the end it reached. */
+/** The result of one upgrade task: the class of its failure, or the end that it reached. */
 export const attemptClasses = [
   'succeeded',
   ...failureClasses,
@@ -15,7 +15,7 @@ export const attemptClasses = [
 ] as const;
 export type AttemptClass = (typeof attemptClasses)[number];
 
-/** Events that are counted by name: few, and worth a mark in a graph. */
+/** Events that are counted by name: rare ones that are worth a mark in a graph. */
 export const countedEvents = [
   'rollout.planned',
   'rollout.approved',
@@ -44,7 +44,7 @@ export type UpgradeMetrics = ReturnType<typeof makeUpgradeMetrics>;
 const minutes = 60;
 /** Most upgrades take 3 to 10 minutes; the default deadline is 35 minutes, and retries add to it. */
 const upgradeDurationBuckets = [1, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 40, 60].map((count) => count * minutes);
-/** From a lucky poll to the longest wait between two polls. */
+/** From an immediate poll to the longest wait between two polls. */
 const seenDelayBuckets = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 
 /** Makes the counters of upgrades and rollouts. */
@@ -86,7 +86,7 @@ export function makeUpgradeMetrics({ counter, histogram }: Series) {
       outcomes.inc({ policy, outcome });
       if (isDuration(durationMs)) durations.observe({ policy }, durationMs / 1_000);
     },
-    /** The end of a task became known, so long after it was last seen running. */
+    /** The end of a task became known, this long after it was last seen running. */
     taskEndSeen: (seenDelayMs: DurationMs): void => {
       if (isDuration(seenDelayMs)) seenDelays.observe(seenDelayMs / 1_000);
     },
@@ -104,7 +104,7 @@ interface UpgradeEnd {
   readonly durationMs?: DurationMs | undefined;
 }
 
-/** Projects an event to counters. Shared state is no part of it: that is read at each scrape. */
+/** Projects an event to counters. Shared state is not counted here, but read at each scrape. */
 export function countEvent(metrics: Omit<UpgradeMetrics, 'begin'>, event: RolloutEvent): void {
   const counted = countedEvents.find((name) => name === event.event);
   if (counted !== undefined) metrics.rolloutEvent({ policy: event.policy, event: counted });

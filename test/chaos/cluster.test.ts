@@ -74,7 +74,7 @@ describe.skipIf(isShort)('a Redis Cluster of three', () => {
     },
   );
 
-  it('that lost a node keeps no daemon that is asked to stop, and the next one goes on (P1, P11)', async () => {
+  it('that lost a node does not keep a daemon from stopping, and the next one continues (P1, P11)', async () => {
     const cluster = nodes.map(({ port }) => ({ host: '127.0.0.1', port }));
     const night = await aChaosNight(
       {
@@ -100,7 +100,7 @@ describe.skipIf(isShort)('a Redis Cluster of three', () => {
     expect((await night.end()).broken).toEqual([]);
   });
 
-  it('that loses the data of one node alone is told of, and begins nothing by itself that was paused there (P4, P11)', async () => {
+  it('that loses the data of one node is reported, and starts nothing by itself that was paused there (P4, P11)', async () => {
     const cluster = nodes.map(({ port }) => ({ host: '127.0.0.1', port }));
     const redis = { cluster, keyPrefix: 'lost-node' };
     const { daemon, rolloutId } = await aStartedNight({ redis }, onTestFinished);

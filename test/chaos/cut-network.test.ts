@@ -29,7 +29,7 @@ describe.skipIf(isShort)('a network that is cut between daemons and Redis', () =
   };
 
   for (const how of ['refuse', 'swallow'] as const) {
-    it(`for the leader alone (${how}): the other one goes on, and it comes back as a follower`, async ({
+    it(`for the leader alone (${how}): the other daemon continues, and the leader comes back as a follower`, async ({
       expect,
       onTestFinished,
     }) => {
@@ -58,7 +58,7 @@ describe.skipIf(isShort)('a network that is cut between daemons and Redis', () =
     });
   }
 
-  it.concurrent('for all of them: nothing leaves meanwhile, and the rollout goes on when it is healed', async ({
+  it.concurrent('for all of them: nothing leaves meanwhile, and the rollout continues when the network is back', async ({
     expect,
     onTestFinished,
   }) => {
@@ -88,7 +88,7 @@ describe.skipIf(isShort)('a network that is cut between daemons and Redis', () =
     expect(broken).toEqual([]);
   });
 
-  it.concurrent('and is healed for new connections alone: the old ones are given up in seconds (P11)', async ({
+  it.concurrent('and comes back for new connections only: the daemon gives the old ones up in seconds (P11)', async ({
     expect,
     onTestFinished,
   }) => {

@@ -13,7 +13,7 @@ const quietMaxMs = 7_500;
 describe.skipIf(isShort)('daemons that are stopped for a while', () => {
   const redis = useRedisProcess();
 
-  it('the leader, beyond its lease and its locks: another one leads, and what it does late changes nothing', async ({
+  it('the leader, beyond its lease and its locks: another one leads, and late writes change nothing', async ({
     expect,
     onTestFinished,
   }) => {

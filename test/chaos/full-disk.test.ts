@@ -39,7 +39,7 @@ describe.skipIf(isShort)('the disk of Redis', () => {
     return { night, redis: started, config };
   }
 
-  it('is full, so Redis refuses every write: the daemons are calm, say so, and go on when there is room (P11)', async (context) => {
+  it('is full, so Redis refuses every write: the daemons stay calm, report it, and continue when there is room (P11)', async (context) => {
     const { expect } = context;
     const { night, redis, config } = await aNight(context, 'everysec');
     await leaveRoom(redis, roomBytes);
@@ -67,7 +67,7 @@ describe.skipIf(isShort)('the disk of Redis', () => {
     await until('both daemons to tell the end', () => told('redis.writable').flat().length === 2);
   });
 
-  it('is full, so Redis that syncs each write ends: it is started again with room, and nothing is lost (P11)', async (context) => {
+  it('is full, so a Redis that syncs each write exits: it is started again with room, and nothing is lost (P11)', async (context) => {
     const { expect } = context;
     const { night, redis } = await aNight(context, 'always');
     await leaveRoom(redis, roomBytes);

@@ -15,7 +15,7 @@ const pollMaxMs = 12_000;
 describe('daemons that are killed', () => {
   const redis = useRedisProcess();
 
-  it('one of three every two or three seconds: the rest goes on, and nothing is done twice (P1, P2, P11)', async ({
+  it('one of three every two or three seconds: the others continue, and nothing is done twice (P1, P2, P11)', async ({
     expect,
     onTestFinished,
   }) => {

@@ -13,7 +13,7 @@ const isError = (line: string) => line.includes('"level":"error"');
 describe('Redis', () => {
   const block = useRedisProcess();
 
-  it('is killed and comes back with its append-only file, again and again: the wave goes on where it stood', async ({
+  it('is killed and comes back with its append-only file, again and again: the wave continues where it was', async ({
     expect,
     onTestFinished,
   }) => {

@@ -10,7 +10,7 @@ const rounds = isShort ? 2 : 3;
 describe('a pause while daemons are killed', () => {
   const redis = useRedisProcess();
 
-  it('lets no create leave once it is answered, and the rollout goes on when it is resumed (P4)', async ({
+  it('lets no create leave once it is answered, and the rollout continues after a resume (P4)', async ({
     expect,
     onTestFinished,
   }) => {

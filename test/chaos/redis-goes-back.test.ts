@@ -5,7 +5,7 @@ import { goBack, keepAside } from './redis-disk.ts';
 describe.skipIf(isShort)('a Redis that goes back in time', () => {
   const block = useRedisProcess();
 
-  it('shows upgrades as they were before their create: each is looked at, and none gets a second task (P1)', async ({
+  it('shows upgrades as they were before their create: each is polled, and none gets a second task (P1)', async ({
     expect,
     onTestFinished,
   }) => {

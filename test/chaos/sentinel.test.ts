@@ -39,7 +39,7 @@ describe.skipIf(isShort)('Redis with three sentinels', () => {
     await Promise.all([master, replica, ...sentinels].map((each) => each?.close()));
   });
 
-  it('loses its master: the replica takes over, the rollout goes on, and nothing is done twice (P1, P11)', async ({
+  it('loses its master: the replica takes over, the rollout continues, and nothing is done twice (P1, P11)', async ({
     expect,
     onTestFinished,
   }) => {

@@ -28,7 +28,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
 describe.skipIf(isShort)('a service in trouble', { concurrent: true }, () => {
   const redis = useRedisProcess();
 
-  it('restarts, and answers in every wrong way or not at all: the rollout ends well, with one task for each (P1, P8, P13)', async ({
+  it('restarts, and answers in every wrong way or not at all: the rollout succeeds, with one task for each collector (P1, P8, P13)', async ({
     expect,
     onTestFinished,
   }) => {

@@ -50,7 +50,7 @@ it('§2.1 id is generated: a stated one is not taken', async () => {
   expect(own.created(read(OneCollector, answer).collector).id).not.toBe(stated);
 });
 
-it('§2.1 what is not stated at creation has its default, and links lead to the sources', async () => {
+it('§2.1 a field that is missing at creation gets its default, and links lead to the sources', async () => {
   const created = await target().own.create();
   for (const field of ['description', 'category', 'hostName', 'targetCpu'])
     expect([field, created[field] ?? null]).toEqual([field, null]);

@@ -3,7 +3,7 @@ import { sectionOf, testableSections, writtenTestNames } from './support/section
 
 const tests = writtenTestNames(new URL('./', import.meta.url)).filter(({ file }) => file !== 'suite.test.ts');
 
-it('suite: every test names the section that it proves', () => {
+it('suite: every test names the section that it verifies', () => {
   expect(tests.length).toBeGreaterThan(140);
   expect(
     tests.filter(({ name }) => !testableSections.some((section) => section === sectionOf(name))),

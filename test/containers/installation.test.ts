@@ -30,14 +30,14 @@ const lock = z
 describe('the image', () => {
   beforeAll(buildImage, buildWithinMs);
 
-  it('runs as a user who is not root and may change nothing in it', async () => {
+  it('runs as a user other than root, who may change nothing in it', async () => {
     const script = 'id -u; touch /app/x 2>/dev/null && echo changed || echo refused';
     const [uid, change] = (await inImage('sh', '-c', script)).split('\n');
     expect(Number(uid)).toBeGreaterThan(0);
     expect(change).toBe('refused');
   });
 
-  it('holds no development dependency, no source, no native part, and little beside its base', async () => {
+  it('contains no development dependency, no source, no native part, and little beside its base', async () => {
     const inside = (
       await inImage('sh', '-c', `ls -d /app/node_modules/* /app/node_modules/@*/* /app/*; ${nativeParts}`)
     ).split('\n');
@@ -69,7 +69,7 @@ describe('the image', () => {
     expect(names).not.toContain('vitest');
   });
 
-  it('tells its version with a read-only root, without a network and without a privilege', async () => {
+  it('prints its version with a read-only root, without a network and without a privilege', async () => {
     const bare = ['--read-only', '--network', 'none', '--cap-drop', 'ALL'];
     expect(await docker('run', '--rm', ...bare, image, '--version')).toMatch(/^\d+\.\d+\.\d+$/);
   });
@@ -97,7 +97,7 @@ describe('an installation in containers', () => {
     expect(answer).toMatchObject({ ready: true, checks: { redis: { ok: true }, service: { ok: true } } });
   });
 
-  it('shows its metrics to whoever has the token, and to nobody else', async () => {
+  it('shows its metrics only to holders of the token', async () => {
     const url = await installation.daemonUrl();
     expect((await fetch(`${url}/metrics`)).status).toBe(401);
     const authorization = `Bearer ${credentials.token}`;
@@ -105,7 +105,7 @@ describe('an installation in containers', () => {
     expect(await metrics.text()).toContain('upwave_leader 1');
   });
 
-  it('stops within 10 s in the middle of a rollout, goes on where it stood, and creates nothing twice (P1, P11)', async () => {
+  it('stops within 10 s in the middle of a rollout, continues where it was, and creates nothing twice (P1, P11)', async () => {
     const { daemonId } = installation;
     await until('upgrades on their way, and some that ended', async () => {
       const status = await currentStatus(installation);

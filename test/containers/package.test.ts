@@ -42,7 +42,7 @@ describe('the package', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('holds the program, examples and what deploys it, and no source or test', () => {
+  it('contains the program, examples and deployment files, but no source or test', () => {
     const paths = packed.files.map(({ path }) => path);
     for (const path of [
       'dist/main.js',

@@ -19,7 +19,7 @@ describe('the admin API against strangers', () => {
     return { operations, told, url, v1: `${url}/api/v1` };
   };
 
-  it('without a token serves names of this machine alone, and nothing that a proxy passed on', async () => {
+  it('without a token serves only names of this machine, and no request through a proxy', async () => {
     const { v1 } = await start();
     const status = async (headers: Record<string, string>) =>
       (await ask(`${v1}/rollouts`, { headers })).status;
@@ -53,7 +53,7 @@ describe('the admin API against strangers', () => {
       expect([header, await status({ [header]: 'anything' })]).toEqual([header, 403]);
   });
 
-  it('without a token refuses HTTP/1.0, by which some proxies tell of themselves alone', async () => {
+  it('without a token refuses HTTP/1.0, which is the only sign of some proxies', async () => {
     for (const [given, status] of [
       [{}, 403],
       [{ token }, 200],
@@ -74,7 +74,7 @@ describe('the admin API against strangers', () => {
       'at a request that never ends',
       'POST /api/v1/rollouts/x/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{',
     ],
-  ])('keeps few connections that are %s, and serves a newcomer all the same', async (_, sent) => {
+  ])('keeps few connections that are %s, and still serves a new one', async (_, sent) => {
     const { url } = await start({ connections: { max: 8, perAddressMax: 6, reservedForLoopback: 0 } });
     const strangers = Array.from({ length: 30 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
     let closedCount = 0;
@@ -117,7 +117,7 @@ describe('the admin API against strangers', () => {
     });
   });
 
-  it('changes nothing by GET or HEAD, whatever operation it is', async () => {
+  it('changes nothing by GET or HEAD, for every operation', async () => {
     const { v1, operations } = await start();
     const changes = adminApi.filter(({ method }) => method !== 'GET');
     expect(changes.length).toBeGreaterThan(8);
@@ -146,7 +146,7 @@ describe('the admin API against strangers', () => {
     expect(told).toEqual([]);
   });
 
-  it('takes no token that is only like the right one, nor one from the address, a cookie or another header', async () => {
+  it('accepts no token that is only similar, nor one from the address, a cookie or another header', async () => {
     const { v1, operations } = await start({ token });
     const others = [token.slice(0, -1), `${token}x`, token.toUpperCase(), `x${token}`, `${token} x`, '', '*'];
     for (const given of others) {

@@ -62,7 +62,7 @@ describe('the layers of src/', () => {
   const imports = files.filter((file) => !file.endsWith('.lua')).flatMap(importsOf);
   const inWords = ({ from, to }: Import) => `${from} imports ${to}`;
 
-  it('are read from src/README.md, and the source with its imports from src/', () => {
+  it('are read from src/README.md, and the imports from src/', () => {
     expect([folders.size, rooms.size]).toEqual([17, expect.toSatisfy((count: number) => count > 60)]);
     expect(files.length).toBeGreaterThanOrEqual(filesMin);
     expect(imports.filter(({ isLibrary }) => !isLibrary).length).toBeGreaterThan(filesMin);
@@ -77,7 +77,7 @@ describe('the layers of src/', () => {
     expect(wrong.map(inWords)).toEqual([]);
   });
 
-  it('import only rooms that the table allows, all of which stand above in it', () => {
+  it('import only rooms that the table allows, all of which are higher in the table', () => {
     const wrong = imports.filter(({ from, to }) => {
       if (folderOf(from) !== folderOf(to) || roomOf(from) === roomOf(to)) return false;
       return !(rooms.get(rowOf(from)) ?? []).includes(roomOf(to));
@@ -107,7 +107,7 @@ describe('the layers of src/', () => {
     expect([...ofFolders, ...ofRooms]).toEqual([]);
   });
 
-  it('have rooms that the table knows, with no more files than a reader can take in', () => {
+  it('have only rooms of the table, with at most 25 files', () => {
     const unknown = files.filter((file) => roomOf(file) !== '.' && !rooms.has(rowOf(file)));
     expect(unknown).toEqual([]);
     const counts = new Map<string, number>();

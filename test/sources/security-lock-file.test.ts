@@ -42,18 +42,18 @@ const platformFamilies = [
 ];
 
 describe('the lock-file', () => {
-  it('is looked at as a whole', () => {
+  it('is checked as a whole', () => {
     expect(packages.length).toBeGreaterThan(300);
   });
 
-  it('brings no install script that nobody has thought about', () => {
+  it('has no install script that was not reviewed', () => {
     const found = packages.flatMap(([path, { hasInstallScript }]) =>
       hasInstallScript ? [nameOf(path)] : [],
     );
     expect([...new Set(found)].sort()).toEqual(Object.keys(installScripts).sort());
   });
 
-  it('has a strong hash for every package, binaries of other platforms aside', () => {
+  it('has a strong hash for every package, except binaries of other platforms', () => {
     const without = packages.filter(([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''));
     const unexpected = without.filter(([path, locked]) => {
       const isForOthers = (locked.os ?? locked.cpu ?? locked.libc) !== undefined && locked.optional === true;
@@ -68,7 +68,7 @@ describe('the lock-file', () => {
     expect(here).toEqual([]);
   });
 
-  it('takes packages from one registry alone: no git, no file, no second host', () => {
+  it('takes packages from one registry only: no git, no file, no second host', () => {
     const origins = new Set<string>();
     const strange = packages.filter(([, { resolved, link, version }]) => {
       if (link === true || version === undefined) return true;

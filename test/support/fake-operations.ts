@@ -367,7 +367,7 @@ export function makeFakeOperations(data: {
 const nothingChanged = { policies: [], settings: [], needsRestart: [], rollouts: [], warnings: [] };
 
 function unknownPolicy(policy: string) {
-  return { kind: 'unknownPolicy', reason: `no policy is called ${policy}` } as const;
+  return { kind: 'unknownPolicy', reason: `there is no policy ${policy}` } as const;
 }
 
 const stateAfter: Readonly<Record<RolloutVerb, RolloutState>> = {

@@ -6,15 +6,15 @@ import { bearerOf, type Caller, type Callers } from './callers.ts';
 import { withoutMapping } from './remote-network.ts';
 import { makeWrongTokens } from './wrong-tokens.ts';
 
-/** Says who asks, or why the request may not go on. */
+/** Returns the caller, or the fault for which the request is refused. */
 export type Access = (request: HttpRequest) => { readonly caller: Caller } | { readonly refusal: HttpAnswer };
 
-/** Served without a token: they show only whether the daemon lives and works, and the page has to ask for the token. */
+/** Paths served without a token. They show only whether the daemon is alive and works; the page itself asks for the token. */
 const openPaths: readonly string[] = ['/', '/healthz', '/readyz'];
 
 /**
- * Who may ask, and for what (DESIGN §5, HTTP): users of a trusted proxy, bearers of a token where one is set, else
- * connections from this machine; then by their role. Rules are judged in order; the first that refuses answers.
+ * Decides who may make a request (DESIGN §5, HTTP): users of a trusted proxy, bearers of a token where one is set, else
+ * connections from this machine. Then the role decides. Rules are checked in order, and the first refusal is the answer.
  */
 export function makeAccess(parts: { readonly callers: Callers; readonly clock: Clock }): Access {
   const { callers } = parts;
@@ -31,7 +31,7 @@ export function makeAccess(parts: { readonly callers: Callers; readonly clock: C
   };
 }
 
-/** Reads that cost as much as a scan of the service, or of Redis: for those who may do what they show. */
+/** Reads that cost as much as a scan of the service or of Redis. Only those who may run the verb may preview it. */
 const costlyReads: readonly string[] = ['previewStart', 'previewRepair'];
 
 function judgeRole({ method, path, operation }: HttpRequest, { name, role }: Caller): HttpAnswer | undefined {
@@ -47,8 +47,8 @@ function judgeRole({ method, path, operation }: HttpRequest, { name, role }: Cal
 }
 
 /**
- * Whether who asks may read the state: to others an open path shows no names of hosts. Where no token is set, `Access`
- * has let in this machine alone.
+ * Whether the caller may read the state. To others, an open path shows no host names. Without a token, `Access` admits
+ * only this machine.
  */
 export function makeMayRead(callers: Callers): (request: HttpRequest) => boolean {
   return (request) => !callers.hasTokens() || callers.identify(request) !== undefined;
@@ -58,20 +58,20 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Without a token: only this machine, and only when it is asked for by a name that is certainly its own. */
+/** Without a token, only this machine is admitted, and only under a host name that is certainly its own. */
 function judgeLocal(request: HttpRequest): HttpAnswer | undefined {
   const { headers, remoteAddress } = request;
   if (!isLoopback(remoteAddress)) {
     return faultAnswer('forbidden', 'without a token only this machine may connect; set http.token');
   }
-  // A proxy on this machine would make the whole world look like this machine. Some show themselves by HTTP/1.0 alone.
+  // Through a proxy on this machine, every client looks local. Some proxies are recognised only by HTTP/1.0.
   if (request.httpVersion === '1.0' || Object.keys(headers).some(isOfProxy)) {
     return faultAnswer(
       'forbidden',
       'without a token only this machine may connect, and not through a proxy or with HTTP/1.0; set http.token',
     );
   }
-  // A page of a stranger whose name was pointed at 127.0.0.1 has our origin, but not our name.
+  // DNS rebinding: a foreign page whose host name resolves to 127.0.0.1 has our address, but not our host name.
   if (!isOwnName(headers.host)) {
     return faultAnswer(
       'forbidden',
@@ -87,7 +87,7 @@ function isLoopback(address: string): boolean {
   return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** What proxies, load balancers and content networks add. */
+/** Headers that proxies, load balancers and CDNs add. */
 const proxyHeaders =
   /^(?:forwarded(?:-for)?|via|cdn-loop|cf-.+|x-real-ip|x-scheme|x-forwarded.*|x-original-.+|x-envoy-.+|x-amz.+|x-azure-.+|(?:[a-z]+-)*client-?ip|x-cluster-client-ip)$/;
 
@@ -104,15 +104,15 @@ function isOwnName(host: string | undefined): boolean {
   return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost');
 }
 
-/** Answers requests without a token that is known. */
+/** Answers requests without a known token. */
 function makeStrangerJudge(clock: Clock): (request: HttpRequest) => HttpAnswer {
   const wrongTokens = makeWrongTokens(clock);
   return (request) => {
     const given = bearerOf(request);
     const challenge = { 'www-authenticate': 'Bearer realm="upwave"' };
     if (given === undefined) return faultAnswer('unauthorized', 'a bearer token is needed', challenge);
-    // A right one always passes, and does not come here: behind a proxy all the world is one address, and strangers'
-    // guesses must not keep an operator from the brake (P4).
+    // A valid token never gets here. Behind a proxy all clients share an address, and wrong guesses of others must not keep an
+    // operator from the brake (P4).
     const refusedForMs = wrongTokens.refusedForMs(request.remoteAddress);
     if (refusedForMs > 0) {
       return faultAnswer('tooManyAttempts', 'too many wrong tokens from this address', {
@@ -125,8 +125,8 @@ function makeStrangerJudge(clock: Clock): (request: HttpRequest) => HttpAnswer {
 }
 
 /**
- * A browser names the page that makes it post, and how far from ours the page is that makes it read; only our own page
- * may do either. Other clients name none.
+ * A browser sends the origin of the page that posts, and the site of a page that reads. Only our own page may do either.
+ * Other clients send neither.
  */
 function judgeOrigin(request: HttpRequest): HttpAnswer | undefined {
   const { origin, host } = request.headers;
@@ -137,7 +137,7 @@ function judgeOrigin(request: HttpRequest): HttpAnswer | undefined {
   return isOurs ? undefined : faultAnswer('forbidden', 'a page of another origin may not do this');
 }
 
-/** Its answer would be kept from that page, but a read costs, too: an explanation asks the service. A link may lead here. */
+/** A foreign page could not see the answer, but reads cost, too: `explain` sends a request. Following a link is allowed. */
 function isReadByAnotherSite({ headers }: HttpRequest): boolean {
   const site = headers['sec-fetch-site'];
   const isFollowedLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';

@@ -1,7 +1,7 @@
 import type { AdminErrorBody } from '../../contract/admin/api.ts';
 import type { HttpAnswer } from '../../http/operation-handlers.ts';
 
-/** Every way in which our own API says no, with its HTTP status. */
+/** Every kind of refusal of the admin API, with its HTTP status. */
 export const adminFaultStatuses = {
   invalid: 400,
   unauthorized: 401,

@@ -4,9 +4,9 @@ import type { CallerRole } from '../../contract/admin/caller.ts';
 import type { HttpRequest } from '../../http/operation-handlers.ts';
 import { withoutMapping } from './remote-network.ts';
 
-/** Who asks, as far as the daemon knows. */
+/** The caller, as far as the daemon knows it. */
 export interface Caller {
-  /** Of the token, or of the user as a proxy names it; null: an operator without a name of their own. */
+  /** The name of the token, or of the proxy's user; null: an operator without a name. */
   readonly name: string | null;
   readonly role: CallerRole;
 }
@@ -16,9 +16,9 @@ export interface NamedToken extends Caller {
   readonly token: string;
 }
 
-/** A proxy that signs people in by itself. */
+/** A proxy that authenticates users itself. */
 export interface TrustedProxy {
-  /** Addresses and networks (`10.0.0.0/8`) from which the header is believed. */
+  /** Addresses and networks (`10.0.0.0/8`) from which the header is trusted. */
   readonly addresses: readonly string[];
   readonly userHeader: string;
   readonly role: CallerRole;
@@ -26,7 +26,7 @@ export interface TrustedProxy {
 
 /** Without any token only connections from this machine are served. */
 export interface CallersParts {
-  /** Of one operator without a name. */
+  /** The token of one operator without a name. */
   readonly token: string | undefined;
   readonly tokens: readonly NamedToken[];
   readonly trustedProxy: TrustedProxy | undefined;
@@ -34,15 +34,15 @@ export interface CallersParts {
 
 export type Callers = ReturnType<typeof makeCallers>;
 
-/** Finds out who asks. */
+/** Identifies callers. */
 export function makeCallers(parts: CallersParts) {
   let known = knownCallers(parts);
   return {
-    /** By the user that a trusted proxy names, else by the bearer token; undefined: neither is known. */
+    /** The user that a trusted proxy names, else the owner of the bearer token; undefined: neither is known. */
     identify: (request: HttpRequest) => known.identify(request),
     /** Where no token is set, this machine may connect without one. */
     hasTokens: () => known.hasTokens,
-    /** Only these are known from now on. */
+    /** Replaces the known callers. */
     replace: (next: CallersParts): void => {
       known = knownCallers(next);
     },
@@ -64,7 +64,7 @@ function knownCallers({ token, tokens, trustedProxy }: CallersParts) {
       if (user !== undefined) return user;
       const given = bearerOf(request);
       if (given === undefined) return undefined;
-      // Digests have one length, and the time of a comparison gives nothing away. All of them are compared.
+      // Digests have one length, and all of them are compared, so the time of a comparison reveals nothing.
       const asked = digest(given);
       return known.filter((each) => timingSafeEqual(asked, each.digest)).at(0)?.caller;
     },
@@ -75,7 +75,7 @@ export function bearerOf({ headers }: HttpRequest): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** A name as events keep it: what a header may hold beside it is left out. */
+/** A name for events, without control characters and other parts of the header. */
 const userName = /^[\w.@+-]{1,64}$/;
 
 function makeUserOf({

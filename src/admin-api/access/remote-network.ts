@@ -3,8 +3,8 @@ import { isIPv6 } from 'node:net';
 const groupsOfNetwork = 4;
 
 /**
- * Whom an address belongs to, as far as it shows: an IPv4 address is one customer's, while with IPv6 each has a network
- * of 2^64 addresses to speak from.
+ * The owner of an address, as far as it shows. An IPv4 address belongs to one customer, while an IPv6 customer has a network
+ * of 2^64 addresses.
  */
 export function remoteNetwork(address: string): string {
   const plain = withoutMapping(address).replace(/%.*$/, '');
@@ -18,7 +18,7 @@ export function remoteNetwork(address: string): string {
   return `${groups.map((group) => group.toLowerCase().replace(/^0+(?=.)/, '')).join(':')}::/64`;
 }
 
-/** An IPv4 address that is written inside an IPv6 one, as a server for both sees it, as what it is. */
+/** Unwraps an IPv4-mapped IPv6 address, as a dual-stack server sees IPv4 clients. */
 export function withoutMapping(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }

@@ -2,15 +2,15 @@ import { keepLatest } from '../../base/keep-latest.ts';
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import { remoteNetwork } from './remote-network.ts';
 
-/** A person mistypes a few times; a scraper with an old token asks four times a minute. A guesser asks more. */
+/** A person mistypes a few times, and a scraper with an old token sends four requests a minute. An attacker sends more. */
 const wrongTokensMax = 20;
 const windowMs: DurationMs = 60_000;
-/** What an attacker with many addresses can make us remember. */
+/** The bound on what an attacker with many addresses can make us store. */
 const networksMax = 1_000;
 
 /**
- * Counts wrong tokens by remote address, or its whole network with IPv6: who sends many has to wait. What keeps a
- * guesser out is the token's length, since the right one always passes.
+ * Counts wrong tokens by remote address, or by network with IPv6. A client with many wrong tokens has to wait. The length
+ * of the token keeps attackers out, because a valid token always passes.
  */
 export function makeWrongTokens(clock: Clock) {
   const tries = new Map<string, { count: number; readonly until: EpochMs }>();
@@ -21,7 +21,7 @@ export function makeWrongTokens(clock: Clock) {
     return undefined;
   };
   return {
-    /** How long this address's next wrong token is answered with a wait; 0: the answer is that it is wrong. */
+    /** How long this address has to wait before its next wrong token is checked; 0: no wait. */
     refusedForMs: (address: string): DurationMs => {
       const entry = current(remoteNetwork(address));
       return entry !== undefined && entry.count >= wrongTokensMax ? entry.until - clock.now() : 0;

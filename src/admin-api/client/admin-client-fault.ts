@@ -1,24 +1,24 @@
 import { AdminErrorBody } from '../../contract/admin/api.ts';
 import type { HttpFault } from '../../http/fault.ts';
 
-/** Why the daemon did not do what it was asked. */
+/** Why a call to the daemon failed. */
 export type AdminClientFaultKind =
-  /** Nobody answers there, or somebody else does. */
+  /** No answer, or the answer of another program. */
   | 'unreachable'
   /** The token is missing or wrong. */
   | 'unauthorized'
-  /** The token's role, this machine, or this many wrong tokens may not ask. */
+  /** Refused because of the token's role, the client's address, or too many wrong tokens. */
   | 'forbidden'
-  /** The verb is not legal in this state; the message says why. */
+  /** The verb is not legal in this state. The message has the reason. */
   | 'refused'
   /** There is no such rollout. */
   | 'notFound'
-  /** The daemon lives, but Redis is away. */
+  /** The daemon runs, but Redis is unavailable. */
   | 'unavailable'
   /** Anything else: a bad request of ours, or a bug of the daemon. */
   | 'failed';
 
-/** A call to the daemon that brought no result. The message is for an operator, and holds no secret (P12). */
+/** A failed call to the daemon. The message is for an operator, and contains no secret (P12). */
 export class AdminClientFault extends Error {
   override readonly name = 'AdminClientFault';
   readonly kind: AdminClientFaultKind;
@@ -34,23 +34,23 @@ const kindOfStatus: Readonly<Record<number, AdminClientFaultKind>> = {
   403: 'forbidden',
   404: 'notFound',
   409: 'refused',
-  // Too many wrong tokens from here.
+  // Too many wrong tokens from this address.
   429: 'forbidden',
   503: 'unavailable',
 };
 
-/** Reads what went wrong on the way to the daemon, or at it. */
+/** Classifies an error on the way to the daemon, or of the daemon. */
 export function readFault(fault: HttpFault, baseUrl: string): AdminClientFault {
   const body = AdminErrorBody.safeParse(fault.body);
   if (fault.kind === 'status' && fault.status !== undefined && body.success) {
     return new AdminClientFault(kindOfStatus[fault.status] ?? 'failed', body.data.message, { cause: fault });
   }
-  // JSON, such as that of a daemon of another version.
+  // JSON of another form, such as from a daemon of another version.
   if (fault.kind === 'undecodable' && fault.body !== undefined) {
-    const message = `the answer of ${baseUrl} has another form than this version of upwave expects (${fault.problem}): it is another version, or another program`;
+    const message = `the answer of ${baseUrl} has another form than this version of upwave expects (${fault.problem}): it has another version, or is another program`;
     return new AdminClientFault('unreachable', message, { cause: fault });
   }
-  // An answer that is not in our words is not from our daemon: another program has the port.
+  // An answer that is not in our format is from another program that uses the port.
   const stranger = fault.kind === 'status' || fault.kind === 'undecodable';
   const message = stranger
     ? `no upwave daemon answers at ${baseUrl}`

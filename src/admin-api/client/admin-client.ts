@@ -43,21 +43,21 @@ import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { readFault } from './admin-client-fault.ts';
 
 export interface AdminClientParts {
-  /** Of the daemon: `http://127.0.0.1:9464`. */
+  /** The URL of the daemon: `http://127.0.0.1:9464`. */
   readonly baseUrl: string;
   readonly token: string | undefined;
 }
 
-/** The daemon's API, for whoever sits in another process. Every call fails with an `AdminClientFault`. */
+/** The daemon's API, for other processes. Every failed call throws an `AdminClientFault`. */
 export type AdminClient = ReturnType<typeof makeAdminClient>;
 
 const connectMs = 3_000;
-// Each a little more than what the daemon allows itself (`ask-operations.ts`), so that its own word arrives.
+// Each is a little longer than the daemon's own limit (`ask-operations.ts`): the daemon's answer arrives before it.
 const readMs = 10_000;
 const actMs = 65_000;
 const approveMs = 305_000;
 
-// A page of upgrades, or the history of a rollout: of a daemon of our own, for one command.
+// A page of upgrades, or the history of a rollout.
 const bodyBytesMax = 32 * 1024 * 1024;
 
 export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
@@ -79,9 +79,9 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
     };
   const [read, act, approve] = [within(readMs), within(actMs), within(approveMs)];
   return {
-    /** What is current, newest first: those that are running, and each policy's last that has ended. */
+    /** Current rollouts, newest first: the running ones, and the last ended one of each policy. */
     listRollouts: async (): Promise<readonly RolloutStatus[]> => (await read(listRollouts, {})).rollouts,
-    /** A page of all that are kept, newest first. `next`: to go on with as `before`; null: these were the last. */
+    /** A page of all stored rollouts, newest first. `next` is the `before` of the following page; null: no more pages. */
     pageRollouts: async (query: {
       readonly before?: string | undefined;
       readonly limit: number;
@@ -89,21 +89,21 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
       const { rollouts, next = null } = await read(listRollouts, { query });
       return { rollouts, next };
     },
-    /** When each policy scanned last, and what came of it. */
+    /** The last scan of each policy, and its result. */
     listPolicies: () => read(listPolicies, {}),
     rolloutStatus: (id: string): Promise<RolloutStatus> => read(getRollout, { params: { id } }),
     /** A page of the collectors that match. `next` is the `after` of the page that follows. */
     searchUpgrades: (id: string, query: LooseQuery<CollectorSearch>) =>
       read(listRolloutCollectors, { params: { id }, query }),
-    /** The latest that match, newest first. */
+    /** The latest events that match, newest first. */
     readEvents: async (id: string, query: LooseQuery<EventSearch>) =>
       (await read(listRolloutEvents, { params: { id }, query })).events,
-    /** What went where and when, as a whole file. */
+    /** The report of a rollout, as a file. */
     report: async (id: string, format: ReportFormat) =>
       (await act(reportRollout, { params: { id }, query: { format } })).report,
     /** What a rollback would do now. */
     previewRollback: (id: string) => act(previewRollback, { params: { id } }),
-    /** When it answers, the verb holds (P4). */
+    /** When it answers, the verb is in force (P4). */
     apply: ({ rolloutId: id, verb, ...body }: VerbRequest): Promise<RolloutStatus> => {
       const ask = verb === 'approve' ? approve : act;
       return ask(verbOperations[verb], { params: { id }, body });
@@ -114,22 +114,22 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
     /** What `repair` would settle now. */
     previewRepair: ({ rolloutId: id, ...query }: Pick<RepairRequest, 'rolloutId' | 'collectorId'>) =>
       act(previewRepair, { params: { id }, query }),
-    /** When it answers, no create of what is held leaves any more (P4). */
+    /** When it answers, no create for a held subject leaves any more (P4). */
     hold: (body: HoldRequest) => act(holdSubject, { body }),
     release: (body: HoldRequest) => act(releaseSubject, { body }),
     listHolds: () => read(listHolds, {}),
-    /** What was held and released beside rollouts, newest first. */
+    /** The audit, newest first. */
     readAudit: async (limit: number) => (await read(readAudit, { query: { limit } })).entries,
-    /** What `startPolicy` would begin now. */
+    /** The plan that `startPolicy` would start now. */
     previewStart: (policy: string) => approve(previewStart, { params: { policy } }),
-    /** Begins a rollout by the plan that was shown. */
+    /** Starts a rollout with the plan that was shown. */
     startPolicy: ({ policy, ...body }: StartRequest): Promise<RolloutStatus> =>
       approve(startPolicy, { params: { policy }, body }),
-    /** The daemon reads its config file again. When it answers, running rollouts follow its brakes. */
+    /** Makes the daemon read its config file again. When it answers, running rollouts follow the new limits. */
     reload: (body: VerbBody) => act(reloadConfig, { body }),
     /** What `reload` would change. */
     previewReload: () => read(previewReload, {}),
-    /** Why not now, and when. @param collector its id, or its exact name */
+    /** Why a collector is not upgraded now, and when it will be. @param collector its id, or its exact name */
     explain: (collector: string) => act(explainCollector, { params: { collector } }),
     close: () => http.close(),
   };

@@ -7,22 +7,22 @@ import { type Readiness, readReadiness } from './readiness.ts';
 export interface AskOperationsParts {
   readonly operations: Operations;
   readonly readiness: () => Promise<Readiness>;
-  /** True for an error that means that Redis is away. When it is not given, the readiness is asked. */
+  /** True for an error that means that Redis is unavailable. Without this function, the readiness decides. */
   readonly isUnavailable?: (error: unknown) => boolean;
-  /** Reads come from Redis in milliseconds; whoever looks at a screen should learn soon that they do not: 3 s. */
+  /** Reads take milliseconds in Redis. A person at a screen should learn soon that Redis does not answer: 3 s. */
   readonly readWithinMs?: DurationMs;
-  /** A verb answers when it holds: creates that are just leaving are waited for, up to their request's time-out (P4): 60 s. */
+  /** A verb waits for creates that are just leaving, up to the time-out of their requests (P4): 60 s. */
   readonly actWithinMs?: DurationMs;
   /** An approval reads the whole fleet again: 200 requests for 100,000 collectors, at 4 a second beside others: 5 min. */
   readonly approveWithinMs?: DurationMs;
 }
 
-/** Asks what an operator can see and do, in bounded time; says one fault for "Redis is away", however it shows. */
+/** Runs an operator's reads and verbs in bounded time, with one fault for every sign of an unavailable Redis. */
 export interface AskOperations {
-  /** Why Redis lets no work get on, in a person's words; undefined while it does. */
+  /** Why Redis allows no work, in words for an operator; undefined while it does. */
   notReady(): Promise<string | undefined>;
   read<T>(question: (operations: Operations) => Promise<T>): Promise<T>;
-  /** For what may wait long for good reasons: an answer of the service, requests that are just leaving. */
+  /** For calls that may take long for good reasons: an answer of the service, requests that are just leaving. */
   act<T>(deed: (operations: Operations) => Promise<T>): Promise<T>;
   approve<T>(deed: (operations: Operations) => Promise<T>): Promise<T>;
 }
@@ -30,7 +30,7 @@ export interface AskOperations {
 export function makeAskOperations(parts: AskOperationsParts): AskOperations {
   const { operations, readWithinMs = 3_000, actWithinMs = 60_000, approveWithinMs = 300_000 } = parts;
   const act = async <T>(deed: (operations: Operations) => Promise<T>, limitMs: DurationMs): Promise<T> => {
-    // Asked before: a deed may wait long for good reasons, and Redis being away is none.
+    // Checked first: a verb may take long for good reasons, but an unavailable Redis is not one.
     await refuseWithoutRedis(parts.readiness);
     return ask(parts, () => deed(operations), { limitMs, late: lateDeed(limitMs), silent: silentDeed });
   };
@@ -51,16 +51,16 @@ export function makeAskOperations(parts: AskOperationsParts): AskOperations {
 }
 
 const redisIsAway =
-  'Redis does not answer, so the state is unknown. Running upgrades go on at the service, and nothing new starts. Check `redis` in the config; the daemon continues when Redis is back';
+  'Redis does not answer, so the state is unknown. Running upgrades continue at the service, and nothing new starts. Check `redis` in the config; the daemon continues when Redis is back';
 
-// It may have been done, and only the answer be lost.
+// The verb may have been carried out, and only its answer lost.
 const silentDeed = 'Redis does not answer; whether this was stored is unknown: repeat it';
 
 function lateDeed(limitMs: DurationMs): string {
   return `no end within ${formatDuration(limitMs)}; it may still finish: check, and repeat it if it did not`;
 }
 
-/** Anything but time run out and Redis away is a bug, and goes on as it is. */
+/** Any error other than a time-out or an unavailable Redis is a bug, and is thrown on. */
 async function ask<T>(
   parts: AskOperationsParts,
   question: () => Promise<T>,
@@ -79,7 +79,7 @@ async function ask<T>(
 
 async function refuseWithoutRedis(readiness: () => Promise<Readiness>): Promise<void> {
   const { redis } = await readReadiness(readiness);
-  // What Redis forbids may not be what a brake needs (P4): the deed itself shows.
+  // A brake may not need the right that Redis refuses (P4), so the verb is tried.
   if (redis?.ok === false && redis.kind !== 'forbidden') throw unavailable(redisIsAway, undefined);
 }
 

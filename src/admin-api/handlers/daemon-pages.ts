@@ -11,10 +11,10 @@ import { type Readiness, type ReadinessCheck, readReadiness } from './readiness.
 export interface DaemonPagesParts {
   readonly metrics: { expose(): Promise<{ readonly contentType: string; readonly body: string }> };
   readonly readiness: () => Promise<Readiness>;
-  /** Whether who asks may read the state, so that reasons, which name hosts, are shown. */
+  /** Whether the caller may read the state. Only then reasons are shown, because they name hosts. */
   readonly mayRead: (request: HttpRequest) => boolean;
   readonly stream: LiveStream;
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string;
 }
 
@@ -37,7 +37,7 @@ const daemonPages = [
   read('getPage', '/', 'DESIGN §5, HTTP: shows it live'),
 ] as const;
 
-/** What the daemon shows beside its API: health, metrics, the API's description, the page. */
+/** The endpoints beside the API: health, metrics, the OpenAPI document, the page. */
 export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
   const openApi = makeOpenApiDocument({
     title: 'upwave',
@@ -69,7 +69,7 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
       getStream: async () => ({
         headers: {
           'content-type': 'text/event-stream; charset=utf-8',
-          // Some proxies collect an answer before they pass it on.
+          // Some proxies buffer an answer before they pass it on.
           'x-accel-buffering': 'no',
         },
         body: parts.stream.open(),

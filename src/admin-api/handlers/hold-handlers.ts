@@ -8,7 +8,7 @@ import { didYouMean, unknownSubjectWords } from '../../rollout/messages/hold-com
 import { AdminFault } from '../access/admin-fault.ts';
 import { type AskOperations, withReason } from './ask-operations.ts';
 
-/** The handlers of our own API that are about builds, collectors and strata, whatever the rollout. */
+/** Handlers of the admin API for builds, collectors and strata, independent of rollouts. */
 export function makeHoldHandlers(ask: AskOperations) {
   return {
     holdSubject: async ({ body }) => ({
@@ -21,7 +21,7 @@ export function makeHoldHandlers(ask: AskOperations) {
     readAudit: async ({ query }) => ({
       body: { entries: await ask.read((operations) => operations.readAudit(query.limit)) },
     }),
-    // The service is asked about the collector, in its turn.
+    // The request to the service waits for its place in the API budget.
     explainCollector: async ({ params: { collector } }) => ({
       body: explained(collector, await ask.act((operations) => operations.explain(collector))),
     }),

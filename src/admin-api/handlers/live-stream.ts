@@ -4,15 +4,15 @@ import { sentence } from '../../rollout/messages/sentences.ts';
 import { AdminFault } from '../access/admin-fault.ts';
 import type { AskOperations } from './ask-operations.ts';
 
-/** People with the page open. Others poll, which costs the daemon more than a stream. */
+/** The maximum of open streams. Further pages poll, which costs the daemon more. */
 const streamsMax = 32;
 /** How often the state is read, once for all streams. */
 const everyMs: DurationMs = 1_500;
-/** Proxies cut a connection on which nothing is said. */
+/** Proxies close idle connections. */
 const pingEveryMs: DurationMs = 15_000;
-/** A stream then ends, and its page asks for another: a token that was withdrawn gets no more. */
+/** Then a stream ends, and its page opens a new one. So a revoked token stops working. */
 const lifeMs: DurationMs = 10 * 60_000;
-/** Whoever does not read this much is cut off, and reads the whole state next time. */
+/** A client with this many unread bytes is disconnected. It reads the whole state when it comes back. */
 const unreadBytesMax = 4 * 1024 * 1024;
 
 export type LiveStream = ReturnType<typeof makeLiveStream>;
@@ -20,11 +20,11 @@ export type LiveStream = ReturnType<typeof makeLiveStream>;
 interface Watcher {
   readonly stream: PassThrough;
   readonly until: number;
-  /** What it was sent last, by part. */
+  /** The last text sent to it, by part. */
   readonly sent: Map<string, string>;
 }
 
-/** One part of the state as texts: the ids of its items with each item, or one item. */
+/** One part of the state as texts: its items by id, or a single item. */
 interface Part {
   readonly name: 'rollouts' | 'policies' | 'holds' | 'away';
   readonly items: readonly { readonly id: string; readonly text: string }[];
@@ -79,7 +79,7 @@ export function makeLiveStream(ask: AskOperations, readPolicies: () => Promise<u
     }
   };
   const end = (watcher: Watcher): void => {
-    // Nothing more is written to it, also while its last bytes are unread.
+    // Nothing more is written to the stream, even while its last bytes are unread.
     watchers.delete(watcher);
     watcher.stream.end();
   };
@@ -88,7 +88,7 @@ export function makeLiveStream(ask: AskOperations, readPolicies: () => Promise<u
   };
 
   return {
-    /** @throws AdminFault when too many are open */
+    /** @throws AdminFault when too many streams are open */
     open: (): Readable => {
       if (watchers.size >= streamsMax)
         throw new AdminFault('unavailable', `${streamsMax} streams are open already; poll instead`);
@@ -100,13 +100,13 @@ export function makeLiveStream(ask: AskOperations, readPolicies: () => Promise<u
         clearInterval(timer);
         timer = undefined;
       });
-      // Headers and the first bytes leave at once, so that the page knows that nothing keeps them back.
+      // Headers and the first bytes leave at once. They show the page that no proxy buffers the stream.
       watcher.stream.write(': welcome\n\n');
       schedule();
       void tick();
       return watcher.stream;
     },
-    /** Ends those that are open; their pages ask for others. */
+    /** Ends all open streams. Their pages open new ones. */
     endAll: (): void => {
       for (const watcher of watchers) end(watcher);
     },
@@ -117,10 +117,10 @@ export function makeLiveStream(ask: AskOperations, readPolicies: () => Promise<u
   };
 }
 
-/** The message with a part of the state, less what was sent before; empty where nothing has changed. */
+/** The message with the changes of a part since the last message; empty without a change. */
 function changeOf({ name, items }: Part, sent: Map<string, string>): string {
   if (name === 'away') {
-    // All is reported again when it is back.
+    // The whole state is sent again once Redis is back.
     sent.clear();
     return messageOf(name, items[0]?.text ?? '{}');
   }

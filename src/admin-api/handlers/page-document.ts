@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** The page at `/`: one document that fetches nothing but our own API. */
+/** The page at `/`: one document that fetches only from the admin API. */
 export interface PageDocument {
   readonly html: string;
-  /** Lets only this page's own style and script run, by a nonce of this one answer. */
+  /** Content security policy: only the page's own style and script run, by a nonce of this answer. */
   readonly contentSecurityPolicy: string;
 }
 
-// `src/` and `dist/` stand side by side, so the built files are found from either.
+// `src/` and `dist/` are side by side, so the relative path works from both.
 const assets = new URL('../../../dist/admin-api/page/', import.meta.url);
 
 /**
- * Reads the page's files, and returns what makes a document of them. Everything that varies is put in by the script as
- * text; the document itself holds no value from outside.
+ * Reads the page's files, and returns a function that makes the document. The script inserts all varying values as text; the
+ * document itself contains no value from outside.
  * @throws when the page is not built (`npm run build`)
  */
 export function loadPage(version: string): () => PageDocument {
@@ -40,7 +40,7 @@ function policyFor(nonce: string): string {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    // The page makes no markup of texts.
+    // The page never turns text into markup.
     "require-trusted-types-for 'script'",
   ].join('; ');
 }

@@ -6,7 +6,7 @@ import type { StartPreviewResult, StartResult } from '../../orchestrator/operati
 import { AdminFault } from '../access/admin-fault.ts';
 import { type AskOperations, withReason } from './ask-operations.ts';
 
-/** The handlers of our own API that are about policies. */
+/** Handlers of the admin API for policies. */
 export function makePolicyHandlers(ask: AskOperations) {
   return {
     listPolicies: async () => ({ body: await readPolicies(ask) }),
@@ -22,7 +22,7 @@ export function makePolicyHandlers(ask: AskOperations) {
   } satisfies Partial<OperationHandlers<typeof adminApi>>;
 }
 
-/** The policies, and whether Redis lets this daemon work. */
+/** The policies, and whether Redis allows this daemon to work. */
 export async function readPolicies(ask: AskOperations): Promise<PolicyStatusesBody> {
   const statuses = await ask.read((operations) => operations.listPolicies());
   const notReady = await ask.notReady();
@@ -43,7 +43,7 @@ function refuse(
   }
 }
 
-/** The handlers of our own API that are about the config file. */
+/** Handlers of the admin API for the config file. */
 export function makeConfigHandlers(ask: AskOperations) {
   return {
     previewReload: async () => {

@@ -2,15 +2,15 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { inTime } from '../../base/waiting.ts';
 
 /**
- * What the daemon needs before it can work. `reason` is for a person who may read the state: it names hosts, and no
- * secrets. Anybody else learns `ok`, `kind` and `since`.
+ * Whether something that the daemon needs is available. `reason` is for callers who may read the state: it names hosts, but
+ * no secrets. All others see `ok`, `kind` and `since`.
  */
 export interface ReadinessCheck {
   readonly ok: boolean;
   /**
-   * What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs; `refused`: the config
-   * file has mistakes, and the daemon works by the one before; `newer`: a newer upwave
-   * has written rollouts, which the daemon leaves alone; `failing`: receivers take no messages.
+   * The problem, from a small set. `forbidden`: Redis answers, but refuses our user a right. `refused`: the config file has
+   * mistakes, and the daemon uses the last valid config. `newer`: a newer upwave wrote rollouts, which the daemon leaves
+   * alone. `failing`: receivers refuse messages.
    */
   readonly kind?:
     | 'refused'
@@ -22,7 +22,7 @@ export interface ReadinessCheck {
     | 'down'
     | 'newer'
     | 'failing';
-  /** Since when, where that is known. */
+  /** When the problem began, if known. */
   readonly since?: EpochMs;
   readonly reason: string;
 }
@@ -30,15 +30,15 @@ export interface ReadinessCheck {
 /** By name: `redis`, `service`. */
 export type Readiness = Readonly<Record<string, ReadinessCheck>>;
 
-/** A probe that waits longer than this is taken for failed by most that probe. */
+/** Most probers count a longer wait as a failure. */
 const readinessWithinMs: DurationMs = 2_000;
 
-/** Asks for the readiness; checks that fail to answer are not ready. */
+/** Reads the readiness. A check without an answer counts as not ready. */
 export async function readReadiness(readiness: () => Promise<Readiness>): Promise<Readiness> {
   try {
     return await inTime(readinessWithinMs, readiness());
   } catch {
-    // Reported to the prober as what it is: nobody knows.
+    // The prober learns that the state is unknown.
     return { readiness: { ok: false, reason: 'the checks gave no answer' } };
   }
 }

@@ -21,7 +21,7 @@ import { AdminFault } from '../access/admin-fault.ts';
 import { type AskOperations, withReason } from './ask-operations.ts';
 import { encodeUpgrade } from './upgrade-body.ts';
 
-/** The handlers of our own API that are about one rollout, or all of them. */
+/** Handlers of the admin API for rollouts. */
 export function makeRolloutHandlers(ask: AskOperations) {
   const statusOf = async (id: string) =>
     found(id, await ask.read((operations) => operations.rolloutStatus(id)));
@@ -33,7 +33,7 @@ export function makeRolloutHandlers(ask: AskOperations) {
     listRollouts: async ({ query: { before, limit } }) => {
       if (before === undefined && limit === undefined) {
         const rollouts = await ask.read((operations) => operations.listRollouts());
-        // The newest of all is always current, so from there on the history has everything else.
+        // The newest rollout is always current, so the history before it has all others.
         return { body: { rollouts, next: rollouts[0]?.id ?? null } };
       }
       const page = { limit: limit ?? rolloutPageSizeDefault, before };
@@ -61,7 +61,7 @@ export function makeRolloutHandlers(ask: AskOperations) {
     },
     reportRollout: async ({ params, query }) => {
       const { format } = query;
-      // It reads every record of the rollout.
+      // The request reads every record of the rollout.
       const report = await ask.act((operations) => operations.report(params.id, format));
       return { body: { report: found(params.id, report) } };
     },

@@ -3,7 +3,7 @@ import { upgradeReasonWords } from '../../rollout/messages/upgrade-reasons.ts';
 import { dueAtOf, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
-/** One collector's record as our API shows it: flat, with its wave by name. */
+/** One collector's record in the admin API: flat, with its wave by name. */
 export function encodeUpgrade(
   upgrade: Upgrade,
   status: Pick<RolloutStatus, 'waves'>,

@@ -69,7 +69,7 @@ function Crumbs({ route: shown }: { readonly route: Route }): JSX.Element {
   );
 }
 
-/** Whether what is shown is what is: live, or the last state with since when. */
+/** Whether the page is live, or shows the last state and its age. */
 function ConnectionNote(): JSX.Element {
   const now = connection.value;
   const [, tick] = useState(0);

@@ -35,7 +35,7 @@ function completionsOf(program: Command): readonly Completion[] {
     words,
     commands: [
       ...command.commands.map((each) => ({ name: each.name(), help: each.description() })),
-      // What an argument may be is offered in the place of commands.
+      // The values of an argument are offered instead of commands.
       ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
         argChoices.map((name) => ({ name, help: description })),
       ),
@@ -53,7 +53,7 @@ function knownPaths(completions: readonly Completion[]): string {
   return completions.flatMap(({ words }) => (words.length === 0 ? [] : [words.join('/')])).join('|');
 }
 
-/** Follows the words that were typed to a command, and offers what may follow it. */
+/** Finds the command in the words that were typed, and offers what may follow it. */
 function bashFunction(completions: readonly Completion[]): string {
   const cases = completions.map(({ words, commands, options }) => {
     const offered = [...commands.map(({ name }) => name), ...options.map(({ flag }) => flag)];

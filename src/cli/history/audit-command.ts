@@ -12,7 +12,7 @@ export interface AuditOptions extends DaemonTarget {
   readonly limit: number;
 }
 
-// As many as one answer holds; filters choose from these.
+// The maximum of one answer. The filters apply to these entries.
 const entriesReadMax = 1_000;
 
 /** `upwave audit`: who did what, when and why, over all rollouts, newest first. */

@@ -29,7 +29,7 @@ export async function eventsCommand(
   return printAnswer(output, options, { rollout: id, events }, () => renderEvents(events, Date.now()));
 }
 
-/** A line each: when, what, whom it is about, by whom unless by the daemon, and why. */
+/** One line for each event: when, what, which collector, the actor unless it is the daemon, and why. */
 function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
   if (events.length === 0) return 'no events match';
   const width = Math.max(...events.map(({ event }) => event.length));

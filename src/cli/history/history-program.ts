@@ -16,7 +16,7 @@ const upgradesMax = 100_000;
 const rolloutsDefault = 20;
 const rolloutsMax = 1_000;
 
-/** Adds what shows rollouts collector by collector, event by event, and one after the other. */
+/** Adds the commands that list collectors, events and rollouts. */
 export function addHistoryProgram(program: Command, run: CommandRunner): void {
   program
     .command('upgrades')
@@ -29,7 +29,10 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
       'words of the reason, a cause as status shows it, a failure class (timedOut), or the reasonKind of --json',
     )
     .option('--match <words>', 'words in its name, id, builds, stratum or caps')
-    .option('--with <attributes>', 'what collectors share, such as "fields.rack=r7 and osName=Windows*"')
+    .option(
+      '--with <attributes>',
+      'attributes that the collectors share, such as "fields.rack=r7 and osName=Windows*"',
+    )
     .option('--wave <name>', 'a wave by its name')
     .option('--limit <count>', `how many, at most ${upgradesMax}`, countUpTo(upgradesMax), upgradesDefault)
     .option(...urlOption)
@@ -55,7 +58,7 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .action(run(async () => (await import('./audit-command.ts')).auditCommand));
   program
     .command('list')
-    .argument('[policy]', 'its name; all of them, where left out')
+    .argument('[policy]', 'its name; default: all policies')
     .description('rollouts, past ones included, newest first')
     .option('--before <rollout>', 'only rollouts older than this one, by its id')
     .option('--limit <count>', `how many, at most ${rolloutsMax}`, countUpTo(rolloutsMax), rolloutsDefault)
@@ -63,7 +66,7 @@ export function addHistoryProgram(program: Command, run: CommandRunner): void {
     .action(run(async () => (await import('./list-command.ts')).listCommand));
 }
 
-/** `failed` means all that count as failures, as everywhere; else the states as they are called. @throws InvalidArgumentError */
+/** Parses states. `failed` means all states that count as failures. @throws InvalidArgumentError */
 function statesOf(text: string): readonly UpgradeState[] {
   const names = text.split(',').map((name) => name.trim());
   if (names.length === 1 && names[0] === 'failed') return failedStates;
@@ -72,6 +75,6 @@ function statesOf(text: string): readonly UpgradeState[] {
     if (state !== undefined) return state;
     const nearest = nearestText(name, upgradeStates);
     const hint = nearest === undefined ? upgradeStates.join(', ') : `did you mean ${nearest}?`;
-    throw new InvalidArgumentError(`no state is called ${name}: ${hint}`);
+    throw new InvalidArgumentError(`there is no state ${name}: ${hint}`);
   });
 }

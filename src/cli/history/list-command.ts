@@ -16,7 +16,7 @@ export interface ListOptions extends DaemonTarget {
 }
 
 const pageMax = 100;
-// Of other policies, before one of the policy that is asked for.
+// A search for one policy reads at most this many pages: most rollouts may belong to other policies.
 const pagesMax = 50;
 
 /** `upwave list [policy]`: rollouts, past ones included, newest first. */
@@ -60,7 +60,7 @@ function readPast(policy: string | undefined, { limit, before, ...target }: List
   });
 }
 
-/** A line each: id, target, how it ended or stands, how far it came, and when. */
+/** One line for each rollout: id, target, state, progress, and when. */
 export function renderList(
   rollouts: readonly RolloutStatus[],
   now: EpochMs,

@@ -22,7 +22,7 @@ export interface UpgradesOptions extends DaemonTarget {
   readonly limit: number;
 }
 
-/** `upwave upgrades [rollout]`: its collectors one by one, as far as they match. */
+/** `upwave upgrades [rollout]`: lists its collectors that match the filters. */
 export async function upgradesCommand(
   named: string | undefined,
   options: UpgradesOptions,
@@ -51,7 +51,7 @@ export async function upgradesCommand(
 
 const pageMax = 1_000;
 
-/** Page by page, so that no answer grows with the fleet. */
+/** Reads page by page: the size of an answer does not grow with the fleet. */
 async function readUpgrades(
   client: Pick<AdminClient, 'searchUpgrades'>,
   rolloutId: string,
@@ -64,7 +64,7 @@ async function readUpgrades(
   const filter = { state: state && [...state], stratum, cause: reason, match, attributes, wave };
   const collectors: UpgradeBody[] = [];
   let after: string | undefined;
-  // Ends: each page goes on where the one before ended.
+  // The loop ends, because each page starts where the previous one ended.
   for (;;) {
     const page = await client.searchUpgrades(rolloutId, {
       ...filter,
@@ -78,7 +78,7 @@ async function readUpgrades(
   }
 }
 
-/** A line each: name, id, wave, state, when it ended or is due, and why. */
+/** One line for each collector: name, id, wave, state, when it ended or is due, and why. */
 export function renderUpgrades(
   collectors: readonly UpgradeBody[],
   now: EpochMs,

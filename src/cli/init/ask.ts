@@ -6,16 +6,16 @@ import { readAnswer } from '../shell/read-answer.ts';
 /** Asks a person, one question after the other. Each answer has no blanks around it, and may be empty. */
 export interface Ask {
   plain(question: string): Promise<string>;
-  /** What is typed is not shown. */
+  /** Asks without showing what is typed. */
   secret(question: string): Promise<string>;
 }
 
-/** @throws CommandFailure by a question that nobody answers, as with Ctrl-C */
+/** @throws CommandFailure when a question gets no answer, such as after Ctrl-C */
 export function askOn(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Ask {
   const orFail = (answer: string | undefined): string => {
     if (answer !== undefined) return answer.trim();
     output.write('\n');
-    throw new UsageFailure('nothing is written');
+    throw new UsageFailure('no file was written');
   };
   return {
     plain: async (question) => orFail(await readAnswer(input, () => output.write(question))),
@@ -27,7 +27,7 @@ export function askOn(input: NodeJS.ReadableStream, output: NodeJS.WritableStrea
   };
 }
 
-/** Asks when the terminal shows no more what is typed: a key may be pasted as soon as the question is there. */
+/** Asks only after the terminal stops echoing, because a key may be pasted as soon as the question appears. */
 async function readSecret(input: NodeJS.ReadableStream, ask: () => void): Promise<string | undefined> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: silent, terminal: true });

@@ -1,4 +1,4 @@
-/** The first config: as short as may be, with what a person changes next in comments. */
+/** The first config: as short as possible, with the settings that people change next in comments. */
 export function firstConfig({
   baseUrl,
   accessId,

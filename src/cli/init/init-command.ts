@@ -19,7 +19,7 @@ export interface InitOptions {
   readonly check: boolean;
 }
 
-// More sign-ins than this in a minute are throttled by the service.
+// The service throttles more sign-ins than this in a minute.
 const askedMax = 3;
 
 interface Answers {
@@ -28,7 +28,7 @@ interface Answers {
   readonly accessKey: string;
 }
 
-/** `upwave init`: three questions, a try of the key, a config with comments. It overwrites nothing. */
+/** `upwave init`: asks three questions, tries the key, and writes a commented config. It overwrites nothing. */
 export async function initCommand(
   options: InitOptions,
   output: ConsoleOutput,
@@ -37,7 +37,7 @@ export async function initCommand(
   const file = options.config;
   const keyFile = join(dirname(file), 'upwave.key');
   for (const path of [file, keyFile]) {
-    if (existsSync(path)) throw new UsageFailure(`${path} is there already; it is not overwritten`);
+    if (existsSync(path)) throw new UsageFailure(`${path} exists already; upwave init overwrites nothing`);
   }
   const ask = !options.yes && input.isTTY ? askOn(input, output.err) : undefined;
   let before: Answers | undefined;
@@ -47,7 +47,7 @@ export async function initCommand(
     const refusal = await writeBoth({ file, keyFile }, answers, options.check ? output : undefined);
     if (refusal === undefined) break;
     if (ask === undefined || asked >= askedMax) throw refusal;
-    // A key that cannot be seen is typed wrong soon. The other answers are kept.
+    // A key that is not shown is easily mistyped. The other answers are kept.
     output.err.write(`upwave: ${refusal.message}\n\nOnce more; Ctrl-C ends it.\n`);
     before = answers;
   }
@@ -59,7 +59,7 @@ export async function initCommand(
   ] as const;
   const width = Math.max(...commands.map(([command]) => command.length));
   const next = [
-    `wrote ${file}, and the key into ${keyFile} (readable by you alone)`,
+    `wrote ${file}, and the key to ${keyFile} (only you can read it)`,
     ...commands.map(
       ([command, words], index) => `${index === 0 ? 'next:' : '     '} ${command.padEnd(width)}   ${words}`,
     ),
@@ -68,7 +68,7 @@ export async function initCommand(
   return exitCodes.done;
 }
 
-/** Writes both files, and tries the key where it has an output. @returns why the key does not work; nothing is written then */
+/** Tries the key where it has an output, and writes both files. @returns why the key does not work; then no file was written */
 async function writeBoth(
   { file, keyFile }: { readonly file: string; readonly keyFile: string },
   answers: Answers,
@@ -114,17 +114,17 @@ async function readAnswers(
     ...(accessId === '' ? ['the access id (--access-id)'] : []),
     ...(accessKey === '' ? ['the access key (UPWAVE_ACCESS_KEY)'] : []),
   ];
-  if (missing.length > 0) throw new UsageFailure(`missing: ${missing.join(' and ')}; nothing is written`);
+  if (missing.length > 0) throw new UsageFailure(`missing: ${missing.join(' and ')}; no file was written`);
   return { baseUrl, accessId, accessKey };
 }
 
 function checkedUrl(text: string): string {
   if (isPlainHttpUrl(text)) return text.replace(/\/+$/, '');
-  const words = 'the base URL must be like https://api.example.com/api (--base-url); nothing is written';
+  const words = 'the base URL must be like https://api.example.com/api (--base-url); no file was written';
   throw new UsageFailure(words);
 }
 
-/** Asks for the builds, as a plan would. @returns why the key does not work */
+/** Requests the builds, as a plan does. @returns why the key does not work */
 async function tryKey(config: string, output: ConsoleOutput): Promise<CommandFailure | undefined> {
   try {
     const builds = await withManagement({ config }, output, async ({ management, stop, orFail }) =>
@@ -134,7 +134,7 @@ async function tryKey(config: string, output: ConsoleOutput): Promise<CommandFai
     return undefined;
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
-    const message = `${error.message}\n  Nothing is written; --no-check writes it without a try`;
+    const message = `${error.message}\n  No file was written; --no-check skips this test of the key`;
     return new CommandFailure(error.exitCode, message, { cause: error });
   }
 }

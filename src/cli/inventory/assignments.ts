@@ -11,13 +11,13 @@ export interface Assignment {
   readonly text: string;
 }
 
-/** What the contract knows about some fields; shows whether `123` is meant as a name or as a number. */
+/** The types of some fields in the contract: they decide whether `123` is a name or a number. */
 export type KnownFields = Readonly<Record<string, z.ZodType>>;
 
 /** The one field that is a map of texts, keys with periods included (collector-api.md §2.1). */
 const textMap = 'fields';
 
-/** Collects repeated `--set` options. @throws InvalidArgumentError when one is no `name=value` */
+/** Collects repeated `--set` options. @throws InvalidArgumentError when an option is not `name=value` */
 export function collectAssignment(text: string, before: readonly Assignment[] = []): Assignment[] {
   const match = /^([^=]+)=(.*)$/s.exec(text);
   const [name = '', ...rest] = (match?.[1] ?? '').split('.');
@@ -56,7 +56,7 @@ function assignInto(
   const [key, ...rest] = path;
   if (key === undefined) return value;
   if (Array.isArray(current) || (current !== null && current !== undefined && typeof current !== 'object')) {
-    throw new UsageFailure(`${name} has no ${key} in it: give ${name} whole, as JSON`);
+    throw new UsageFailure(`${name} has no ${key}: set the whole of ${name}, as JSON`);
   }
   const entries = new Map(Object.entries(current ?? {}));
   const next = assignInto(entries.get(key), rest, { name: `${name}.${key}`, value });
@@ -65,12 +65,12 @@ function assignInto(
   return Object.fromEntries(entries);
 }
 
-/** A text, whatever it looks like; nothing takes the key out. */
+/** A value of `fields`: always a text. An empty value removes the key. */
 function mapText(text: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** JSON where it is JSON, else the text; nothing is null. A field that the contract knows as a text stays one. */
+/** Parses JSON where it is JSON, else takes the text. An empty value is null. A field that is a text in the contract stays one. */
 function readValue(text: string, schema: z.ZodType | undefined, inner: readonly string[]): unknown {
   if (text === '') return null;
   const value = parseJson(text);

@@ -30,7 +30,7 @@ export async function collectorsCreateCommand(
   );
 }
 
-/** `upwave collectors update <id|name>`: sets the fields that are named, and leaves the rest as they are. */
+/** `upwave collectors update <id|name>`: sets the named fields, and leaves the others as they are. */
 export async function collectorsUpdateCommand(
   idOrName: string,
   options: InventoryOptions & StatedFields,

@@ -12,8 +12,8 @@ import { combineFields, readOneStatement, readStatedFields, type StatedFields } 
 import { type InventoryOptions, withManagement } from './with-management.ts';
 
 /**
- * `upwave sources create <collector>`: one source, or all of an exported document. The service takes one a request
- * (collector-api.md §4.2), so the first that fails ends it; what was created until then is said.
+ * `upwave sources create <collector>`: creates one source, or every source of an exported document. The service takes one
+ * source in a request (collector-api.md §4.2). The first failure ends the command, which then names what it has created.
  */
 export async function sourcesCreateCommand(
   collectorIdOrName: string,
@@ -49,7 +49,7 @@ function draftOf(fields: Readonly<Record<string, unknown>>): SourceDraft {
   return { ...fields, sourceType };
 }
 
-/** `upwave sources update <collector> <source>`: sets the fields that are named, and leaves the rest as they are. */
+/** `upwave sources update <collector> <source>`: sets the named fields, and leaves the others as they are. */
 export async function sourcesUpdateCommand(
   inCollector: string,
   named: string,
@@ -75,7 +75,7 @@ export async function sourcesUpdateCommand(
   return reportChange(changed, { kind: 'source', json }, output);
 }
 
-/** `upwave sources delete <collector> <source>`: one source, for good. */
+/** `upwave sources delete <collector> <source>`: deletes one source for good. */
 export async function sourcesDeleteCommand(
   inCollector: string,
   named: string,

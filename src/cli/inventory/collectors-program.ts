@@ -7,7 +7,7 @@ export const whichCollector = ['<collector>', 'its id, or its name'] as const;
 export const fromOption = ['--from <file>', 'fields in a JSON or YAML file'] as const;
 const setOption = [
   '--set <name=value>',
-  'one field; JSON where it is JSON, `name=` empties it, `fields.team=core` sets one of many (repeatable)',
+  'one field: a text or JSON; `name=` clears it, `fields.team=core` sets one key of a map (repeatable)',
   collectAssignment,
 ] as const;
 export const accountOption = ['--account <name>', 'the account, where the config has several'] as const;
@@ -18,10 +18,13 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
   const collectors = program.command('collectors').description('the collectors of the account');
   collectors
     .command('list')
-    .description('every collector, or a part of them')
+    .description('all collectors, or those that match')
     .addOption(new Option('--filter <part>', 'only these').choices(['installed', 'hosted', 'dead', 'alive']))
     .addOption(
-      new Option('--offline-days <days>', 'installed ones last seen alive at least so many days ago')
+      new Option(
+        '--offline-days <days>',
+        'only installed collectors that were last seen alive at least this many days ago',
+      )
         .argParser(wholeDays)
         .conflicts('filter'),
     )
@@ -53,8 +56,8 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
     .action(run(async () => (await import('./delete-collectors.ts')).collectorsDeleteCommand));
   collectors
     .command('delete-offline')
-    .description('delete every installed collector that was away for long; asks first')
-    .requiredOption('--days <days>', 'last seen alive at least so many days ago', wholeDays)
+    .description('delete every installed collector that has been offline for long; asks first')
+    .requiredOption('--days <days>', 'last seen alive at least this many days ago', wholeDays)
     .option(...yesOption)
     .action(run(async () => (await import('./delete-collectors.ts')).collectorsDeleteOfflineCommand));
   for (const each of collectors.commands) each.option(...accountOption);

@@ -5,7 +5,7 @@ import { makeConsent } from '../shell/operator.ts';
 import { findCollector } from './find-collector.ts';
 import { type InventoryOptions, withManagement } from './with-management.ts';
 
-/** `upwave collectors delete <id|name>`: one collector, for good, with its sources. */
+/** `upwave collectors delete <id|name>`: deletes one collector and its sources for good. */
 export async function collectorsDeleteCommand(
   idOrName: string,
   options: InventoryOptions & { readonly yes: boolean },
@@ -26,7 +26,7 @@ export async function collectorsDeleteCommand(
 
 const namesShownMax = 10;
 
-/** `upwave collectors delete-offline --days N`: begins the deletion of every collector that was away so long. */
+/** `upwave collectors delete-offline --days N`: starts the deletion of every collector that has been offline this long. */
 export async function collectorsDeleteOfflineCommand(
   options: InventoryOptions & { readonly days: number; readonly yes: boolean },
   output: ConsoleOutput,
@@ -40,7 +40,7 @@ export async function collectorsDeleteOfflineCommand(
         output,
         options,
         { matching: 0, message: null },
-        () => `no collector was away for ${days} days`,
+        () => `no collector has been offline for ${days} days`,
       );
     }
     if (!(await ask(question(offline, days), stop))) {
@@ -61,7 +61,7 @@ export async function collectorsDeleteOfflineCommand(
 function question(offline: ReadonlyArray<{ readonly name: string }>, days: number): string {
   const names = offline.slice(0, namesShownMax).map(({ name }) => toPrintable(name));
   const more = offline.length > names.length ? ', …' : '';
-  return `delete ${offline.length} collectors that were away for ${days} days (${names.join(', ')}${more})?`;
+  return `delete ${offline.length} collectors that have been offline for ${days} days (${names.join(', ')}${more})?`;
 }
 
 /** Its shape is not documented (collector-api.md §4.1). */

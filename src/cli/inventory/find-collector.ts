@@ -9,9 +9,9 @@ import { UsageFailure } from '../shell/command.ts';
 import type { ServiceDesk } from './with-management.ts';
 
 /**
- * The collector that is meant: digits are an id first, anything else is a name. One whose name the service can't be asked
- * for is looked up in the whole list.
- * @throws CommandFailure when there is none
+ * Finds a collector by id or name: digits are tried as an id first. A name that a request cannot carry is looked up in the
+ * whole list.
+ * @throws CommandFailure when there is no such collector
  */
 export async function findCollector(desk: ServiceDesk, idOrName: string): Promise<Collector> {
   const { collectors } = desk.management;
@@ -32,10 +32,10 @@ export async function findCollector(desk: ServiceDesk, idOrName: string): Promis
   throw new UsageFailure(`no collector has ${what} ${toPrintable(idOrName)}`);
 }
 
-/** A source with the id that every listed one has. */
+/** A source with its id, which every listed source has. */
 export type FoundSource = Source & { readonly id: number };
 
-/** The source that is meant, by its id or its name. @throws CommandFailure when there is none */
+/** Finds a source by its id or its name. @throws CommandFailure when there is no such source */
 export async function findSource(
   desk: ServiceDesk,
   collector: Collector,
@@ -51,13 +51,13 @@ export async function findSource(
   );
 }
 
-/** `source 8 nginx-access`, fit to be shown. */
+/** `source 8 nginx-access`, made printable. */
 export function sourceLabel(source: { readonly id?: number | undefined; readonly name?: unknown }): string {
   const name = sourceNameOf(source);
   return toPrintable(`source ${source.id}${name === undefined ? '' : ` ${name}`}`);
 }
 
-/** undefined: the service knows none. @throws CommandFailure for any other failure */
+/** undefined: the service has no such resource. @throws CommandFailure for any other failure */
 function known<T>(desk: ServiceDesk, answer: Answer<T>): T | undefined {
   if (answer.ok) return answer.value;
   const isUnknown = answer.failure.kind === 'notFound' || isRefusedWith(answer.failure, 'InvalidCollector');

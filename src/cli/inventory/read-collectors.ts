@@ -17,7 +17,7 @@ export interface CollectorsListOptions extends InventoryOptions {
   readonly match?: string;
 }
 
-/** `upwave collectors list`: every collector of the account, or a part of them. */
+/** `upwave collectors list`: the collectors of the account, or those that match. */
 export async function collectorsListCommand(
   options: CollectorsListOptions,
   output: ConsoleOutput,
@@ -69,7 +69,7 @@ function showAlive(alive: boolean | null | undefined): string {
   return alive ? 'yes' : 'no';
 }
 
-/** To the minute, in UTC; what is no instant stays empty. */
+/** An instant to the minute, in UTC; anything else becomes an empty text. */
 function showInstant(at: number | null | undefined): string {
   const instant = new Date(at ?? Number.NaN);
   return Number.isNaN(instant.getTime()) ? '' : `${instant.toISOString().slice(0, 16)}Z`;

@@ -23,19 +23,19 @@ export function reportChange(
   );
 }
 
-/** Reports, before the update is tried once more, what someone else changed meanwhile. */
+/** Reports what someone else has changed meanwhile, before the update is tried once more. */
 export function reportConflict(
   { seen, now }: Conflict<object>,
   kind: ResourceKind,
   output: ConsoleOutput,
 ): void {
   const difference = renderDifference({ before: seen, after: now }, transientFields[kind]);
-  const what = difference.length === 0 ? ['(nothing that can be seen)'] : difference;
+  const what = difference.length === 0 ? ['(no visible difference)'] : difference;
   const head = 'someone else changed it meanwhile; trying once more on top of:';
   output.err.write(`${[head, ...indented(what)].join('\n')}\n`);
 }
 
-/** Change by themselves, and are left out. */
+/** Fields that change by themselves. Reports leave them out. */
 const transientFields: Readonly<Record<ResourceKind, readonly string[]>> = {
   collector: collectorAccess.transient,
   source: sourceAccess.transient,

@@ -3,7 +3,7 @@ import { collectorAccess, sourceAccess } from '../../contract/collector-manageme
 import { UsageFailure } from '../shell/command.ts';
 import type { Assignment } from './assignments.ts';
 
-/** What a `--set` is for. Only a create states the type of a collector. */
+/** The request that a `--set` is for. Only a create may set the type of a collector. */
 export type SetFor = 'new collector' | 'collector' | 'source';
 
 /**
@@ -29,8 +29,8 @@ function collectorComplaint(name: string, setFor: SetFor): string | undefined {
 }
 
 /**
- * Checks the fields of a file for a new collector. What the service sets itself may stand there: the file may be what
- * `collectors show --json` printed. @throws CommandFailure with every field that no collector has
+ * Checks the fields of a file for a new collector. Fields that the service sets itself are allowed: the file may be the output
+ * of `collectors show --json`. @throws CommandFailure with every field that no collector has
  */
 export function checkKnownFields(names: readonly string[], file: string): void {
   const known = Object.values(collectorAccess).flat();
@@ -40,16 +40,16 @@ export function checkKnownFields(names: readonly string[], file: string): void {
   if (complaints.length > 0) throw new UsageFailure(`${file}: ${complaints.join('; ')}`);
 }
 
-/** Fields of a file for a source that look like slips. Each may be a field of its type, so it is sent all the same. */
+/** Fields of a source file that look misspelled. Each may be a field of the source's type, so it is sent nevertheless. */
 export function likelySlips(names: readonly string[]): readonly string[] {
   const known = Object.values(sourceAccess).flat();
   return names.flatMap((name) => {
     const nearest = isOneOf(known, name) ? undefined : nearestField(name);
-    return nearest === undefined ? [] : [`is "${name}" a slip of "${nearest}"? It is sent as it is`];
+    return nearest === undefined ? [] : [`is "${name}" a typo for "${nearest}"? It is sent as it is`];
   });
 }
 
-/** Types of sources have fields of their own, so an unknown name is refused only where it looks like a slip. */
+/** Source types have fields of their own, so an unknown name is refused only where it looks like a typo. */
 function sourceComplaint(name: string): string | undefined {
   const { modifiable, notModifiable, transient } = sourceAccess;
   if (isOneOf(notModifiable, name) || isOneOf(transient, name))
@@ -57,12 +57,12 @@ function sourceComplaint(name: string): string | undefined {
   if (isOneOf(modifiable, name)) return undefined;
   const nearest = nearestField(name);
   if (nearest === undefined) return undefined;
-  return `is "${name}" a slip of "${nearest}"? If not, give it in a file: --from FILE`;
+  return `is "${name}" a typo for "${nearest}"? If not, set it in a file: --from FILE`;
 }
 
 function nearestField(name: string): string | undefined {
   const nearest = nearestText(name, sourceAccess.modifiable);
-  // `scanInterval` is no slip of `interval`.
+  // `scanInterval` is no typo for `interval`.
   return nearest === undefined || Math.abs(nearest.length - name.length) > 2 ? undefined : nearest;
 }
 

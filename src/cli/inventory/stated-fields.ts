@@ -4,7 +4,7 @@ import { orUsageFailure } from '../shell/open-config.ts';
 import { type Assignment, applyAssignments, type KnownFields } from './assignments.ts';
 import { checkKnownFields, checkSettable, type SetFor } from './settable-fields.ts';
 
-/** What the command line states for a create or an update. */
+/** The fields that the command line gives for a create or an update. */
 export interface StatedFields {
   /** A JSON or YAML file. */
   readonly from?: string;
@@ -14,15 +14,15 @@ export interface StatedFields {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads `--from FILE`: the fields themselves, or under the name that the API wraps them in. A document of another day may
- * hold fields that nobody can set; `--set` may not. A new collector gets no field that no collector has.
- * @returns one entry without a file, and one for each of a list
+ * Reads `--from FILE`: the fields themselves, or below the name in which the API wraps them. An exported document may have
+ * fields that nobody can set; `--set` may not name such fields. A file for a new collector may have only known fields.
+ * @returns one entry without a file, and one entry for each item of a list
  * @throws CommandFailure when the file is unreadable or holds something else, or a field is wrong
  */
 export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFor): readonly Fields[] {
   checkSettable(set, setFor);
   if (from === undefined && set.length === 0) {
-    throw new UsageFailure('state the fields: --from FILE, or --set name=value');
+    throw new UsageFailure('no fields given: use --from FILE, or --set name=value');
   }
   if (from === undefined) return [{}];
   const wrapper = wrapperOf(setFor);

@@ -17,14 +17,14 @@ import { makeServiceReporter, noAnswer } from '../shell/service-notes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
 
 export interface InventoryOptions extends GlobalOptions {
-  /** Which one is meant, where the config has several. */
+  /** The account, where the config has several. */
   readonly account?: string;
 }
 
-/** What a command needs to speak to the service. */
+/** What a command needs to call the service. */
 export interface ServiceDesk {
   readonly management: ManagementClient;
-  /** Fires when the person gives up. */
+  /** Fires when the operator presses Ctrl-C. */
   readonly stop: AbortSignal;
   /** The value of an answer. @throws CommandFailure in words for a person, when there is none */
   orFail<T>(answer: Answer<T>): T;
@@ -54,7 +54,7 @@ export async function withManagement<T>(
   }
 }
 
-/** @throws CommandFailure when none is named and there are several, or the name is unknown */
+/** @throws CommandFailure when the name is unknown, or is missing where there are several accounts */
 function chooseAccount(config: Config, named: string | undefined): AccountConfig {
   const accounts = accountConfigsOf(config);
   const [first] = accounts;
@@ -67,7 +67,7 @@ function chooseAccount(config: Config, named: string | undefined): AccountConfig
   if (named === undefined) throw new UsageFailure(`name the account with --account; ${choice}`);
   const nearest = nearestText(named, names);
   const hint = nearest === undefined ? choice : `did you mean ${nearest}?`;
-  throw new UsageFailure(`no account is called ${toPrintable(named)}; ${hint}`);
+  throw new UsageFailure(`there is no account ${toPrintable(named)}; ${hint}`);
 }
 
 function commandFailure(failure: ServiceFailure, config: AccountConfig): CommandFailure {
@@ -93,7 +93,7 @@ function commandFailure(failure: ServiceFailure, config: AccountConfig): Command
 }
 
 function wordsOf(failure: ServiceFailure): string {
-  // The service's own words hold the code already.
+  // The service's own message contains the code already.
   if (failure.kind === 'refused') return failure.detail;
   const words = describeFailure(failure);
   const isInDoubt = (failure.kind === 'unavailable' || failure.kind === 'cancelled') && failure.sent;

@@ -35,7 +35,7 @@ function wordsOf(result: SendResult): string {
   return result.kind === 'sent' ? 'sent' : `${result.kind}: ${result.reason}`;
 }
 
-/** @throws CommandFailure where there is none, or none of that name */
+/** @throws CommandFailure when the config has no receiver, or none with this name */
 function chosen(receivers: readonly Receiver[], name: string | undefined): readonly Receiver[] {
   const found = name === undefined ? receivers : receivers.filter((receiver) => receiver.name === name);
   if (found.length > 0) return found;
@@ -45,7 +45,7 @@ function chosen(receivers: readonly Receiver[], name: string | undefined): reado
   const message =
     names.length === 0
       ? 'the config has no receivers: list them under notify:'
-      : `no receiver is called ${name ?? ''}; ${hint}`;
+      : `there is no receiver ${name ?? ''}; ${hint}`;
   throw new UsageFailure(toPrintable(message));
 }
 

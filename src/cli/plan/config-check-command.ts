@@ -13,13 +13,13 @@ import { checkFleet, type FleetCheck } from './fleet-check.ts';
 import { policyLines } from './policy-lines.ts';
 
 export interface ConfigCheckOptions extends CommandOptions {
-  /** Also hold the policies against the inventory. */
+  /** Also compare the policies with the inventory. */
   readonly fleet: boolean;
-  /** Show the whole config instead, with its defaults. */
+  /** Print the whole config instead, with its defaults. */
   readonly print: boolean;
 }
 
-/** `upwave config check`: every problem at once, each with its line; or what the file says, in short or as a whole. */
+/** `upwave config check`: every problem at once, each with its line; or a summary of the config, or the whole config. */
 export async function configCheckCommand(
   options: ConfigCheckOptions,
   output: ConsoleOutput,
@@ -41,7 +41,7 @@ export async function configCheckCommand(
 }
 
 async function readFleet(config: Config, output: ConsoleOutput): Promise<FleetCheck> {
-  // What asks the service is loaded only when it is to be asked.
+  // Modules for the service are loaded only when a request is needed.
   const { readPlans } = await import('./read-plans.ts');
   return checkFleet(await readPlans(config, config.rollouts, output));
 }

@@ -57,7 +57,7 @@ export async function diffCommand(
   return exitCodes.done;
 }
 
-/** The settings that differ of these policies, and of all that is no policy. */
+/** The settings of these policies that differ, and those outside of policies. */
 function ofPolicies(
   preview: ReloadPreviewBody,
   policies: readonly Policy[],
@@ -73,7 +73,7 @@ function ofPolicies(
   };
 }
 
-/** The daemon may run elsewhere, by a file of its own. */
+/** The daemon may run on another machine, with a config file of its own. */
 function noteOtherFile(
   config: Config,
   { configs }: ReloadPreviewBody,
@@ -89,7 +89,7 @@ function noteOtherFile(
   );
   if (other.length === 0) return;
   output.err.write(
-    `note: the daemon's own file has another ${other.join(', ')} than ${options.config}. Settings are compared by the daemon's file, plans by this file\n`,
+    `note: ${other.join(', ')} differs between the daemon's own file and ${options.config}. Settings are compared with the daemon's file, plans with this file\n`,
   );
 }
 
@@ -104,7 +104,7 @@ interface Known {
   readonly memory: PlanMemory;
 }
 
-/** The policies of this config that are meant: all, the named one, or that of the named rollout. @throws CommandFailure */
+/** The policies to compare: all, the named one, or that of the named rollout. @throws CommandFailure */
 function choosePolicies(
   { rollouts: policies }: Config,
   rollouts: readonly RolloutStatus[],
@@ -119,11 +119,11 @@ function choosePolicies(
     const names = policies.map(({ name }) => name);
     const nearest = nearestText(named, [...names, ...rollouts.map(({ id }) => id)]);
     const offer = nearest === undefined ? `the config has ${names.join(', ')}` : `did you mean ${nearest}?`;
-    throw new UsageFailure(`no policy and no rollout is called ${named}; ${offer}`);
+    throw new UsageFailure(`there is no policy or rollout ${named}; ${offer}`);
   }
   if (rollout.kind === 'rollback')
     throw new UsageFailure(
-      `${named} is a rollback: name the rollout that it takes back, ${rollout.rollbackOf}`,
+      `${named} is a rollback: name the rollout that it rolls back, ${rollout.rollbackOf}`,
     );
   const own = policies.find(({ name }) => name === rollout.policy);
   if (own === undefined)

@@ -8,20 +8,20 @@ import { unselected } from './plan-figures.ts';
 import type { PolicyPlan } from './read-plans.ts';
 import { overlapWords } from './render-plan.ts';
 
-/** What an inventory shows of a config. */
+/** How a config fits an inventory. */
 export interface FleetCheck {
   readonly policies: ReadonlyArray<{
     readonly policy: string;
-    /** Collectors that it selects, whatever build they run; null where it has no target, and was not held against any. */
+    /** How many collectors it selects, whatever build they run; null where the policy has no target, and was not checked. */
     readonly selected: number | null;
     readonly words: string;
   }>;
   readonly overlaps: readonly Overlap[];
-  /** What is most likely a mistake, for a person. */
+  /** Likely mistakes, in words. */
   readonly warnings: readonly string[];
 }
 
-/** Holds the selections of policies against the inventory: which one matches nothing, and which two the same. */
+/** Compares the selections of policies with the inventory: finds those that match nothing, and pairs that overlap. */
 export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
   const claims = plans.map(claimOf);
   const overlaps = findOverlaps(claims.flatMap((claim) => (claim === undefined ? [] : [claim])));

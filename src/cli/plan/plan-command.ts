@@ -64,7 +64,7 @@ function choosePolicies(config: Config, named: string | undefined): readonly Pol
   const policy = config.rollouts.find(({ name }) => name === named);
   if (policy !== undefined) return [policy];
   const names = config.rollouts.map(({ name }) => name).join(', ');
-  throw new UsageFailure(`no policy is called ${named}; there are ${names}`);
+  throw new UsageFailure(`there is no policy ${named}; the config has ${names}`);
 }
 
 function claimOf({ policy, account, reading }: PolicyPlan): PolicyClaim {

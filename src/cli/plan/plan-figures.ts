@@ -8,7 +8,7 @@ import type { Plan } from '../../rollout/planning/plan.ts';
 import { type Estimate, estimateRemainder } from '../../rollout/status/estimate.ts';
 import { type WindowStatus, windowOf } from '../../rollout/status/window.ts';
 
-/** What a plan comes to, in figures; both ways of showing it are made of these. */
+/** The figures of a plan, for its text and its JSON. */
 export interface PlanFigures {
   readonly planned: number;
   /** Collectors that the policy selects, whether they need the build or not. */
@@ -29,15 +29,15 @@ export interface WaveFigures {
   readonly strata: number;
   readonly soakMs: DurationMs;
   readonly failuresAllowed: number;
-  /** As the policy says it: `1%`. */
+  /** As written in the policy: `1%`. */
   readonly maxFailures: string;
   readonly approval: boolean;
   readonly gates: readonly string[];
-  /** Members that caps make wait for each other: the longest such chain. */
+  /** The longest chain of members that wait for each other because of a cap. */
   readonly chain: number;
 }
 
-/** Reckons what a plan comes to when it begins now. */
+/** Computes the figures of a plan that starts now. */
 export function assessPlan(
   policy: Policy,
   plan: Plan,
@@ -79,7 +79,7 @@ export function assessPlan(
   };
 }
 
-/** Reasons by which the policy's own selection leaves a collector out. */
+/** The reasons of the policy's own selection for leaving a collector out. */
 export const unselected: ReadonlySet<PlanExclusion> = new Set(['notSelected', 'excluded']);
 
 function fullWindowOf(policy: Policy, now: EpochMs): PlanFigures['window'] {

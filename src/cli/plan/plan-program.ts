@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { urlOption } from '../rollouts/verbs-program.ts';
 import type { CommandRunner } from '../shell/command.ts';
 
-/** Adds `upwave plan`, `upwave diff` and `upwave config check`: what would be done. Nothing is written. */
+/** Adds `upwave plan`, `upwave diff` and `upwave config check`, which write nothing. */
 export function addPlanProgram(program: Command, run: CommandRunner): void {
   program
     .command('plan')
@@ -14,7 +14,7 @@ export function addPlanProgram(program: Command, run: CommandRunner): void {
     .action(run(async () => (await import('./plan-command.ts')).planCommand));
   program
     .command('diff')
-    .argument('[policy|rollout]', 'a policy, or a rollout by its id; all policies, where left out')
+    .argument('[policy|rollout]', 'a policy, or a rollout by its id; default: all policies')
     .description(
       'what has changed since the running or last rollout: collectors that are new, gone or in another wave, the target, and settings that the daemon has not read yet; writes nothing',
     )
@@ -24,12 +24,12 @@ export function addPlanProgram(program: Command, run: CommandRunner): void {
     .command('config')
     .description('about the config file')
     .command('check')
-    .description('find every mistake in it, each with its line')
+    .description('report every mistake in the config file, each with its line')
     .option(
       '--fleet',
       'also read the inventory: which policy matches nothing, and which two claim the same collectors',
       false,
     )
-    .option('--print', 'show the whole config as it is understood: defaults filled in, secrets masked', false)
+    .option('--print', 'print the whole config with its defaults, secrets masked', false)
     .action(run(async () => (await import('./config-check-command.ts')).configCheckCommand));
 }

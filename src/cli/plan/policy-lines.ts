@@ -2,7 +2,7 @@ import { formatDuration } from '../../base/time.ts';
 import { effectiveWindow } from '../../config/show/effective-policy.ts';
 import { formatAmount, type Policy } from '../../rollout/model/policy.ts';
 
-/** A policy in short: where to and how fast, its waves, when it may start, and who has to say yes. */
+/** A summary of a policy: target, speed, waves, windows and approvals. */
 export function policyLines(policy: Policy): readonly string[] {
   const { name, target, concurrency, schedule, timeZone } = policy;
   const waves = policy.waves.map(

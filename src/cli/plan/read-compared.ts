@@ -8,12 +8,12 @@ import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 type Reads = Pick<AdminClient, 'searchUpgrades'>;
 
-/** A rollout with its members, for a plan that is compared with it. */
+/** A rollout with its members, to compare a plan with. */
 export interface ReadRollout extends ComparedRollout {
   readonly status: RolloutStatus;
 }
 
-/** The rollout of a policy that a fresh plan is compared with: the running one, else the last. No rollback is a plan. */
+/** The rollout of a policy that a fresh plan is compared with: the running one, else the last. Rollbacks are left out. */
 export function comparedOf(rollouts: readonly RolloutStatus[], policy: string): RolloutStatus | undefined {
   const own = rollouts.filter((rollout) => rollout.policy === policy && rollout.kind === 'upgrade');
   return own.find(({ endedAt }) => endedAt === null) ?? own[0];
@@ -34,7 +34,7 @@ export async function readMembers(client: Reads, status: RolloutStatus): Promise
   return { status, targetBuild: status.targetBuild, members };
 }
 
-/** What the daemon knows beside the policy and the service: holds, failures of this build, and other rollouts' claims. */
+/** What only the daemon knows: holds, failures of this build, and collectors in other rollouts. */
 export function memoryOf(
   { builds, collectors }: HeldThingsBody,
   compared: ReadRollout | undefined,
@@ -55,7 +55,7 @@ export function memoryOf(
   };
 }
 
-/** A rollout that runs retries its failures; once it has ended, the next one leaves them out. */
+/** A running rollout retries its failures. After its end, the next rollout leaves them out. */
 function failedBefore(compared: ReadRollout | undefined, targetBuild: string): ReadonlySet<number> {
   if (compared === undefined || !isSameBuild(compared.targetBuild, targetBuild)) return new Set();
   const { endedAt, state } = compared.status;

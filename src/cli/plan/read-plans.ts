@@ -19,26 +19,26 @@ import { stopSignal } from '../shell/stop-signal.ts';
 /** What a rollout of a policy would do now. */
 export interface PolicyPlan {
   readonly policy: Policy;
-  /** Of the policy, where the config has several. */
+  /** The account of the policy, where the config has several. */
   readonly account?: string | undefined;
   readonly reading: PlanReading;
 }
 
-/** What a plan is made from, beside the policy and the service. */
+/** Inputs of a plan beside the policy and the service. */
 export interface PlanBasis {
-  /** The id of a rollout: the same one seats collectors in the same waves. */
+  /** The id of a rollout. The same id puts the same collectors into the same waves. */
   readonly seed: string;
   readonly memory: PlanMemory;
   /** The fleet that the plan is made for. */
   readonly fleetOf: (fleet: FleetSnapshot, targetBuild: string) => FleetSnapshot;
 }
 
-/** What is omitted is that of a first rollout, with nothing remembered. */
+/** Omitted inputs are those of a first rollout. */
 type BasisOf = (policy: Policy) => Partial<PlanBasis>;
 
 /**
- * Reads the service, and makes the plan of each of these policies. It writes nothing there. A person learns where the
- * account moved, and what the inventory leaves out. @throws CommandFailure
+ * Reads the service, and makes the plan of each of these policies. It writes nothing. Notes on stderr say where the account
+ * has moved, and which rows of the inventory were unreadable. @throws CommandFailure
  */
 export async function readPlans(
   config: Config,

@@ -13,17 +13,17 @@ import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { fitLines, usualWidth } from '../rollouts/fit-lines.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 
-/** A fresh plan of a policy beside its running or last rollout. */
+/** A new plan of a policy beside its running or last rollout. */
 export type PolicyDiff = {
   readonly policy: string;
-  /** undefined: there was none yet. */
+  /** undefined: the policy has had no rollout. */
   readonly rollout: RolloutStatus | undefined;
 } & (
   | { readonly kind: 'noTarget'; readonly why: NoTarget }
   | { readonly kind: 'compared'; readonly plan: Plan; readonly difference: PlanDifference }
 );
 
-/** What a rollout started now would do otherwise than the compared one, a line for each kind of difference. */
+/** How a rollout that starts now would differ from the compared one, one line for each kind of difference. */
 export function renderDiff(
   diff: PolicyDiff,
   { paint, columns = usualWidth }: Pick<ConsoleOutput, 'paint' | 'columns'>,

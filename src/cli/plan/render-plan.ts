@@ -19,8 +19,8 @@ import { windowWords } from '../rollouts/waiting-words.ts';
 import type { PlanFigures, WaveFigures } from './plan-figures.ts';
 
 /**
- * A plan for a person: waves, collectors left out with their reasons, time, requests and warnings.
- * @param columns of the terminal; left out: nobody watches
+ * A plan as text: waves, collectors left out with their reasons, time, requests and warnings.
+ * @param columns the width of the terminal; absent where the output is no terminal
  */
 export function renderPlan(
   policy: Policy,
@@ -47,7 +47,7 @@ export function renderPlan(
   return [head, ...lines.flatMap((line) => fitted(line, columns))].join('\n');
 }
 
-/** A sentence that is too long for the terminal, under its first word or label; a table has lines of its own. */
+/** Wraps a sentence that is too long for the terminal, below its first word or label. Tables are left as they are. */
 function fitted(line: string, columns: number | undefined): readonly string[] {
   if (columns === undefined || line.length <= columns || line.includes('\n')) return [line];
   const [label = ''] = /^[a-z ]{1,16}:/.exec(line) ?? [];
@@ -75,7 +75,7 @@ export function renderMembers(plan: Plan): string {
 /** Two policies that want the same collectors, in words. */
 export function overlapWords({ policies: [first, second], count, names }: Overlap): string {
   const more = count > names.length ? ', …' : '';
-  return `${first} and ${second} both claim ${counted(count, 'collector')} (${toPrintable(names.join(', '))}${more}); whichever plans first takes them`;
+  return `${first} and ${second} both claim ${counted(count, 'collector')} (${toPrintable(names.join(', '))}${more}); the policy that plans first gets them`;
 }
 
 function waveTable({ waves, strata }: PlanFigures): string {
@@ -112,7 +112,7 @@ function unmatchedLines(policy: Policy, plan: Plan): readonly string[] {
 }
 
 function uncoveredLines({ strata: { total, uncovered }, waves }: PlanFigures): readonly string[] {
-  // With one wave there is none before the last, and nothing else could be said.
+  // A single wave has no wave before it, so the line would always be the same.
   if (uncovered.count === 0 || waves.length < 2) return [];
   const more = uncovered.count > uncovered.labels.length ? '; …' : '';
   const labels = toPrintable(uncovered.labels.join('; '));
@@ -129,7 +129,9 @@ function chainLines({ maxInFlightPer }: Policy, { waves }: PlanFigures): readonl
   if (longest.chain <= 1) return [];
   const caps = maxInFlightPer.map(({ key, cap }) => `${key}: ${cap}`).join(', ');
   return [
-    toPrintable(`caps: in wave ${longest.name} up to ${longest.chain} have to follow one another (${caps})`),
+    toPrintable(
+      `caps: in wave ${longest.name} up to ${longest.chain} collectors have to wait for each other (${caps})`,
+    ),
   ];
 }
 
@@ -139,7 +141,7 @@ function windowLines({ upgrade }: Policy, { window }: PlanFigures, now: EpochMs)
   if (!window.isLongEnough) {
     const expected = formatDuration(upgrade.expectMs);
     lines.push(
-      `window: none is open as long as an upgrade is expected to take (${expected}): nothing would start`,
+      `window: none is open as long as an upgrade is expected to take (${expected}), so nothing would start`,
     );
   }
   return lines;
@@ -147,11 +149,11 @@ function windowLines({ upgrade }: Policy, { window }: PlanFigures, now: EpochMs)
 
 function estimateLine(policy: Policy, { estimate, waves }: PlanFigures, now: EpochMs): string {
   const { endsAt, plusMinusMs, requests } = estimate;
-  if (endsAt === null) return `needs about ${requests} requests, and finds no room in its windows`;
+  if (endsAt === null) return `needs about ${requests} requests, and does not fit its windows`;
   const lasts = `${formatDuration(endsAt - now)} (±${formatDuration(plusMinusMs)})`;
   const isApproved = policy.approval || waves.some(({ approval }) => approval);
-  // When it would end depends on a person then.
-  const end = isApproved ? 'the wait for approval aside' : `would end about ${etaInstant(endsAt, now)}`;
+  // Without an approval nobody knows the end.
+  const end = isApproved ? 'without the wait for approval' : `would end about ${etaInstant(endsAt, now)}`;
   return `takes about ${lasts} and ${requests} requests, ${end}`;
 }
 
@@ -163,5 +165,5 @@ function leftOutLines(plan: Plan): readonly string[] {
 function unknownLines({ target: { minimumAgeMs } }: Policy): readonly string[] {
   if (minimumAgeMs === 0) return [];
   const age = formatDuration(minimumAgeMs);
-  return [`only the daemon knows how old the build is (it has to be ${age}), and what is held`];
+  return [`only the daemon knows the age of the build (at least ${age} is required), and what is held`];
 }

@@ -6,13 +6,13 @@ import { failedStates } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { UsageFailure } from '../shell/command.ts';
 
-/** Fewer say little about the next rollout. */
+/** Fewer upgrades say little about the next rollout. */
 const upgradesMin = 20;
 
-/** So many rollouts are searched for one to learn from. */
+/** How many rollouts are searched for one to learn from. */
 const rolloutsMax = 100;
 
-/** What is asked of the daemon. */
+/** The calls to the daemon that this module needs. */
 export interface CourseReads {
   pageRollouts(page: { readonly limit: number }): Promise<{ readonly rollouts: readonly KnownRollout[] }>;
   readEvents(
@@ -29,8 +29,8 @@ type KnownEvent = Pick<
 type KnownRollout = Pick<RolloutStatus, 'id' | 'policy' | 'kind' | 'state' | 'counts'>;
 
 /**
- * How upgrades went in the last rollout of the policy that came to its end: up to 1,000 of its latest successes, and its
- * failures. @throws CommandFailure when there is none
+ * Reads how upgrades went in the last completed rollout of the policy: up to 1,000 of its latest successes, and its
+ * failures. @throws CommandFailure when there is no such rollout
  */
 export async function learnCourse(client: CourseReads, policy: string): Promise<UsualCourse> {
   const { rollouts } = await client.pageRollouts({ limit: rolloutsMax });
@@ -40,7 +40,7 @@ export async function learnCourse(client: CourseReads, policy: string): Promise<
   );
   if (ended === undefined)
     throw new UsageFailure(
-      `${policy} has no ended rollout with ${upgradesMin} upgrades to learn from; leave out --learn`,
+      `${policy} has no ended rollout with at least ${upgradesMin} upgrades to learn from; leave out --learn`,
     );
   const { id, counts } = ended;
   const readLatest = (type: string) => client.readEvents(id, { type, limit: eventsMax });
@@ -60,13 +60,13 @@ export async function learnCourse(client: CourseReads, policy: string): Promise<
 }
 
 /**
- * How long its task ran: without the verification, and without half of the time in which nobody saw that it had ended, since
- * a rehearsal has polls and verifications of its own.
+ * How long its task ran. The verification, and half of the last poll interval, are subtracted, because a rehearsal adds
+ * polls and verifications of its own.
  */
 function taskDurationOf(success: KnownEvent, taskEnd: KnownEvent | undefined): DurationMs | undefined {
   if (success.durationMs === undefined || taskEnd === undefined) return undefined;
   return Math.max(0, success.durationMs - (success.at - taskEnd.at) - (taskEnd.seenDelayMs ?? 0) / 2);
 }
 
-/** Ends of a rollout in which no build was stopped. */
+/** States of completed rollouts, in which every upgrade had its turn. */
 const endStates: ReadonlySet<string> = new Set(['succeeded', 'finishedWithFailures']);

@@ -14,13 +14,13 @@ import { UsageFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { parseJson } from '../shell/option-values.ts';
 
-/** What is rehearsed on. */
+/** The fleet and build of a rehearsal. */
 export interface RehearsedFleet {
   readonly targetBuild: string;
   readonly snapshot: FleetSnapshot;
 }
 
-/** 10,000 collectors with many fields are 20 MB. */
+/** Limit for the file: 10,000 collectors with many fields take 20 MB. */
 const fileBytesMax = 200 * 1024 * 1024;
 
 const FleetFile = z.object({ collectors: z.array(z.unknown()) });

@@ -91,7 +91,7 @@ async function play(
     const results = await playUntilSettled(pool, policy, seeds);
     const rehearsal = summarize(results, scene.beganAt);
     if (!isVaried || rehearsal.harmed.worst === 0) return { rehearsal, variants: [] };
-    // All over the same seeds, the policy as it is first.
+    // All variants play the same seeds. The unchanged policy comes first.
     const variants: RehearsedVariant[] = [
       { name: 'as it is', rehearsal: summarize(results.slice(0, few.length), scene.beganAt) },
     ];
@@ -103,10 +103,10 @@ async function play(
   }
 }
 
-/** So many seeds at once, that all processes have work to the end. */
+/** Seeds in one batch: enough to keep all processes busy to the end. */
 const seedsPerBatch = 50;
 
-/** Plays all seeds, or as many as it takes until more would show nothing new. */
+/** Plays seeds until all are played, or more would show nothing new. */
 async function playUntilSettled(
   pool: SeedPool,
   policy: Policy,
@@ -118,10 +118,10 @@ async function playUntilSettled(
   return results;
 }
 
-/** A variant is compared by its median, for which a quarter of the seeds will do. */
+/** A variant is compared by its median. A quarter of the seeds is enough for that. */
 const variantSeedsShare = 4;
 
-/** The leader of a real daemon pauses for less than a second; at this size such pauses are a hundredth of an upgrade. */
+/** The leader of a real daemon pauses for less than a second. At this fleet size, such pauses are 1 % of an upgrade. */
 const breathPerCollectorMs: DurationMs = 6;
 
 function breathFor(planned: number): DurationMs {
@@ -137,8 +137,8 @@ function choosePolicy({ rollouts }: Config, named: string | undefined): Policy {
   const policy = named === undefined ? rollouts[0] : rollouts.find(({ name }) => name === named);
   if (policy !== undefined && (named !== undefined || rollouts.length === 1)) return policy;
   const names = rollouts.map(({ name }) => name).join(', ');
-  const problem = named === undefined ? 'name one policy' : `no policy is called ${named}`;
-  throw new UsageFailure(`${problem}; there are ${names}`);
+  const problem = named === undefined ? 'name one policy' : `there is no policy ${named}`;
+  throw new UsageFailure(`${problem}; the config has ${names}`);
 }
 
 function openWhatIf(path: string | undefined, occasion: Occasion): WhatIf {

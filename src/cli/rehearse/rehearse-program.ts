@@ -4,32 +4,32 @@ import { urlOption } from '../rollouts/verbs-program.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import { countUpTo } from '../shell/option-values.ts';
 
-/** More show nothing new. */
+/** More seeds show nothing new. */
 const seedsMax = 10_000;
 
 /** Adds `upwave rehearse`. */
 export function addRehearseProgram(program: Command, run: CommandRunner): void {
   program
     .command('rehearse')
-    .argument('[policy]', 'which one, where the config has several')
+    .argument('[policy]', 'the policy, where the config has several')
     .description(
-      'play a policy in virtual time against your fleet: waves over time, collectors that a bad build harms, when it holds; writes nothing to the service',
+      'play a policy in virtual time against your fleet: waves over time, harm of a bad build, holds; writes nothing to the service',
     )
     .option('--fleet <file>', 'the fleet from this file, as `collectors list --json` writes it')
     .option('--build <build>', 'the build, instead of the target of the policy')
     .option('--what-if <file>', 'what breaks, and what the service, gates and people do')
     .option('--learn', 'ask the daemon how long upgrades took and how many failed in the last rollout', false)
     .option(...urlOption)
-    .option('--seeds <count>', 'how many rollouts are played', countUpTo(seedsMax), 200)
-    .option('--at <instant>', 'when it begins, such as 2026-11-22T21:00Z; now, where left out', instant)
-    .option('--html <file>', 'also write it as a page')
+    .option('--seeds <count>', 'how many rollouts to play', countUpTo(seedsMax), 200)
+    .option('--at <instant>', 'when the rollout starts, such as 2026-11-22T21:00Z; default: now', instant)
+    .option('--html <file>', 'also write the result as an HTML page')
     .option(
       '--fail-if <condition>',
-      'exit with 1 if this is so, such as `harmed.p95 > 5` (repeatable)',
+      'exit with 1 if this condition is true, such as `harmed.p95 > 5` (repeatable)',
       (condition: string, before: readonly string[]) => [...before, condition],
       [] as readonly string[],
     )
-    .option('--no-variants', 'do not play what would have caught it earlier')
+    .option('--no-variants', 'do not play variants of the policy that would catch a bad build earlier')
     .action(run(async () => (await import('./rehearse-command.ts')).rehearseCommand));
 }
 

@@ -13,10 +13,10 @@ import {
 import { fitLines, usualWidth } from '../rollouts/fit-lines.ts';
 import { renderTable } from '../shell/render-table.ts';
 
-/** The strata that a person reads; the JSON has all. */
+/** How many strata the text shows; the JSON has all. */
 const heldMax = 5;
 
-/** A rehearsal for a person, in 80 columns. */
+/** A rehearsal as text of 80 columns. */
 export function renderRehearsal(shown: Shown): string {
   const { policy, targetBuild, rehearsal, timeZone } = shown;
   const begins = `${clockWords(rehearsal.beganAt, shown)} ${timeZone}`;

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { playSeed, type Scene, type SeedResult } from '../../rehearsal/play/play-seed.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 
-/** What one process is asked to play. */
+/** One order for a process: the seeds to play. */
 export interface SeedOrder {
   readonly policy: Policy;
   readonly seed: number;
@@ -13,17 +13,17 @@ export interface SeedOrder {
 
 /** Plays seeds in several processes. */
 export interface SeedPool {
-  /** In the order of the seeds. */
+  /** Results in the order of the seeds. */
   play(policy: Policy, seeds: readonly number[]): Promise<readonly SeedResult[]>;
   close(): void;
 }
 
 const processesMax = 16;
 
-/** A process takes as long to start as a rollout of so many collectors to play. */
+/** Starting a process takes as long as playing a rollout of this many collectors. */
 const worthProcess = 5_000;
 
-/** @param upgrades that are to be played, over all seeds: few of them are played in this process */
+/** @param upgrades how many all seeds play together; few of them are played in this process */
 export function makeSeedPool(scene: Scene, upgrades: number): SeedPool {
   const size = Math.min(availableParallelism(), processesMax, Math.floor(upgrades / worthProcess));
   if (size < 2) {
@@ -54,12 +54,12 @@ export function makeSeedPool(scene: Scene, upgrades: number): SeedPool {
   };
 }
 
-/** A rollout makes garbage only: with room for more of it, it is collected less often. */
+/** A played rollout leaves only garbage. A larger young generation makes collections rarer. */
 const youngSpace = '--max-semi-space-size=64';
 
 function startChild(scene: Scene): ChildProcess {
   const { path, execArgv } = entryFile();
-  // It needs nothing of our environment, which may hold secrets.
+  // The process needs none of our environment, which may hold secrets.
   const child = fork(path, [], { execArgv: [...execArgv, youngSpace], serialization: 'advanced', env: {} });
   child.send(scene);
   return child;
@@ -77,7 +77,7 @@ function ask(child: ChildProcess, order: SeedOrder): Promise<SeedResult> {
   });
 }
 
-/** Compiled, the entry file is our neighbour; from source (tests, development) it needs the TypeScript loader. */
+/** When compiled, the entry file is beside this one. From source (tests, development) it needs the TypeScript loader. */
 function entryFile(): { readonly path: string; readonly execArgv: readonly string[] } {
   const self = fileURLToPath(import.meta.url);
   if (!self.endsWith('.ts')) return { path: self.replace('seed-pool.js', 'seed-process.js'), execArgv: [] };

@@ -1,4 +1,4 @@
-/** Plays seeds for `seed-pool.ts`, and ends with it: the first message is the scene, each other one an order. */
+/** Plays seeds for `seed-pool.ts`, and ends with it. The first message is the scene, every other message an order. */
 import { once } from 'node:events';
 import { playSeed, type Scene } from '../../rehearsal/play/play-seed.ts';
 import type { SeedOrder } from './seed-pool.ts';

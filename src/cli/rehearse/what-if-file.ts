@@ -12,7 +12,7 @@ import { nextTimeOfDay, type WhatIf } from '../../rehearsal/world/what-if.ts';
 import { p95PerMedian } from '../../rollout/model/log-normal.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 
-/** `3%`; a share from 0 to 1 inside. */
+/** `3%` in the file, a share from 0 to 1 in the code. */
 const Share = z.string().transform((text, context): number => {
   const share = Number(/^(\d+(?:\.\d+)?)%$/.exec(text)?.[1] ?? Number.NaN) / 100;
   if (share >= 0 && share <= 1) return share;
@@ -38,7 +38,7 @@ const Break = z
 const SlowService = z.strictObject({
   from: timeOfDay('23:59'),
   to: timeOfDay('23:59'),
-  /** Left out: the service answers nothing. */
+  /** Absent: the service does not answer at all. */
   requestsPerSecond: z.number().positive().exactOptional(),
 });
 
@@ -51,22 +51,22 @@ const WhatIfFile = z.strictObject({
   approval: z.union([z.enum(['atOnce', 'never']), timeOfDay('23:59')]).prefault('atOnce'),
 });
 
-/** With these, 96.5 % of first tries succeed, a little more than in the field (field-facts.md, Upgrades). */
+/** With these, 96.5 % of first attempts succeed, a little more than in the field (field-facts.md, Upgrades). */
 const usualFailures = { once: 0.03, always: 0.005 };
 
-/** What a rehearsal is about: the policy, when its rollout begins, and how upgrades went before, where that is known. */
+/** The subject of a rehearsal: the policy, when its rollout starts, and how upgrades went before, if known. */
 export interface Occasion {
   readonly policy: Policy;
   readonly at: EpochMs;
   readonly learned?: UsualCourse | undefined;
 }
 
-/** What is assumed without a file: no break and no outage. */
+/** The assumptions without a file: no break and no outage. */
 export function usualWhatIf(occasion: Occasion): WhatIf {
   return whatIfOf(WhatIfFile.parse({}), occasion);
 }
 
-/** Reads a what-if file. @throws ConfigError with every problem and its place */
+/** Reads a what-if file. @throws ConfigError with every problem and its position */
 export function readWhatIf(path: string, occasion: Occasion): WhatIf {
   const { policy } = occasion;
   const source = readYaml(path);
@@ -83,7 +83,7 @@ export function readWhatIf(path: string, occasion: Occasion): WhatIf {
   return whatIfOf(parsed.data, occasion);
 }
 
-/** What the file gives comes before what was learned. */
+/** Values of the file override learned ones. */
 function whatIfOf(file: z.output<typeof WhatIfFile>, { policy, at, learned }: Occasion): WhatIf {
   const { timeZone, upgrade } = policy;
   const usual = learned?.durations ?? {

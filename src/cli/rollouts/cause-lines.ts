@@ -6,10 +6,10 @@ import { holdCommandOf, quoteArgument } from '../../rollout/status/command-for.t
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { type Fit, fitLines } from './fit-lines.ts';
 
-// A glance has room for the most frequent of the worst group, and one of each other; `upgrades` shows all.
+// `status` has room for the most frequent causes of the worst group, and one of each other group; `upgrades` shows all.
 const causesShownMax = 3;
 
-// A message may be as long as the service likes.
+// The service does not limit the length of a message.
 const linesOfCauseMax = { alone: 2, besideMore: 1 } as const;
 
 /**
@@ -22,7 +22,7 @@ export function causeLines(
   { canBeAsked }: { readonly canBeAsked: boolean },
 ): readonly string[] {
   const { id, causes, strata, sharedAttribute: shared } = status;
-  // Held strata, and what failures have in common, take lines of their own.
+  // Held strata and shared attributes take lines of their own.
   const isAlone = shared === null && strata.held.length === 0;
   const lines = causes.flatMap((group, index) => {
     const hasStrata = strata.total > 1 && shared === null;
@@ -44,16 +44,16 @@ export function causeLines(
   ];
 }
 
-/** How to hold alone those that share it; nothing where they are held, or nothing starts any more. */
+/** The command that holds the collectors with the shared attribute; none where they are held, or nothing starts any more. */
 function holdHint(status: Pick<RolloutStatus, 'strata' | 'sharedAttribute' | 'endedAt'>): readonly string[] {
   const command = holdCommandOf(status);
   return command === undefined ? [] : [`hold them alone: ${command}`];
 }
 
-// A longer one would take lines from the rollout; its beginning selects as well.
+// A longer reason would take lines from the rollout. Its beginning selects as well.
 const reasonShownMax = 48;
 
-/** How to see those of the first cause alone, where its group has others. */
+/** How to list only the upgrades of the first cause, where its group has other causes. */
 function reasonHint([first]: RolloutStatus['causes']): readonly string[] {
   const cause = first?.causes[0];
   if (first === undefined || cause === undefined || cause.count === first.total) return [];
@@ -66,7 +66,7 @@ function beginningOf(text: string): string {
   return cut.includes(' ') ? cut.slice(0, cut.lastIndexOf(' ')) : cut;
 }
 
-/** Of the first group, which is the worst. */
+/** Causes of the first group, which is the worst. */
 function stateOption([first]: RolloutStatus['causes']): string {
   return first === undefined ? '' : ` --state ${first.of}`;
 }
@@ -86,7 +86,7 @@ function groupLines(
   const rest = total - unread - shown.reduce((sum, { count }) => sum + count, 0);
   const atLeast = unread > 0 ? 'at least ' : '';
   const texts = shown.map((cause) => causeWords(cause, hasStrata).map((text) => `${atLeast}${text}`));
-  // How many a later group has in all stands in the line of the rollout.
+  // The line of the rollout shows the total of each later group.
   const others = [
     ...(rest > 0 ? [`${rest} for other reasons`] : []),
     ...(unread > 0 ? [`${unread} not read`] : []),
@@ -108,12 +108,12 @@ const labels: Readonly<Record<CauseGroup['of'], string>> = {
   withdrawn: '',
 };
 
-/** Kinds that the label of the line does not show. */
+/** Kinds that the label of the line does not name. */
 const saysHow: ReadonlySet<Cause['kind']> = new Set(['timedOut', 'unconfirmed', 'withdrawn']);
 
 /**
  * `9 permission denied (6 strata, most Linux / amd64)   dev-web-224 and 8 more`.
- * @returns also shorter, for lines that have no room for all of it
+ * @returns the parts, and a shorter form for narrow lines
  */
 function causeWords(
   { kind, text, count, strata, otherStrata, names }: Cause,

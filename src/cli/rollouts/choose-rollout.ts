@@ -8,10 +8,10 @@ import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { UsageFailure } from '../shell/command.ts';
 
 /**
- * The rollout that is meant: by its id, by its policy's name, or the only one that the verb can be meant for.
+ * Finds the rollout by its id, by its policy's name, or as the only one that the verb applies to.
  * @param rollouts newest first
- * @param verb `look`: nothing is changed, and one that is over is as good
- * @throws CommandFailure when that is none, or more than one
+ * @param verb `look`: the command only reads, so an ended rollout is accepted, too
+ * @throws CommandFailure when there is none, or more than one
  */
 export function chooseRollout(
   rollouts: readonly RolloutStatus[],
@@ -33,7 +33,7 @@ function unknownWords(rollouts: readonly RolloutStatus[], named: string): string
     ...rollouts.map(({ id }) => id),
   ]);
   const offer = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
-  return `no rollout and no policy is called ${named}${offer}`;
+  return `there is no rollout or policy ${named}${offer}`;
 }
 
 function namedOne(
@@ -42,7 +42,7 @@ function namedOne(
   verb: RolloutVerb | 'read' | undefined,
 ): RolloutStatus | undefined {
   const matching = rollouts.filter(({ id, policy }) => id === named || policy === named);
-  // A rollout and its rollback are of one policy: the verb shows which is meant.
+  // A rollout and its rollback belong to one policy. The verb decides between them.
   return (verb === 'approve' ? matching.find(awaitsApproval) : undefined) ?? matching[0];
 }
 
@@ -58,19 +58,19 @@ function onlyOneFor(
   return takesEnded(verb) && policies.size === 1 ? rollouts[0] : undefined;
 }
 
-/** Whether a rollout that has ended can be meant. */
+/** Whether the verb applies to ended rollouts. */
 function takesEnded(verb: RolloutVerb | 'read' | undefined): boolean {
   return verb === 'rollback' || verb === 'retry' || verb === 'read';
 }
 
-/** Without those that only wait for their rollback to end: what an operator says is meant for the rollback. */
+/** Leaves out rollouts that only wait for their rollback to end, because the operator means the rollback. */
 function onTheirWay(rollouts: readonly RolloutStatus[]): readonly RolloutStatus[] {
   const active = rollouts.filter(({ endedAt }) => endedAt === null);
   const ids = new Set(active.map(({ id }) => id));
   return active.filter(({ rollbackId }) => rollbackId === null || !ids.has(rollbackId));
 }
 
-/** What is current, and the named one from the history, where it is the id of a rollout that is kept. */
+/** The current rollouts, and the named one from the history, if its record still exists. */
 export async function listRollouts(
   client: Pick<AdminClient, 'listRollouts' | 'rolloutStatus'>,
   named: string | undefined,

@@ -19,7 +19,7 @@ export interface RollbackOptions {
 }
 
 /**
- * Shows what a rollback does, and asks whether it shall begin.
+ * Shows what a rollback does, and asks for confirmation.
  * @returns undefined when the answer is no
  * @throws CommandFailure without `--yes` where nobody can be asked
  */
@@ -29,7 +29,7 @@ export async function confirmRollback(
   { yes = false, now = false, json }: RollbackOptions,
   { input, output }: { readonly input: AnswerInput; readonly output: ConsoleOutput },
 ): Promise<Extract<AskedVerb, { readonly verb: 'rollback' }> | undefined> {
-  // Nothing begins by it: the daemon says what there is to say.
+  // The preview starts nothing, and the daemon's refusal gives the reason.
   const isBegun = kind === 'rollback' || state === 'rollingBack';
   if (state === 'rolledBack' || (isBegun && !now)) return { verb: 'rollback', now };
   const preview = await client.previewRollback(id);

@@ -10,9 +10,9 @@ import { exitCodes } from '../shell/exit-codes.ts';
 import { type AnswerInput, makeConsent } from '../shell/operator.ts';
 
 /**
- * Shows what a verb without a target would be for, and asks (P15).
+ * Shows the target of a verb that was given without one, and asks (P15).
  * @returns undefined when the answer is no
- * @throws CommandFailure when there is nothing that it could be for, or nobody can be asked: with the command to run
+ * @throws CommandFailure when there is no target, or no terminal to ask at; the message has the command to run
  */
 export async function confirmVerb(
   status: RolloutStatus,
@@ -48,7 +48,7 @@ function questionOf(status: RolloutStatus, asked: AskedVerb): string {
       return `${id} is ${stateWords(status.state)}: ${status.reason}. The failures so far will no longer count, and the limit stays. Resume it?`;
     case 'retry':
       return `${counted(asked.failed, 'collector')} of ${id} failed. Retry them?`;
-    // Asked for by name alone.
+    // These verbs need no confirmation.
     case 'pause':
     case 'abort':
     case 'rollback':
@@ -61,9 +61,9 @@ function questionOf(status: RolloutStatus, asked: AskedVerb): string {
 function nothingWords({ id, state }: RolloutStatus, verb: RolloutVerb): string {
   switch (verb) {
     case 'approve':
-      return `nothing of ${id} waits for approval (${stateWords(state)})`;
+      return `${id} does not wait for approval (${stateWords(state)})`;
     case 'skipSoak':
-      return `no wave of ${id} soaks now`;
+      return `no wave of ${id} is soaking`;
     case 'resume':
       return `${id} is ${stateWords(state)}: it is neither held nor paused`;
     case 'retry':

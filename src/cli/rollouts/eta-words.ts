@@ -4,7 +4,7 @@ import { etaUnknownWords } from '../../rollout/messages/eta.ts';
 import type { Eta } from '../../rollout/status/eta.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
-/** When a rollout is expected to end, as `status` says it: an instant only where no person is needed for it. */
+/** When a rollout is expected to end, for `status`: an instant only where it needs no person. */
 export function etaWords(eta: Eta, now: EpochMs): string {
   switch (eta.kind) {
     case 'at':
@@ -21,7 +21,7 @@ export function etaWords(eta: Eta, now: EpochMs): string {
   }
 }
 
-/** The same in short, for the line of a wave. */
+/** The short form for the line of a wave. */
 export function shortEtaWords(eta: Eta, now: EpochMs): string {
   switch (eta.kind) {
     case 'at': {
@@ -38,7 +38,7 @@ export function shortEtaWords(eta: Eta, now: EpochMs): string {
   }
 }
 
-/** By this machine's clock; on another day with its date and the zone, since the reader may be elsewhere by then. */
+/** By this machine's clock. On another day with date and zone, because the reader may be in another zone by then. */
 export function etaInstant(at: EpochMs, now: EpochMs): string {
   const shown = showInstant(at, now);
   if (!shown.includes(' ') && at - now <= dayMs) return shown;

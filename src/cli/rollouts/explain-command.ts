@@ -10,7 +10,7 @@ import type { ExitCode } from '../shell/exit-codes.ts';
 import { showInstant } from '../shell/show-instant.ts';
 import { fitLines } from './fit-lines.ts';
 
-/** `upwave explain <collector>`: why not now, and when, for every policy. */
+/** `upwave explain <collector>`: why it is not upgraded now, and when it will be, for every policy. */
 export async function explainCommand(
   collector: string,
   options: DaemonTarget,
@@ -25,8 +25,8 @@ export async function explainCommand(
 type Explained = Omit<Extract<ExplainResult, { kind: 'explained' }>, 'kind'>;
 
 /**
- * The collector; for each policy where it stands, why, and until when; and its earlier upgrades.
- * @param columns of the terminal; left out: nobody watches
+ * Describes the collector, its state in each policy with the reason and its end, and its earlier upgrades.
+ * @param columns the width of the terminal; absent where the output is no terminal
  */
 export function renderExplanation(
   { collectorId, collectorName, build, explanations, history }: Explained,
@@ -47,7 +47,7 @@ export function renderExplanation(
   ].join('\n');
 }
 
-/** Where it goes, with whom it is compared, and what was tried. */
+/** Its target, its stratum, and its attempts. */
 function details({ target, stratum, attempts }: Explanation, now: EpochMs): string[] {
   const facts = [target === null ? '' : `to ${target}`, stratum === null ? '' : `stratum ${stratum}`];
   const line = facts.filter((fact) => fact !== '').join(', ');
@@ -71,7 +71,7 @@ function pastWords(
 }
 
 function placeOf({ rollout, wave, state }: Explanation): string {
-  // The reason of an end names it.
+  // The reason of an end names the state already.
   const stage = state === null || isEnd(state) ? null : state;
   const where = [rollout, wave === null ? null : `wave ${wave}`, stage].filter((part) => part !== null);
   return where.length === 0 ? '' : `${where.join(', ')}: `;

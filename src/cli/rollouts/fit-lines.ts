@@ -10,11 +10,11 @@ export interface Fit {
   readonly paint: Paint;
   /** Columns of the terminal. */
   readonly width: number;
-  /** Columns before the text, for a label that is longer than usual. */
+  /** Columns before the text, for labels longer than usual. */
   readonly labelColumns?: number;
 }
 
-/** Where nothing is known of the terminal, and the width that everything is laid out for. */
+/** The default width. All output is designed for it. */
 export const usualWidth = 80;
 
 /** Columns before the text of a line, for its label. */
@@ -34,8 +34,8 @@ interface Piece {
 }
 
 /**
- * Lays out a labelled line. Parts stand three blanks apart; what does not fit goes on in the next line, under the text.
- * @param linesMax what does not fit into so many lines is cut
+ * Lays out a labelled line. Parts are three blanks apart. A part that does not fit moves to the next line, below the text.
+ * @param linesMax the text is cut after this many lines
  */
 export function fitLines(
   label: string,
@@ -68,7 +68,7 @@ function breakLines(parts: readonly Part[], room: number): ReadonlyArray<readonl
     const line = lines.at(-1) ?? [];
     const shownLead = used === 0 ? '' : lead;
     const last = line.at(-1);
-    // Words of one part are painted together, and the gap between two parts is not.
+    // The words of a part are painted as one, but not the gap between two parts.
     if (shownLead === ' ' && last !== undefined)
       line[line.length - 1] = { text: `${last.text} ${text}`, color };
     else line.push(...(shownLead === '' ? [] : [{ text: shownLead, color: undefined }]), { text, color });
@@ -82,7 +82,7 @@ function breakLines(parts: readonly Part[], room: number): ReadonlyArray<readonl
   return lines;
 }
 
-/** A word that no line has room for, in pieces. */
+/** Splits a word that is longer than a line. */
 function inPieces(word: string, room: number): readonly string[] {
   const found: string[] = [];
   for (let at = 0; at < word.length; at += room) found.push(word.slice(at, at + room));

@@ -4,7 +4,7 @@ import { isHeadline } from '../../rollout/status/headline.ts';
 import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
-/** What has to be done, or what the rollout does: `NEEDS YOU: approve wave rest`, `RUNNING wave 2/3 early`. */
+/** The action that is due, or what the rollout does: `NEEDS YOU: approve wave rest`, `RUNNING wave 2/3 early`. */
 export function headlineWords(status: RolloutStatus): string {
   const { headline, waves } = status;
   if (headline.needsPerson) return `NEEDS YOU: ${needWords(status)}`;
@@ -14,7 +14,7 @@ export function headlineWords(status: RolloutStatus): string {
   return `${stateWords(headline.kind).toUpperCase()}${where}`;
 }
 
-/** What a person has to do, in a few words: `approve wave rest`, `it is held`. */
+/** The action that a person has to take, in a few words: `approve wave rest`, `it is held`. */
 function needWords(status: RolloutStatus): string {
   switch (status.headline.kind) {
     case 'needsApproval': {
@@ -29,15 +29,15 @@ function needWords(status: RolloutStatus): string {
     case 'paused':
       return 'it is paused';
     case 'newerVersion':
-      return 'a newer upwave has written it';
+      return 'a newer upwave wrote it';
     case 'otherAccount':
-      return 'it is of another account';
+      return 'it belongs to another account';
     default:
       return 'its rollback waits';
   }
 }
 
-/** Yellow for what needs a person, red for what went wrong. */
+/** Yellow where a person is needed, red where something went wrong. */
 export function headlineColor({ headline }: RolloutStatus): 'yellow' | 'red' | 'green' | 'blue' {
   if (headline.needsPerson) return 'yellow';
   if (isHeadline(headline.kind, 'alarm')) return 'red';

@@ -20,8 +20,9 @@ const words = {
 } as const;
 
 /**
- * `upwave hold | release <what…>`: when it returns, nothing more starts of what is held (P4). What can't be held keeps
- * nothing else from being held; a likely slip is a warning on stderr. @throws CommandFailure with all that can't be, and the exit code of the first
+ * `upwave hold | release <what…>`: when it returns, no upgrade of a held subject starts any more (P4). A subject that cannot
+ * be held does not stop the others; a likely typo is a warning on stderr.
+ * @throws CommandFailure with all subjects that cannot be held, and the exit code of the first
  */
 export async function holdCommand(
   verb: 'hold' | 'release',
@@ -56,11 +57,11 @@ export async function holdCommand(
 
 function didWords(verb: 'hold' | 'release', { kind, subject }: HoldAnswerBody): string {
   const did = words[verb][kind];
-  // Who held it may have wanted more than that, so its rollouts wait for a word of their own.
+  // The operator may have had further reasons for the hold, so its rollouts need a `resume` of their own.
   if (verb !== 'release' || kind !== 'done') return did;
   if (subject.kind === 'build')
     return `${did}; \`upwave status\` shows how to resume a rollout that was held for it`;
-  return subject.kind === 'collector' ? `${did}; the next scan takes it up again` : did;
+  return subject.kind === 'collector' ? `${did}; the next scan plans it again` : did;
 }
 
 function subjectWords(subject: HeldSubject): string {
@@ -78,13 +79,13 @@ function subjectWords(subject: HeldSubject): string {
   }
 }
 
-/** `upwave holds`: everything that is held, until somebody releases it. */
+/** `upwave holds`: lists everything that is held until an operator releases it. */
 export async function holdsCommand(options: DaemonTarget, output: ConsoleOutput): Promise<ExitCode> {
   const held = await withDaemon(options, (client) => client.listHolds());
   return printAnswer(output, options, held, () => renderHolds(held, Date.now()));
 }
 
-/** What is held, by whom, since when and why: a line each. */
+/** One line for each hold: what, by whom, since when and why. */
 export function renderHolds({ builds, collectors, strata }: HeldThings, now: EpochMs): string {
   const things = [
     ...builds.map((hold) => ({ ...hold, what: `build ${hold.build}` })),
@@ -101,7 +102,7 @@ export function renderHolds({ builds, collectors, strata }: HeldThings, now: Epo
   return lines.length === 0 ? 'nothing is held' : lines.map(toPrintable).join('\n');
 }
 
-/** A rollout that has ended starts nothing in them, unless it is opened again: a line for each is enough. */
+/** Held strata of ended rollouts, in one line for each rollout: they matter only if the rollout is opened again. */
 function endedLines(strata: HeldThings['strata']): readonly string[] {
   return [...new Set(strata.map(({ rolloutId }) => rolloutId))].map((id) => {
     const [first, ...others] = strata.filter(({ rolloutId }) => rolloutId === id);

@@ -3,7 +3,7 @@ import type { ShownLeftBehind } from '../../rollout/messages/exclusions.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
-/** Whom a rollback does not take back, why, and some by name: a line for all, and one for each reason. */
+/** Collectors that a rollback does not take back: a line with the total, and one for each reason with some names. */
 export function leftBehindWords({
   kind,
   leftBehind,
@@ -17,7 +17,7 @@ export function leftBehindWords({
   return [toPrintable(all), ...leftLines(leftBehind)];
 }
 
-/** A line for each reason. */
+/** One line for each reason. */
 export function leftLines(leftBehind: readonly ShownLeftBehind[]): readonly string[] {
   return leftBehind.map(({ reason, count, names }) => {
     const more = count > names.length ? ', …' : '';

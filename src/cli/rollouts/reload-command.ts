@@ -23,7 +23,7 @@ export async function reloadCommand(options: ReloadOptions, output: ConsoleOutpu
   return printAnswer(output, options, answer, () => renderReload(answer));
 }
 
-/** What the daemon read, or would read: a line for each policy, for each running rollout, and for what waits. */
+/** The changes that the daemon made, or would make: one line for each policy, rollout and pending key. */
 export function renderReload(
   changes: ReloadAnswerBody | ReloadPreviewBody,
   of: ReloadStage = 'done',

@@ -9,14 +9,14 @@ import { headlineColor, headlineWords } from './headline-words.ts';
 import { wholeSeconds } from './render-status.ts';
 import { failedOf } from './render-waves.ts';
 
-/** A policy with the rollout that says most about it: one that needs a person, else the newest that is running. */
+/** A policy with its most important rollout: one that needs a person, else the newest running one. */
 export interface PolicyRow {
   readonly policy: string;
   readonly status: RolloutStatus | undefined;
   readonly policyStatus: PolicyStatus | undefined;
 }
 
-/** A row a policy, what needs a person first. @param newestFirst what is current */
+/** One row for each policy, those that need a person first. @param newestFirst the current rollouts */
 export function policyRows(
   newestFirst: readonly RolloutStatus[],
   { policies }: Pick<PolicyStatuses, 'policies'>,
@@ -37,9 +37,9 @@ export function policyRows(
 /** 0: a person has to act. */
 function urgency(status: RolloutStatus | undefined): number {
   if (status === undefined) return 4;
-  // One that is rolled back says less than its rollback.
+  // A rollout that is rolling back says less than its rollback.
   const { needsPerson, kind } = status.headline;
-  // What is held may be broken; what waits for approval is not.
+  // A held rollout may be broken. One that waits for approval is not.
   if (needsPerson) return kind === 'needsApproval' ? 0.7 : status.rollbackId === null ? 0 : 0.5;
   if (status.endedAt === null) return status.rollbackId === null ? 1 : 1.5;
   return headlineColor(status) === 'red' ? 2 : 3;
@@ -49,7 +49,7 @@ const nameMax = 20;
 const headlineMax = 36;
 const doneMin = 11;
 
-/** One line a policy: its name, what it needs or does, how far it is, how many failed, and when it ends. */
+/** One line for each policy: name, headline, progress, failures and ETA. */
 export function renderOverview(
   rows: readonly PolicyRow[],
   now: EpochMs,

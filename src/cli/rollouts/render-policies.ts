@@ -5,8 +5,8 @@ import { configWords, orphanWords } from '../../rollout/messages/configs.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 /**
- * What stands in the way of all, a line for each rollout without a policy, and one for each policy: its last scan, its
- * outcome, and when the next one is due.
+ * Blockers of the whole daemon, a line for each rollout without a policy, and one for each policy: its last scan, the
+ * outcome, and when the next scan is due.
  * @param onlyTrouble leave out the scans that did not fail
  */
 export function renderPolicies(
@@ -29,18 +29,18 @@ export function renderPolicies(
   ];
 }
 
-/** Where reports are found, or why there are none. */
+/** The directory of the reports, or why no report is written. */
 function reportLines(reports: PolicyStatuses['reports'], onlyTrouble: boolean): readonly string[] {
   if (reports === undefined || (onlyTrouble && reports.problem === undefined)) return [];
   const { directory, problem } = reports;
-  return [`reports   ${toPrintable(problem ?? `in ${directory}, when a rollout has ended`)}`];
+  return [`reports   ${toPrintable(problem ?? `in ${directory}, once a rollout has ended`)}`];
 }
 
-const refusedWords = 'The config file has mistakes; the daemon works by the one before.';
+const refusedWords = 'The config file has mistakes; the daemon still uses the last valid config.';
 
 function scanWords({ lastScan, lastGoodAt, nextScanAt }: PolicyStatus, now: EpochMs): string {
   const next = nextScanAt === null ? '' : `; next ${showInstant(nextScanAt, now)}`;
-  if (lastScan === null) return `has not been yet${next}`;
+  if (lastScan === null) return `none yet${next}`;
   const reason = toPrintable(lastScan.reason).replace(/\.$/, '');
   const at = showInstant(lastScan.at, now);
   if (lastScan.outcome !== 'failed') return `${at}: ${reason}${next}`;

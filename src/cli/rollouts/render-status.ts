@@ -18,25 +18,25 @@ import { outageWords, windowWords } from './waiting-words.ts';
 
 const barWidth = 26;
 
-// Who is left out, and why, stands whole in `plan` and in `--json`; so do all the builds.
+// `plan` and `--json` list all left-out collectors with their reasons, and all builds.
 const planLinesMax = 1;
 const fromBuildsShownMax = 2;
 
-// A build that is bad for an operating system holds a stratum for each of its versions.
+// A build that is bad for an operating system holds one stratum for each version of that system.
 const heldShownMax = 1;
 
-// The header has room for these.
+// The header has room for this many builds.
 const backToShownMax = 3;
 
-// A glance has room for a few; the plan names more of them.
+// `status` has room for a few; the plan names more.
 const uncoveredShownMax = 3;
 
 export interface StatusStyle extends Pick<ConsoleOutput, 'paint' | 'columns'> {
-  /** False: the daemon and its records are gone when a person reads this, so no verb is offered. True, where left out. */
+  /** False: the daemon and its records are gone when a person reads this, so no verb is offered. Default: true. */
   readonly canBeAsked?: boolean;
 }
 
-/** A rollout in one glance: where, is it safe, why waiting, when done, what can I do (DESIGN §5). */
+/** A rollout at a glance: progress, safety, blockers, ETA and legal verbs (DESIGN §5). */
 export function renderStatus(
   status: RolloutStatus,
   now: EpochMs,
@@ -64,7 +64,7 @@ export function renderStatus(
   ].join('\n');
 }
 
-/** `production-20261122-3  → 19.536-4     NEEDS YOU: approve wave rest     1m12s`, in two lines where one has no room. */
+/** `production-20261122-3  → 19.536-4     NEEDS YOU: approve wave rest     1m12s`, in two lines where it does not fit one. */
 function headLines(status: RolloutStatus, now: EpochMs, { paint, width }: Fit): readonly string[] {
   const name = toPrintable(status.id);
   const target = `  → ${toPrintable(targetWords(status))}`;
@@ -86,12 +86,12 @@ function headLines(status: RolloutStatus, now: EpochMs, { paint, width }: Fit): 
 
 const headlineColumn = 41;
 
-/** Milliseconds without a part of a second, for a person. */
+/** A duration rounded to seconds. */
 export function wholeSeconds(ms: number): number {
   return Math.max(0, Math.floor(ms / 1_000)) * 1_000;
 }
 
-/** A rollback goes to as many builds as its collectors had. */
+/** A rollback has as many target builds as its collectors had. */
 function targetWords({ targetBuild, backTo }: RolloutStatus): string {
   if (backTo.length < 2) return targetBuild;
   const shown = backTo.slice(0, backToShownMax).join(', ');
@@ -128,7 +128,7 @@ function drawBar(done: number, of: number, width: number): string {
 
 type Line = readonly [label: string, text: Part];
 
-/** States that want a word of why; the others say enough by themselves, or have lines of their own. */
+/** States that need a reason. The others are clear by themselves, or have lines of their own. */
 const stateLabels: Partial<Record<RolloutState, string>> = {
   held: 'held',
   paused: 'paused',
@@ -153,7 +153,7 @@ function heldParts(status: RolloutStatus): readonly Line[] {
   const lines: Line[] = [];
   if (buildHold !== null) {
     const { build, reason, by } = buildHold;
-    // The line above it says why the rollout is held; `upwave holds` why the build is.
+    // The line above has the reason of the rollout's hold, `upwave holds` that of the build's hold.
     const why = state === 'held' ? '' : `: ${toPrintable(reason)}`;
     const words = `build ${toPrintable(build)} is held${why} (by ${toPrintable(by)})`;
     const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
@@ -164,18 +164,18 @@ function heldParts(status: RolloutStatus): readonly Line[] {
     const who = by === 'daemon' ? '' : ` (by ${by})`;
     const words = toPrintable(`stratum ${label}: ${reason}${who}`);
     const wait = waiting > 0 ? `; ${waiting} wait` : '';
-    // There is nothing to go on with in one that is over.
+    // An ended rollout has nothing to release.
     const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';
     lines.push(['held', `${words}${wait}${release}`]);
   }
   return lines;
 }
 
-/** Many strata in one line: the first with its reason, the others by the command that lists them. */
+/** Many strata in one line: the first with its reason, and the command that lists the others. */
 function heldTogether({ strata: { held }, endedAt }: RolloutStatus): Line {
   const [first] = held;
   const waiting = held.reduce((sum, each) => sum + each.waiting, 0);
-  // Nothing waits in a rollout that is over.
+  // Nothing waits in an ended rollout.
   const wait = endedAt !== null ? '' : waiting === 1 ? ', 1 collector waits' : `, ${waiting} collectors wait`;
   const such = first === undefined ? '' : `${first.label} (${first.reason})`;
   const words = `${held.length} strata${wait}: ${such} and ${held.length - 1} more`;
@@ -229,7 +229,7 @@ function uncoveredParts({ strata: { total, uncovered }, waves, endedAt }: Rollou
   return [['strata', `${words}: ${toPrintable(shown.join('; '))}${more}`]];
 }
 
-/** When it is expected to end, and what the service is asked. */
+/** The ETA, and the requests to the service. */
 function endLines({ eta, api }: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
   if (eta === null && api === null) return [];
   const parts: Part[] = eta === null ? [] : [etaWords(eta, now)];
@@ -249,7 +249,7 @@ function shownRate(requestsPerSecond: number): string {
   return String(Number(requestsPerSecond.toFixed(2)));
 }
 
-/** What it is made of: for a verb that names it, and for who asks where a collector is. */
+/** The plan: its hash for verbs, its author, the collectors left out, and the builds. */
 function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus): readonly Part[] {
   const more = fromBuilds.length > fromBuildsShownMax ? ', …' : '';
   const leftOutCount = leftOut.reduce((sum, { count }) => sum + count, 0);
@@ -262,10 +262,10 @@ function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus):
   ];
 }
 
-/** Verbs by how likely they are what is wanted. */
+/** Verbs, the most likely first. */
 const firstVerbs: readonly RolloutVerb[] = ['approve', 'resume'];
 
-/** The likeliest command as a whole, then what else can be done: each of those shows what it would do, and asks. */
+/** The most likely command in full, then the other legal verbs. Each of those shows what it would do, and asks. */
 function verbParts(status: RolloutStatus): readonly Part[] {
   const { verbs, endedAt } = status;
   const first = firstVerbs.find((verb) => verbs.includes(verb)) ?? verbs[0];

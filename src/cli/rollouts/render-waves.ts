@@ -12,7 +12,7 @@ const nameMin = 6;
 const nameMax = 16;
 const slotStates = upgradeStates.filter(holdsSlot);
 
-/** The waves of a rollout, a line each: its stage, its numbers, which come to its size (P9), its budget, and until when. */
+/** One line for each wave: stage, numbers that add up to its size (P9), failure budget, and when the stage ends. */
 export function renderWaves(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
   const nameWidth = widest(status.waves.map(({ name }) => toPrintable(name)));
   const width = Math.min(nameMax, Math.max(nameMin, nameWidth));
@@ -44,10 +44,10 @@ function waveParts(
   ];
 }
 
-/** One that has not started; members may have been withdrawn all the same. */
+/** A wave that has not started. Some of its members may be withdrawn already. */
 function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] {
   const { size, waits, counts } = wave;
-  // Nothing opens it any more, and who was withdrawn is not done.
+  // It never opens, and withdrawn members are not done.
   if (status.endedAt !== null) return [waveStageWords(wave.state, status.endedAt), ...otherParts(wave)];
   const done = size - counts.pending;
   const numbers = `${done}/${size}`;
@@ -76,7 +76,7 @@ function budgetPart(status: RolloutStatus, wave: WaveStatus): Part {
   return failures > failuresAllowed ? { text, color: 'red' } : text;
 }
 
-/** Failures of held strata: they are shown as failed, and the budget of the wave does not count them. */
+/** Failures of held strata: shown as failed, but not counted by the wave's failure budget. */
 function failedAside({ strata, lostWeight }: RolloutStatus, wave: WaveStatus): number {
   if (strata.held.length === 0) return 0;
   const counted = wave.failures + wave.acknowledged - wave.lost * (lostWeight - 1);
@@ -97,7 +97,7 @@ function gateParts({ state, gates }: WaveStatus): readonly Part[] {
   );
 }
 
-/** Those that have not ended well or badly yet, or were withdrawn. */
+/** Upgrades that have neither succeeded nor failed yet, or were withdrawn. */
 function otherParts({ counts, setAside, joined }: WaveStatus): readonly Part[] {
   const others: ReadonlyArray<readonly [number, string]> = [
     [slotStates.reduce((sum, state) => sum + counts[state], 0), 'in flight'],
@@ -116,7 +116,7 @@ function otherParts({ counts, setAside, joined }: WaveStatus): readonly Part[] {
   return [...words, ...members];
 }
 
-/** Those that count as failures. */
+/** Upgrades that count as failures. */
 export function failedOf({ counts }: Pick<WaveStatus, 'counts'>): number {
   return counts.failed + counts.timedOut + counts.unconfirmed;
 }

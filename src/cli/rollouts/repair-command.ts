@@ -16,11 +16,11 @@ export interface RepairOptions extends DaemonTarget {
   readonly reason?: string;
   readonly watch: boolean;
   readonly withdraw: boolean;
-  /** Asked and answered. */
+  /** Do not ask. */
   readonly yes: boolean;
 }
 
-/** `upwave repair <rollout> [collector]`: finds corrupt records, shows what would become of them, asks, and settles them. */
+/** `upwave repair <rollout> [collector]`: finds corrupt records, shows what it would do with them, asks, and settles them. */
 export async function repairCommand(
   named: string,
   collectorId: number | undefined,
@@ -56,7 +56,7 @@ export async function repairCommand(
   return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));
 }
 
-/** The corrupt records, each upgrade with what is known of it. */
+/** The corrupt records, with what is known about each upgrade. */
 export function renderFound({ rollout, ownRecord, upgrades }: RepairPreviewBody): string {
   const idWidth = Math.max(0, ...upgrades.map(({ collectorId }) => String(collectorId).length));
   return [
@@ -82,7 +82,9 @@ export function effectOf({ ownRecord, upgrades }: RepairPreviewBody, settlement:
   const watched = settlement === 'watch' ? running : 0;
   const withdrawn = upgrades.length - watched;
   const freed =
-    settlement === 'withdraw' && running > 0 ? ', also if a task runs: the slots are free at once' : '';
+    settlement === 'withdraw' && running > 0
+      ? ', even while a task is running: the slots are free at once'
+      : '';
   return [
     ...(ownRecord ? ['the rollout ends as aborted'] : []),
     ...(watched === 0 ? [] : [`${counted(watched, 'upgrade')} watched to the deadline`]),

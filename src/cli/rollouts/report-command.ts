@@ -7,11 +7,11 @@ import { chooseRollout, listRollouts } from './choose-rollout.ts';
 
 export interface ReportOptions extends DaemonTarget {
   readonly format: ReportFormat;
-  /** A file; else it goes to where results go. */
+  /** The file to write; default: stdout. */
   readonly out?: string;
 }
 
-/** `upwave report [rollout]`: what went where and when, as a file for people. */
+/** `upwave report [rollout]`: writes what happened in a rollout, as a file for people. */
 export async function reportCommand(
   named: string | undefined,
   options: ReportOptions,

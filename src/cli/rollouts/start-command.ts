@@ -15,13 +15,13 @@ import { renderStatus } from './render-status.ts';
 
 export interface StartOptions extends DaemonTarget {
   readonly reason?: string;
-  /** The hash of the plan that is meant. */
+  /** The hash of the plan to start. */
   readonly plan?: string;
-  /** The plan as it is shown is meant. */
+  /** Start the plan that is shown, without asking. */
   readonly yes: boolean;
 }
 
-/** `upwave start <policy>`: shows what would begin, asks, and begins that and nothing else (P15). */
+/** `upwave start <policy>`: shows the plan, asks, and starts exactly that plan (P15). */
 export async function startCommand(
   policy: string,
   options: StartOptions,
@@ -45,14 +45,14 @@ function isConfirmed(
   output: ConsoleOutput,
 ): Promise<boolean> {
   const command = `upwave start ${quoteArgument(policy)} --plan ${planHash}`;
-  const refusal = `nothing has started: nobody can be asked here. To start this plan: ${command}`;
+  const refusal = `nothing has started: there is no terminal to ask at. To start this plan: ${command}`;
   const ask = makeConsent({ yes, input: process.stdin, output: output.err, refusal });
   return ask(`Start ${planned === 1 ? 'this upgrade' : `these ${planned} upgrades`}?`, stopSignal());
 }
 
 /**
- * The rollout that would start: its target, its waves, the collectors left out, and what it waits for.
- * @param columns of the terminal; left out: nobody watches
+ * The rollout that would start: its target, its waves, the collectors left out, and its blockers.
+ * @param columns the width of the terminal; absent where the output is no terminal
  */
 export function renderPreview(preview: StartPreview, now: EpochMs, columns?: number): string {
   const { policy, leftOut, approval, window } = preview;

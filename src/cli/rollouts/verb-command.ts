@@ -13,7 +13,7 @@ import { renderStatus } from './render-status.ts';
 
 export interface VerbOptions extends DaemonTarget {
   readonly reason?: string;
-  /** What is meant, as it was shown: with `approve` a plan's hash or a wave, with `skip-soak` a wave. */
+  /** The target that was shown: with `approve` a plan's hash or a wave, with `skip-soak` a wave. */
   readonly plan?: string;
   readonly wave?: string;
   /** With `resume`: the number of the hold. */
@@ -22,15 +22,15 @@ export interface VerbOptions extends DaemonTarget {
   readonly failed?: number;
   /** With `retry`: only failures of this class, or with these words in their reason. */
   readonly class?: string;
-  /** With `rollback`: asked and answered. */
+  /** With `rollback`: do not ask. */
   readonly yes?: boolean;
-  /** With `rollback`: outside windows and inside freezes, too. */
+  /** With `rollback`: start also outside windows and inside freezes. */
   readonly now?: boolean;
 }
 
 /**
- * `upwave pause | resume | approve | … [rollout]`: when it returns, the verb holds (P4). What starts or widens something
- * names what it is for, or is shown it and confirms (P15).
+ * `upwave pause | resume | approve | … [rollout]`: when it returns, the verb is in force (P4). A verb that starts or
+ * widens something names its target. Without a target the command shows it and asks (P15).
  */
 export async function verbCommand(
   verb: RolloutVerb,
@@ -62,7 +62,7 @@ export async function verbCommand(
   return printAnswer(output, options, status, () => renderStatus(status, Date.now(), output));
 }
 
-/** What the command line names; undefined where it names nothing. @throws CommandFailure when it names two things */
+/** The target that the command line names; undefined without one. @throws CommandFailure when it names two */
 const namedIn: Readonly<Record<RolloutVerb, (options: VerbOptions) => AskedVerb | undefined>> = {
   approve: ({ plan, wave }) => {
     if (plan === undefined) return wave === undefined ? undefined : { verb: 'approve', wave };
@@ -77,7 +77,7 @@ const namedIn: Readonly<Record<RolloutVerb, (options: VerbOptions) => AskedVerb 
   rollback: () => undefined,
 };
 
-/** What an `approve` that was not refused has done, from the rollout as it was before. */
+/** What a successful `approve` has done, computed from the rollout before it. */
 function approvedWords({ id, state, waves, planHash }: RolloutStatus, wave: string | undefined): string {
   const what = wave === undefined ? `plan ${planHash} of ${id}` : `wave ${wave} of ${id}`;
   const waited =

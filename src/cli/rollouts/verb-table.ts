@@ -10,5 +10,5 @@ export const verbDescriptions: Readonly<Record<RolloutVerb, string>> = {
   abort: 'end the rollout: nothing more starts, running upgrades are watched to their end',
   rollback:
     'show what goes back, ask, then end the rollout and take each upgraded collector back to the build it had: a canary first, within the limits and windows of the policy',
-  retry: 'give collectors that failed another turn; without --failed it asks',
+  retry: 'upgrade failed collectors again; without --failed it asks',
 };

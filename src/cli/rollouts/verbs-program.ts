@@ -12,25 +12,25 @@ import { verbDescriptions } from './verb-table.ts';
 
 export const urlOption = [
   '--url <url>',
-  'the daemon, e.g. http://127.0.0.1:9464, else UPWAVE_URL, else by the config; the token is taken from UPWAVE_TOKEN',
+  'the daemon, such as http://127.0.0.1:9464; default: UPWAVE_URL, then the config; the token is read from UPWAVE_TOKEN',
 ] as const;
 const reasonOption = ['--reason <text>', 'why, for the events and for other operators'] as const;
 const held = [
   '<what...>',
-  'collectors by id or name, builds, a stratum by its label, such as "Linux / amd64 / 19.441-2", or what collectors share, such as "fields.rack=r7"; quote what has blanks',
+  'collectors by id or name, builds, a stratum by its label, such as "Linux / amd64 / 19.441-2", or a shared attribute, such as "fields.rack=r7"; quote texts with blanks',
 ] as const;
 
-/** What some verbs take beside a reason. */
+/** Options of some verbs beside the reason. */
 const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
   approve: [
-    new Option('--plan <hash>', 'the plan that waits; refused when another one does'),
-    new Option('--wave <name>', 'the wave that waits; refused when another one does'),
+    new Option('--plan <hash>', 'the plan that waits; refused when another plan waits'),
+    new Option('--wave <name>', 'the wave that waits; refused when another wave waits'),
   ],
-  skipSoak: [new Option('--wave <name>', 'the wave that soaks; refused when another one does')],
+  skipSoak: [new Option('--wave <name>', 'the wave that soaks; refused when another wave soaks')],
   resume: [
     new Option(
       '--hold <number>',
-      'the hold that the status shows; refused when the rollout has another hold by now',
+      'the hold that `status` shows; refused when the rollout has another hold by now',
     ).argParser(wholeNumber),
   ],
   rollback: [
@@ -40,7 +40,7 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
   retry: [
     new Option(
       '--failed <count>',
-      'how many the status shows as failed; refused when more have by now',
+      'how many failures `status` shows; refused when there are more by now',
     ).argParser(wholeNumber),
     new Option(
       '--class <class>',
@@ -55,13 +55,15 @@ const whichByVerb: Partial<Record<RolloutVerb, string>> = {
   retry: 'not needed when only one is running, or there is only one policy',
 };
 
-/** Adds what is asked of a running daemon: the verbs, `hold`, `release`, `holds` and `explain`. */
+/** Adds the commands that a running daemon answers: the verbs, `hold`, `release`, `holds` and `explain`. */
 export function addVerbsProgram(program: Command, run: CommandRunner): void {
   program
     .command('report')
     .helpGroup('Show:')
     .argument('[rollout]', 'its id, or its policy; not needed when there is only one')
-    .description('what went where and when, what failed and why, who did what: for a change ticket')
+    .description(
+      'a report for a change ticket: what was upgraded and when, what failed and why, who did what',
+    )
     .addOption(
       new Option('--format <format>', 'one HTML file that needs nothing else, or Markdown')
         .choices([...reportFormats])
@@ -74,7 +76,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .command('explain')
     .helpGroup('Show:')
     .argument('<collector>', 'its id, or its name')
-    .description('why a collector is not upgraded now, and when: where it stands with each policy')
+    .description('why a collector is not upgraded now, and when it will be, for each policy')
     .option(...urlOption)
     .action(run(async () => (await import('./explain-command.ts')).explainCommand));
   for (const verb of rolloutVerbs) addVerb(program, run, verb);
@@ -84,8 +86,8 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
       .argument(...held)
       .description(
         verb === 'hold'
-          ? 'start no upgrade of a collector, to a build, or in a stratum, until it is released'
-          : 'let what was held be upgraded again',
+          ? 'start no upgrade of a collector, to a build, or in a stratum, until its release'
+          : 'end a hold: its collectors can be upgraded again',
       )
       .option(...reasonOption)
       .option(...urlOption)
@@ -114,10 +116,10 @@ function addRepair(program: Command, run: CommandRunner): void {
     .argument('<rollout>', 'its id, or its policy')
     .argument('[collector]', 'the id of one collector; else all corrupt records of the rollout', wholeNumber)
     .description(
-      'find records in Redis that cannot be read, show what would become of them, ask, and settle them; a rollout whose own record is corrupt ends as aborted',
+      'find unreadable records in Redis, show what repair does with them, ask, and settle them; a rollout whose own record is corrupt ends as aborted',
     )
     .option('--watch', 'watch upgrades that may run to their deadline, and withdraw the others', false)
-    .option('--withdraw', 'withdraw all of them: nothing of them runs', false)
+    .option('--withdraw', 'withdraw all of them: none of their upgrades is running', false)
     .option('-y, --yes', 'repair without asking', false)
     .option(...reasonOption)
     .option(...urlOption)
@@ -129,9 +131,9 @@ function addStart(program: Command, run: CommandRunner): void {
     .command('start')
     .argument('<policy>', 'its name')
     .description(
-      'show what a rollout of the policy would do now, ask, and start it; also where the last one to this build was aborted or rolled back',
+      'show what a rollout of the policy would do now, ask, and start it; also after an abort or a rollback to this build',
     )
-    .option('--plan <hash>', 'start this plan without asking; another one is refused')
+    .option('--plan <hash>', 'start this plan without asking; any other plan is refused')
     .option('-y, --yes', 'start what is shown without asking', false)
     .option(...reasonOption)
     .option(...urlOption)
@@ -142,7 +144,7 @@ function addReload(program: Command, run: CommandRunner): void {
   program
     .command('reload')
     .description(
-      'let the daemon read its config file again: brakes reach running rollouts at once, plans stay; a file with mistakes changes nothing',
+      'make the daemon read its config file again: limits reach running rollouts at once, plans stay; a file with mistakes changes nothing',
     )
     .option('--dry-run', 'only show what would change, and for which running rollouts', false)
     .option(...reasonOption)

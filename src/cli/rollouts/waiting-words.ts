@@ -16,7 +16,7 @@ function openWords({ isOpen, until, reason, timeZone }: WindowStatus, now: Epoch
       ? null
       : `${showInstantIn(timeZone, until, now)} ${timeZone} (${formatDuration(Math.max(0, until - now))})`;
   if (isOpen) return change === null ? 'open' : `open until ${change}`;
-  return `closed: ${toPrintable(reason)}, ${change === null ? 'and does not open in a year' : `opens ${change}`}`;
+  return `closed: ${toPrintable(reason)}, ${change === null ? 'and does not open within a year' : `opens ${change}`}`;
 }
 
 /** Why no requests are being sent, since when, and until when. */

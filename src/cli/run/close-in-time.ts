@@ -3,15 +3,15 @@ import { within } from '../../base/waiting.ts';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 
-// The grace of the parts that close is below this; what hangs beyond it is settled at the next start.
+// The grace periods of the closing parts are shorter. Whatever hangs longer is settled at the next start.
 const closeWithinMs: DurationMs = 9_500;
 
-// For the last words, and for what ends by itself.
+// Time for the last output, and for work that ends by itself.
 const leaveWithinMs: DurationMs = 1_000;
 
 /**
- * Closes the daemon, and then what it was given, for as long as an operator waits. What hangs beyond that, and what is
- * left open, does not keep the process: it ends with the exit code that the command has come to by then.
+ * Closes the daemon and then its resources, within the time that an operator waits. Work that hangs longer, and handles that
+ * stay open, do not keep the process: it ends with the exit code that the command has reached.
  */
 export async function closeInTime(daemon: Daemon, closeRest: () => Promise<void>): Promise<void> {
   await within(closeWithinMs, daemon.close().then(closeRest)).finally(() => {

@@ -23,7 +23,7 @@ const speed = 100;
 
 /**
  * `upwave demo`: a Redis, the reference service with a simulated fleet, and a rollout in three waves, on this machine
- * and without an account. It exits with 0 when the night ended as its scenario says: one collector fails for good.
+ * and without an account. It exits with 0 when the rollout ended as its scenario says: one collector fails for good.
  */
 export async function demoCommand(
   options: GlobalOptions & { readonly keep: boolean },
@@ -67,11 +67,11 @@ export async function demoCommand(
     );
     const isGood = !stop.aborted && isAsWritten(statuses);
     if (isGood)
-      output.out.write('That is what the scenario wrote: a few fail once, and one fails for good.\n');
+      output.out.write('The scenario is written so: a few upgrades fail once, and one fails for good.\n');
     if (options.keep && !stop.aborted) {
-      const page = url ?? 'no address: its port is taken';
+      const page = url ?? 'no address: its port is in use';
       output.out.write(
-        `The page stays open at ${page}\nAsk it with upwave status --url ${page}. Ctrl-C ends it.\n`,
+        `The page stays open at ${page}\nTry upwave status --url ${page}. Ctrl-C ends the demo.\n`,
       );
       await untilFired(stop);
     }

@@ -9,10 +9,10 @@ type Reader = Pick<Operations, 'rolloutStatus'>;
 
 const checkEveryMs = 250;
 
-// Between two admissions a rollout looks for a moment as if only collectors whose window is closed were left.
+// Between two admissions it can look for a moment as if only collectors with a closed window remained.
 const windowRestMs = 5_000;
 
-/** Shows progress until every rollout is at rest. Rollbacks that were started meanwhile are followed, too. */
+/** Shows progress until every rollout is at rest. It also follows rollbacks that start meanwhile. */
 export async function followRollouts(
   operations: Reader,
   rolloutIds: readonly string[],
@@ -41,7 +41,7 @@ export async function followRollouts(
   return statuses;
 }
 
-/** These rollouts, and the rollbacks of them that have started; undefined while Redis is away. */
+/** These rollouts and their rollbacks; undefined while Redis is unavailable. */
 async function readWithRollbacks(
   operations: Reader,
   rolloutIds: readonly string[],
@@ -50,11 +50,11 @@ async function readWithRollbacks(
   if (!seen.every((status) => status !== undefined)) return undefined;
   const rollbackIds = seen.flatMap(({ rollbackId }) => (rollbackId === null ? [] : [rollbackId]));
   const rollbacks = await Promise.all(rollbackIds.map((id) => statusOf(operations, id)));
-  // One that is named, but not planned yet, is checked again: until then its rollout is not at rest.
+  // A rollback that is named but not planned yet is checked again. Until then its rollout is not at rest.
   return [...seen, ...rollbacks.filter((status) => status !== undefined)];
 }
 
-/** undefined while Redis is away: the next check tries again. @throws any other error: waiting would not help */
+/** undefined while Redis is unavailable: the next check tries again. @throws any other error, because waiting would not help */
 async function statusOf(operations: Reader, rolloutId: string): Promise<RolloutStatus | undefined> {
   try {
     return await operations.rolloutStatus(rolloutId);

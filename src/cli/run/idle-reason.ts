@@ -4,33 +4,33 @@ import { commandFor } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
-/** Why nothing more happens in a rollout by itself, or not for a while. */
+/** Why a rollout does not continue by itself, or not for a while. */
 export type Rest =
   | { readonly kind: 'ended' }
-  /** Held or paused, and nothing of it is still running. */
+  /** Held or paused, and none of its upgrades is running. */
   | { readonly kind: 'held' }
   | { readonly kind: 'awaitsApproval' }
   /** It belongs to another account, and this daemon leaves it alone. */
   | { readonly kind: 'foreign' }
-  /** null: no window opens in a year. */
+  /** null: no window opens within a year. */
   | { readonly kind: 'windowClosed'; readonly until: EpochMs | null };
 
-// A window that opens so soon is waited for.
+// The command waits for a window that opens this soon.
 const shortWaitMs: DurationMs = 2 * 60_000;
 
 /**
- * Whether a rollout is at rest, for a command that waits for its end; undefined while it is not. A rollout that is
- * rolled back rests when its rollback does.
+ * Why a rollout is at rest, for a command that waits for its end; undefined while it is not. A rollout that is rolling back
+ * is at rest when its rollback is.
  * @param all the active rollouts, rollbacks included
  */
 export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now: EpochMs): Rest | undefined {
   if (status.endedAt !== null) return { kind: 'ended' };
-  // Before what is still running: nobody here watches that.
+  // Checked before the running upgrades, because this daemon does not watch them.
   if (status.account === 'another' || status.account === 'unclear') return { kind: 'foreign' };
   if (status.state === 'rollingBack') {
     const rollback = all.find(({ id }) => id === status.rollbackId);
     const rest = rollback === undefined ? undefined : restOf(rollback, all, now);
-    // With its rollback it ends, too, a moment later.
+    // It ends a moment after its rollback.
     return rest?.kind === 'ended' ? undefined : rest;
   }
   const { counts } = status;
@@ -50,8 +50,8 @@ export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now
 }
 
 /**
- * What has to happen until a rollout continues, for the user of `run --once`; undefined where the status says enough.
- * Only a running daemon acts on an approval, and this one ends.
+ * What has to happen before a rollout continues, for the user of `run --once`; undefined where the status is clear enough.
+ * Only a running daemon acts on an approval, and this daemon ends.
  */
 export function restWords(status: RolloutStatus, rest: Rest | undefined, now: EpochMs): string | undefined {
   const { id, state, blockers } = status;
@@ -63,7 +63,7 @@ export function restWords(status: RolloutStatus, rest: Rest | undefined, now: Ep
     }
     case 'windowClosed':
       return rest.until === null
-        ? `${id}: no window opens in a year`
+        ? `${id}: no window opens within a year`
         : `${id}: the window is closed until ${showInstant(rest.until, now)}; run it again then, or with --wait`;
     default:
       return undefined;

@@ -1,12 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 
-// The engine's own choice is up to 300: with 100,000 collectors the daemon then has 470 MiB in memory while it plans, and a
-// gigabyte on a bad day. With 50 it has 290, for a few collections more; with 100 an idle one keeps 40 MiB more than with 50.
+// V8 allows the heap to grow by up to 300 % between collections. A daemon that plans 100,000 collectors then takes 470 MiB,
+// and sometimes 1 GiB. With 50 % it takes 290 MiB, at the price of a few more collections. With 100 %, an idle daemon keeps
+// 40 MiB more than with 50 %.
 const growthPercent = 50;
 
 /**
- * Has the engine collect garbage before the heap has grown by more than half since the last collection. Read at each
- * collection, so it counts from the next one on.
+ * Makes V8 collect garbage before the heap has grown by more than half since the last collection. V8 reads the flag at each
+ * collection, so the limit applies from the next collection on.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);

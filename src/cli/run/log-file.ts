@@ -5,18 +5,18 @@ import { fileFailure } from '../shell/write-lines.ts';
 
 export type LogDestination = NonNullable<LoggerParts['destination']>;
 
-/** Where a log goes that nobody asked for. */
+/** The default log file. */
 export const noLog: LogDestination = { write: () => undefined };
 
 /**
- * Opens a file for the log, which is added to. When it can't be written later on, that is said once: a full disk stops no
- * upgrade.
- * @throws CommandFailure when it can't be opened
+ * Opens a file to which the log is appended. A later write error is reported once, because a full disk must not stop
+ * upgrades.
+ * @throws CommandFailure when the file cannot be opened
  */
 export function openLogFile(path: string, { err }: Pick<ConsoleOutput, 'err'>): LogDestination {
   const stream = createWriteStream(path, { fd: openToAdd(path) });
   stream.once('error', (error: NodeJS.ErrnoException) =>
-    err.write(`the log ${path} can't be written any more: ${error.code ?? error.message}\n`),
+    err.write(`the log ${path} can no longer be written: ${error.code ?? error.message}\n`),
   );
   return {
     write: (line) => {

@@ -8,13 +8,13 @@ import type { ConsoleOutput } from '../shell/console-output.ts';
 import type { ScreenActions } from '../status/open-screen.ts';
 import { rowOf } from '../status/screen-actions.ts';
 
-/** Shows rollouts as they go: a live screen where a person watches, else a line when something changed. */
+/** Shows the progress of rollouts: a live screen at a terminal, else a line for each change. */
 export interface Progress {
   show(statuses: readonly RolloutStatus[], now: EpochMs): void;
   stop(): void;
 }
 
-/** Makes the progress that fits the output. @param actions what the keys of a screen ask for; without, there is none */
+/** Makes the progress that fits the output. @param actions what the keys of a screen do; without them, there is no screen */
 export async function makeProgress(output: ConsoleOutput, actions?: ScreenActions): Promise<Progress> {
   if (!output.isLive || actions === undefined) return makeLines(output);
   const { openScreen } = await import('../status/open-screen.ts');
@@ -25,7 +25,7 @@ export async function makeProgress(output: ConsoleOutput, actions?: ScreenAction
   };
 }
 
-// Where nobody watches, a line each second would only fill a log.
+// Without a terminal, a line each second would only fill a log.
 const linesEveryMs = 10_000;
 
 function makeLines(output: ConsoleOutput): Progress {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
-/** What a line of the log says to a person. */
+/** The fields of a log line that are shown to people. */
 const Line = z.object({
   level: z.string(),
   time: z.iso.datetime(),
@@ -19,12 +19,12 @@ const Line = z.object({
   error: z.object({ message: z.string() }).optional(),
 });
 
-// The names of everyday events fit; a longer one moves its own line alone.
+// The names of frequent events fit. A longer name shifts only its own line.
 const eventWidth = 20;
 
 const colors = { error: 'red', warn: 'yellow' } as const;
 
-/** A log for whoever started the daemon at a terminal: when, what, about whom, why. Elsewhere each line stays JSON. */
+/** A log for a terminal: when, what, which collector, why. Elsewhere each line stays JSON. */
 export function readableLog(output: Pick<ConsoleOutput, 'out' | 'paint'>): { write(line: string): void } {
   return {
     write: (line) => {

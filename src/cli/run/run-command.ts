@@ -19,7 +19,7 @@ import { closeInTime } from './close-in-time.ts';
 import { limitHeapGrowth } from './limit-heap-growth.ts';
 import { readableLog } from './readable-log.ts';
 
-/** `upwave run`: the daemon. It scans at start and on schedule, until it is asked to stop. */
+/** `upwave run`: the daemon. It scans at start and on schedule, until it receives a stop signal. */
 export async function runCommand(
   options: { readonly config: string; readonly redis?: string },
   output: ConsoleOutput,
@@ -66,7 +66,7 @@ export async function runCommand(
   return exitCodes.done;
 }
 
-/** Whoever sends the signal hears nothing: the log says what came of it. */
+/** The sender of a signal gets no answer, so the log has the result. */
 async function reloadBySignal(daemon: Daemon, logger: Logger): Promise<void> {
   try {
     await daemon.operations.reload({ by: 'SIGHUP', reason: '' });
@@ -75,14 +75,14 @@ async function reloadBySignal(daemon: Daemon, logger: Logger): Promise<void> {
   }
 }
 
-/** In words for a person: why a daemon can't have its port. */
+/** Why a daemon cannot use its port, in words for an operator. */
 export function listenFailure(config: Config, error: unknown): CommandFailure {
   const why = errorCodeOf(error) ?? String(error);
   const message = `cannot listen on ${writeAddress(config.http)} (${why}); set another http.port, or stop what uses it`;
   return new UsageFailure(message, { cause: error });
 }
 
-/** @throws CommandFailure when Redis does not answer in time, or refuses its user what no work is done without */
+/** @throws CommandFailure when Redis does not answer in time, or refuses a right without which no work is possible */
 export async function requireRedis(daemon: Daemon, withinMs: number): Promise<void> {
   const silence = await daemon.waitForRedis(withinMs);
   if (silence === undefined) {

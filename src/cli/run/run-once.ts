@@ -35,15 +35,15 @@ import { listenFailure, requireRedis } from './run-command.ts';
 export interface RunOnceOptions extends CommandOptions {
   readonly redis?: string;
   readonly logFile?: string;
-  /** Stay while a window is closed, instead of ending with what remains for later. */
+  /** Wait while a window is closed, instead of ending with remaining work. */
   readonly wait: boolean;
 }
 
-/** How a run ended, for its caller. */
+/** The result of a run, for its caller. */
 export interface RunOnceResult {
   readonly statuses: readonly RolloutStatus[];
   readonly exitCode: ExitCode;
-  /** Where its page is; undefined where another process has its port. */
+  /** The URL of its page; undefined where another process uses its port. */
   readonly url: string | undefined;
 }
 
@@ -51,7 +51,7 @@ const redisWithinMs = 5_000;
 
 /**
  * `upwave run --once`: starts every policy now, shows live progress, and ends when each rollout has ended, is held, or
- * waits for a person or a window. What waits goes on where it stands with the next run.
+ * waits for a person or a window. The next run continues where this one stopped.
  */
 export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOutput): Promise<ExitCode> {
   limitHeapGrowth();
@@ -64,14 +64,14 @@ export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOut
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), log);
   try {
     const { exitCode } = await runOnce(daemon, config, output, options, stop);
-    if (stop.aborted) output.err.write('stopped; when it is started again, it continues where it stopped\n');
+    if (stop.aborted) output.err.write('stopped; the next run continues where this one stopped\n');
     return exitCode;
   } finally {
     await closeInTime(daemon, redis.close);
   }
 }
 
-/** A daemon that scans only when asked; its log goes to a file, since the screen shows progress. */
+/** A daemon that scans only on request. Its log goes to a file, because the screen shows progress. */
 export function makeOnceDaemon(
   config: Config,
   redis: Parameters<typeof makeDaemon>[0]['redis'],
@@ -123,7 +123,7 @@ export async function runOnce(
     const words = restWords(status, restOf(status, statuses, now), now);
     if (words !== undefined) output.err.write(`${words}\n`);
   }
-  // Of a rollout that is still running: it could not be looked after, whatever else it waits for.
+  // The rollout is still running, but its scan failed. That comes before anything else it waits for.
   const isLeft = statuses.some(({ endedAt }) => endedAt === null);
   if (isLeft) for (const words of unread) output.err.write(`${words}\n`);
   if (!isLeft) return { statuses, exitCode: exitCodeOf(statuses), url };
@@ -138,7 +138,7 @@ async function scanWithin(
   scan: () => Promise<ScanResult>,
   stop: AbortSignal,
 ): Promise<ScanResult> {
-  // Ends: the window lasts for a bounded time only.
+  // The loop ends, because the retry window is bounded.
   for (;;) {
     const result = await scan();
     if (result.kind !== 'failed' || result.why.kind !== 'unavailable') {
@@ -153,8 +153,8 @@ async function scanWithin(
 }
 
 /**
- * Listens, unless another process has the port: a daemon that runs there shares Redis and the API budget with this one,
- * so each can do its part. @returns its address, or undefined without a port
+ * Listens, unless another process uses the port. A daemon there shares Redis and the API budget with this one, so both can
+ * work. @returns its address, or undefined without a port
  */
 async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string | undefined> {
   try {
@@ -167,7 +167,7 @@ async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string | un
 }
 
 function takenWords({ http }: Config): string {
-  return `continues without a port of its own: ${writeAddress(http)} is taken, by a daemon that shares this Redis or by something else`;
+  return `continues without a port of its own: ${writeAddress(http)} is in use, by a daemon that shares this Redis or by another program`;
 }
 
 function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: AccountConfig): CommandFailure {

@@ -16,7 +16,7 @@ export function addRunProgram(program: Command, run: CommandRunner): void {
       false,
     )
     .option('--wait', 'with --once: stay while a window is closed', false)
-    .option('--redis <url>', 'another Redis than the config names, or `embedded` for one of its own')
+    .option('--redis <url>', 'a Redis other than that of the config, or `embedded` to start one')
     .option('--log-file <file>', 'with --once: where the log goes')
     .action(run(async () => runOrRunOnce));
 }
@@ -31,7 +31,7 @@ async function runOrRunOnce(options: RunOptions, output: ConsoleOutput): Promise
   return (await import('./run-command.ts')).runCommand(options, output);
 }
 
-/** Left out of account in silence, they would seem to be in force. */
+/** Options that would otherwise be ignored silently, and seem to be in force. */
 function refuseForDaemon({ wait, logFile }: RunOptions): void {
   const words = wait
     ? '--wait is for `run --once`; `run` waits for windows anyway'
@@ -41,27 +41,27 @@ function refuseForDaemon({ wait, logFile }: RunOptions): void {
   if (words !== undefined) throw new UsageFailure(words);
 }
 
-/** Adds `upwave service` and `upwave demo`: the service, played. */
+/** Adds `upwave service` and `upwave demo`, which simulate the service. */
 export function addServiceProgram(program: Command, run: CommandRunner): void {
   program
     .command('service')
     .description('the reference service: the Collector Management API with a simulated fleet')
-    .option('--host <host>', 'where to listen', '127.0.0.1')
-    .option('--port <port>', 'where to listen; 0 takes a free one', wholeNumber, 8080)
+    .option('--host <host>', 'the address to listen on', '127.0.0.1')
+    .option('--port <port>', 'the port to listen on; 0 takes a free one', wholeNumber, 8080)
     .option('--fleet <size>', 'how many collectors', fleetSize)
     .option('--access-id <id>', 'the access id it accepts (or UPWAVE_ACCESS_ID)')
     .option('--access-key <key>', 'the access key it accepts (or UPWAVE_ACCESS_KEY)')
-    .option('--speed <factor>', 'how much faster than real time it lives', positiveNumber, 1)
+    .option('--speed <factor>', 'how many times faster than real time the simulation runs', positiveNumber, 1)
     .option('--scenario <file>', 'fleet, builds, durations and faults')
     .option(
       '--state <file>',
-      'keeps fleet, sources, tasks and builds over restarts; made when it is not there',
+      'a file that keeps fleet, sources, tasks and builds over restarts; created when it is missing',
     )
-    .option('--openapi', 'print the OpenAPI document of the API, and end')
+    .option('--openapi', 'print the OpenAPI document of the API, and exit')
     .action(run(async () => (await import('./service-command.ts')).serviceCommand));
   program
     .command('demo')
     .description('watch a simulated fleet being upgraded: no account, no Redis needed')
-    .option('--keep', 'stay when it is over, with the page open, until Ctrl-C', false)
+    .option('--keep', 'keep the page open after the end, until Ctrl-C', false)
     .action(run(async () => (await import('./demo-command.ts')).demoCommand));
 }

@@ -31,7 +31,7 @@ export interface ServiceOptions {
   readonly openapi?: boolean;
 }
 
-/** `upwave service`: serves the Collector Management API with a simulated fleet, until it is asked to stop. */
+/** `upwave service`: serves the Collector Management API with a simulated fleet, until it receives a stop signal. */
 export async function serviceCommand(options: ServiceOptions, output: ConsoleOutput): Promise<ExitCode> {
   if (options.openapi === true) {
     printJson(output, describeCollectorManagementApi());
@@ -42,11 +42,11 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
   const accessKey = options.accessKey ?? process.env['UPWAVE_ACCESS_KEY'];
   if (accessId === undefined || accessKey === undefined) {
     throw new UsageFailure(
-      'give the credentials it shall accept: --access-id and --access-key, or UPWAVE_ACCESS_ID and UPWAVE_ACCESS_KEY',
+      'give the credentials that it accepts: --access-id and --access-key, or UPWAVE_ACCESS_ID and UPWAVE_ACCESS_KEY',
     );
   }
   const scenario = withFleetSize(readScenario(options.scenario), options.fleet);
-  const onStateFailure = (error: Error) => output.err.write(`the state was not kept: ${error.message}\n`);
+  const onStateFailure = (error: Error) => output.err.write(`cannot write the state: ${error.message}\n`);
   const service = await listen(options, { accessId, accessKey }, scenario, onStateFailure);
   const collectors = service.world.collectors().length;
   output.out.write(
@@ -57,7 +57,7 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
   return exitCodes.done;
 }
 
-/** Reads a scenario file; without one, a plain fleet. @throws CommandFailure with what is wrong in it, and where */
+/** Reads a scenario file; default: a plain fleet. @throws CommandFailure with each mistake and its position */
 export function readScenario(path: string | undefined): Scenario {
   return path === undefined ? parseScenario({}) : orUsageFailure(() => parseScenarioOf(readYaml(path)));
 }

@@ -10,9 +10,9 @@ import { UsageFailure } from './command.ts';
 import { defaultRedis } from './open-config.ts';
 
 /**
- * The Redis to use: the command line's word goes first, then the config's, then this machine's. Prefix and authorities,
- * for which the command line has no words, are the config's.
- * @throws CommandFailure for what is not a Redis URL, and for a password on the command line
+ * The Redis to use: that of the command line, else of the config, else of this machine. Prefix and certificate authorities
+ * have no option, and come from the config.
+ * @throws CommandFailure for a value that is not a Redis URL, and for a password on the command line
  */
 export function chooseRedis(config: Config, option: string | undefined): RedisConfig | 'embedded' {
   if (option === 'embedded') return 'embedded';
@@ -20,24 +20,25 @@ export function chooseRedis(config: Config, option: string | undefined): RedisCo
   if (option === undefined) return redisConfigOf(configured);
   const problem = redisUrlProblem(option);
   if (problem === 'passwordInQuery' || (URL.canParse(option) && new URL(option).password !== '')) {
-    // Whoever may list processes sees it (P12).
-    const message = 'a password on the command line is seen in the process list; set redis.url in the config';
+    // Anyone who may list processes sees it (P12).
+    const message =
+      'the process list shows a password on the command line; set redis.url in the config instead';
     throw new UsageFailure(message);
   }
   if (problem === 'shape') {
-    const message = '--redis wants redis://host:6379, rediss://host:6379, unix:///path, /path or embedded';
+    const message = '--redis takes redis://host:6379, rediss://host:6379, unix:///path, /path or embedded';
     throw new UsageFailure(message);
   }
   const { keyPrefix, ca } = redisConfigOf(configured);
   return { keyPrefix, url: option, ...(ca !== undefined && { ca }) };
 }
 
-// A shorter one may be any word: of a try-out, whose key is a letter, nothing could be read any more.
+// A shorter secret may be an ordinary word. With a key of one letter, no output would be readable.
 const hiddenFromLength = 8;
 
 /**
- * Every form in which a service could send back what we sign in with, and what else of ours it may have got hold of:
- * commands that show what a service says hide them (P12).
+ * Every form in which a service could send back our credentials and other secrets of ours. Commands that show answers of a
+ * service hide these texts (P12).
  */
 export function echoedSecretsOf(config: Config): readonly string[] {
   const accessIds = accountConfigsOf(config).map(({ service }) => service.accessId.reveal());
@@ -46,7 +47,7 @@ export function echoedSecretsOf(config: Config): readonly string[] {
   return echoedForms(secrets.filter(({ length }) => length >= hiddenFromLength));
 }
 
-/** Every secret of a config, so that no log line shows one (P12). */
+/** Every secret of a config: no log line may show one (P12). */
 export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): readonly string[] {
   const secrets = accountConfigsOf(config).flatMap(({ service: { accessId, accessKey } }) => [
     accessKey.reveal(),
@@ -59,10 +60,10 @@ export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): read
   return secrets.filter((secret) => secret !== '');
 }
 
-// A shorter path is a word.
+// A shorter path is an ordinary word.
 const secretPathLengthMin = 16;
 
-/** The URL as a whole, and its path, which is what keeps others out. */
+/** The whole URL, and its path, which is the secret part of a webhook. */
 function secretsOfPlace(place: ReceiverPlace): readonly string[] {
   const ofUrl = (url: string) => {
     const path = new URL(url).pathname.slice(1);

@@ -13,14 +13,13 @@ export interface GlobalOptions extends CommandOptions {
 }
 
 /**
- * What every command is: it gets its arguments in their order, then its own options together with the global ones, then
- * where it prints.
+ * Every command takes its arguments in order, then its own options together with the global ones, then its output.
  */
 type CommandFunction = (...args: never[]) => Promise<ExitCode> | ExitCode;
 
 /**
- * Makes what the command line calls out of a command, whose exit code counts. A command is loaded only when it is asked
- * for: what it needs (zod, undici, BullMQ, ioredis, fastify) would make every other one wait, and a usage error, too.
+ * Makes the action of the command line from a command, and sets the exit code. A command is loaded only when it is called,
+ * because its libraries (zod, undici, BullMQ, ioredis, fastify) would slow down every other command and each usage error.
  */
 export type CommandRunner = (load: () => Promise<CommandFunction>) => (...given: unknown[]) => Promise<void>;
 
@@ -32,7 +31,7 @@ export function makeCommandRunner(parts: {
   return (load) =>
     async (...given) => {
       const globals = parts.globals();
-      // Commander gives the arguments, then the command's own options, then the command itself.
+      // Commander passes the arguments, then the command's own options, then the command itself.
       const args = given.slice(0, -2);
       const options = { ...globals, ...(given.at(-2) as object) };
       const command = (await load()) as (...all: readonly unknown[]) => Promise<ExitCode> | ExitCode;
@@ -40,7 +39,7 @@ export function makeCommandRunner(parts: {
     };
 }
 
-/** A command that could not do what it was asked, in words for the person who asked; shown without a stack. */
+/** A command failed. The message is for the operator, and is shown without a stack. */
 export class CommandFailure extends Error {
   readonly exitCode: ExitCode;
 
@@ -51,7 +50,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The mistake of a person: in the command, in the config, or in a file that was given. */
+/** A mistake of the operator in the command, in the config, or in a file. */
 export class UsageFailure extends CommandFailure {
   constructor(message: string, options?: ErrorOptions) {
     super(exitCodes.usageOrConfig, message, options);

@@ -5,26 +5,26 @@ import { makeSafeStream, type SafeStream } from './safe-stream.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
-/** Where a command writes: results to `out`, everything about them to `err`. */
+/** The output of a command: results go to `out`, notes about them to `err`. */
 export interface ConsoleOutput {
   readonly out: NodeJS.WritableStream;
   readonly err: NodeJS.WritableStream;
-  /** A person watches: a screen may be drawn. */
+  /** True at a terminal, where a screen may be drawn. */
   readonly isLive: boolean;
   paint(format: Format, text: string): string;
-  /** How wide a report may be; undefined where nobody watches. */
+  /** The width for text; undefined where the output is no terminal. */
   readonly columns?: number | undefined;
-  /** From now on these are written as `***`, wherever a service sends them back. */
+  /** From now on these texts are written as `***`, because a service may send them back. */
   hide?(secrets: readonly string[]): void;
 }
 
-/** Where a program writes: the process, unless another one calls it. */
+/** The streams of a program: those of the process, unless a test passes others. */
 export interface ProgramStreams {
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: NodeJS.WritableStream;
 }
 
-/** The streams of a program, with which a command may write whatever it was sent. */
+/** The streams of a program, safe for texts from the service. */
 export interface SafeStreams {
   readonly raw: ProgramStreams;
   readonly stdout: SafeStream;
@@ -35,7 +35,7 @@ export function makeSafeStreams(raw: ProgramStreams): SafeStreams {
   return { raw, stdout: makeSafeStream(raw.stdout), stderr: makeSafeStream(raw.stderr) };
 }
 
-/** What a command writes to. Colour is left out with `--no-color`, NO_COLOR, or where nobody watches. */
+/** Makes the output of a command. It has no colour with `--no-color`, with NO_COLOR, or without a terminal. */
 export function makeConsoleOutput({ raw, stdout, stderr }: SafeStreams, wantsColor: boolean): ConsoleOutput {
   const isLive = raw.stdout.isTTY === true;
   const hasColor = wantsColor && isLive && process.env['NO_COLOR'] === undefined;
@@ -52,11 +52,11 @@ export function makeConsoleOutput({ raw, stdout, stderr }: SafeStreams, wantsCol
   };
 }
 
-// Longer lines are hard to read; where less room is said, a terminal breaks the lines.
+// Longer lines are hard to read. A narrower value would make the terminal break lines.
 const columnsMin = 60;
 const columnsMax = 120;
 
-/** Of a terminal that says how wide it is. */
+/** The columns of a terminal that reports its width. */
 function widthOf(columns: number | undefined): number | undefined {
   return columns === undefined || columns === 0
     ? undefined
@@ -64,8 +64,8 @@ function widthOf(columns: number | undefined): number | undefined {
 }
 
 /**
- * Prints JSON for programs. What a terminal would obey is escaped: such characters stand only inside of texts, where JSON
- * reads the escape as the very same character.
+ * Prints JSON for programs, with terminal control characters escaped. They occur only in strings, where JSON reads the
+ * escape as the same character.
  */
 export function printJson(output: ConsoleOutput, value: unknown): void {
   const lines = JSON.stringify(value, null, 2).split('\n').map(toPrintable);

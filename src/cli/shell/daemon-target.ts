@@ -7,11 +7,11 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openDaemonConfig } from './open-config.ts';
 
 export interface DaemonTarget extends CommandOptions {
-  /** Of the daemon, or `UPWAVE_URL` where left out; with either, no config is read. */
+  /** The URL of the daemon; default: `UPWAVE_URL`. With either, no config is read. */
   readonly url?: string;
 }
 
-/** Asks the daemon, in words for a person where that fails, and leaves nothing open. @throws CommandFailure */
+/** Calls the daemon, and closes the connection. @throws CommandFailure with a message for the operator */
 export async function withDaemon<T>(
   target: Omit<DaemonTarget, 'json'>,
   ask: (client: AdminClient) => Promise<T>,
@@ -39,16 +39,16 @@ function placeOf(target: Omit<DaemonTarget, 'json'>): Parameters<typeof makeAdmi
   const url = target.url ?? (process.env['UPWAVE_URL'] || undefined);
   if (url !== undefined) return { baseUrl: checkedUrl(url), token: process.env['UPWAVE_TOKEN'] };
   const { http } = openDaemonConfig(target.config);
-  // A daemon that listens on every address is reached on this machine's own.
+  // A daemon that listens on all addresses is reached on the loopback address.
   const host = http.host === '0.0.0.0' ? '127.0.0.1' : http.host === '::' ? '::1' : http.host;
   return { baseUrl: `http://${writeAddress({ host, port: http.port })}`, token: http.token?.reveal() };
 }
 
-/** The words do not repeat it: it may hold a token (P12). */
+/** The message does not repeat the URL, which may contain a token (P12). */
 function checkedUrl(text: string): string {
   if (isPlainHttpUrl(text)) return text;
   const message =
-    '--url, or UPWAVE_URL, must be where the daemon listens, such as http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN';
+    '--url, or UPWAVE_URL, must be the address of the daemon, such as http://127.0.0.1:9464; the token is read from UPWAVE_TOKEN';
   throw new UsageFailure(message);
 }
 

@@ -12,7 +12,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What rollouts come to for the caller of a command: who has to act comes before what failed. */
+/** The exit code for several rollouts. "Needs a person" comes before "failed". */
 export function exitCodeOf(statuses: readonly Pick<RolloutStatus, 'headline'>[]): ExitCode {
   if (statuses.some(({ headline }) => headline.needsPerson)) return exitCodes.heldOrNeedsAPerson;
   return statuses.some(({ headline }) => isHeadline(headline.kind, 'failed'))

@@ -5,14 +5,14 @@ import { type DaemonConfig, loadConfig, loadDaemonConfig } from '../../config/lo
 import { ConfigError } from '../../config/source/config-error.ts';
 import { UsageFailure } from './command.ts';
 
-/** Loads the config for a command. @throws CommandFailure with every problem, each with its line */
+/** Loads the config for a command. @throws CommandFailure with every problem and its line */
 export function openConfig(path: string, environment: NodeJS.ProcessEnv = process.env): Config {
   return inWords(path, () => loadConfig(path, environment));
 }
 
 /**
- * The same for a command that only asks the daemon: it needs no secret but the daemon's token, which is taken from
- * `UPWAVE_TOKEN`, else from the file.
+ * The same for a command that only calls the daemon. It needs no secret but the daemon's token, from `UPWAVE_TOKEN` or from
+ * the file.
  */
 export function openDaemonConfig(path: string, environment: NodeJS.ProcessEnv = process.env): DaemonConfig {
   const token = environment['UPWAVE_TOKEN'] || undefined;
@@ -35,7 +35,7 @@ export function orUsageFailure<T>(read: () => T, hint: () => string = () => ''):
   }
 }
 
-/** Where Redis is when neither the config nor the command line says so (DESIGN §4). */
+/** The URL of Redis where neither the config nor the command line has one (DESIGN §4). */
 export const defaultRedis: RedisConfig = {
   kind: 'single',
   url: new Secret('redis://127.0.0.1:6379'),

@@ -8,7 +8,7 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** Makes a parser of counts from 1 on; it throws InvalidArgumentError. */
+/** Makes a parser for counts from 1 to a maximum. It throws InvalidArgumentError. */
 export function countUpTo(max: number): (text: string) => number {
   return (text) => {
     const count = wholeNumber(text);
@@ -38,7 +38,7 @@ export function positiveNumber(text: string): number {
   return number;
 }
 
-/** An instant: as ISO 8601, or as how long ago (`2h`). @throws InvalidArgumentError */
+/** An instant in ISO 8601, or how long ago it was (`2h`). @throws InvalidArgumentError */
 export function instantOrAge(text: string): EpochMs {
   const ageMs = parseDuration(text);
   const at = ageMs === undefined ? Date.parse(text) : Date.now() - ageMs;
@@ -50,14 +50,14 @@ export function instantOrAge(text: string): EpochMs {
 }
 
 /**
- * What `hold` and `release` mean by their words: a thing each, but the parts of a stratum's label, which a lone `/`
- * shows, are one. What has blanks is quoted.
+ * Parses the arguments of `hold` and `release`. Each argument is one subject, except the parts of a stratum's label, which
+ * are joined by a lone `/`. A subject with blanks is quoted.
  */
 export function readSubjects(words: readonly string[]): readonly string[] {
   return words.includes('/') ? [words.join(' ')] : [...new Set(words)];
 }
 
-/** undefined: it is not JSON. */
+/** @returns undefined when the text is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What is typed for a command, as people need it. By the words of the command, without `upwave`. */
+/** Examples for each command, by its words without `upwave`. */
 const examples: Readonly<Record<string, readonly string[]>> = {
   '': ['upwave demo', 'upwave init', 'upwave plan', 'upwave run', 'upwave status'],
   run: ['upwave run --config /etc/upwave/upwave.yaml', 'upwave run --once --redis embedded'],
@@ -17,7 +17,10 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   audit: ['upwave audit --since 7d', 'upwave audit --by alice --json'],
   list: ['upwave list', 'upwave list production --limit 5'],
   explain: ['upwave explain prod-web-014'],
-  approve: ['upwave approve production', 'upwave approve production --wave rest --reason "canary is well"'],
+  approve: [
+    'upwave approve production',
+    'upwave approve production --wave rest --reason "canary is healthy"',
+  ],
   pause: ['upwave pause production --reason "incident 42"'],
   resume: ['upwave resume production'],
   rollback: ['upwave rollback production', 'upwave rollback production --yes --reason "bad build"'],
@@ -48,9 +51,9 @@ const exitCodes = [
   '4  no answer from the service, Redis or the daemon',
 ];
 
-const daemonEnvironment = ['UPWAVE_URL    where the daemon is, without --url', 'UPWAVE_TOKEN  its token'];
+const daemonEnvironment = ['UPWAVE_URL    the URL of the daemon, without --url', 'UPWAVE_TOKEN  its token'];
 const serviceEnvironment = [
-  'UPWAVE_RETRY_FOR  how long a read without an answer is retried (30s)',
+  'UPWAVE_RETRY_FOR  how long to retry a read that gets no answer (30s)',
   'and the variables that the config names',
 ];
 

@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline/promises';
 import { withEitherSignal } from '../../base/waiting.ts';
 
 /**
- * Asks, and reads one line that a person types. It asks when Ctrl-C is heard: one at the first sight of the question ends
- * the question, not the process. The terminal itself shows and edits it: readline would write cursor movements, and
- * those are shown as text on a stream that is safe for names of collectors.
- * @returns undefined without an answer: the input ends, Ctrl-C, or a signal fires
+ * Asks a question and reads one line. It asks only once it handles Ctrl-C: a Ctrl-C right after the question appears ends
+ * the question, not the process. The terminal itself shows and edits the line, because readline would write cursor
+ * movements, which a safe stream shows as text.
+ * @returns undefined without an answer: the input ended, Ctrl-C was pressed, or a signal fired
  */
 export async function readAnswer(
   input: NodeJS.ReadableStream,

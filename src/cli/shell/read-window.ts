@@ -4,13 +4,13 @@ import { type DurationMs, formatDuration, parseDuration } from '../../base/time.
 import { UsageFailure } from './command.ts';
 import type { ConsoleOutput } from './console-output.ts';
 
-/** A restart or a failover of the service takes some seconds, and a person who waits longer looks for the cause. */
+/** A restart or failover of the service takes some seconds. After a longer wait, a person wants to know the cause. */
 const retryForMsDefault: DurationMs = 30_000;
 const retryForMsMax: DurationMs = 3_600_000;
 
 /**
- * How long one command retries reads that the service does not answer. A person hears of it on stderr, once.
- * @throws CommandFailure for an UPWAVE_RETRY_FOR that is not a duration
+ * Retries the reads of one command that the service does not answer, for a limited time. A note on stderr reports it once.
+ * @throws CommandFailure when UPWAVE_RETRY_FOR is not a duration
  */
 export function openReadWindow({ err }: Pick<ConsoleOutput, 'err'>): RetryWindow {
   const withinMs = retryForMs(process.env['UPWAVE_RETRY_FOR']);
@@ -30,5 +30,5 @@ function retryForMs(text: string | undefined): DurationMs {
   if (text === undefined || text === '') return retryForMsDefault;
   const durationMs = parseDuration(text);
   if (durationMs !== undefined && durationMs <= retryForMsMax) return durationMs;
-  throw new UsageFailure(`UPWAVE_RETRY_FOR must be a duration up to 1h, such as 30s; 0s retries nothing`);
+  throw new UsageFailure(`UPWAVE_RETRY_FOR must be a duration up to 1h, such as 30s; 0s disables retries`);
 }

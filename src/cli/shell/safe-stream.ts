@@ -1,15 +1,16 @@
 import { toPrintable } from '../../base/safe-text.ts';
 
 /**
- * What may go to a terminal as it is, beside line ends and tabs: the colours of `paint`. Names of collectors come from machines, and may hold any other.
+ * The escape sequences that may reach a terminal: the colours of `paint`. Names of collectors come from machines, and may
+ * contain any other sequence.
  */
 const esc = '\u001b';
 const ours = new RegExp(`(${esc}\\[(?:[012]|22|39|3[0-7]|9[0-7])m|[\n\t])`, 'u');
 
-/** A stream to which nothing is written that a terminal would obey, but ours, and no secret; all else is the stream's. */
+/** Wraps a stream: it escapes control sequences that are not ours, and replaces secrets. */
 export interface SafeStream {
   readonly stream: NodeJS.WritableStream;
-  /** From now on these are shown as `***`. */
+  /** From now on these texts are shown as `***`. */
   hide(secrets: readonly string[]): void;
 }
 
@@ -38,7 +39,7 @@ export function makeSafeStream(raw: NodeJS.WritableStream & { readonly isTTY?: b
 }
 
 function cleanText(text: string, isLive: boolean): string {
-  // What was split by is at the odd places.
+  // `split` with a group puts the separators at the odd indexes.
   const isKept = (part: string) => isLive || part === '\n' || part === '\t';
   return text
     .split(ours)

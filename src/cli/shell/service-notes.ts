@@ -6,21 +6,21 @@ import { CommandFailure } from './command.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** What a person hears of the service while a command of his goes on; on stderr, so that a report stays one. */
+/** Notes about the service while a command runs. They go to stderr, so that stdout has only the result. */
 export function makeServiceReporter({ err }: Pick<ConsoleOutput, 'err'>) {
   return {
     /**
-     * The service sent the command on to a host of `allowedHosts`: it worked, and costs a request more each time until
-     * the config names the new address (P12). Reported once for each address.
+     * The service redirected the command to a host of `allowedHosts` (P12). That costs one more request each time, until the
+     * config names the new address. Reported once for each address.
      */
     onMoved: (baseUrl: string): void => {
       err.write(`note: this account is served at ${toPrintable(baseUrl)}: set service.baseUrl to it\n`);
     },
-    /** Why a command says nothing for a while. */
+    /** Why a command prints nothing for a while. */
     onPauseWait: ({ waitMs, reason }: { readonly waitMs: DurationMs; readonly reason: string }): void => {
       err.write(`waiting ${Math.ceil(waitMs / 1_000)} s: ${reason}\n`);
     },
-    /** What a list leaves out, so that a report that lacks it does not look whole. */
+    /** What a list leaves out: an incomplete result must not look complete. */
     onUnusable: (rows: number): void => {
       const what = rows === 1 ? 'entry' : 'entries';
       err.write(`warning: the service listed ${rows} ${what} that cannot be read: left out\n`);

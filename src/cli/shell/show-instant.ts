@@ -1,12 +1,12 @@
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs, findTimeZone, type LocalMs } from '../../base/time-zone.ts';
 
-/** An instant by this machine's clock: `22:46:10` where that is today, else with its date. */
+/** An instant in this machine's time zone: `22:46:10` where that is today, else with its date. */
 export function showInstant(at: EpochMs, now: EpochMs): string {
   return show(machineClock(at), machineClock(now), 'HH:MM:SS'.length);
 }
 
-/** An instant by the clock of an IANA zone, to the minute: `22:46` where that is today, else with its date. */
+/** An instant in an IANA time zone, to the minute: `22:46` where that is today, else with its date. */
 export function showInstantIn(timeZone: string, at: EpochMs, now: EpochMs): string {
   const clock = findTimeZone(timeZone)?.localOf ?? machineClock;
   return show(clock(at), clock(now), 'HH:MM'.length);
@@ -22,7 +22,7 @@ function machineClock(at: EpochMs): LocalMs {
   return at - new Date(at).getTimezoneOffset() * 60_000;
 }
 
-/** An instant by this machine's clock, to the minute and with its zone: `22:46 CET` where that is today. */
+/** An instant in this machine's time zone, to the minute and with the zone: `22:46 CET` where that is today. */
 export function showMinute(at: EpochMs, now: EpochMs): string {
   const shown = show(machineClock(at), machineClock(now), 'HH:MM'.length);
   const zone = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })

@@ -4,7 +4,7 @@ import type { EventEmitter } from 'node:events';
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => {
-    // Whoever asks twice has waited long enough; what remains is settled at the next start.
+    // A second signal means that the operator has waited long enough. The next start settles the remaining work.
     if (controller.signal.aborted) process.exit(130);
     controller.abort();
   };
@@ -19,17 +19,17 @@ export function untilFired(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** What is reported when the output has no reader any more. */
+/** The error code of an output without a reader. */
 export interface PipeEnd {
-  /** Whether somebody waits for the process to be asked to stop, and closes what it has open then. */
+  /** Whether the command handles the stop signal, and closes its resources then. */
   readonly mayStop: () => boolean;
   readonly stop: () => void;
   readonly exit: () => void;
 }
 
 /**
- * Ends quietly when whoever reads the output has gone (`… | head`): a command that is asked to stop stops as it does
- * for a signal, any other has nothing left to do. Every other error of the output is thrown as ever.
+ * Ends quietly when the reader of the output has gone (`… | head`). A command that handles the stop signal stops as for a
+ * signal; any other command has nothing left to do. Every other output error is thrown as usual.
  */
 export function endOnBrokenPipe(streams: readonly EventEmitter[], { mayStop, stop, exit }: PipeEnd): void {
   let isStopping = false;

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { nearestText } from '../../base/names.ts';
 
 /**
- * Commands that a hint may name: those that read, and the brakes `pause` and `hold`. A person at night types what the hint
- * says, so a command that starts, changes or deletes is never guessed. A new command is not guessed until it is listed.
+ * Commands that a hint may name: those that only read, and the brakes `pause` and `hold`. An operator at night types what
+ * the hint says, so a hint never names a command that starts, changes or deletes. New commands are not named until listed.
  */
 const harmless: ReadonlySet<string> = new Set([
   'audit',

@@ -4,7 +4,7 @@ import type { RedisConfig } from '../../redis/connection/redis-config.ts';
 import { startEmbeddedRedis } from '../../redis/embedded/start-embedded-redis.ts';
 import { fileFailure } from './write-lines.ts';
 
-/** Nobody shares it, so no config has a say. */
+/** The embedded Redis is not shared, so its prefix is fixed. */
 export const embeddedKeyPrefix = 'upwave';
 
 export interface ChosenRedis {
@@ -13,8 +13,8 @@ export interface ChosenRedis {
 }
 
 /**
- * Gives the Redis that was chosen; an embedded one is started, and stopped again by `close`.
- * @param dataDir where an embedded one keeps its data, null for memory only
+ * Opens the chosen Redis. An embedded Redis is started, and `close` stops it.
+ * @param dataDir where an embedded Redis keeps its data; null: in memory only
  */
 export async function withRedis(
   chosen: RedisConfig | 'embedded',
@@ -38,12 +38,12 @@ function makeDataDir(dataDir: string): void {
     throw fileFailure(
       error,
       (why) =>
-        `the embedded Redis keeps its data in ${dataDir}, and can't write there (${why}); start upwave in a folder that it may write to`,
+        `the embedded Redis cannot write to its data directory ${dataDir} (${why}); start upwave in a folder that it may write to`,
     );
   }
 }
 
-/** Where `run --redis embedded` keeps its data: beside the config of the folder it was started in. */
+/** Where `run --redis embedded` keeps its data: in the folder in which it is started. */
 export function embeddedDataDir(): string {
   return join(process.cwd(), '.upwave', 'redis');
 }

@@ -5,21 +5,21 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type CommandFailure, UsageFailure } from './command.ts';
 
-/** Texts of a line each, without its end. */
+/** The lines, without line ends. */
 export type Lines = Iterable<string> | AsyncIterable<string>;
 
 /**
- * Writes a file that has its name only when it is whole, and that nobody else may read.
- * @throws CommandFailure when it can't be written
+ * Writes a file that only its owner may read. It gets its name only when it is complete.
+ * @throws CommandFailure when the file cannot be written
  */
 export async function writeLinesToFile(path: string, lines: Lines): Promise<void> {
   try {
     if (await isDevice(path)) return await pipeline(Readable.from(withEnds(lines)), createWriteStream(path));
-    // A new file under a name that nobody foresees: one that is there, or a link, has somebody else's mode and place.
+    // The temporary name is random: an existing file or link would have the mode and target of somebody else.
     const unfinished = `${path}.${randomBytes(8).toString('hex')}.part`;
     const file = await open(unfinished, 'wx', 0o600);
     try {
-      // Flushed before it gets its name: a name must not survive a power cut that its content does not.
+      // Flushed before the rename: after a power cut, the name must not exist without its content.
       await pipeline(Readable.from(withEnds(lines)), file.createWriteStream({ flush: true }));
       await rename(unfinished, path);
     } catch (error) {
@@ -31,13 +31,13 @@ export async function writeLinesToFile(path: string, lines: Lines): Promise<void
   }
 }
 
-/** A device or a pipe is written to: a file in its place would take it from everybody, `/dev/null` first of all. */
+/** A device or a pipe is written to directly. A rename would replace it, even `/dev/null`, for everybody. */
 async function isDevice(path: string): Promise<boolean> {
   const there = await stat(path).catch(() => undefined);
   return there !== undefined && !there.isFile() && !there.isDirectory();
 }
 
-/** Writes to where results go; whoever reads may stop in the middle. */
+/** Writes lines to stdout. The reader may stop in the middle. */
 export async function writeLines(stream: NodeJS.WritableStream, lines: Lines): Promise<void> {
   try {
     await pipeline(Readable.from(withEnds(lines)), stream, { end: false });

@@ -10,13 +10,13 @@ import { writeLines, writeLinesToFile } from '../shell/write-lines.ts';
 import { type KeptState, type StateTarget, withKeptState } from './with-kept-state.ts';
 
 export interface ExportOptions extends StateTarget {
-  /** A file; else it goes to where results go. */
+  /** The file to write; default: stdout. */
   readonly out?: string;
 }
 
 /**
- * `upwave export <rollout>`: its whole record as JSON lines. From Redis and not from a daemon: the record has more than
- * the API shows, a daemon has its fleet to look after, and what is over is often looked at when none runs.
+ * `upwave export <rollout>`: writes its whole record as JSON lines. It reads Redis and not a daemon: the record has more than
+ * the API shows, the export must not slow a daemon down, and often no daemon is running after the end of a rollout.
  */
 export async function exportCommand(
   named: string,
@@ -35,7 +35,7 @@ interface Kept extends Pick<KeptState, 'connection' | 'keyPrefix'> {
   readonly rolloutId: string;
 }
 
-/** By its id, or the newest of a policy, in any account. */
+/** Finds a rollout by its id, or the newest of a policy, in any account. */
 async function chooseKept({ config, connection, keyPrefix }: KeptState, named: string): Promise<Kept> {
   const newest: string[] = [];
   for (const account of accountConfigsOf(config)) {
@@ -43,14 +43,14 @@ async function chooseKept({ config, connection, keyPrefix }: KeptState, named: s
     const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix: prefix });
     const kept = await store.listRollouts(account.rollouts.map(({ name }) => name));
     const chosen = kept.find(({ id, policy }) => id === named || policy.name === named)?.id;
-    // Of a policy that the config does not have any more.
+    // The policy of the rollout may no longer be in the config.
     const isLeft = isRolloutId(named) && (await store.loadRollout(named)) !== undefined;
     const rolloutId = chosen ?? (isLeft ? named : undefined);
     if (rolloutId !== undefined) return { connection, keyPrefix: prefix, rolloutId };
     newest.push(...kept.slice(0, namesShown).map(({ id }) => id));
   }
-  const choice = newest.length === 0 ? 'none is kept' : `the newest are ${newest.join(', ')}`;
-  const message = `no rollout and no policy is called ${named}; ${choice}`;
+  const choice = newest.length === 0 ? 'Redis keeps none' : `the newest are ${newest.join(', ')}`;
+  const message = `there is no rollout or policy ${named}; ${choice}`;
   throw new UsageFailure(toPrintable(message));
 }
 

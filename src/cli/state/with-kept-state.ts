@@ -12,7 +12,7 @@ import { exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
 import { embeddedDataDir, embeddedKeyPrefix } from '../shell/with-redis.ts';
 
-/** Where state is: as `run` finds it. */
+/** The Redis with the state, chosen as by `run`. */
 export interface StateTarget {
   readonly config: string;
   readonly redis?: string;
@@ -24,12 +24,12 @@ export interface KeptState {
   readonly keyPrefix: string;
 }
 
-// A Redis that is there answers at once; a Sentinel fail-over may be under way.
+// A reachable Redis answers at once, but a Sentinel fail-over may be under way.
 const answersWithinMs = 5_000;
 
 /**
- * Gives a command the state in Redis itself, without a daemon, and leaves nothing open.
- * @throws CommandFailure when Redis can't be reached, refuses a command, or keeps nothing
+ * Opens the state in Redis for one command, without a daemon, and closes it afterwards.
+ * @throws CommandFailure when Redis is unreachable, refuses a command, or keeps no data
  */
 export async function withKeptState<T>(
   target: StateTarget,
@@ -67,13 +67,14 @@ async function withConnection<T>(
   }
 }
 
-/** What `run --redis embedded` left on the disk; while a daemon runs, it is that daemon's alone. */
+/** The data that `run --redis embedded` left on disk. A running daemon uses it exclusively. */
 async function withEmbedded<T>(use: (redis: RedisConfig) => Promise<T>): Promise<T> {
   const dataDir = embeddedDataDir();
-  if (!existsSync(dataDir)) throw nothingKept(`there is no ${dataDir}`);
+  if (!existsSync(dataDir)) throw nothingKept(`${dataDir} does not exist`);
   const server = await startEmbedded(dataDir);
   try {
-    if (!server.persistent) throw nothingKept('without redis-server or valkey-server it is in memory');
+    if (!server.persistent)
+      throw nothingKept('without redis-server or valkey-server its data is in memory only');
     return await use({ keyPrefix: embeddedKeyPrefix, url: server.url });
   } finally {
     await server.close();
@@ -90,10 +91,10 @@ async function startEmbedded(dataDir: string) {
 }
 
 function nothingKept(why: string): CommandFailure {
-  return new UsageFailure(`the embedded Redis keeps nothing here: ${why}`);
+  return new UsageFailure(`the embedded Redis has no data here: ${why}`);
 }
 
-/** What Redis refuses that a person can repair, in Redis's own words; whatever else was thrown is given back. */
+/** Turns a refusal of Redis that an operator can correct into a message. Other errors are returned unchanged. */
 export function redisRefusal(error: unknown, redis: RedisConfig, place: string): unknown {
   const refuses = (words: string) =>
     `Redis at ${place} refuses: ${toPrintable(redactRedisText(words, redis))}`;

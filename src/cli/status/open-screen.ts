@@ -14,18 +14,18 @@ import {
   withNews,
 } from './screen-state.ts';
 
-/** What the screen asks of the daemon; each fails with words for a person. */
+/** The calls of the screen to the daemon. Each fails with a message for the operator. */
 export interface ScreenActions {
   list(wish: Extract<Wish, { kind: 'list' }>): Promise<ScreenState['collectors']>;
   explain(collectorId: number): Promise<readonly string[]>;
-  /** When it returns, nothing more starts. */
+  /** When it returns, no upgrade starts any more. */
   pause(wish: Extract<Wish, { kind: 'pause' }>): Promise<void>;
 }
 
-/** A screen that shows rollouts live, until it is closed. */
+/** A live screen of rollouts. */
 export interface Screen {
   show(news: Pick<ScreenState, 'rows' | 'notes'>): void;
-  /** There is no update; what was seen last stays. */
+  /** Reports that there is no update. The last state stays on the screen. */
   trouble(words: string): void;
   close(): void;
 }
@@ -36,7 +36,7 @@ const redrawMs: DurationMs = 1_000;
 const listEveryMs: DurationMs = 900;
 const framesPerSecond = 20;
 
-/** Takes over the terminal, on its alternate screen: what was there before is there again afterwards. */
+/** Takes over the terminal on its alternate screen. Closing restores the previous content. */
 export function openScreen(output: ConsoleOutput, actions: ScreenActions): Screen {
   const { stdout } = process;
   let state = emptyScreen;
@@ -63,7 +63,7 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
       change({ ...state, message: error instanceof Error ? error.message : String(error) });
     }
   };
-  /** The collectors that are listed, as they are now; what came of the last key stays. */
+  /** Refreshes the listed collectors. The message of the last key stays. */
   const refresh = async (status: RolloutStatus): Promise<void> => {
     const { words } = state;
     const listed = await actions
@@ -88,7 +88,7 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
   };
 }
 
-/** Draws on the alternate screen again and again, and when it has another size. */
+/** Draws on the alternate screen at intervals, and at each change of its size. */
 function takeTerminal(draw: () => ReturnType<typeof createElement>): {
   readonly redraw: () => void;
   readonly close: () => void;
@@ -155,7 +155,7 @@ function Lines({
   return createElement(
     Box,
     { flexDirection: 'column' },
-    // An empty line has no height.
+    // ink gives an empty line no height.
     ...lines.map((line, index) =>
       createElement(Text, { key: index, wrap: 'truncate-end' }, line === '' ? ' ' : line),
     ),
@@ -168,7 +168,7 @@ function interrupt(): void {
 }
 
 function readKey(text: string, key: InkKey): Key | undefined {
-  // In raw mode the terminal sends no signal for it.
+  // In raw mode the terminal sends no signal for Ctrl-C.
   if (key.ctrl) {
     if (text === 'c') interrupt();
     return undefined;

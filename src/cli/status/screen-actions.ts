@@ -9,10 +9,10 @@ import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { operatorName } from '../shell/operator.ts';
 import type { ScreenActions } from './open-screen.ts';
 
-// More than a screen has lines; a search finds the others.
+// More rows than a screen has. A search finds the others.
 const listedMax = 100;
 
-/** What the screen asks of a daemon in another process. */
+/** The calls of the screen to a daemon in another process. */
 export function askDaemon(target: DaemonTarget): ScreenActions {
   return {
     list: ({ status, words }) =>
@@ -32,7 +32,7 @@ export function askDaemon(target: DaemonTarget): ScreenActions {
   };
 }
 
-/** The same of the daemon in this process. */
+/** The same calls to the daemon in this process. */
 export function askOperations(
   operations: Pick<Operations, 'searchUpgrades' | 'explain' | 'apply'>,
 ): ScreenActions {
@@ -66,7 +66,7 @@ const inFlightStates = upgradeStates.filter(
     state !== 'pending' && state !== 'retrying' && !(endStates as readonly UpgradeState[]).includes(state),
 );
 
-/** Those with these words; without any, those that failed, or else those in flight. */
+/** Collectors that match these words; without words, those that failed, else those in flight. */
 function searchFor(status: RolloutStatus, words: string) {
   if (words !== '') return { match: words };
   return { state: failedOf(status) > 0 ? [...failedStates] : inFlightStates };

@@ -14,10 +14,10 @@ export interface ScreenSize {
 
 type Paint = Pick<ConsoleOutput, 'paint'>;
 
-// So many collectors stay in sight below a long status.
+// At least this many collectors stay visible below a long status.
 const collectorsMin = 4;
 
-/** The lines of the screen, as many as it has: what is shown, and in the last line the keys and how old it is. */
+/** All lines of the screen. The last line has the keys and the age of the data. */
 export function screenLines(
   state: ScreenState,
   now: EpochMs,
@@ -52,14 +52,14 @@ function bodyLines(
   return [...shown.slice(from, from + rows), '', ...state.notes];
 }
 
-/** Under its own beginning. */
+/** Wraps a line below its own beginning. */
 function wrapLine(text: string, columns: number): readonly string[] {
   const words = text.trimStart();
   const labelColumns = text.length - words.length + 1;
   return fitLines('', [words], { paint: (_, plain) => plain, width: columns, labelColumns });
 }
 
-/** The last line says what can be done, so it stays. */
+/** Cuts lines that do not fit. The last line stays, because it names the legal commands. */
 function cutMiddle(lines: readonly string[], max: number): readonly string[] {
   if (lines.length <= max) return lines;
   return [...lines.slice(0, Math.max(1, max - 2)), '        …', ...lines.slice(-1)];

@@ -5,23 +5,23 @@ import { stateWords } from '../../rollout/messages/sentences.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { PolicyRow } from '../rollouts/render-overview.ts';
 
-/** What is on the screen, and where its reader is. */
+/** The content of the screen, and the position in it. */
 export interface ScreenState {
   readonly rows: readonly PolicyRow[];
   /** Lines below the policies: failed scans, config, orphans. */
   readonly notes: readonly string[];
   readonly seenAt: EpochMs | undefined;
-  /** Why there is no update; undefined while there is. */
+  /** Why there is no update; undefined while updates arrive. */
   readonly trouble: string | undefined;
-  /** The rollout that is open; undefined: the list of the policies. */
+  /** The open rollout; undefined: the list of policies. */
   readonly openId: string | undefined;
   readonly cursor: number;
-  /** Words that the collectors of the open rollout have to match; none: those that failed, or are in flight. */
+  /** Words that collectors of the open rollout have to match; none: those that failed, else those in flight. */
   readonly words: string;
   readonly collectors: CollectorPage['collectors'];
   readonly story: { readonly lines: readonly string[]; readonly from: number } | undefined;
   readonly typing: { readonly what: 'search' | 'pause'; readonly text: string } | undefined;
-  /** What came of the last key. */
+  /** The result of the last key. */
   readonly message: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export type Key =
   | { readonly kind: 'up' | 'down' | 'enter' | 'back' | 'erase' }
   | { readonly kind: 'text'; readonly text: string };
 
-/** What a key asks of the daemon. */
+/** The call to the daemon that a key causes. */
 export type Wish =
   | { readonly kind: 'quit' }
   | { readonly kind: 'list'; readonly status: RolloutStatus; readonly words: string }
@@ -55,13 +55,13 @@ export const emptyScreen: ScreenState = {
   message: undefined,
 };
 
-/** The rollout that is open: the one that was chosen, or the only one there is. */
+/** The open rollout: the chosen one, or the only one. */
 export function openOne({ rows, openId }: Pick<ScreenState, 'rows' | 'openId'>): RolloutStatus | undefined {
   if (openId === undefined) return rows.length === 1 ? rows[0]?.status : undefined;
   return rows.find(({ status }) => status?.id === openId)?.status;
 }
 
-/** What a reading changes; the cursor, the story and what is being typed stay. */
+/** Applies a new reading. The cursor, the open collector and the typed text stay. */
 export function withNews(
   state: ScreenState,
   news: Pick<ScreenState, 'rows' | 'notes'> & { readonly seenAt: EpochMs },
@@ -69,7 +69,7 @@ export function withNews(
   return { ...state, ...news, trouble: undefined };
 }
 
-/** What a key does. */
+/** Applies a key. */
 export function pressKey(state: ScreenState, key: Key): Pressed {
   if (state.typing !== undefined) return typeKey(state, state.typing, key);
   switch (key.kind) {
@@ -150,7 +150,7 @@ function command(state: ScreenState, text: string): Pressed {
   }
 }
 
-// As many as a reason may have.
+// The length limit of a reason.
 const typedMax = 500;
 
 function typeKey(state: ScreenState, typing: NonNullable<ScreenState['typing']>, key: Key): Pressed {

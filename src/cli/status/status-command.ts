@@ -21,12 +21,12 @@ export interface StatusOptions extends DaemonTarget {
 
 interface Shown {
   readonly rollouts: readonly RolloutStatus[];
-  /** A line each; empty where one rollout is asked for. */
+  /** Notes, one line each; empty where one rollout was named. */
   readonly rows: readonly PolicyRow[];
   readonly policyStatuses: PolicyStatuses;
 }
 
-/** `upwave status [rollout]`: one rollout in a glance, or a line a policy, what needs a person first. */
+/** `upwave status [rollout]`: one rollout at a glance, or one line for each policy, those that need a person first. */
 export async function statusCommand(
   named: string | undefined,
   options: StatusOptions,
@@ -49,7 +49,7 @@ export async function statusCommand(
   return exitCode;
 }
 
-/** A screen where a person watches; else each reading in its lines, and once that there is none. */
+/** At a terminal, a live screen. Elsewhere it prints each reading, and reports an outage once. */
 async function openView(options: StatusOptions, output: ConsoleOutput) {
   if (!output.isLive || options.json) {
     let written = '';
@@ -113,7 +113,7 @@ function exitCodeOfShown({ rollouts, policyStatuses }: Shown): ExitCode {
   return policyStatuses.notReady !== undefined || isScanFailed ? exitCodes.unreachable : exitCode;
 }
 
-/** A glance at the one that is asked for, or that is the only one; else a line a policy. */
+/** The named or only rollout at a glance; else one line for each policy. */
 function renderShown({ rollouts, rows, policyStatuses }: Shown, now: EpochMs, output: ConsoleOutput): string {
   const isOverview = rows.length > 1;
   const isRunning = rollouts.some(({ endedAt }) => endedAt === null);

@@ -9,15 +9,15 @@ const watchEveryMs: DurationMs = 1_000;
 export interface Watch<T> {
   readonly read: () => Promise<T>;
   readonly show: (seen: T) => void;
-  /** There is no answer, since when, and why; each time again. */
+  /** Called at each failed attempt, with when the outage began and why. */
   readonly trouble: (words: string) => void;
   readonly clock: Clock;
   readonly sleep: Sleep;
 }
 
 /**
- * Shows something again every second until it is stopped. A daemon that goes, or is not up yet, is waited for.
- * @throws CommandFailure for what waiting does not change
+ * Shows the status every second until it is stopped. It waits for a daemon that stops, or is not up yet.
+ * @throws CommandFailure for an error that waiting cannot cure
  */
 export async function watchStatus<T>(
   { read, show, trouble, clock, sleep }: Watch<T>,

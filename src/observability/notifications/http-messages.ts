@@ -54,7 +54,7 @@ function slackText({ title, cause, numbers, causes, commands, link }: WrittenNot
 }
 
 function teamsCard({ title, cause, numbers, causes, commands, link }: WrittenNotice): object {
-  // Text blocks take Markdown, which names of machines must not be; runs of text are shown as they are.
+  // Text blocks interpret Markdown, which names of machines must not be. Text runs are shown verbatim.
   const block = (text: string, style: object = {}) => ({
     type: 'RichTextBlock',
     inlines: [{ type: 'TextRun', text, ...style }],
@@ -76,11 +76,11 @@ function teamsCard({ title, cause, numbers, causes, commands, link }: WrittenNot
   return { type: 'message', attachments: [{ contentType, content }] };
 }
 
-// PagerDuty refuses longer ones.
+// PagerDuty refuses longer texts.
 const summaryLengthMax = 1_024;
 const dedupKeyLengthMax = 255;
 
-/** An incident is triggered and resolved under one key; what needs nobody is a change event, which calls nobody. */
+/** An incident is triggered and resolved under one key. Other messages are change events, which page nobody. */
 function pagerDutyEvent(
   { url, routingKey }: Extract<HttpPlace, { kind: 'pagerDuty' }>,
   { notice, title, cause, numbers, causes, commands, link, installation }: WrittenNotice,

@@ -34,7 +34,7 @@ export async function sendMail(
       to: [...to],
       subject: written.title,
       text: mailText(written),
-      // The same at each attempt, so that mailboxes know one that comes twice.
+      // The id is the same at each attempt: mailboxes recognise a duplicate.
       messageId: `<${hashHex(written.notice.id, 32)}@upwave>`,
       date: new Date(written.notice.at),
     });
@@ -61,15 +61,15 @@ function mailText({ title, cause, numbers, causes, commands, link }: WrittenNoti
     .join('\n\n')}\n`;
 }
 
-/** By its code alone: a server may repeat what it was given (P12). */
+/** Describes an error by its code alone, because a server may repeat secrets that it was given (P12). */
 function failureOf(error: unknown): SendResult {
   const status =
     error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number'
       ? error.responseCode
       : undefined;
   const code = errorCodeOf(error) ?? 'no reason';
-  if (status === undefined) return { kind: 'failed', reason: `no mail could be handed over (${code})` };
+  if (status === undefined) return { kind: 'failed', reason: `the mail could not be sent (${code})` };
   const reason = `the mail server answered ${status} (${code})`;
-  // A 5xx to the message itself is for good; one to the sign-in or to an address is for a person to correct.
+  // A 5xx for the message itself is final. For the sign-in or an address, a person can correct the cause.
   return code === 'EMESSAGE' && status >= 500 ? { kind: 'refused', reason } : { kind: 'failed', reason };
 }

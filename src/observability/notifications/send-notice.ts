@@ -10,10 +10,10 @@ import { type NoticeOrigin, writeNotice } from './written-notice.ts';
 // Chat services answer within a second; a firewall that drops packets never does.
 const withinMs: DurationMs = 15_000;
 
-// An answer is read for its status alone.
+// Only the status of an answer counts.
 const bodyBytesMax = 1_000_000;
 
-/** Makes the way to all kinds of receivers. Nothing is sent to anybody else: no redirect is followed (P12). */
+/** Makes the sender for all kinds of receivers. It follows no redirect, so nothing goes to another host (P12). */
 export function makeSendNotice(origin: NoticeOrigin & { readonly clock: Clock }): SendNotice {
   return async ({ place }, notice, signal) => {
     const written = writeNotice(notice, origin);
@@ -33,12 +33,12 @@ async function post({ url, body, headers }: HttpMessage, signal: AbortSignal): P
     return resultOf(answer.status, answer.headers['retry-after']);
   } catch (error) {
     if (!(error instanceof HttpFault)) throw error;
-    // The whole answer does not matter once its status is there.
+    // The body of the answer does not matter once the status is known.
     return { kind: 'failed', reason: faultWords(error) };
   }
 }
 
-/** What is wrong with the message itself: no repetition helps. What is wrong with the receiver, a person can correct. */
+/** True for a fault of the message itself: retries do not help. A fault of the receiver can be corrected by a person. */
 const refusedFor: ReadonlySet<number> = new Set([400, 405, 406, 409, 411, 413, 414, 415, 422]);
 
 function resultOf(status: number, retryAfter: string | undefined): SendResult {

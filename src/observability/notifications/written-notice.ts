@@ -2,19 +2,19 @@ import { toOneLine } from '../../base/safe-text.ts';
 import { type NoticeText, noticeWords } from '../../rollout/messages/notices.ts';
 import type { Notice } from '../../rollout/model/notice.ts';
 
-/** What every message says beside its notice. */
+/** The parts of every message beside its notice. */
 export interface NoticeOrigin {
-  /** The name of this installation; undefined: it has none. */
+  /** The name of this installation; undefined: no name. */
   readonly installation: string | undefined;
-  /** Where people reach the page; undefined: no link is sent. */
+  /** The URL of the page for people; undefined: messages have no link. */
   readonly publicUrl: string | undefined;
 }
 
-/** A notice in the words that all kinds of receivers get. Names and reasons of others are in one line each. */
+/** A notice as text for all kinds of receivers. Foreign names and reasons take one line each. */
 export interface WrittenNotice extends NoticeText {
   readonly notice: Notice;
   readonly installation: string | undefined;
-  /** The rollout on the page. */
+  /** The link to the rollout on the page. */
   readonly link: string | undefined;
 }
 

@@ -7,21 +7,21 @@ import type { EventSink } from '../ports/event-sink.ts';
 
 /** Whether this daemon has the newest config of each policy: only then may it scan and plan the policy (P5). */
 export interface Configs {
-  /** As it is at this instant. */
+  /** The status at this instant. */
   check(policy: string): Promise<ConfigStatus>;
-  /** As it was at the last check or beat; nothing where all agreed. */
+  /** The status at the last check or beat; undefined where all agreed. */
   statuses(): ReadonlyMap<string, ConfigStatus>;
   /**
-   * What this daemon's config may say about the brakes of a running rollout, by the last check or beat; undefined
-   * where another daemon has a newer config, where this one scans only once beside others, or where that beat is too old to
-   * know: a daemon that was suspended must not put back what was changed meanwhile (P4, P7).
+   * The generation by which this daemon's config may set the limits of a running rollout, by the last check or beat.
+   * undefined where another daemon has a newer config, where this one scans only once beside others, or where that beat is
+   * too old: a suspended daemon must not undo later changes (P4, P7).
    */
   word(policy: string): ConfigWord | undefined;
-  /** The config was read again: policies that it says differently are the newest from the next beat on. */
+  /** The config was read again. From the next beat on, the policies that it changes are the newest. */
   replace(own: readonly NamedConfig[]): void;
-  /** Who lived at the last check or beat. */
+  /** The daemons that were alive at the last check or beat. */
   living(): Pick<LivingDaemons, 'account' | 'others'>;
-  /** Says that this daemon lives, and judges all its policies again. */
+  /** Reports that this daemon is alive, and judges all its policies again. */
   beat(): Promise<void>;
 }
 
@@ -29,22 +29,22 @@ export interface ConfigsParts {
   readonly register: Pick<ConfigRegister, 'beat' | 'replace'>;
   readonly sink: EventSink;
   readonly clock: Clock;
-  /** False for `run --once`. True, where left out. */
+  /** False for `run --once`. Default: true. */
   readonly followsSchedule?: boolean;
 }
 
 // Two beats and a half.
 const wordHoldsMs: DurationMs = 5_000;
 
-/** Judges the config of this daemon by what living daemons say, and shows when that has changed. */
+/** Compares the config of this daemon with those of living daemons, and reports changes. */
 export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts): Configs {
   let living: LivingDaemons = { own: [], account: '', beatAt: 0, others: [] };
   let statuses: ReadonlyMap<string, ConfigStatus> = new Map();
   let hashes: ReadonlyMap<string, string> = new Map();
   let askedAt: EpochMs = 0;
-  /** Since when this daemon says its config of a policy, by the clock of Redis. */
+  /** Since when this daemon has its config of a policy, by the clock of Redis. */
   const saidSince = new Map<string, EpochMs>();
-  /** Policies of which another daemon has said a newer config since then: that one stays the newer one when it is gone. */
+  /** Policies with a newer config of another daemon since then. That config stays the newer one after the daemon has gone. */
   const overtaken = new Set<string>();
   const takeUp = (own: readonly NamedConfig[]): void => {
     for (const { policy, hash } of own) {
@@ -59,7 +59,7 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     const beganAt = clock.now();
     const replacedBefore = replaced;
     const answer = await register.beat();
-    // Of the config before: the next beat knows how the present one stands to the others.
+    // The finding is about the previous config. The next beat compares the present one.
     if (replaced !== replacedBefore) return;
     living = answer;
     askedAt = beganAt;
@@ -69,8 +69,8 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     const before = statuses;
     statuses = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));
     for (const config of own) {
-      // A daemon that was killed is taken for living ten seconds longer: it may be this one, started again with an older
-      // config. It says nothing any more, and whoever does is another one. The clock may be another Redis's, which is behind.
+      // A killed daemon counts as alive for ten more seconds. It may be this one, started again with an older config: it beats
+      // no longer, while another daemon would. The clock may be that of another Redis, which is behind.
       const since = Math.min(saidSince.get(config.policy) ?? beatAt, beatAt);
       saidSince.set(config.policy, since);
       const speaking = others.filter((other) => other.beatAt > since);
@@ -94,7 +94,7 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
       if (Math.abs(clock.now() - askedAt) > wordHoldsMs) return undefined;
       const { kind } = statuses.get(policy) ?? agreed;
       const own = living.own.find((config) => config.policy === policy);
-      // Read again since the last beat: how it stands to the others is not known yet.
+      // The config was read again since the last beat, and has not been compared yet.
       if (own === undefined || own.hash !== hashes.get(policy)) return undefined;
       if (kind === 'outdated' || (!followsSchedule && kind !== 'agreed')) return undefined;
       return { generation: own.generation, isTakenUp: !overtaken.has(policy) };

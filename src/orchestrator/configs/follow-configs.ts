@@ -7,14 +7,14 @@ import type { Configs } from './configs.ts';
 
 export interface FollowConfigsParts extends ChangeRolloutParts {
   readonly configs: Pick<Configs, 'word' | 'beat'>;
-  /** The policies of the present config: one list, which a reload changes. */
+  /** The policies of the present config: one list, which a reload changes in place. */
   readonly rollouts: readonly Policy[];
 }
 
 /**
- * Brings the brakes of the present config to the running rollouts: after a reload, at start, and with each beat, so
- * that a daemon which was away brings them, too. The record keeps them, so that every daemon acts alike. When it returns, no
- * create leaves any more that only the former brakes allowed.
+ * Brings the limits of the present config to the running rollouts: after a reload, at start, and with each beat. So a
+ * daemon that was suspended does it, too. The record keeps the limits, because all daemons have to act alike. When it
+ * returns, no create that only the former limits allowed leaves any more.
  */
 export async function followConfigs(
   parts: FollowConfigsParts,
@@ -31,27 +31,27 @@ export async function followConfigs(
 }
 
 /**
- * The same for one rollout, which may be over and about to run again.
- * @returns undefined where this daemon's config says nothing about it
+ * The same for one rollout, which may have ended and be about to run again.
+ * @returns undefined where this daemon's config may not set its limits
  */
 export async function followRollout(
   parts: FollowConfigsParts,
   { policy, rolloutId, by }: { readonly policy: string; readonly rolloutId: string; readonly by: string },
 ): Promise<FollowedConfig | undefined> {
   let followed: FollowedConfig['followed'] = [];
-  // Again until the record shows it: whoever was suspended on the way had nothing to say any more.
+  // Repeated until the record shows it. A daemon that was suspended on the way may no longer set limits.
   for (;;) {
     const before = await parts.store.loadRollout(rolloutId);
     const config = parts.rollouts.find(({ name }) => name === policy);
     if (before === undefined || config === undefined) return undefined;
-    // Of another account, its policy is another one that has the same name (P5).
+    // In another account, the policy of this name is a different one (P5).
     const account = await parts.accounts?.statusOf(before);
     if (account !== undefined && account.kind !== 'own') return undefined;
     const present = withPresentBrakes(before, config);
-    // Asked once more now that the record is read: a daemon says that it has a newer config before it writes by it.
+    // Checked again after the record was read: a daemon reports a newer config before it writes by it.
     if (present.followed.length > 0) await parts.configs.beat();
     if (parts.configs.word(policy) === undefined) return undefined;
-    // Asked again for each reading of the record and with the present config, which may have changed meanwhile.
+    // Checked again at each reading of the record and with the present config, which may have changed meanwhile.
     const judge = (rollout: Rollout) => {
       const word = parts.configs.word(policy);
       const now = parts.rollouts.find(({ name }) => name === policy);

@@ -4,10 +4,10 @@ import type { ConfigRegister } from '../ports/config-register.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { Configs } from './configs.ts';
 
-// A daemon is taken for gone after five of these.
+// A daemon counts as gone after five missing beats.
 const beatEveryMs: DurationMs = 2_000;
 
-/** Keeps saying that this daemon lives, until the signal is aborted; Redis may keep a beat waiting for as long as it is away. */
+/** Reports that this daemon is alive, until the signal is aborted. A beat may wait as long as Redis is unavailable. */
 export async function keepBeating(
   configs: Pick<Configs, 'beat'>,
   {
@@ -19,7 +19,7 @@ export async function keepBeating(
     readonly register: Pick<ConfigRegister, 'leave'>;
     readonly sink: EventSink;
     readonly sleep: Sleep;
-    /** What is to be done by what the beat has shown. */
+    /** Work that follows from the result of a beat. */
     readonly afterBeat: () => Promise<unknown>;
   },
   signal: AbortSignal,
@@ -29,12 +29,12 @@ export async function keepBeating(
       await configs.beat();
       await afterBeat();
     } catch (error) {
-      // Redis away, or refusing: what was judged last stands, and each scan asks again.
+      // Redis is unavailable or refuses: the last result stays, and each scan checks again.
       if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });
     }
     await sleep(beatEveryMs, signal);
   }
-  // Else the others would wait some seconds for it; where Redis is away, they do.
+  // Otherwise the other daemons would wait some seconds for this one. While Redis is unavailable, they do.
   await register
     .leave()
     .catch((error: unknown) => sink.note({ event: 'reconcile.failed', rollout: '', error }));

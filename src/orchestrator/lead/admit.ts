@@ -15,7 +15,7 @@ export interface AdmitParts extends ChangeRolloutParts, ChangeUpgradeParts {
 
 export type Admitted = 'changed' | 'stale';
 
-/** Gives free slots to collectors, all in one atomic write, and a job to each that got one; `stale`: the view is no more. */
+/** Gives free slots to collectors in one atomic write, and a job to each admitted one. `stale`: the view is outdated. */
 export async function admit(
   parts: AdmitParts,
   view: RolloutView,
@@ -26,7 +26,7 @@ export async function admit(
   const at = parts.clock.now();
   const startBy = new Map(picks.map((pick) => [pick.collectorId, pick.startBy]));
   const ids = [...startBy.keys()];
-  // Side by side: a slot waits for it.
+  // In parallel, because a free slot waits for both.
   const [holds, { upgrades }] = await Promise.all([
     parts.register.holdsOf(ids),
     parts.store.loadUpgrades(rollout.id, ids),
@@ -50,7 +50,7 @@ export async function admit(
   const { domains } = view.groups;
   const admission = { rolloutId: rollout.id, rolloutRev: rollout.rev, slots, domains, changes };
   const admitted = new Set(await parts.store.admit(admission, fence));
-  // A crash here leaves admitted collectors without a job; their steps become overdue and are delivered then.
+  // A crash here leaves admitted collectors without a job. Their steps become overdue, and are delivered then.
   await parts.queue.deliver(rollout.id, [...admitted]);
   for (const { after, events } of changes) {
     if (admitted.has(after.identity.collectorId)) for (const event of events) parts.sink.report(event);

@@ -22,7 +22,7 @@ export interface AskGateParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
 }
 
-/** Asks a gate of a wave that soaks, and notes how it stands then. */
+/** Asks a gate of a soaking wave, and saves the result. */
 export async function askGate(
   parts: AskGateParts,
   view: RolloutView,
@@ -45,14 +45,14 @@ export async function askGate(
     const answers = wave?.gates[of.gate];
     if (current.rollout.state !== 'running' || wave?.state !== 'soaking' || answers === undefined)
       return undefined;
-    // Someone else has asked meanwhile.
+    // Another daemon has asked meanwhile.
     if (answers.askedAt !== askedAt) return undefined;
     return { kind: 'gateAnswered', at, ...of, answers: afterAnswer(answers, gate, answer, at) };
   });
   return 'done';
 }
 
-/** Counts what the wave's collectors deliver. Those that fell silent become failures of the wave, as if they had died. */
+/** Counts the messages of the wave's collectors. Collectors that fell silent become failures of the wave, like dead ones. */
 async function measureDataFlow(
   parts: AskGateParts,
   view: RolloutView,
@@ -89,7 +89,7 @@ async function measureDataFlow(
 }
 
 /**
- * Messages are counted by names, and one that was renamed only seems to deliver less (P14).
+ * Messages are counted by name, so a renamed collector only seems to deliver less (P14).
  * @returns why the names are unknown, in words
  */
 async function readNames(

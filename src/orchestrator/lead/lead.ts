@@ -10,29 +10,29 @@ import { type ReconcileParts, reconcile } from './reconcile.ts';
 
 export interface LeadParts extends Omit<ReconcileParts, 'requestsPerSecond'>, WatchParts {
   readonly lease: LeaderLease;
-  /** Whether another daemon that lives should lead for a while; never, where left out. */
+  /** Whether another living daemon should lead for a while; default: never. */
   readonly isWaitedFor?: () => Promise<boolean>;
   /** Ends early at a wake-up: `sleep` returns as soon as this signal fires. */
   readonly nextWakeUp: () => AbortSignal;
 }
 
-// Even without any change: the poll that repairs whatever was lost.
+// Also without any change: this pass repairs anything that was lost.
 const checkEveryMs: DurationMs = 1_000;
 
-// Between two passes, whatever they ask for: a leader that is always refused must not spin.
+// The minimum between two passes: a leader that is always refused must not spin.
 const breathMs: DurationMs = 5;
 
-// A step that is due has a job unless that was lost; asking BullMQ is cheap, but not free.
+// A due step has a job unless the job was lost. Asking BullMQ is cheap, but not free.
 const overdueMs: DurationMs = 3_000;
 const deliverEveryMs: DurationMs = 2_000;
 
-// Leaders that serve what the other one can't take turns; the other one tries for the lease every second.
+// Leaders that serve different rollouts take turns. The other one tries for the lease every second.
 const turnMs: DurationMs = 10_000;
 const restMs: DurationMs = 2_500;
 
 /**
- * The leader's loop: while the lease is ours, every active rollout is reconciled at a wake-up, when it asked
- * to be woken, and every second. It ends when the signal is aborted, and then gives the lease back.
+ * The leader's loop: while this daemon has the lease, it reconciles every active rollout at a wake-up, at the rollout's
+ * `wakeAt`, and every second. It ends when the signal is aborted, and then returns the lease.
  */
 export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void> {
   let leading = false;
@@ -40,25 +40,25 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
   let turnBeganAt = 0;
   while (!signal.aborted) {
     const woken = parts.nextWakeUp();
-    // Redis is away: no daemon leads, and the next pass tries again.
+    // Redis is unavailable, so no daemon leads. The next pass tries again.
     const fence = await attempt(parts, () => parts.lease.hold(), undefined);
     if ((fence !== undefined) !== leading) {
       leading = fence !== undefined;
       parts.sink.note({ event: leading ? 'leader.acquired' : 'leader.lost' });
-      // A new leader delivers at once what the one before it may have left behind.
+      // A new leader delivers at once the steps that its predecessor may have left behind.
       deliveredAt = 0;
       turnBeganAt = parts.clock.now();
     }
     if (fence === undefined) {
-      // A wake-up is also the lease that was taken just now.
+      // Taking the lease counts as a wake-up.
       await withEitherSignal([woken, signal], (either) => parts.sleep(checkEveryMs / 2, either));
       continue;
     }
     const now = parts.clock.now();
-    // Far either way: a clock that is set back must not put it off.
+    // In both directions, because a clock that is set back must not delay it.
     if (Math.abs(now - turnBeganAt) >= turnMs) {
       turnBeganAt = now;
-      // Redis is away: nobody could take the lease.
+      // Redis is unavailable, so no daemon can take the lease.
       if (await attempt(parts, async () => parts.isWaitedFor?.(), false)) {
         await parts.lease.giveWay(restMs);
         continue;
@@ -96,7 +96,7 @@ async function attempt<Result>(
   }
 }
 
-/** @returns the earliest instant any rollout asked to be woken at */
+/** @returns the earliest `wakeAt` of all rollouts */
 async function reconcileAll(
   parts: LeadParts,
   fence: Fence,
@@ -109,11 +109,11 @@ async function reconcileAll(
     const active = await parts.store.activeRolloutIds(parts.policies);
     for (const rolloutId of active) {
       const one = () => reconcile(parts, rolloutId, fence, overdue, signal);
-      // One rollout's fault must not stop the others.
+      // The fault of one rollout must not stop the others.
       const wake = await attempt(parts, one, null, rolloutId);
       wakeAt = Math.min(wakeAt, wake ?? Number.POSITIVE_INFINITY);
     }
-    // After the pass, so that what it has just admitted is watched at once.
+    // After the pass: upgrades that it has just admitted are watched at once.
     if (active.length > 0) await beginWatch();
   };
   await attempt(parts, reconcileActive, undefined);
@@ -126,13 +126,13 @@ export interface GiveWayParts {
   readonly policies: readonly string[];
   readonly accounts: Pick<Accounts, 'foreign' | 'forgetEnded'>;
   readonly configs: Pick<Configs, 'living'>;
-  /** Why rollouts that a newer upwave has written are left alone. */
+  /** Why this daemon leaves rollouts of a newer upwave alone. */
   readonly newerRecords: () => readonly string[];
 }
 
 /**
- * Whether running rollouts need another daemon that lives as their leader: one of another account or of a newer
- * version, or with a policy that the config of this daemon does not have. All daemons share one lease, so leaders of such rollouts take turns.
+ * Whether running rollouts need another living daemon as their leader: one of another account, of a newer version, or with a
+ * policy that this daemon's config lacks. All daemons share one lease, so the leaders of such rollouts take turns.
  */
 export async function isWaitedFor(parts: GiveWayParts): Promise<boolean> {
   const { store, policies, accounts, configs, newerRecords } = parts;

@@ -7,13 +7,13 @@ import type { UpgradeChange } from '../ports/rollout-store.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
 import { changesPerWrite } from '../records/change-upgrade.ts';
 
-// Records of running upgrades change meanwhile. Nothing starts, so fewer of them do so in each round.
+// Records of running upgrades change meanwhile. Nothing starts, so fewer of them change in each round.
 const roundsMax = 10;
 
 /**
- * Moves the collectors of a held group to a stratum of their own. Level-triggered: where records went on changing, or
- * another leader followed, the next decision asks for it again. Nothing starts while the attributes are unreadable, since
- * it is unknown who belongs to the group (P14).
+ * Moves the collectors of a held group to a stratum of their own. Level-triggered: where records have changed, or another
+ * leader has followed, the next decision requests it again. While the attributes are unreadable nothing starts, because the
+ * members of the group are unknown (P14).
  */
 export async function moveGroup(
   parts: ChangeRolloutParts,
@@ -62,7 +62,7 @@ async function finish(parts: ChangeRolloutParts, rolloutId: string, label: strin
   return 'done';
 }
 
-/** Strata of other groups that are held: whoever is in one of them stays there. */
+/** Strata of other held groups. Their members stay there. */
 function otherGroups(heldStrata: readonly HeldStratum[], label: string): ReadonlySet<number> {
   return new Set(
     heldStrata.flatMap((each) =>

@@ -5,14 +5,14 @@ export type PackHistoryParts = Pick<ChangeRolloutParts, 'store' | 'clock' | 'sle
   readonly policies: readonly string[];
 };
 
-// Whoever takes one back, or retries its failures, mostly does so soon; then its records need not be unpacked.
+// Most rollbacks and retries come soon after the end. Their records are not packed yet.
 const graceMs: DurationMs = 3_600_000;
 
 const checkEveryMs: DurationMs = 60_000;
 
 /**
- * Packs the records of rollouts that were over an hour ago, which 90 days of history would else keep in full. Level-
- * triggered: it takes what is not packed yet, may be cut off anywhere, and a new leader continues it.
+ * Packs the records of rollouts that ended an hour ago or earlier, which the history would otherwise keep in full for 90
+ * days. Level-triggered: it packs the remaining records, may be interrupted anywhere, and a new leader continues.
  */
 export async function packHistory(
   parts: PackHistoryParts,

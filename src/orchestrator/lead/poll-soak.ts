@@ -20,29 +20,30 @@ interface SoakReading {
   readonly seen: ReadonlyMap<number, InventoryRow>;
   /** Collectors that a plausible inventory lacks and that the service does not know by their id. */
   readonly gone: readonly Upgrade[];
-  /** Why some have shown nothing, so that the soak can't end with this reading (P14). */
+  /** Why some collectors have shown nothing. The soak cannot end with such a reading (P14). */
   readonly unseen: string | undefined;
 }
 
 interface Inventory {
   /** undefined: it could not be read. */
   readonly rows: ReadonlyMap<number, InventoryRow> | undefined;
-  /** Why it can't be believed about those that it lacks. */
+  /** Why its missing collectors count for nothing; undefined where they count. */
   readonly refusal: string | undefined;
 }
 
-// A plausible inventory lacks few collectors, or shows few as dead, and each of those is polled: 2 % of the largest account.
+// In a plausible inventory few collectors are missing or dead, and each of these is polled. This is 2 % of the largest
+// account.
 const pollsMax = 200;
 
-// One that is not plausible and lacks more of a wave than these has shown nothing about it as a whole: hundreds of polls
-// would take the place of other requests.
+// An implausible inventory that lacks more of a wave shows nothing about the wave. Hundreds of polls would displace other
+// requests.
 const pollsMaxInDoubt = 20;
 
 /**
- * Polls the upgraded collectors of a wave that soaks, with as few requests as that takes. One that the inventory lacks
- * has shown nothing, and a row may be older than it looks: a cache, or a pause of minutes before the inventory's last
- * page. So each collector that the inventory lacks or shows as dead is polled by its id. Those that died, left the build or are gone without an explanation become
- * failures of the wave; then the reading itself is noted, so that the soak may end after it (P14).
+ * Polls the upgraded collectors of a soaking wave with as few requests as possible. A collector that the inventory lacks has
+ * shown nothing, and a row may be older than it looks, because of a cache or a pause between pages. So each collector that
+ * is missing or dead in the inventory is polled by its id. Collectors that died, left the build or vanished without an
+ * explanation become failures of the wave. Then the reading itself is stored, and the soak may end after it (P14).
  */
 export async function pollSoakingCollectors(
   parts: SoakPollParts,
@@ -85,7 +86,7 @@ export async function pollSoakingCollectors(
   return 'done';
 }
 
-/** A deletion that nobody explains may be the build's doing; an ephemeral collector goes, and an operator may say so. */
+/** An unexplained deletion may be caused by the build. Explained are ephemeral collectors, and those that an operator holds. */
 function factOfGone({ identity: { ephemeral } }: Upgrade, isHeld: boolean, at: EpochMs): UpgradeFact {
   if (ephemeral === true || isHeld) {
     const because = ephemeral === true ? 'ephemeral' : 'held';
@@ -135,7 +136,7 @@ async function readSoak(
       unseen = describeFailure(answer.failure);
       break;
     } else {
-      // Where none was read before, one read now: it says whether the 404 is to be believed.
+      // Without an earlier inventory, one is read now: it decides whether the 404 counts.
       inventory ??= await readRows(parts, rollout, signal);
       if (inventory.refusal === undefined && inventory.rows?.has(collectorId) === false) gone.push(upgrade);
       else

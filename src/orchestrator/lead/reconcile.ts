@@ -22,11 +22,11 @@ import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 
 export interface ReconcileParts extends AdmitParts, AskGateParts, SoakPollParts, RollbackParts {
   readonly backgroundTasks: BackgroundTasks;
-  /** All daemons on the access key together; no limit, where left out. */
+  /** The request rate of all daemons of the access key together; default: no limit. */
   readonly requestsPerSecond?: number;
 }
 
-// Each pass must have changed something to be followed by another; more than this is a bug, not a long list.
+// A pass is followed by another only after a change. More passes than this are a bug, not a long list.
 const passesMax = 10_000;
 
 // How many candidates, retries and overdue steps one pass handles.
@@ -45,9 +45,9 @@ type Executors = {
 };
 
 /**
- * Brings one rollout as far as it can go now: load, decide, act, record, and again while something changed. Level-
- * triggered: it acts on what is stored, so a lost message or a crash between two lines costs nothing but time.
- * @param overdueMs a step due for longer than this may have lost its job, and is delivered again
+ * Brings one rollout as far as possible: load, decide, act, record, and again while something has changed. Level-triggered:
+ * it acts on what is stored, so a lost message or a crash between two lines costs only time.
+ * @param overdueMs a step that is overdue by more than this may have lost its job, and is delivered again
  * @param signal ends it between two passes
  * @returns when to run again if nothing happens before
  */
@@ -79,7 +79,7 @@ async function actAll(pass: Pass, actions: readonly Action[]): Promise<Did> {
   let changed: Did = 'unchanged';
   for (const action of actions) {
     const did = await act(pass, action);
-    // The rest was decided from a view that is no more.
+    // The remaining actions come from an outdated view.
     if (did === 'stale') return 'stale';
     if (did === 'changed') changed = 'changed';
     if (did === 'changed' && action.do !== 'admit') return 'changed';
@@ -88,7 +88,7 @@ async function actAll(pass: Pass, actions: readonly Action[]): Promise<Did> {
 }
 
 function act(pass: Pass, action: Action): Promise<Did> {
-  // The table is exhaustive by type; TypeScript can't see that the row and the action belong together.
+  // The table is exhaustive by type, but TypeScript cannot see that the row and the action belong together.
   const executor = executors[action.do] as (pass: Pass, action: Action) => Promise<Did>;
   return executor(pass, action);
 }
@@ -158,8 +158,8 @@ const executors: Executors = {
 };
 
 /**
- * Begins work that asks the service or a gate, or changes many records, and may take longer than the leader can wait.
- * What comes of it is saved by itself; when it gets lost, the next decision asks for it again.
+ * Starts work that calls the service or a gate, or changes many records, and may take longer than the leader can wait. The
+ * work saves its own result. When it is lost, the next decision requests it again.
  */
 async function backgroundTask(
   pass: Pass,
@@ -171,16 +171,16 @@ async function backgroundTask(
   return 'unchanged';
 }
 
-/** What stops the rollout: creates that were just leaving are through when it can be seen (P4). */
+/** Stops the rollout: creates that were just leaving have left by the time the change is visible (P4). */
 async function stop(pass: Pass, fact: RolloutFact): Promise<Did> {
   const { parts, view } = pass;
-  // Decided again with the brake on, so that nothing leaves between this and the hold.
+  // Decided again with the brake set: nothing may leave between this decision and the hold.
   if (!view.braked) return save(pass, { kind: 'brakeSet', at: nowOf(pass) });
   await waitForLeavingCreates(parts, view.rollout.id);
   return save(pass, fact);
 }
 
-/** Too many failures, or a missed gate: a bad build is refused everywhere before anything else is said of it. */
+/** Too many failures, or a missed gate: the bad build is held for all policies first. */
 async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Promise<Did> {
   const { parts, view } = pass;
   const { holdsBuild } = action;
@@ -208,7 +208,7 @@ async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Pr
   }
 }
 
-/** The cause with what the failures have in common, where that is known. */
+/** The cause, with the shared attribute of the failures where it is known. */
 async function withShared({ parts, view }: Pass, cause: BreachCause): Promise<BreachCause> {
   if (cause.kind !== 'failures') return cause;
   const { sharedAttribute } = await withSharedAttribute(parts, view);

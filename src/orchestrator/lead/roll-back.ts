@@ -33,9 +33,9 @@ export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {
 }
 
 /**
- * Begins the rollback of a rollout whose upgrades have all ended: a rollout of its own that takes each collector that
- * runs the build back to the one it had before, where the service still offers that (DESIGN §4, Rollback). Its id is
- * written down first, so that a crash in between neither loses nor doubles it.
+ * Starts the rollback of a rollout after all its upgrades have ended: a rollout of its own that takes each collector on the
+ * build back to its previous build, where the service still offers that (DESIGN §4, Rollback). Its id is stored first: a
+ * crash in between neither loses nor doubles the rollback.
  */
 export async function beginRollback(
   parts: RollbackParts,
@@ -86,7 +86,7 @@ export async function beginRollback(
     reason: rollbackPlannedWords(rollout.id, { takenBack: takenBack.length, left }),
     by: 'daemon',
   } as const;
-  // Another rollback has the policy's place: the inventory is not read again at once.
+  // Another rollback of the policy is active, so the inventory is not read again at once.
   if ((await store.freeze({ ...frozen, events: [event] })) === 'busy') return 'again';
   parts.sink.report(event);
   parts.wakeUps.wake();
@@ -104,7 +104,7 @@ async function endWithNobody(
   );
 }
 
-/** Writes down the rollback's id, with the rollout as it was then; undefined: it no longer rolls back. */
+/** Stores the rollback's id, and returns the rollout of that moment; undefined: it is no longer rolling back. */
 async function nameRollback(
   parts: RollbackParts,
   rollout: Rollout,
@@ -124,8 +124,8 @@ async function nameRollback(
 }
 
 /**
- * Marks what the rollback took back, and ends the rollout with whom it has not. Nothing is stored when the rollout has
- * changed since this was decided, or another leads: the next decision asks for it again.
+ * Marks the collectors that the rollback took back, and ends the rollout with a list of the others. Nothing is stored when
+ * the rollout has changed since the decision, or another daemon leads: the next decision requests it again.
  */
 export async function endRollback(
   parts: RollbackParts,
@@ -141,7 +141,7 @@ export async function endRollback(
   return 'done';
 }
 
-/** @returns whom the rollback has not taken back */
+/** @returns the collectors that the rollback has not taken back */
 async function markTakenBack(
   parts: RollbackParts,
   rollout: Rollout,
@@ -166,18 +166,18 @@ type FoundUpgraded =
   | {
       readonly kind: 'found';
       readonly collectors: ReadonlyMap<number, FleetCollector>;
-      /** Those that nothing showed. */
+      /** Collectors that no answer showed. */
       readonly left: readonly LeftBehind[];
     }
   | { readonly kind: 'inconclusive'; readonly reason: string };
 
-// One request each; those beyond are left behind by name.
+// One request for each. Further collectors are left behind by name.
 const pollsMax = 50;
 
 /**
- * Finds the upgraded collectors: in the inventory, and those that it lacks by their id. Nothing is decided from an
- * inventory that is not plausible, or the rollback would end with nobody taken back (P14). A rollback can't be held: after
- * a while it goes on with the collectors that it can see, and says which it could not.
+ * Finds the upgraded collectors in the inventory, and polls missing ones by their id. An implausible inventory decides
+ * nothing, or the rollback would end without any collector (P14). A rollback cannot be held: after a while it continues with
+ * the collectors that it can see, and names the others.
  */
 async function findUpgraded(
   parts: RollbackParts,
@@ -221,8 +221,8 @@ function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again'
 }
 
 /**
- * Parts upgraded collectors into those that can be taken back, and those that can't be, and why: the same for the preview
- * of a rollback and for its plan.
+ * Divides upgraded collectors into those that can be taken back and those that cannot, with the reasons. The preview of a
+ * rollback and its plan both use it.
  * @param of the policy that upgraded them, and the builds on offer
  */
 export async function partUpgraded(
@@ -249,7 +249,7 @@ export async function partUpgraded(
   return { takenBack, left: [...left].flatMap(([why, some]) => leftBehind({ kind: why }, some)) };
 }
 
-/** Whom an ended rollback has not taken back: whom its plan left out, and what ended in it without success. */
+/** Collectors that an ended rollback has not taken back: those its plan left out, and those that ended without success. */
 async function leftBehindBy(
   store: RolloutStore,
   counted: Pick<RolloutView, 'rollout' | 'waves'>,

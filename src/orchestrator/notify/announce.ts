@@ -24,20 +24,20 @@ export interface AnnounceParts extends ViewParts {
   /** Of the present config. */
   readonly policies: readonly string[];
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
-  /** Paths of the reports that are kept of a rollout. */
+  /** Paths of the stored reports of a rollout. */
   readonly reportsOf: (rolloutId: string) => readonly string[];
   readonly clock: Clock;
   readonly sink: EventSink;
 }
 
 /**
- * Announces what is due, once, however many daemons do this. Level-triggered: what a crash or an outage of Redis kept from
- * being announced is announced by the next pass.
+ * Announces what is due, exactly once, even if several daemons try. Level-triggered: the next pass announces what a crash or
+ * an outage of Redis prevented.
  */
 async function announce(parts: AnnounceParts): Promise<void> {
   const { outbox, clock, policies, store } = parts;
   const now = clock.now();
-  // Read before the rollouts: a write that follows this mark never covers less than the one before it.
+  // Read before the rollouts: a write with this mark never covers less than an earlier one.
   const announcedBefore = await outbox.readAnnounced(now);
   const [api, scans, current] = await Promise.all([
     parts.readApiBudgetStatus(),
@@ -69,7 +69,7 @@ async function announce(parts: AnnounceParts): Promise<void> {
   ]);
 }
 
-// A rollout is opened again by `retry` or `rollback` while its failures are still of interest.
+// `retry` and `rollback` open a rollout again only while its failures still matter.
 const rememberedMs: DurationMs = 90 * 86_400_000;
 
 function longOver({ rollouts }: Announced, known: ReadonlySet<string>, now: EpochMs): readonly string[] {
@@ -79,7 +79,7 @@ function longOver({ rollouts }: Announced, known: ReadonlySet<string>, now: Epoc
   );
 }
 
-// Beside the longest that an upgrade can take: a few polls, and a hand-over to another daemon.
+// Added to the maximum duration of an upgrade: a few polls, and a hand-over to another daemon.
 const graceMarginMs: DurationMs = 15 * 60_000;
 
 async function announceRollout(
@@ -99,7 +99,7 @@ async function announceRollout(
   const due = (seen: RolloutView, causes: CauseUpgrades) =>
     dueOfRollout(before?.announced, describeRollout(seen, now, api, causes), at);
   const quick = due(view, {});
-  // Causes are read only for what is announced.
+  // Causes are read only for messages that are announced now.
   const { notices, announced } =
     quick.notices.length === 0
       ? quick
@@ -123,10 +123,10 @@ async function write(
   await queue.wake([...new Set(messages.map(({ receiver }) => receiver))]);
 }
 
-// Between two checks whether all is sent.
+// Between two checks whether all messages were sent.
 const drainPollMs: DurationMs = 100;
 
-/** Announces what is due, and waits until it is sent, or until receivers that fail or rest alone are left. */
+/** Announces what is due, and waits until all is sent, or only failing or resting receivers remain. */
 export async function announceAndDrain(
   parts: AnnounceParts & { readonly sleep: Sleep },
   withinMs: DurationMs,
@@ -144,7 +144,7 @@ export async function announceAndDrain(
 
 const announceEveryMs: DurationMs = 2_000;
 
-// A job that was lost keeps its messages waiting no longer than this.
+// The maximum delay of messages whose job was lost.
 const wakeEveryMs: DurationMs = 10_000;
 
 /** Announces while this daemon leads, until the signal is aborted. */
@@ -165,7 +165,7 @@ export async function keepAnnouncing(
         }
       }
     } catch (error) {
-      // Redis is away, or refuses: the next pass announces what this one could not.
+      // Redis is unavailable or refuses: the next pass announces the rest.
       if (!signal.aborted)
         sink.note({ event: 'backgroundTask.failed', backgroundTask: 'notifications', error });
     }

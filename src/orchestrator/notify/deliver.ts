@@ -19,16 +19,16 @@ export interface DeliverParts {
   readonly sink: EventSink;
 }
 
-// A rest is judged again, whatever it was for: another config may have other quiet hours.
+// A rest is checked again at the latest after this: another config may have other quiet hours.
 const restMaxMs: DurationMs = 5 * 60_000;
 
 /**
- * Sends the next message that waits for a receiver. One job for each receiver does this, over all daemons, so that messages
- * stay in order. After a crash between sending and removing, the message is sent again under its id.
+ * Sends the next waiting message of a receiver. Over all daemons, one job for each receiver does this, which keeps messages
+ * in order. After a crash between sending and removing, the message is sent again with the same id.
  */
 export async function deliver(parts: DeliverParts, name: string, signal: AbortSignal): Promise<StepOutcome> {
   const { outbox, clock, sink } = parts;
-  // Of another config: a daemon that has it is woken by the leader again.
+  // The receiver belongs to another config. The leader wakes a daemon that has it.
   const receiver = parts.receivers.find((each) => each.name === name);
   if (receiver === undefined) return { job: 'end' };
   const now = clock.now();

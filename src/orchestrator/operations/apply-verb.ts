@@ -18,15 +18,15 @@ import type { VerbRequest } from './operations.ts';
 import { showRollback } from './preview-rollback.ts';
 
 export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
-  /** Every rollout is ours, where left out. */
+  /** Default: every rollout belongs to this account. */
   readonly accounts?: Accounts;
-  /** No config is newer than the records, where left out. */
+  /** Default: no config is newer than the records. */
   readonly configs?: FollowConfigsParts['configs'];
   /** The policies of the present config. */
   readonly rollouts?: readonly Policy[];
 }
 
-/** Makes the way a verb takes: judged from what is now, saved, and in force when it returns. undefined: no such rollout. */
+/** Makes the function that applies a verb: it judges the present state, saves the change, and returns when it is in force. */
 export function makeApplyVerb(parts: ApplyVerbParts) {
   return async (asked: VerbRequest): Promise<VerbJudgement | undefined> => {
     const request = await redirect(parts, asked);
@@ -55,7 +55,7 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     if (judgement.kind === 'refused') return judgement;
     if (confirmed !== undefined) await noteLeftBehind(parts, request.rolloutId, confirmed.left);
     if (request.verb !== 'retry') return judgement;
-    // Its records are the change; the rollout itself may have been open all the time.
+    // The records of its upgrades are the change. The rollout itself may have been open all the time.
     const reason = { kind: 'asked', by: request.by, words: request.reason } as const;
     return { kind: 'change', fact: { kind: 'reopened', at: parts.clock.now(), reason } };
   };
@@ -65,7 +65,7 @@ function wordsOf({ clock }: ApprovePlanParts, { by, reason }: VerbRequest) {
   return { by, reason, at: clock.now() };
 }
 
-/** What is said to start a rollback outside its windows is meant for the rollback, once there is one. */
+/** A request to start a rollback outside its windows applies to the rollback, once it exists. */
 async function redirect({ store }: ApplyVerbParts, request: VerbRequest): Promise<VerbRequest> {
   if (request.verb !== 'rollback' || request.now !== true) return request;
   const rollbackId = (await store.loadRollout(request.rolloutId))?.rollbackId ?? null;
@@ -75,7 +75,7 @@ async function redirect({ store }: ApplyVerbParts, request: VerbRequest): Promis
 
 /**
  * Compares what a rollback would do with what the operator saw (P15).
- * @returns who stays behind, or what is answered instead; undefined: it is no rollback, or of no rollout
+ * @returns the collectors left behind, or the refusal; undefined: the verb is no rollback, or there is no such rollout
  */
 async function confirmRollback(
   parts: ApplyVerbParts,
@@ -106,7 +106,7 @@ async function confirmRollback(
   }
 }
 
-/** Notes who stays behind until the rollback is planned. The plan then replaces this. */
+/** Stores the collectors left behind until the rollback is planned. Its plan replaces the list. */
 async function noteLeftBehind(
   parts: ApplyVerbParts,
   rolloutId: string,
@@ -120,7 +120,7 @@ async function noteLeftBehind(
   );
 }
 
-/** Only brakes are for a rollout of another account: anything else is started by what this account shows (P5). */
+/** In a rollout of another account only brakes are legal, because other verbs act on what this account shows (P5). */
 async function refuseForeign(
   { store, accounts }: ApplyVerbParts,
   { rolloutId, verb }: VerbRequest,
@@ -131,7 +131,7 @@ async function refuseForeign(
   return account === undefined || account.kind === 'own' ? undefined : { kind: 'foreign', account };
 }
 
-/** A rollout that is over takes its policy's place again, which another one may have. */
+/** An ended rollout becomes the active one of its policy again, unless another rollout is active. */
 async function refuseReopening(
   { store }: ApprovePlanParts,
   { rolloutId, verb }: VerbRequest,
@@ -143,7 +143,7 @@ async function refuseReopening(
   return active === undefined ? undefined : { kind: 'placeTaken', active };
 }
 
-/** A rollout that is over follows no config: before it is still running again it gets the present windows and limits (P7). */
+/** An ended rollout follows no config. Before it runs again, it gets the present windows and limits (P7). */
 async function takeUpConfig(
   parts: ApplyVerbParts,
   { rolloutId, verb }: Pick<VerbRequest, 'rolloutId' | 'verb'>,
@@ -156,7 +156,7 @@ async function takeUpConfig(
   await followRollout({ ...parts, configs, rollouts }, of);
 }
 
-/** Only the plan that waits is worth reading the fleet again; of any other `judgeVerb` says what waits. */
+/** The fleet is read again only for the plan that waits. For any other plan, `judgeVerb` names the one that waits. */
 async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promise<Refusal | undefined> {
   if (request.verb !== 'approve' || 'wave' in request) return undefined;
   const rollout = await parts.store.loadRollout(request.rolloutId);
@@ -165,9 +165,9 @@ async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promis
 }
 
 /**
- * Gives the failed ones another turn, before the rollout is open again: one that was over acts on nothing, so that it
- * can't end again in between. After a crash half-way the verb is repeated.
- * @returns why not
+ * Resets failed upgrades before the rollout is open again. An ended rollout does not act, so it cannot end again in between.
+ * After a crash half-way, the operator repeats the verb.
+ * @returns the refusal, if any
  */
 async function retryFailed(
   parts: ApprovePlanParts & ChangeUpgradeParts,

@@ -21,14 +21,14 @@ export interface ApprovePlanParts extends ChangeRolloutParts {
   readonly policies: readonly string[];
 }
 
-// In a large fleet somebody always comes or goes: a plan that was just made again, and shown with its drift, is approved
-// as it is for so long, or no plan ever would be.
+// In a large fleet, collectors always come and go. A plan that was just made again, and shown with its drift, is approved
+// unchanged for this long. Otherwise no plan could ever be approved.
 const shownForMs: DurationMs = 10 * 60_000;
 
 /**
- * Whether a plan that waits for approval may be approved now: the fleet is read again, and when it moved, the plan is
- * made again, with its drift, and waits again (P14).
- * @returns why not, or undefined when it may
+ * Whether a waiting plan may be approved now. The fleet is read again. When it has changed, the plan is made again with its
+ * drift, and waits again (P14).
+ * @returns the refusal; undefined when the plan may be approved
  */
 export async function refuseApproval(
   parts: ApprovePlanParts,
@@ -76,9 +76,9 @@ export async function refuseApproval(
   return { kind: 'planMoved', from: rollout.planHash, to: plan.hash, drift };
 }
 
-/** What an operator held of the plan before stays held: strata are known by their labels. */
+/** Strata that an operator held in the previous plan stay held. Their labels identify them. */
 function heldIn({ heldStrata }: Rollout, { strata }: PlanGroups): readonly HeldStratum[] {
-  // One that has no members now may have some when the next plan is made.
+  // A stratum without members may have some in the next plan.
   return heldStrata.map((held) => ({
     ...held,
     ...(held.attributes === undefined ? {} : { unmoved: true as const }),
@@ -86,7 +86,7 @@ function heldIn({ heldStrata }: Rollout, { strata }: PlanGroups): readonly HeldS
   }));
 }
 
-/** An operator's rollout tried earlier failures again; one by schedule left them out, and still does. */
+/** A rollout that an operator started retries earlier failures. A scheduled one leaves them out. */
 async function earlierRollouts(parts: ApprovePlanParts, rollout: Rollout): Promise<readonly Rollout[]> {
   if (rollout.startedBy === 'operator') return [];
   const all = await parts.store.listRollouts([rollout.policy.name]);

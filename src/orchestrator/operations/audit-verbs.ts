@@ -19,14 +19,14 @@ const eventOf: Readonly<Record<RolloutVerb, AuditEvent>> = {
   retry: 'rollout.retried',
 };
 
-/** Notes who asked for a verb that changed something, for whoever asks over all rollouts. */
+/** Records who ran a verb that changed something, for the audit over all rollouts. */
 export async function auditVerb(parts: AuditParts, request: VerbRequest): Promise<void> {
   const { verb, rolloutId, by, reason } = request;
   const subject = 'wave' in request ? `${rolloutId} wave ${request.wave}` : rolloutId;
   await parts.register.audit({ at: parts.clock.now(), event: eventOf[verb], subject, by, reason });
 }
 
-/** The same of a repair. */
+/** The same for a repair. */
 export async function auditRepair(parts: AuditParts, request: RepairRequest): Promise<void> {
   const { rolloutId, collectorId, settlement, by, reason } = request;
   const subject = collectorId === undefined ? rolloutId : `${rolloutId} collector ${collectorId}`;

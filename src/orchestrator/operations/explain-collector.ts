@@ -23,10 +23,10 @@ import {
 import type { ExplainResult, Explanation, PastUpgrade } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
-// Of each policy: months of nights, in a few reads each.
+// Rollouts of each policy: months of nights, in a few reads.
 const pastMax = 20;
 
-/** Why not now, and when: for each policy, from its rollout on the way, or by the rules of its next plan. */
+/** Why a collector is not upgraded now, and when it will be: for each policy, from its running rollout or its next plan. */
 export async function explainCollector(parts: OperationsParts, idOrName: string): Promise<ExplainResult> {
   const planned = await explainPlanned(parts, idOrName);
   if (planned !== undefined) return planned;
@@ -38,7 +38,7 @@ export async function explainCollector(parts: OperationsParts, idOrName: string)
   return explainFound(parts, { id, name, build, ask: async () => asked });
 }
 
-/** The same of a collector that a running rollout has; undefined: none has it. */
+/** The same for a collector of a running rollout; undefined: no running rollout has it. */
 export async function explainPlanned(
   parts: OperationsParts,
   idOrName: string,
@@ -50,11 +50,11 @@ export async function explainPlanned(
     progress: { state },
   } = planned;
   const build = state === 'succeeded' ? planned.identity.toBuild : planned.identity.fromBuild;
-  // What its plan knows is explained without the service; a policy that did not plan it has to know more.
+  // A planned collector is explained without the service. For a policy that did not plan it, the service is needed.
   return explainFound(parts, { id, name, build, ask: once(() => askForCollector(parts, String(id))) });
 }
 
-/** In the plans first; what no plan has, such as an excluded collector, is in the inventory. */
+/** Searches the plans first. A collector without a plan, such as an excluded one, is in the inventory. */
 async function nearestCollectors(parts: OperationsParts, text: string): Promise<readonly string[]> {
   const near = await namesNear(parts, text);
   if (near.length > 0 || (await findLongOutage(parts)) !== undefined) return near;
@@ -71,9 +71,9 @@ interface Found extends Pick<FleetCollector, 'id' | 'name' | 'build'> {
   readonly ask: () => Promise<Asked>;
 }
 
-/** What is asked once for all policies. */
+/** Data that is read once for all policies. */
 interface Asking extends Found {
-  /** null: the service can't be asked now. */
+  /** null: the service is unavailable. */
   readonly builds: () => Promise<readonly Build[] | null>;
 }
 
@@ -84,7 +84,7 @@ async function explainFound(parts: OperationsParts, found: Found): Promise<Expla
     const answer = await parts.fleet.listBuilds();
     return answer.ok ? answer.value : null;
   });
-  // Side by side, as all reads below: a person waits for the longest chain of them.
+  // In parallel, like all reads below, because a person waits for them.
   const byPolicy = await Promise.all(
     parts.rollouts.map(async (policy) => {
       const [records, active] = await Promise.all([
@@ -112,7 +112,7 @@ async function loadRecords(
   collectorId: number,
 ): Promise<readonly KeptRecord[]> {
   const kept = await store.pageRollouts([policy], { limit: pastMax });
-  // Side by side: one round trip for all of them.
+  // In parallel: one round trip for all of them.
   return Promise.all(
     (kept?.rollouts ?? []).map(async (rollout) => {
       const { upgrades } = await store.loadUpgrades(rollout.id, [collectorId]);
@@ -158,7 +158,7 @@ async function explainFor(
 ): Promise<Explanation> {
   const { active, upgrade, unreadableIn } = found;
   const now = parts.clock.now();
-  // Beside the rollout that is rolled back stands the one that takes it back: it is explained by the one that has it.
+  // A rollout that is rolling back and its rollback are both active. The one that has the collector explains it.
   const rolloutId = upgrade?.identity.rolloutId ?? unreadableIn ?? active[0];
   const view = rolloutId === undefined ? undefined : await loadRolloutSummary(parts, rolloutId, now);
   const none = {
@@ -236,7 +236,7 @@ async function explainHold(parts: OperationsParts, rollout: Rollout, upgrade: Up
 
 type FoundActive = Awaited<ReturnType<typeof findActive>>;
 
-/** The collector's record in the active rollouts of a policy: where it has two, the one that has not ended. */
+/** The collector's record in the active rollouts of a policy; of two records, the one that has not ended. */
 async function findActive({ store }: OperationsParts, policy: string, collectorId: number) {
   const active = await store.activeRolloutIds([policy]);
   const loaded = await Promise.all(
@@ -250,7 +250,7 @@ async function findActive({ store }: OperationsParts, policy: string, collectorI
   };
 }
 
-/** The build of the rollout on the way, else the one that the next scan would choose; a rollback goes back to others. */
+/** The build of the running rollout, else the one that the next scan would choose. A rollback has other target builds. */
 async function targetOf(
   parts: OperationsParts,
   policy: Policy,

@@ -7,12 +7,12 @@ import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { outageWaitMaxMs } from '../ports/api-budget.ts';
 import type { OperationsParts } from './operations-parts.ts';
 
-/** A page of a plan, for one search of its names: a few hundred KB. */
+/** Size of a page for a search of the plan's names: a few hundred KB. */
 const pageSize = 1_000;
 
 /**
- * Finds a collector in the running rollouts, by its id or exact name: a person who holds one back must
- * not have to wait for a service that is down.
+ * Finds a collector in the running rollouts by its id or exact name. An operator who holds a collector must not have to wait
+ * for a service that is down.
  */
 export async function findPlannedCollector(
   parts: OperationsParts,
@@ -22,13 +22,13 @@ export async function findPlannedCollector(
   const find = async (rolloutId: string) =>
     id === undefined
       ? parts.store.findNamed(rolloutId, idOrName.trim())
-      : // One whose record is unreadable is asked for at the service instead.
+      : // A collector with an unreadable record is looked up at the service instead.
         (await parts.store.loadUpgrades(rolloutId, [id])).upgrades;
   const found = await Promise.all((await parts.store.activeRolloutIds(parts.policies)).map(find));
   return found.flat()[0];
 }
 
-/** Names of planned collectors that a person may have meant: a reading of the plans, 1 s for 100,000 collectors. */
+/** Similar names of planned collectors. It reads all plans, which takes 1 s for 100,000 collectors. */
 export async function namesNear(parts: OperationsParts, text: string): Promise<readonly string[]> {
   let near: string[] = [];
   for (const { id } of await parts.store.currentRollouts(parts.policies)) {
@@ -47,12 +47,12 @@ export type Asked =
   | { readonly kind: 'none' }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-/** Asks the service for a collector; not while it is known that no request leaves before a person has given up. */
+/** Looks a collector up at the service, unless no request can leave before the person has given up. */
 export async function askForCollector(parts: OperationsParts, idOrName: string): Promise<Asked> {
   const outage = await findLongOutage(parts);
   if (outage !== undefined) return { kind: 'unavailable', reason: unaskedWords(outage.reason) };
   const answer = await parts.fleet.findCollector(idOrName);
-  // A refusal is an answer: nobody can be called that.
+  // A refusal is an answer: no collector can have this name.
   if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };
   if (!answer.ok) return { kind: 'unavailable', reason: describeFailure(answer.failure) };
   return answer.value === undefined ? { kind: 'none' } : { kind: 'found', collector: answer.value };

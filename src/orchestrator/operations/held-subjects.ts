@@ -18,7 +18,7 @@ type Found =
   | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[]; readonly note?: HoldNote }
   | Extract<HoldResult, { kind: 'unknown' | 'unavailable' }>;
 
-/** What an operator's request names: a build by its form, a stratum by its label, anything else a collector. */
+/** The subject that a request names: a build by its form, a stratum by its label, else a collector. */
 export async function findSubjects(
   parts: OperationsParts,
   text: string,
@@ -31,7 +31,7 @@ export async function findSubjects(
   const strata: HeldSubject[] = [];
   const known: string[] = [];
   for (const rollout of did === 'hold' ? active : rollouts) {
-    // A held one may have lost its last member. In a rollout that has ended, only held ones matter.
+    // A held stratum may have lost its last member. In an ended rollout, only held strata matter.
     const planned = rollout.endedAt === null ? await parts.store.loadGroups(rollout.id) : undefined;
     const labels = [...(planned?.strata ?? []), ...rollout.heldStrata];
     known.push(...labels.map(({ label }) => label));
@@ -52,7 +52,7 @@ export async function findSubjects(
   return findCollector(parts, text, { known, empty });
 }
 
-/** The stratum that a label of the right form names in rollouts where nobody belongs to it yet. */
+/** The stratum of a well-formed label in rollouts where it has no members yet. */
 function emptyStratum(rollouts: readonly Rollout[], text: string): readonly HeldSubject[] {
   const values = text.split('/').map((part) => part.trim());
   if (values.length < 2 || values.includes('')) return [];
@@ -63,7 +63,7 @@ function emptyStratum(rollouts: readonly Rollout[], text: string): readonly Held
   );
 }
 
-/** Collectors that share something, in each running rollout that has some of them. */
+/** Collectors that share an attribute, in each running rollout with such collectors. */
 async function findGroup(
   { store }: OperationsParts,
   rollouts: readonly Rollout[],
@@ -80,12 +80,12 @@ async function findGroup(
   return { kind: 'unknown', why: { kind: 'sharedByNone', label } };
 }
 
-/** Nothing of it starts, and what is said of it could not be kept. */
+/** A rollout with an unreadable record: it starts nothing, and cannot store a hold. */
 function unreadableRollout(label: string, rolloutId: string, record: UnreadableRecord): Found {
   return { kind: 'unknown', why: { kind: 'unreadableRollout', label, rolloutId, record } };
 }
 
-/** In our own records first: a service that is down must not be in the way of who holds something back. */
+/** Searches our own records first: an outage of the service must not delay a hold. */
 async function findCollector(
   parts: OperationsParts,
   text: string,
@@ -104,7 +104,7 @@ async function findCollector(
   const byId = id === undefined ? undefined : found(id, String(id));
   const asked = await askForCollector(parts, text);
   if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
-  // One that the service does not know, or can't be asked for now, can still be named by its id.
+  // A collector that the service does not know, or cannot show now, can still be named by its id.
   if (byId?.kind === 'found')
     return asked.kind === 'none' ? { ...byId, note: { kind: 'collectorUnknown' } } : byId;
   const nearest = nearestTexts(text, strata.known, nearestMax);
@@ -115,10 +115,10 @@ async function findCollector(
   return { kind: 'unknown', why: { kind: 'unknown', subject: text, nearest: all } };
 }
 
-// A hint is one line.
+// A hint fits on one line.
 const nearestMax = 3;
 
-/** Whether a build that was held is one that nobody offers: a slip, most likely. */
+/** Whether the held build is not on offer, which suggests a typo. */
 export async function noteOfBuild(
   { register }: OperationsParts,
   [subject]: readonly HeldSubject[],

@@ -18,11 +18,11 @@ export async function hold(parts: OperationsParts, request: HoldRequest): Promis
   if (found.kind !== 'found') return found;
   const results: HoldResult[] = [];
   for (const subject of found.subjects) results.push(await holdOne(parts, subject, request));
-  // Only now: what a person should know must not delay the brake.
+  // Only after the hold: notes for the operator must not delay the brake.
   return withNote(together(results, request), found.note ?? (await noteOfBuild(parts, found.subjects)));
 }
 
-/** The other way round; failures of a released stratum that were seen until now block it no more. */
+/** The reverse of `hold`. Earlier failures of a released stratum no longer block it. */
 export async function release(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
   const found = await findSubjects(parts, request.subject, 'release');
   if (found.kind !== 'found') return found;
@@ -87,7 +87,7 @@ async function holdOne(
           const held = { stratum: -1, label, attributes, unmoved: true, reason: asked, by, at } as const;
           return { kind: 'groupHeld', at, held };
         }
-        // -1: its first collector may join later.
+        // -1: the stratum has no collector yet, but one may join later.
         const held = { stratum: indexOfStratum(groups.strata, label), label, reason: asked, by, at };
         return { kind: 'strataHeld', at, strata: [held] };
       };
@@ -155,12 +155,12 @@ function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
   return { kind: 'held', at, reason: { kind: 'buildHeld', build, reason } } as const;
 }
 
-/** Takes it out of every rollout in which it has not started; running upgrades are watched to their end (P5). */
+/** Withdraws the collector from every rollout in which it has not started. Running upgrades are watched to their end (P5). */
 async function withdraw(parts: OperationsParts, collectorId: number, reason: UpgradeReason): Promise<void> {
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
     const rollout = await parts.store.loadRollout(rolloutId);
     const { upgrades, unreadable } = await parts.store.loadUpgrades(rolloutId, [collectorId]);
-    // Nothing more is started of an unreadable one; what it was is not known.
+    // An upgrade with an unreadable record starts nothing, and its state is unknown.
     if (unreadable.length > 0) await waitForLeavingCreates(parts, rolloutId);
     const [upgrade] = upgrades;
     if (rollout === undefined || upgrade === undefined) continue;
@@ -177,7 +177,7 @@ async function audit(parts: OperationsParts, entry: HoldEntry): Promise<void> {
   parts.wakeUps.wake();
 }
 
-/** One word about all of them: done when any changed. */
+/** One result for all of them: done when at least one changed. */
 function together(results: readonly HoldResult[], { subject }: HoldRequest): HoldResult {
   return (
     results.find(({ kind }) => kind === 'done') ??

@@ -7,7 +7,7 @@ import type { PolicyStatuses } from './list-policies.ts';
 import type { ExplainResult, HeldThings, HoldResult, Operations, RolloutStatusPage } from './operations.ts';
 import type { ReloadPreviewResult, ReloadResult } from './reload.ts';
 
-/** What an operator can do with the rollouts of one account. */
+/** The operations of one account. */
 export interface AccountOperations {
   readonly operations: Operations;
   /** Names of its policies; one list for the whole life of the daemon. */
@@ -15,15 +15,15 @@ export interface AccountOperations {
 }
 
 /**
- * Joins the operations of several accounts. What names a rollout or a policy goes to its account; what names a build or a
- * collector goes to all; lists are joined.
+ * Joins the operations of several accounts. A request for a rollout or a policy goes to its account. A request for a build or
+ * a collector goes to all. Lists are joined.
  */
 export function joinAccounts(accounts: readonly AccountOperations[]): Operations {
   const all = accounts.map(({ operations }) => operations);
   const [first] = all;
   invariant(first !== undefined, 'a daemon has at least one account');
 
-  /** The account of a policy is asked first; a rollout of a policy that is no longer in the config may be in any. */
+  /** The account of the policy comes first. A rollout without a policy in the config may be in any account. */
   async function ask<Result>(
     policy: string,
     question: (operations: Operations) => Promise<Result>,
@@ -76,11 +76,11 @@ export function joinAccounts(accounts: readonly AccountOperations[]): Operations
         .toSorted((a, b) => b.at - a.at)
         .slice(0, limit),
     explain: async (collector) =>
-      // The others would each ask their service for a collector that they do not have.
+      // Otherwise each other account would send a request for a collector that it does not have.
       joinPlanned(await ofAll((each) => each.explainPlanned(collector))) ??
       joinExplanations(await ofAll((each) => each.explain(collector))),
     explainPlanned: async (collector) => joinPlanned(await ofAll((each) => each.explainPlanned(collector))),
-    // One after the other: all read the same file, and each tells what it changes.
+    // One after the other: all read the same file, and each reports its own changes.
     reload: async (request) => {
       const results: ReloadResult[] = [];
       for (const each of all) results.push(await each.reload(request));
@@ -103,7 +103,7 @@ function isUnknownRollout(answer: unknown): boolean {
 
 type Dated = Pick<RolloutStatus, 'id' | 'createdAt'>;
 
-/** As the store orders them: two that were created at once by their ids. */
+/** In the order of the store: rollouts of one instant by their ids. */
 function isOlder(one: Dated, other: Dated): boolean {
   return one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.id < other.id);
 }
@@ -112,10 +112,10 @@ function newestFirst<Of extends Dated>(rollouts: readonly Of[]): Of[] {
   return rollouts.toSorted((a, b) => (isOlder(a, b) ? 1 : -1));
 }
 
-// Of a kept history; a page that lies behind more is not asked for by anybody.
+// A bound on the history: nobody pages further back.
 const pagesReadMax = 1_000;
 
-/** A page of all accounts: of each account as many as the page holds, and the newest of those. */
+/** A page over all accounts: the newest rollouts out of one full page of each account. */
 async function pageAll(
   accounts: readonly Operations[],
   { before, limit }: RolloutsPage,
@@ -135,7 +135,7 @@ async function pageAll(
   return { rollouts: shown, next: isMore ? (shown.at(-1)?.id ?? null) : null };
 }
 
-/** A page of one account, of rollouts that are older than one of another account. */
+/** A page of one account with rollouts older than one of another account. */
 async function pageOlder(
   account: Operations,
   than: Dated | undefined,
@@ -155,7 +155,7 @@ function joinPolicies(statuses: readonly PolicyStatuses[]): PolicyStatuses {
   const [first] = statuses;
   const problems = [...new Set(statuses.flatMap(({ notificationProblems = [] }) => notificationProblems))];
   return {
-    // Of the process, and so the same in each: file, Redis, reports.
+    // These belong to the process, so they are the same in each account: file, Redis, reports.
     ...first,
     policies: statuses.flatMap(({ policies }) => policies),
     orphans: statuses.flatMap(({ orphans }) => orphans),
@@ -163,7 +163,7 @@ function joinPolicies(statuses: readonly PolicyStatuses[]): PolicyStatuses {
   };
 }
 
-/** Evaluated in order: who knows the subject has held it. */
+/** Evaluated in order: an account that knows the subject has held it. */
 const holdOrder: ReadonlyArray<HoldResult['kind']> = ['done', 'unchanged', 'unavailable', 'unknown'];
 
 function joinHolds(results: readonly HoldResult[]): HoldResult {
@@ -182,7 +182,7 @@ function joinHeld(held: readonly HeldThings[]): HeldThings {
   };
 }
 
-/** A collector lives in one account. Where another account has the name or id, too, the one with a rollout is meant. */
+/** A collector belongs to one account. Where several have the name or id, the one with a running rollout is chosen. */
 function joinPlanned(results: ReadonlyArray<ExplainResult | undefined>): ExplainResult | undefined {
   return results.find((result) => result?.kind === 'explained');
 }

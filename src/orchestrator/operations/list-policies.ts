@@ -14,28 +14,28 @@ import {
   type ScanOutcome,
 } from '../ports/scan-book.ts';
 
-/** How the scans of a policy went. */
+/** The scans of a policy. */
 export interface PolicyStatus {
   readonly policy: string;
   /** null before the first one. */
   readonly lastScan: { readonly at: EpochMs; readonly outcome: ScanOutcome; readonly reason: string } | null;
-  /** The last one that did not fail. */
+  /** When the last scan without failure was. */
   readonly lastGoodAt: EpochMs | null;
   /** By its schedule, or sooner after one that failed. */
   readonly nextScanAt: EpochMs | null;
-  /** How the config of the daemon that was asked stands to those of the others. */
+  /** How the config of the answering daemon differs from those of the others. */
   readonly config: ShownConfigStatus;
 }
 
 export interface PolicyStatuses {
-  /** Those of the config, in its order. */
+  /** The policies of the config, in its order. */
   readonly policies: readonly PolicyStatus[];
   readonly orphans: readonly OrphanedRollout[];
-  /** Why Redis lets the daemon that answers do no work; absent while it does. */
+  /** Why Redis allows the answering daemon no work; absent while it does. */
   readonly notReady?: string;
-  /** What is wrong with the config file of the daemon that answers, which works by the one before; absent: nothing. */
+  /** The mistakes in the config file, while the answering daemon uses the last valid config; absent: none. */
   readonly configProblem?: string;
-  /** Receivers that take no messages, a sentence for each; absent: none. */
+  /** Failing receivers of notifications, one sentence for each; absent: none. */
   readonly notificationProblems?: readonly string[];
   /** Where reports of ended rollouts are written, and why this daemon cannot; absent: nowhere. */
   readonly reports?: { readonly directory: string; readonly problem?: string };
@@ -44,13 +44,13 @@ export interface PolicyStatuses {
 export interface ListPoliciesParts extends FindOrphansParts {
   readonly clock: Clock;
   readonly forecast: ScanForecast;
-  /** All daemons agree, where left out. */
+  /** Default: all daemons agree. */
   readonly configs?: Pick<Configs, 'statuses' | 'word'>;
   /** The policies of the config. */
   readonly rollouts?: readonly Policy[];
 }
 
-/** Reports for each policy when it scanned last, what came of it, and when it scans next; and what waits without one. */
+/** Lists for each policy the last scan, its result and the next scan; also rollouts without a policy. */
 export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStatuses> {
   const [entries, orphans, superseded] = await Promise.all([
     parts.scans.read(),
@@ -86,8 +86,7 @@ function nextScanAt(
 }
 
 /**
- * Policies of which a running rollout keeps the limits of a newer config, while no living daemon has that config: this
- * daemon must not take them back, and nobody else does.
+ * Policies whose running rollout has the limits of a newer config that no living daemon has. No daemon may undo these limits.
  */
 async function findSuperseded({
   rollouts = [],

@@ -20,7 +20,7 @@ import { findRepairs, repair } from './repair.ts';
 import { searchUpgrades } from './search-upgrades.ts';
 import { makeShowCourse } from './show-course.ts';
 
-/** Makes what an operator can see and do, from store and register: it works on every daemon, leader or not. */
+/** Makes the operator's reads and verbs from store and register. They work on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): RolloutOperations {
   const { store, clock, readApiBudgetStatus } = parts;
   const applyVerb = makeApplyVerb(parts);
@@ -106,7 +106,7 @@ function refused(refusal: Refusal): Refused {
   return { kind: 'refused', refusal, reason: refusalWords(refusal) };
 }
 
-/** `wave.passed` as a whole, or how one of its parts begins: `abort` finds `rollout.aborted`. */
+/** Matches a whole name (`wave.passed`), or the beginning of one of its parts: `abort` finds `rollout.aborted`. */
 function isOfType(event: string, type: string): boolean {
   return event === type || event.split('.').some((word) => word.startsWith(type));
 }

@@ -3,7 +3,7 @@ import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import type { ApplyVerbParts } from './apply-verb.ts';
 import type { ListPoliciesParts } from './list-policies.ts';
 
-/** What the operations need: stores, readings, and the policies of the config. */
+/** Dependencies of the operations: stores, readers, and the policies of the config. */
 export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
   readonly store: ApplyVerbParts['store'];
   readonly configs?: NonNullable<ApplyVerbParts['configs']> & NonNullable<ListPoliciesParts['configs']>;

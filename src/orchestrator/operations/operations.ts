@@ -31,14 +31,14 @@ export type VerbRequest = AskedVerb & {
 
 export interface RepairRequest {
   readonly rolloutId: string;
-  /** Whose record is meant; absent: the rollout's own, and those of all its upgrades. */
+  /** The collector whose record to repair; absent: the rollout's own record and those of all its upgrades. */
   readonly collectorId?: number;
   readonly settlement: Settlement;
   readonly by: string;
   readonly reason: string;
 }
 
-/** The verb is not legal now; `reason` says the refusal in an operator's words. */
+/** The verb is not legal now. `reason` is the refusal as a sentence. */
 export interface Refused {
   readonly kind: 'refused';
   readonly refusal: Refusal;
@@ -46,7 +46,7 @@ export interface Refused {
 }
 
 export type RollbackPreviewResult =
-  /** `left`: who stays, as it is written down. */
+  /** `left`: the collectors left behind, as stored. */
   | {
       readonly kind: 'shown';
       readonly preview: RollbackPreview;
@@ -57,12 +57,12 @@ export type RollbackPreviewResult =
   /** The service had to be asked, and did not answer. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-/** What a repair would settle. */
+/** The records that a repair would settle. */
 export interface RepairPreview {
   readonly rollout: string;
-  /** The rollout's own record is corrupt: a repair of all ends the rollout. */
+  /** The rollout's own record is corrupt: repairing everything ends the rollout. */
   readonly ownRecord: boolean;
-  /** Upgrades that have not ended, and whose record is corrupt. */
+  /** Unfinished upgrades with a corrupt record. */
   readonly upgrades: ReadonlyArray<{
     readonly collectorId: number;
     readonly collectorName: string;
@@ -83,8 +83,8 @@ export type VerbResult =
   | { readonly kind: 'unknownRollout' };
 
 /**
- * What an operator holds or releases: a build, a collector by id or name, a stratum of a rollout by its label, or
- * collectors by what they share: `fields.rack=r7`.
+ * The subject of a hold or release: a build, a collector by id or name, a stratum of a rollout by its label, or collectors
+ * by a shared attribute: `fields.rack=r7`.
  */
 export interface HoldRequest {
   readonly subject: string;
@@ -99,7 +99,7 @@ export type HeldSubject =
       readonly kind: 'stratum';
       readonly label: string;
       readonly rolloutId: string;
-      /** Of a group that is not a stratum yet: what its collectors share. */
+      /** For a group that is not a stratum yet: the attributes that its collectors share. */
       readonly attributes?: readonly Attribute[];
     };
 
@@ -110,7 +110,7 @@ export type HoldResult =
       /** Absent where there is nothing to add. */
       readonly note?: HoldNote;
     }
-  /** Nothing that can be held is called that. */
+  /** No subject has this name. */
   | { readonly kind: 'unknown'; readonly why: UnknownSubject }
   /** The service had to be asked, and did not answer. */
   | { readonly kind: 'unavailable'; readonly reason: string };
@@ -131,18 +131,18 @@ export interface HeldThings {
   }>;
 }
 
-/** Where a collector stands with one policy, and why. */
+/** The state of a collector in one policy, and its reason. */
 export interface Explanation extends UpgradeExplanation {
   readonly kind: ExplanationKind;
   readonly policy: string;
   readonly rollout: string | null;
   readonly wave: string | null;
   readonly state: UpgradeState | null;
-  /** The build that the policy takes it to; null: not known, or there is none. */
+  /** The target build; null: unknown, or none. */
   readonly target: string | null;
-  /** The label of its stratum; null: not known. */
+  /** The label of its stratum; null: unknown. */
   readonly stratum: string | null;
-  /** In the running rollout, oldest first. */
+  /** Its attempts in the running rollout, oldest first. */
   readonly attempts: readonly AttemptStatus[];
   /** The rule of the policy's selection that leaves it out. */
   readonly rule: SelectionRule | null;
@@ -156,7 +156,7 @@ export interface PastUpgrade {
   readonly state: UpgradeState;
   readonly fromBuild: string;
   readonly toBuild: string;
-  /** When it ended; null for one that had not when its rollout did. */
+  /** When it ended; null where the rollout ended first. */
   readonly at: EpochMs | null;
   readonly reason: string;
   readonly attempts: readonly AttemptStatus[];
@@ -169,83 +169,83 @@ export type ExplainResult =
       readonly collectorName: string;
       readonly build: string;
       readonly explanations: readonly Explanation[];
-      /** Newest first, as far as kept: the latest rollouts of each policy. */
+      /** Newest first, from the latest stored rollouts of each policy. */
       readonly history: readonly PastUpgrade[];
     }
-  /** `nearest`: names that may be meant. */
+  /** `nearest`: similar names. */
   | { readonly kind: 'unknownCollector'; readonly nearest: readonly string[] }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 export interface RolloutStatusPage {
   readonly rollouts: readonly RolloutStatus[];
-  /** What to ask for as `before` to go on; null: these were the last. */
+  /** The `before` of the following page; null: no more pages. */
   readonly next: string | null;
 }
 
-/** Which events a person asks for. All given parts must match. */
+/** A filter of events. All given parts must match. */
 export interface EventFilter {
   readonly since?: EpochMs | undefined;
-  /** Its name, or the beginning of it up to a dot. */
+  /** The event's name, or the beginning of one of its parts. */
   readonly type?: string | undefined;
-  /** Id, or a part of the name, in either case. */
+  /** The collector's id, or a part of its name, ignoring case. */
   readonly collector?: string | undefined;
   readonly by?: string | undefined;
 }
 
-/** What an operator can see and do with rollouts, from what the store knows. */
+/** The operator's reads and verbs for rollouts, from the store. */
 export interface RolloutOperations {
-  /** What is current, newest first: those that are running, and each policy's last that has ended; with its rollback, or what it rolls back. */
+  /** Current rollouts, newest first: the running ones, and the last ended one of each policy, with rollbacks and originals. */
   listRollouts(): Promise<readonly RolloutStatus[]>;
-  /** A page of all that are kept, newest first; undefined: there is no rollout `before`. */
+  /** A page of all stored rollouts, newest first; undefined: there is no rollout `before`. */
   pageRollouts(page: RolloutsPage): Promise<RolloutStatusPage | undefined>;
   rolloutStatus(rolloutId: string): Promise<RolloutStatus | undefined>;
-  /** When each policy scanned last, and what came of it. */
+  /** The last scan of each policy, and its result. */
   listPolicies(): Promise<PolicyStatuses>;
   /** A page of the rollout's collectors in plan order. */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
   /** A page of the upgrades that match; undefined: there is no such rollout. */
   searchUpgrades(rolloutId: string, search: UpgradeSearch): Promise<FoundUpgrades | undefined>;
-  /** How it went so far; undefined: there is no such rollout. */
+  /** Its course so far; undefined: there is no such rollout. */
   showCourse(rolloutId: string): Promise<RolloutCourse | undefined>;
-  /** The latest events that match, newest first. */
+  /** The latest matching events, newest first. */
   readEvents(
     rolloutId: string,
     limit: number,
     filter?: EventFilter,
   ): Promise<readonly RolloutEvent[] | undefined>;
-  /** What went where and when, for people; undefined: there is no such rollout. */
+  /** The report for people; undefined: there is no such rollout. */
   report(rolloutId: string, format: ReportFormat): Promise<string | undefined>;
   /** What `rollback` would do now. */
   previewRollback(rolloutId: string): Promise<RollbackPreviewResult>;
-  /** When it answers, the verb holds: after a `pause` or `abort` no create leaves from any daemon (P4). */
+  /** When it answers, the verb is in force: after a `pause` or `abort` no create leaves from any daemon (P4). */
   apply(request: VerbRequest): Promise<VerbResult>;
   /** What `repair` would settle now; refused where none is corrupt. */
   previewRepair(of: Pick<RepairRequest, 'rolloutId' | 'collectorId'>): Promise<RepairPreviewResult>;
   /** Settles corrupt records; refused where none is corrupt. */
   repair(request: RepairRequest): Promise<VerbResult>;
-  /** When it answers, no create of what is held leaves any more (P4). */
+  /** When it answers, no create for the held subject leaves any more (P4). */
   hold(request: HoldRequest): Promise<HoldResult>;
   release(request: HoldRequest): Promise<HoldResult>;
   listHolds(): Promise<HeldThings>;
-  /** What was held and released beside rollouts, newest first. */
+  /** The audit, newest first. */
   readAudit(limit: number): Promise<readonly AuditEntry[]>;
-  /** Why not now, and when: for every policy. @param collector its id, or its exact name */
+  /** Why a collector is not upgraded now, and when it will be, for every policy. @param collector its id, or its exact name */
   explain(collector: string): Promise<ExplainResult>;
-  /** The same of a collector that a running rollout has; undefined: none has it, and the service was not asked. */
+  /** The same for a collector of a running rollout; undefined: no rollout has it. It sends no request to the service. */
   explainPlanned(collector: string): Promise<ExplainResult | undefined>;
 }
 
-/** What an operator can see and do, over HTTP or in the same process. */
+/** All reads and verbs of an operator, over HTTP or in the same process. */
 export interface Operations extends RolloutOperations {
   /**
-   * Reads the config again, all of it or nothing of it. When it answers, the running rollouts follow its brakes: no
-   * create leaves that only the former ones allowed (P2, P7).
+   * Reads the config again, all or nothing. When it answers, the running rollouts follow its limits: no create that only the
+   * former limits allowed leaves any more (P2, P7).
    */
   reload(request: ReloadRequest): Promise<ReloadResult>;
   /** What `reload` would change now; changes nothing. */
   previewReload(): Promise<ReloadPreviewResult>;
-  /** What `start` would begin now: reads the builds and the fleet. */
+  /** The plan that `start` would start now. It reads the builds and the fleet. */
   previewStart(policy: string): Promise<StartPreviewResult>;
-  /** Begins a rollout by the plan that the operator saw, also of a build whose last rollout was aborted (P15). */
+  /** Starts a rollout with the plan that the operator saw, even after an abort of this build (P15). */
   start(request: StartRequest): Promise<StartResult>;
 }

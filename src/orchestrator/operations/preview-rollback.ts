@@ -12,12 +12,12 @@ type ShowResult =
   | Exclude<RollbackPreviewResult, { readonly kind: 'refused' }>
   | Extract<VerbJudgement, { readonly kind: 'refused' }>;
 
-// Someone waits for it, perhaps to stop a bad build; one request, and what is stored.
+// A person waits for it, perhaps to stop a bad build: it takes one request, and the records.
 const answerWithinMs = 5_000;
 
 /**
- * Shows what a rollback would do now, from the records and the builds on offer: a reading of the whole inventory would
- * keep whoever wants to stop a bad build waiting. Of a rollback that runs, what it has left to do.
+ * Shows what a rollback would do now, from the records and the builds on offer. Reading the whole inventory would delay an
+ * operator who wants to stop a bad build. For a running rollback it shows the remaining work.
  */
 export async function showRollback(parts: ApprovePlanParts, rolloutId: string): Promise<ShowResult> {
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());

@@ -12,23 +12,23 @@ import { type FollowConfigsParts, followConfigs } from '../configs/follow-config
 import type { NamedConfig } from '../ports/config-register.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 
-/** A config that was read again and is without a mistake. */
+/** A valid config that was read again. */
 export interface NextConfig {
   readonly rollouts: readonly Policy[];
   readonly own: readonly NamedConfig[];
   /** Keys outside of `rollouts` that this reload brings into force. Names alone: values may be secrets (P12). */
   readonly settings: readonly string[];
-  /** Keys outside of `rollouts` that differ from what this process runs by, and that it keeps. */
+  /** Keys outside of `rollouts` that differ from the values in use, and need a restart. */
   readonly needsRestart: readonly string[];
 }
 
-/** Where the config comes from, and where it is in use. */
+/** The source of the config, and its users. */
 export interface ConfigSource<Next extends NextConfig = NextConfig> {
-  /** `wrong`: the reason says every mistake, with its line. */
+  /** `wrong`: the reason lists every mistake with its line. */
   read():
     | { readonly kind: 'read'; readonly next: Next }
     | { readonly kind: 'wrong'; readonly reason: string };
-  /** All of this process works by this config from here on. */
+  /** From now on the whole process uses this config. */
   use(next: Next): void;
 }
 
@@ -48,10 +48,10 @@ export type ReloadPreviewResult =
   | ({ readonly kind: 'shown'; readonly configs: readonly NamedConfig[] } & ReloadChanges)
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** How the last reading of the config went. */
+/** The result of the last reading of the config. */
 export interface ReloadStatus {
   readonly at: EpochMs;
-  /** What is wrong with the file; undefined: nothing. */
+  /** The mistakes in the file; undefined: none. */
   readonly problem?: string;
 }
 
@@ -63,7 +63,7 @@ export interface ReloadParts<Next extends NextConfig = NextConfig>
   readonly clock: Clock;
 }
 
-/** Reads the config again, all of it or nothing of it. One reload at a time. */
+/** Reads the config again, all or nothing. One reload runs at a time. */
 export function makeReload<Next extends NextConfig>(
   parts: ReloadParts<Next>,
 ): {
@@ -117,7 +117,7 @@ export function makeReload<Next extends NextConfig>(
   };
 }
 
-/** What a reload would change, and for which rollouts: reads the file and the records, and writes nothing. */
+/** What a reload would change, and for which rollouts. It reads the file and the records, and writes nothing. */
 async function previewReload<Next extends NextConfig>(
   parts: ReloadParts<Next>,
 ): Promise<ReloadPreviewResult> {

@@ -16,7 +16,7 @@ import type { ApplyVerbParts } from './apply-verb.ts';
 import type { RepairPreview, RepairRequest } from './operations.ts';
 
 /**
- * Settles corrupt records as a person says. A rollout whose own record is corrupt ends as aborted.
+ * Settles corrupt records in the way that an operator chose. A rollout with a corrupt record of its own ends as aborted.
  * @returns undefined when there is no such rollout
  */
 export async function repair(
@@ -77,7 +77,7 @@ export async function findRepairs(
   return { rollout: rolloutId, ownRecord, upgrades };
 }
 
-/** Ends a rollout whose own record is corrupt; the leader withdraws what waits. Without a watch, what is running is unconfirmed. */
+/** Ends a rollout whose own record is corrupt; the leader withdraws what waits. Without a watch, running upgrades are unconfirmed. */
 async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: RepairRequest): Promise<void> {
   const { rolloutId, settlement, by } = request;
   const reason = { kind: 'repaired', by, words: request.reason } as const;

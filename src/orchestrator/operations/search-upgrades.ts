@@ -17,18 +17,18 @@ export interface FoundUpgrades {
   readonly strata: ReadonlyArray<{ readonly label: string }>;
   /** How many match over all pages; null where only reading all of them would show. */
   readonly total: number | null;
-  /** Where to go on; null: these were the last. A page may be short, or empty, and others follow. */
+  /** The `after` of the following page; null: no more pages. A page may be short or empty although others follow. */
   readonly next: string | null;
 }
 
-/** One read: 10 ms of this process, then others have their turn. 100,000 take 3.5 s in 20 answers. */
+/** Records in one read, which takes 10 ms of this process. 100,000 records take 3.5 s in 20 answers. */
 const recordsPerRead = 250;
-/** One answer reads so many records at most: the asker goes on where it ended. */
+/** The maximum of records that one answer reads. The client continues where it ended. */
 const recordsPerAnswer = 5_000;
 
 /**
- * A page of the upgrades that match. Those of states that have an index are read through it, the latest failure first;
- * all others in plan order. undefined: there is no such rollout.
+ * A page of the matching upgrades. States with an index are read through it, the latest failure first; all others in plan
+ * order. undefined: there is no such rollout.
  */
 export async function searchUpgrades(
   parts: ViewParts & { readonly clock: Clock },
@@ -47,7 +47,7 @@ export async function searchUpgrades(
   const stopAt = Math.min(end, at + Math.max(recordsPerAnswer, search.limit));
   while (at < stopAt && found.length < search.limit) {
     const most = Math.min(recordsPerRead, stopAt - at);
-    // Few are taken where nearly all match, so that none is read twice.
+    // Small reads where nearly all records match: none is read twice.
     const count = isCounted(search) ? Math.min(most, search.limit - found.length) : most;
     const page = await read(at, count);
     const seen = page.findIndex((upgrade) => {
@@ -65,13 +65,13 @@ export async function searchUpgrades(
 }
 
 interface UpgradeList {
-  /** Places in the list: the first that may match, and the one behind the last. */
+  /** Positions in the list: the first that may match, and the one after the last. */
   readonly from: number;
   readonly end: number;
   read(offset: number, limit: number): Promise<readonly Upgrade[]>;
 }
 
-/** Those that share these attributes, by id; nobody where the plan's attributes are not known. */
+/** Ids of collectors with these attributes; none where the plan's attributes are unknown. */
 async function listWith(
   { store }: ViewParts,
   rolloutId: string,
@@ -89,7 +89,7 @@ async function listWith(
 
 const dueStates: readonly UpgradeState[] = [...runningStates, 'deferred'];
 
-/** Where to read: through the smallest index that has all of the states. */
+/** The index to read: the smallest one with all of the states. */
 function listOf({ store }: ViewParts, view: RolloutView, { states, wave }: UpgradeFilter): UpgradeList {
   const { id } = view.rollout;
   const isWithin = (all: readonly UpgradeState[]) => states?.every((state) => all.includes(state)) === true;
@@ -112,7 +112,7 @@ function listOf({ store }: ViewParts, view: RolloutView, { states, wave }: Upgra
       read: (offset, limit) => store.listUpgrades(id, { offset, limit, state: 'pending' }),
     };
   }
-  // In plan order a wave's members stand together.
+  // In plan order the members of a wave are adjacent.
   const sizes = view.rollout.waves.map(({ size, joined }) => size + joined);
   const sum = (count: number) => sizes.slice(0, count).reduce((total, size) => total + size, 0);
   return {

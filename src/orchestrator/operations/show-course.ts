@@ -4,12 +4,12 @@ import { describeCourse, type RolloutCourse } from '../../rollout/status/course.
 import { eventsKeptMax } from '../ports/rollout-store.ts';
 import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
 
-/** 10,000 events take 60 ms of this process: however many people ask, they are read once in this time. */
+/** 10,000 events take 60 ms of this process, so all requests within this time share one read. */
 const keptForMs: DurationMs = 5_000;
-/** Rollouts that are asked for within that time. */
+/** The number of rollouts with a shared read. */
 const coursesKeptMax = 20;
 
-/** Shows how a rollout went so far; undefined: there is no such rollout. */
+/** Shows the course of a rollout so far; undefined: there is no such rollout. */
 export function makeShowCourse(
   parts: ViewParts & { readonly clock: Clock },
 ): (rolloutId: string) => Promise<RolloutCourse | undefined> {
@@ -30,7 +30,7 @@ export function makeShowCourse(
     if (known !== undefined && now - known.at < keptForMs) return known.course;
     const course = read(rolloutId);
     keepLatest(kept, rolloutId, { at: now, course }, coursesKeptMax);
-    // A failure is the asker's; the next one asks again.
+    // A failure is not cached: the next request reads again.
     course.catch(() => kept.delete(rolloutId));
     return course;
   };

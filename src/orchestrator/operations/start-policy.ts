@@ -10,7 +10,7 @@ import type { Plan } from '../../rollout/planning/plan.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
 
-/** What `start` would start now. */
+/** The rollout that `start` would start now. */
 export interface StartPreview {
   readonly policy: string;
   readonly planHash: string;
@@ -20,7 +20,7 @@ export interface StartPreview {
   readonly leftOut: readonly ShownLeftOut[];
   /** The plan then waits for `approve`. */
   readonly approval: boolean;
-  /** By the zone of the policy. `until`: when that changes; null: not within 400 days. */
+  /** In the time zone of the policy. `until`: when that changes; null: not within 400 days. */
   readonly window: { readonly isOpen: boolean; readonly until: EpochMs | null; readonly reason: string };
 }
 
@@ -32,7 +32,7 @@ export interface StartRequest {
   readonly reason: string;
 }
 
-/** `refused`: nothing can begin now, or the plan is another one; the reason says what it would be. */
+/** `refused`: nothing can start now, or the plan has changed; the reason names the present plan. */
 interface NotStarted {
   readonly kind: 'refused' | 'unknownPolicy' | 'unavailable';
   readonly reason: string;
@@ -47,7 +47,7 @@ export interface StartPolicyParts extends ScanParts {
   readonly rolloutStatus: (rolloutId: string) => Promise<RolloutStatus | undefined>;
 }
 
-/** What begins a rollout at an operator's request, through the daemon: first what it would be, then by the plan that was shown. */
+/** Starts a rollout at an operator's request: first shows its plan, then starts exactly that plan. */
 export function makeStartPolicy(parts: StartPolicyParts): {
   readonly previewStart: (policy: string) => Promise<StartPreviewResult>;
   readonly start: (request: StartRequest) => Promise<StartResult>;

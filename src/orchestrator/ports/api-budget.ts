@@ -1,7 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
 
-/** Who goes first when requests wait for the budget (DESIGN §3, The API budget). */
+/** Classes of requests, for the order in which they get places (DESIGN §3, The API budget). */
 export type BudgetClass = 'operator' | 'verify' | 'create' | 'poll' | 'page';
 
 /**
@@ -12,29 +12,29 @@ export interface ApiBudget {
   /**
    * Waits for a grant.
    * @throws the signal's reason when it is aborted first
-   * @throws PausedTooLong when all calls wait, and this one has waited for as long as one may
+   * @throws PausedTooLong when all calls wait, and this one has waited for the maximum time
    */
   take(budgetClass: BudgetClass, signal?: AbortSignal): Promise<BudgetGrant>;
   /**
-   * Pauses every daemon on this key: for as long as the service asked, or longer, since pauses grow until a success.
-   * `forMs` is 0 where it did not ask. After a 429 the rate is lower, and grows again by itself. `single`: a throttled
-   * sign-in; after the pause one request at a time, until one succeeds.
+   * Pauses every daemon on this key, at least for as long as the service demanded: pauses grow until a success. `forMs` is 0
+   * where it demanded nothing. After a 429 the rate is lower, and grows again by itself. `single`: a throttled sign-in. After
+   * the pause one request at a time is sent, until one succeeds.
    * @returns how long the pause lasts
    */
   pause(pause: { readonly forMs: DurationMs; readonly single: boolean }): Promise<DurationMs>;
   /**
-   * Reports that request after request brought no usable answer: all daemons wait, and one request at a time tries, after
-   * waits that grow, until `serviceUp`. `reason` is shown to people: no secrets in it.
+   * Reports that several requests in a row got no usable answer. All daemons wait, and one request at a time tries, after
+   * growing waits, until `serviceUp`. `reason` is shown to people, so it must contain no secret.
    */
   serviceDown(reason: string): Promise<void>;
-  /** Reports that the service answers, if only to refuse: ends what `serviceDown` began. */
+  /** Reports that the service answers, if only to refuse. It ends the outage that `serviceDown` reported. */
   serviceUp(): Promise<void>;
   /** Reports that the service answers normally: ends a `single` phase, and resets the growth of pauses. */
   succeeded(): Promise<void>;
 }
 
 /**
- * How the budget stands, as all its daemons made it; costs no request, and changes nothing.
+ * The state of the budget, shared by all its daemons. Costs no request, and changes nothing.
  * @throws when it is unreadable
  */
 export type ReadApiBudgetStatus = () => Promise<ApiBudgetStatus>;
@@ -43,25 +43,25 @@ export type ReadApiBudgetStatus = () => Promise<ApiBudgetStatus>;
 export type ServiceStatus = { readonly isUp: true } | { readonly isUp: false; readonly reason: string };
 
 /**
- * No request waits longer than this while all wait: it occupies a worker, a person, or the scan, and its owner
- * decides again what to do.
+ * During a pause no request waits longer than this, because it occupies a worker, a person or the scan. Its caller then
+ * decides again.
  */
 export const outageWaitMaxMs: DurationMs = 30_000;
 
-/** Thrown instead of a grant: nothing was sent. */
+/** Thrown instead of a grant. Nothing was sent. */
 export class PausedTooLong extends Error {
   override readonly name = 'PausedTooLong';
 }
 
-/** Remembers over restarts that an access key has worked, so that its first 401 is known for a throttled sign-in. */
+/** Remembers over restarts that an access key has worked. Then its first 401 is recognised as a throttled sign-in. */
 export interface KeyMemory {
   hasWorked(): Promise<boolean>;
-  /** Reports that it works now; cheap to repeat. */
+  /** Reports that the key works. Repeating it is cheap. */
   worked(): Promise<void>;
 }
 
 export interface BudgetGrant {
-  /** How long it was waited for. */
+  /** How long the request waited for it. */
   readonly waitedMs: DurationMs;
   /** Given in a `single` phase, which another daemon may have started: a success must be reported with `succeeded`. */
   readonly single?: boolean;

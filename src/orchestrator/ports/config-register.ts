@@ -1,28 +1,28 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { LivingDaemon, PolicyConfig } from '../../rollout/reload/newest-config.ts';
 
-/** A policy of this daemon's config, with a name for what it says. */
+/** A policy of this daemon's config, with a hash of its content. */
 export type NamedConfig = Pick<PolicyConfig, 'policy' | 'hash'>;
 
 export interface LivingDaemons {
   /** This daemon's own policies, with their generations. */
   readonly own: readonly PolicyConfig[];
-  /** As the others see it. */
+  /** The same for the other daemons. */
   readonly account: string;
   /** When this beat was, by the clock of Redis. */
   readonly beatAt: EpochMs;
   readonly others: readonly LivingDaemon[];
 }
 
-/** Where daemons say that they live, and with which config. */
+/** Where daemons report that they are alive, and which config they have. */
 export interface ConfigRegister {
-  /** Says it again, and reads what the others say; who has not said it for some seconds is gone. */
+  /** Reports again, and reads the reports of the others. A daemon without a report for some seconds is gone. */
   beat(): Promise<LivingDaemons>;
   /**
-   * From the next beat on these are its policies. Those that say something else than before get a new generation, also
-   * where the same was in use before: whoever reads a config again means what it says now.
+   * Sets the policies from the next beat on. Changed policies get a new generation, even where the same content was in use
+   * before: the operator who reloads a config wants its present content.
    */
   replace(own: readonly NamedConfig[]): void;
-  /** Says that this daemon ends. */
+  /** Reports that this daemon stops. */
   leave(): Promise<void>;
 }

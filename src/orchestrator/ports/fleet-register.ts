@@ -2,10 +2,10 @@ import type { EpochMs } from '../../base/time.ts';
 import type { AuditEvent, HoldEvent } from '../../base/vocabulary.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 
-/** An operator's request that a collector is to be left alone. */
+/** An operator's request to leave a collector alone. */
 export interface CollectorHold {
   readonly collectorId: number;
-  /** Its name when it was held; absent where nobody knew it, and in records of earlier versions. */
+  /** Its name when it was held; absent where it was unknown, and in records of earlier versions. */
   readonly name?: string;
   readonly by: string;
   readonly reason: string;
@@ -15,11 +15,11 @@ export interface CollectorHold {
 export interface AuditEntry {
   readonly at: EpochMs;
   /**
-   * `record.lost`: all that was kept until then is gone, or a part of it; the reason says what, and what was put back.
-   * `config.reloaded`: a daemon read its config again; the reason says which keys of which policy, from what to what.
+   * `record.lost`: stored data was lost; the reason lists what, and what was restored. `config.reloaded`: a daemon read its
+   * config again; the reason lists the keys of each policy with their old and new values.
    */
   readonly event: AuditEvent;
-  /** The build, the collector's id, the rollout with its wave, or the stratum; of what was lost, where it was kept. */
+  /** The build, the collector's id, the rollout with its wave, or the stratum; after a data loss, the Redis. */
   readonly subject: string;
   readonly by: string;
   readonly reason: string;
@@ -30,39 +30,39 @@ export interface HoldEntry extends AuditEntry {
   readonly event: HoldEvent;
 }
 
-/** What belongs to no rollout: builds and collectors that are held, and when builds were first seen. */
+/** Data that belongs to no rollout: held builds and collectors, and when builds were first seen. */
 export interface FleetRegister {
-  /** All of them, oldest first: for lists and plans. */
+  /** All holds, oldest first, for lists and plans. */
   holds(): Promise<{ readonly builds: readonly BuildHold[]; readonly collectors: readonly CollectorHold[] }>;
-  /** Those of builds alone, oldest first; what it costs to read hardly grows with collectors that are held. */
+  /** Holds of builds, oldest first. The cost hardly grows with the number of held collectors. */
   heldBuilds(): Promise<readonly BuildHold[]>;
-  /** Those of these collectors, as far as they are held; what is held besides is not read. */
+  /** Holds of these collectors. Other holds are not read. */
   holdsOf(collectorIds: readonly number[]): Promise<readonly CollectorHold[]>;
-  /** `unchanged`: it is held already, and the first request stands. */
+  /** `unchanged`: it was held already, and the first request stays. */
   holdBuild(hold: BuildHold): Promise<'held' | 'unchanged'>;
   holdCollector(hold: CollectorHold): Promise<'held' | 'unchanged'>;
   releaseBuild(build: string): Promise<'released' | 'unchanged'>;
   releaseCollector(collectorId: number): Promise<'released' | 'unchanged'>;
   /**
-   * What operators said about builds and collectors, kept for whoever asks who and when.
-   * @param once what several daemons say is kept once under this name
+   * Adds an entry to the audit.
+   * @param once entries of several daemons with this name are stored once
    */
   audit(entry: AuditEntry, once?: string): Promise<void>;
   /** Newest first. */
   readAudit(limit: number): Promise<readonly AuditEntry[]>;
-  /** Notes builds that were never seen before, and shows when each was seen first. */
+  /** Stores builds that were never seen before, and returns when each was first seen. */
   firstSeen(builds: readonly string[], at: EpochMs): Promise<ReadonlyMap<string, EpochMs>>;
-  /** The builds on offer when they were last noted, and when that was; undefined before the first time. */
+  /** The builds on offer at the last reading, and its instant; undefined before the first. */
   lastOffered(): Promise<{ readonly builds: readonly string[]; readonly at: EpochMs } | undefined>;
 }
 
-/** Distinguishes a store from one that took its place without its data. */
+/** Distinguishes a store from one that replaced it without its data. */
 export interface StoreInstance {
-  /** The id of this store, made once where it has none. It lies beside the holds, and is lost with them. */
+  /** The instance id of this store, created where it is missing. It is stored beside the holds, and lost with them. */
   identify(): Promise<string>;
   /**
-   * Stores again what was lost: each hold once, however many daemons know it, so that no later release is undone; and no
-   * rollout gets an id that is taken.
+   * Stores lost holds and ids again. Each hold is stored once, even if several daemons know it, because a later release must
+   * not be undone. No rollout gets an id twice.
    */
   putBack(lost: {
     readonly instance: string;

@@ -2,7 +2,7 @@ import type { GateAnswer } from '../../rollout/decision/assess-gate.ts';
 import type { DataFlowQuestion } from '../../rollout/decision/data-flow.ts';
 import type { GateRule } from '../../rollout/model/policy.ts';
 
-/** Asks a gate's question outside. Never throws; bounded in time. */
+/** Asks a gate's probe. Never throws; bounded in time. */
 export interface GateProbe {
   ask(question: GateQuestion, signal?: AbortSignal): Promise<GateAnswer>;
 }

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 export interface LogQuestion {
-  /** An aggregate query: it gives records, not messages. */
+  /** An aggregate query, which returns records and not messages. */
   readonly query: string;
   /** By the instants at which the service received the messages. */
   readonly from: EpochMs;
@@ -17,11 +17,11 @@ export type LogAnswer =
   | { readonly kind: 'failed'; readonly failure: ServiceFailure }
   /** The account's type has no Search Job interface (collector-api.md §5.6). */
   | { readonly kind: 'forbidden' }
-  /** The service does not know the job any more: its cookie was lost, or it gave the job up. */
+  /** The service no longer knows the job: the cookie was lost, or the service gave it up. */
   | { readonly kind: 'lost' }
-  /** The job ended otherwise than with its results. */
+  /** The job ended without results. */
   | { readonly kind: 'ended'; readonly state: string }
-  /** It gathered for too long. */
+  /** The job took too long. */
   | { readonly kind: 'unfinished' }
   /** Parts of the messages could not be read. */
   | { readonly kind: 'partial'; readonly errors: readonly string[] }

@@ -4,18 +4,18 @@ import type { Receiver } from '../../rollout/model/receiver.ts';
 import type { AnnouncedRollout } from '../../rollout/notices/due-notices.ts';
 import type { AnnouncedPolicy } from '../../rollout/notices/due-of-policy.ts';
 
-/** What was announced of a rollout or a policy. `mark` names this very memory: a write that follows it names it. */
+/** What was announced for each rollout and policy. `mark` is the revision of this data: a write based on it names it. */
 export interface Remembered<State> {
   readonly announced: State;
   readonly mark: string;
 }
 
 export interface Announced {
-  /** Since when this installation announces. */
+  /** Since when this installation sends notifications. */
   readonly since: EpochMs;
-  /** By id. */
+  /** By rollout id. */
   readonly rollouts: ReadonlyMap<string, Remembered<AnnouncedRollout>>;
-  /** By name. */
+  /** By policy name. */
   readonly policies: ReadonlyMap<string, Remembered<AnnouncedPolicy>>;
 }
 
@@ -26,41 +26,41 @@ export type AnnouncedOf =
 /** A message that waits for its receiver. */
 export interface WaitingNotice {
   readonly notice: Notice;
-  /** How the store knows it. */
+  /** Its id in the store. */
   readonly entry: string;
 }
 
-/** Why and since when a receiver takes no messages. */
+/** Why and since when a receiver fails. */
 export interface ReceiverFailure {
-  /** In a row. */
+  /** Failures in a row. */
   readonly failures: number;
   readonly since: EpochMs;
   readonly reason: string;
   readonly retryAt: EpochMs;
 }
 
-/** Where messages wait for their receivers, in the order in which they were written. */
+/** The outbox: messages wait here for their receivers, in the order of writing. */
 export interface Outbox {
   readAnnounced(now: EpochMs): Promise<Announced>;
   /**
-   * Writes messages and what was announced with them, in one step.
-   * @param mark of what was announced before; null: nothing
-   * @returns `stale`: another daemon was faster, and nothing was written; else how many messages had to go for lack of room
+   * Writes messages and the record of their announcement, in one step.
+   * @param mark the mark of the earlier record; null: there is none
+   * @returns `stale`: another daemon was faster, and nothing was written; else how many messages were dropped for lack of room
    */
   write(
     of: AnnouncedOf,
     mark: string | null,
     messages: ReadonlyArray<{ readonly receiver: string; readonly notice: Notice }>,
   ): Promise<'stale' | { readonly pushedOut: number }>;
-  /** Forgets what was announced of rollouts that are long over. */
+  /** Deletes the announcements of rollouts that ended long ago. */
   forget(rolloutIds: readonly string[]): Promise<void>;
   read(receiver: string): Promise<readonly WaitingNotice[]>;
-  /** Names of those for whom something waits. */
+  /** Names of receivers with waiting messages. */
   receivers(): Promise<ReadonlySet<string>>;
   remove(waiting: WaitingNotice): Promise<void>;
-  /** By receiver. */
+  /** Failures by receiver. */
   readFailures(): Promise<ReadonlyMap<string, ReceiverFailure>>;
-  /** @param failure null: it takes messages again */
+  /** @param failure null: the receiver works again */
   saveFailure(receiver: string, failure: ReceiverFailure | null): Promise<void>;
 }
 
@@ -69,12 +69,12 @@ export interface NoticeQueue {
   wake(receivers: readonly string[]): Promise<void>;
 }
 
-/** What came of sending one message. No reason holds a secret (P12). */
+/** The result of sending one message. No reason contains a secret (P12). */
 export type SendResult =
   | { readonly kind: 'sent' }
-  /** It may work later. */
+  /** A retry may succeed. */
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs?: DurationMs }
-  /** This message never will. */
+  /** No retry of this message can succeed. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** Sends one message to one receiver, within a bounded time. */

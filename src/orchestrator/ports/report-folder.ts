@@ -7,11 +7,11 @@ export type FolderAnswer<Value> =
 
 /** The directory in which reports of ended rollouts are kept. The date of a file is the end of its rollout. */
 export interface ReportFolder {
-  /** Where it is, for people. */
+  /** Its path, for people. */
   readonly place: string;
   pathOf(file: string): string;
-  /** Those of these files that are not there, or are of an earlier end of the rollout. */
+  /** Those of these files that are missing, or belong to an earlier end of the rollout. */
   listMissing(files: readonly string[], endedAt: EpochMs): Promise<FolderAnswer<readonly string[]>>;
-  /** Writes a whole file or nothing, also when the process is killed meanwhile. */
+  /** Writes a whole file or nothing, even when the process is killed meanwhile. */
   write(file: string, text: string, endedAt: EpochMs): Promise<FolderAnswer<null>>;
 }

@@ -4,22 +4,22 @@ import type { ScanResult } from '../../rollout/messages/scans.ts';
 /** The outcome of a scan. */
 export type ScanOutcome = Exclude<ScanResult['kind'], 'outdated'>;
 
-/** What scans remember of the fleet, so that a list that is much shorter makes no plan. */
+/** What scans remember of the fleet: no plan is made from a much shorter list. */
 export interface FleetMemory {
   /** Installed collectors at the last good scan, without ephemeral ones. */
   readonly size: number;
-  /** Since when lists have been much shorter than that; absent while they are not. */
+  /** Since when lists have been much shorter; absent while they are not. */
   readonly shortSince?: EpochMs | undefined;
 }
 
-/** A policy's last scan that came to this. */
+/** A policy's last scan with this outcome. */
 export interface ScanEntry {
   readonly policy: string;
   readonly outcome: ScanOutcome;
   readonly at: EpochMs;
-  /** As a sentence. */
+  /** The result as a sentence. */
   readonly reason: string;
-  /** When the next one without failure is overdue. */
+  /** When the next successful scan is overdue. */
   readonly overdueAt: EpochMs;
   /** Since when every scan of the policy has failed; absent where this one did not, and in records of earlier versions. */
   readonly failedSince?: EpochMs | undefined;
@@ -32,19 +32,19 @@ export interface ScanEntry {
 /** Where scans are recorded for all daemons: one entry for each policy and outcome. */
 export interface ScanBook {
   note(entry: ScanEntry): Promise<void>;
-  /** Of all policies that were scanned in the last year, also of those that are no longer in the config. */
+  /** The entries of all policies that were scanned in the last year, including those no longer in the config. */
   read(): Promise<readonly ScanEntry[]>;
 }
 
 /** The next instants of a policy's schedule, soonest first. */
 export type ScanForecast = (policy: string, count: number) => readonly EpochMs[];
 
-/** The latest that did not fail, of the entries of one policy. */
+/** The latest entry of one policy that is no failure. */
 export function lastGoodScan(entries: readonly ScanEntry[]): ScanEntry | undefined {
   return latestScan(entries.filter(({ outcome }) => outcome !== 'failed'));
 }
 
-/** The latest of some entries. */
+/** The latest entry. */
 export function latestScan(entries: readonly ScanEntry[]): ScanEntry | undefined {
   return entries.toSorted((a, b) => b.at - a.at)[0];
 }

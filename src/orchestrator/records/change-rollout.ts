@@ -21,12 +21,12 @@ export interface ChangeRolloutParts extends ViewParts {
 
 const leavingPollMs: DurationMs = 10;
 
-// A rollout is changed by its leader and by operators: more rivals in a row than this is a bug.
+// The leader and operators change a rollout. More conflicts in a row than this are a bug.
 const rivalsMax = 20;
 
 /**
- * Changes a rollout from what it is at this instant: reads, asks for the fact, saves, and again when someone else was
- * faster. @returns the view it was judged from, or undefined when there is no such rollout
+ * Changes a rollout: reads it, gets the fact, saves, and repeats this when another writer was faster.
+ * @returns the view that the fact is based on, or undefined when there is no such rollout
  */
 export async function changeRollout(
   parts: ChangeRolloutParts,
@@ -46,8 +46,8 @@ export async function changeRollout(
 }
 
 /**
- * The same for what stops creates: returns when none can leave any more, and the change is still there (P4). A fail-over
- * right after it may undo it, to which its rev would go back; a word that somebody else says meanwhile is theirs to say.
+ * The same for changes that stop creates. It returns when no create can leave any more, and the change is still stored (P4).
+ * A fail-over right after the write may undo it, which an older rev shows. A later change by somebody else is accepted.
  */
 export async function stopRollout(
   parts: ChangeRolloutParts,
@@ -71,8 +71,7 @@ export async function stopRollout(
 }
 
 /**
- * Saves one fact of a rollout, which is storable, and reports it. The brake follows the state: only a running rollout
- * may create.
+ * Saves one fact of a rollout, and reports it. The brake follows the state: only a running rollout may create tasks.
  */
 export async function saveRolloutFact(
   parts: ChangeRolloutParts,
@@ -93,8 +92,8 @@ export async function saveRolloutFact(
 }
 
 /**
- * Holds a rollout for a reason that all its collectors share (DESIGN §4, class `hold`): a running one, or one that is held
- * until something comes by itself.
+ * Holds a rollout for a reason that all its collectors share (DESIGN §4, class `hold`). It applies to running rollouts, and to
+ * holds that would end by themselves.
  */
 export async function holdRollout(
   parts: ChangeRolloutParts,
@@ -109,9 +108,9 @@ export async function holdRollout(
 }
 
 /**
- * What each fact does to the brake of a rollout that runs, in the same write, so that no create leaves after it. A wave
- * that moves on says nothing about the brake, which a failure may have set a moment ago. Whether the failures so far are
- * too many for a changed policy, the next decision judges, which lifts the brake again.
+ * The effect of each fact on the brake of a running rollout, in the same write: no create leaves after it. A change of a wave
+ * keeps the brake, which a failure may have set a moment ago. After a policy change, the next decision judges the failures so
+ * far, and lifts the brake again.
  */
 const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>> = {
   approved: 'lift',
@@ -152,21 +151,21 @@ const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>>
 };
 
 function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
-  // Also where it is resumed: which of its collectors may start is known once a held group was moved.
+  // Also after a resume: which collectors may start is known only after a held group was moved.
   return after.state === 'running' && findUnmoved({ rollout: after }) === undefined
     ? brakeAfter[fact.kind]
     : 'set';
 }
 
 /**
- * The brake is set, so no new intent is stored; a create whose intent was stored right before may be leaving this
- * moment. It leaves within `sendWithinMs` or not at all, so whoever stops the rollout says so when those are through (P4).
+ * The brake is set, so no new intent is stored. A create with an earlier intent may be leaving at this moment. It leaves
+ * within `sendWithinMs` or not at all, so the verb answers only after that time (P4).
  */
 export async function waitForLeavingCreates(
   parts: Pick<ChangeRolloutParts, 'store' | 'sleep'>,
   rolloutId: string,
 ): Promise<void> {
-  // Where there is no brake, as when one collector is held, others go on creating: their turn does not make this longer.
+  // Without a brake, such as for the hold of one collector, other creates continue. They do not extend this wait.
   for (let waitedMs = 0; waitedMs <= sendWithinMs; waitedMs += leavingPollMs) {
     if ((await parts.store.countFreshIntents(rolloutId, sendWithinMs)) === 0) return;
     await parts.sleep(leavingPollMs);

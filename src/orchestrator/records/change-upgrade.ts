@@ -9,7 +9,7 @@ import type { ChangeRolloutParts } from './change-rollout.ts';
 import { describeUpgradeChange } from './describe-change.ts';
 
 export interface ChangeUpgradeParts {
-  /** A create sent longer ago than this has been answered, or never will be. */
+  /** A create older than this has been answered, or never will be. */
   readonly answerWithinMs: DurationMs;
   /** From 0 to 1; spreads retries. */
   readonly random: () => number;
@@ -22,21 +22,21 @@ export interface ChangeUpgradeParts {
 
 type RecordParts = ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'wakeUps'>;
 
-/** What was learned of one collector's upgrade, as it was when that was learned. */
+/** A fact about one collector's upgrade, with the record on which it is based. */
 export interface UpgradeFinding {
   readonly upgrade: Upgrade;
   readonly fact: UpgradeFact;
 }
 
-// One write of so many keeps Redis from others for some 20 ms.
+// One write of this many records blocks Redis for about 20 ms.
 export const changesPerWrite = 500;
 
-// Rivals for one record are the job's own earlier run, the leader, and an operator.
+// Other writers of a record are the job's own earlier run, the leader, and an operator.
 const rivalsMax = 5;
 
 /**
- * Stores what a fact makes of the record. When someone else changed it meanwhile, the fact is weighed again, if it can
- * still be about this record: what a poll showed before that change may be true no more, and is polled again.
+ * Applies a fact to the record and stores the result. When another writer was faster, the fact is applied again, if it is
+ * still valid: the result of an earlier poll may be outdated, and the poll is repeated.
  */
 export async function recordFact(
   parts: RecordParts,
@@ -62,9 +62,9 @@ export async function recordFact(
 }
 
 /**
- * The same for many collectors of a rollout, each once, with one write for every few hundred of them. It ends early
- * when the signal is aborted, or the guard does not hold any more: what remains is found again by whoever asked.
- * @returns those whose record has changed, as it is now
+ * The same for many collectors of a rollout, each once, with one write for every few hundred of them. It ends early when the
+ * signal is aborted, or the guard no longer holds. The caller finds the remaining ones again.
+ * @returns the changed records
  */
 export async function recordFacts(
   parts: RecordParts,
@@ -135,7 +135,7 @@ function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boole
       return false;
     case 'createFailed':
     case 'createNotSent':
-      // The answer to an earlier create says nothing about one that was sent since (P1).
+      // The answer to an earlier create says nothing about a later one (P1).
       return !(
         before.progress.state === 'starting' &&
         fresh.progress.state === 'starting' &&
@@ -146,7 +146,7 @@ function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boole
   }
 }
 
-/** What a fact makes of a record, with the events it brings; `after` is `before` when it changes nothing. */
+/** The record before and after a fact, with the events; `after` is `before` when nothing changes. */
 export function changeOf(
   parts: ChangeUpgradeParts,
   rollout: Rollout,
@@ -162,7 +162,7 @@ export function changeOf(
   return { before, after, events: describeUpgradeChange(rollout, before, after, fact) };
 }
 
-/** The weighted failures beyond which this upgrade's wave trips; null when its wave is not known. */
+/** The weighted failures beyond which this upgrade's wave trips; null when its wave is unknown. */
 function tripAboveOf(rollout: Rollout, upgrade: Upgrade): number | null {
   const wave = rollout.waves[upgrade.identity.wave];
   const rule = rollout.policy.waves[upgrade.identity.wave];

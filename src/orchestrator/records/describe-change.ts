@@ -71,7 +71,7 @@ function causeOf(upgrade: Upgrade): Pick<RolloutEvent, 'reason' | 'reasonKind'> 
   return { reason: upgradeWords(upgrade), ...(reason === undefined ? {} : { reasonKind: reason.kind }) };
 }
 
-/** The event of an upgrade that took the place of a corrupt record. */
+/** The event of an upgrade that replaced a corrupt record. */
 export function describeRepairedUpgrade(
   rollout: Rollout,
   upgrade: Upgrade,
@@ -80,7 +80,7 @@ export function describeRepairedUpgrade(
   return upgradeEvent(rollout, upgrade, { ...of, reasonKind: 'repaired' });
 }
 
-/** What led away from a good end, in the classes of DESIGN §4. */
+/** The class (DESIGN §4) of the failure that ended an attempt. */
 function failureClassOf(rollout: Rollout, before: Upgrade, fact: UpgradeFact): { failureClass?: string } {
   if (fact.kind === 'createFailed') return { failureClass: classifyCreateFailure(fact.failure) };
   if (before.progress.state !== 'upgrading' || before.progress.ending?.kind !== 'failed') return {};
@@ -92,7 +92,7 @@ function seenDelayOf(before: Upgrade, after: Upgrade, fact: UpgradeFact): { seen
   if (before.progress.state !== 'upgrading') return {};
   if (before.progress.ending?.kind === 'failed') return { seenDelayMs: before.progress.ending.seenDelayMs };
   const isSuccessSeen = fact.kind === 'taskSeen' && after.progress.state === 'verifying';
-  // A collector that the inventory showed unchanged had not started the restart that ends a success.
+  // An unchanged inventory row shows that the restart at the end of a successful upgrade had not started.
   const lastSeenAt = Math.max(before.progress.polledAt, before.progress.unchangedAt ?? 0);
   return isSuccessSeen ? { seenDelayMs: fact.at - lastSeenAt } : {};
 }
@@ -126,7 +126,7 @@ export function describeRolloutChange(
   ];
 }
 
-/** Its own reason, where the fact has none or another one. */
+/** The reason of the event, where the fact has none or another one. */
 interface ChangeEvent extends Partial<Pick<RolloutEvent, 'reason' | 'reasonKind'>> {
   readonly event: RolloutEventName;
 }
@@ -143,7 +143,7 @@ function replacedEventOf(unreadable: string, { state, reason }: Rollout): Change
   };
 }
 
-/** Facts whose event always has the same name, and no reason but their own; null: they are none. */
+/** Facts whose event always has the same name, and only their own reason; null: no event. */
 const plainEvents = {
   approved: 'rollout.approved',
   waveAwaitsApproval: 'wave.awaitingApproval',
@@ -198,7 +198,7 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
     case 'policyChanged':
       return { event: 'rollout.policyChanged', reason: differenceWords(fact.differences) };
     case 'inventoryImplausible': {
-      // Other figures of the same finding are no event of their own.
+      // New figures of the same finding are no new event.
       if (before.doubt !== undefined) return undefined;
       const { why } = fact.doubt;
       return { event: 'inventory.doubted', reason: implausibleWords(why), reasonKind: why.kind };
@@ -219,7 +219,7 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
   }
 }
 
-/** A gate is asked every minute; only another verdict than before is an event. */
+/** A gate is asked every minute. Only a changed verdict is an event. */
 function gateEventOf(
   before: Rollout,
   { wave, gate, answers }: Extract<RolloutFact, { kind: 'gateAnswered' }>,

@@ -19,7 +19,7 @@ import type { BackgroundTasks } from '../ports/leader.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 
 export interface AccountsParts extends Omit<ChangeRolloutParts, 'accounts'> {
-  /** Origin and hashed access id of the config; read again each time, since Redis may have been emptied. */
+  /** Origin and hashed access id of the config. Read each time, because a data loss of Redis changes the hash key. */
   readonly readMark: () => Promise<AccountMark>;
   readonly fleet: Pick<FleetService, 'findCollector'>;
   readonly backgroundTasks: BackgroundTasks;
@@ -29,14 +29,14 @@ export interface AccountsParts extends Omit<ChangeRolloutParts, 'accounts'> {
 interface Judged {
   readonly policy: string;
   readonly status: AccountStatus;
-  /** When it is judged again. */
+  /** When the rollout is judged again. */
   readonly againAt: EpochMs;
 }
 
-// Of the plan's first collectors; enough to draw a sample from that no stratum rules.
+// How many of the plan's first collectors to draw from: enough for a sample that no stratum dominates.
 const membersReadMax = 500;
 
-// A service that gave no answer is asked again soon; one that showed other collectors may have been a gateway's mistake.
+// Without an answer, the service is asked again soon. Foreign collectors may have been the mistake of a gateway.
 const againAfterMs: Readonly<Record<AccountStatus['kind'], DurationMs>> = {
   own: Number.POSITIVE_INFINITY,
   unknown: 5_000,
@@ -45,8 +45,8 @@ const againAfterMs: Readonly<Record<AccountStatus['kind'], DurationMs>> = {
 };
 
 /**
- * Judges rollouts by their marks, and where these are of another access id, by a sample of their collectors. What was found
- * is remembered by this process, and written to the rollout where the account is the same.
+ * Judges rollouts by their marks, and where these have another access id, by a sample of their collectors. This process
+ * remembers the finding, and stores it in the rollout where the account is the same.
  */
 export function makeAccounts(parts: AccountsParts): Accounts {
   const { clock } = parts;
@@ -60,10 +60,10 @@ export function makeAccounts(parts: AccountsParts): Accounts {
   const tieOf = async ({ accountMarks, rollbackOf }: Rollout) => {
     const tie = compareMarks(accountMarks, ownMark ?? (await mark()));
     if (tie !== 'other') return tie;
-    // The key of the hash is another one once Redis was emptied: read again before anything is compared.
+    // A data loss of Redis changes the hash key, so it is read again before the comparison.
     const tieNow = compareMarks(accountMarks, await mark());
     if (tieNow !== 'other' || rollbackOf === null) return tieNow;
-    // A rollback of few collectors has too few to compare, and belongs to the account of what it takes back.
+    // A small rollback has too few collectors to compare. It belongs to the account of its original rollout.
     const original = await parts.store.loadRollout(rollbackOf);
     if (original === undefined || compareMarks(original.accountMarks, await mark()) !== 'own') return tieNow;
     return 'own';
@@ -101,7 +101,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
       const isOver = rollout.endedAt !== null;
       if (tie === 'own' || isOver) judged.delete(rollout.id);
       if (tie === 'own') return { kind: 'own' };
-      // Nothing is done for one that is over, unless an operator opens it again, and then it is settled, and tied.
+      // An ended rollout needs no judgement until an operator opens it again.
       if (isOver) return tie === 'untied' ? { kind: 'own' } : notCompared;
       if (isDue(rollout.id)) {
         await parts.backgroundTasks.run(`account/${rollout.id}`, async (signal) => {
@@ -133,7 +133,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
 
 const notCompared: AccountStatus = { kind: 'unknown', reason: '' };
 
-/** Asks the service for some collectors of the plan. */
+/** Reads some collectors of the plan from the service. */
 async function compareWithService(
   { store, fleet }: AccountsParts,
   { id }: Rollout,
@@ -141,7 +141,7 @@ async function compareWithService(
   signal?: AbortSignal,
 ): Promise<AccountStatus> {
   const members = await store.listUpgrades(id, { offset: 0, limit: membersReadMax });
-  // A withdrawn one may have left the fleet.
+  // A withdrawn collector may have left the fleet.
   const present = members.filter(({ progress: { state } }) => state !== 'withdrawn');
   const named = present.map(({ identity: { collectorId, collectorName: name } }) => ({
     id: collectorId,
@@ -157,7 +157,7 @@ async function compareWithService(
   return judgeAccount(sample, tie);
 }
 
-/** Adds the mark, so that daemons with the old key and the new one both know it for theirs. */
+/** Adds the mark: daemons with the old and with the new key both recognise the rollout. */
 async function tieTo(parts: AccountsParts, { id }: Rollout, mark: AccountMark): Promise<void> {
   await changeRollout(parts, id, 'daemon', ({ rollout }) => {
     const tie = compareMarks(rollout.accountMarks, mark);

@@ -12,7 +12,7 @@ import type { RolloutStore } from '../ports/rollout-store.ts';
 // Deferred upgrades are indexed together with those in flight, which may be thousands.
 const dueReadMax = 1_000;
 
-/** Some of the upgrades that are not well; of a group that is empty by its counters, nothing is read. */
+/** Loads some of the upgrades with problems. Groups that are empty by their counters are not read. */
 export async function loadCauses(
   { store }: { readonly store: RolloutStore },
   view: RolloutView,

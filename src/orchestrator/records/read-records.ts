@@ -12,13 +12,13 @@ import type { SharedAttributes } from './shared-attributes.ts';
 export interface ViewParts {
   readonly store: RolloutStore;
   readonly register: FleetRegister;
-  /** Every rollout is ours, where left out. */
+  /** Default: every rollout belongs to this account. */
   readonly accounts?: Pick<Accounts, 'statusOf'>;
-  /** Failures are weighed by strata alone, where left out. */
+  /** Default: failures are weighed by strata alone. */
   readonly sharedAttributes?: SharedAttributes;
 }
 
-/** Reads all that `decide` sees of a rollout; undefined when there is none. */
+/** Reads the whole view of a rollout for `decide`; undefined when there is no such rollout. */
 export async function loadRolloutView(
   { store, register, accounts }: ViewParts,
   rolloutId: string,
@@ -27,7 +27,7 @@ export async function loadRolloutView(
   const [stored, heldBuilds] = await Promise.all([store.loadView(rolloutId, at), register.heldBuilds()]);
   if (stored === undefined) return undefined;
   const { kind, targetBuild, rollbackId, endedAt } = stored.rollout;
-  // What was held while it was running does not matter once it is over; a rollback goes to builds that were fine.
+  // Holds do not matter for an ended rollout. A rollback goes to builds that were fine.
   const builds = endedAt === null && kind === 'upgrade' ? heldBuilds : [];
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
   const view = {
@@ -44,7 +44,7 @@ export async function loadRolloutView(
   return { ...view, deferred: due.filter((upgrade) => isIn(upgrade, 'deferred')) };
 }
 
-/** The same view with what its failures have in common. */
+/** The same view with the shared attribute of its failures. */
 export async function withSharedAttribute(
   { store, sharedAttributes }: Pick<ViewParts, 'store' | 'sharedAttributes'>,
   view: RolloutView,
@@ -53,14 +53,14 @@ export async function withSharedAttribute(
   return sharedAttribute === undefined ? view : { ...view, sharedAttribute };
 }
 
-/** The same for a change or a status, which need no candidates and no overdue steps. */
+/** The same for a change or a status, which needs neither candidates nor overdue steps. */
 export function loadRolloutSummary(parts: ViewParts, rolloutId: string, now: EpochMs) {
   return loadRolloutView(parts, rolloutId, { now, overdueBefore: 0, pageSize: 1 });
 }
 
 /**
- * All records of a state, and of a wave where one is given: as one page, since the store walks through the plan once for
- * each, and since a record that leaves the state between two pages would push another one past both.
+ * All records of a state, and of a wave where one is given. It is one page, because each page costs a walk through the plan,
+ * and a record that leaves the state between two pages would shift another one past both.
  */
 export function listAllUpgrades(
   store: Pick<RolloutStore, 'listUpgrades'>,
@@ -87,7 +87,7 @@ export async function listUpgradesIn(
   return found;
 }
 
-/** What the soak of a wave observes: its upgraded collectors, and those that someone else upgraded. */
+/** The collectors that a soak observes: the upgraded ones of the wave, including those that someone else upgraded. */
 export async function listSoaking(
   store: Pick<RolloutStore, 'listUpgrades'>,
   view: Pick<RolloutView, 'rollout' | 'waves'>,

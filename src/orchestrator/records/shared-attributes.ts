@@ -11,18 +11,18 @@ type AttributeStore = Pick<RolloutStore, 'loadAttributes' | 'listOutcomes'>;
 export type SharedAttributes = ReturnType<typeof makeSharedAttributes>;
 
 interface Weighed {
-  /** What it was weighed from: weighed again when failures or held groups change. */
+  /** The inputs of the result. It is weighed again when failures or held groups change. */
   readonly mark: string;
-  /** Ended upgrades: weighed again when so many more have ended that the figures are another picture. */
+  /** Ended upgrades. It is weighed again after so many more ends that the figures have changed notably. */
   readonly ended: number;
   readonly found: Promise<SharedAttribute | null | undefined>;
 }
 
-// Fewer failures say nothing, and nothing is read for them.
+// Fewer failures prove nothing, so nothing is read for them.
 const failuresMin = 3;
 const moreEnded = 1.1;
 
-// A few policies, each with a rollout and a rollback; one more is weighed more often.
+// A few policies, each with a rollout and a rollback. Further rollouts are only weighed more often.
 const rolloutsKeptMax = 16;
 // A table of 100,000 collectors takes 10 MB.
 const tablesKeptMax = 2;
@@ -58,12 +58,12 @@ export function makeSharedAttributes() {
       held.size === 0
         ? null
         : findSharedAttribute(table, { failed: without(failed), succeeded: without(succeeded) });
-    // What is held already explains nothing that goes on; where nothing else does, it is what there is to say.
+    // A held group no longer explains new failures. Without another explanation, the held group is still the best one.
     return others ?? findSharedAttribute(table, outcomes);
   };
 
   return {
-    /** undefined: the attributes of its collectors are not known. */
+    /** undefined: the attributes of its collectors are unknown. */
     of: (store: AttributeStore, view: RolloutView): Promise<SharedAttribute | null | undefined> => {
       const { id, groupsRev, heldStrata } = view.rollout;
       const failed = total(view, isFailed);
@@ -75,7 +75,7 @@ export function makeSharedAttributes() {
         return before.found;
       const found = weigh(store, view);
       keepLatest(kept, id, { mark, ended, found }, rolloutsKeptMax);
-      // What could not be read is read again.
+      // Attributes that could not be read are read again.
       found.catch(() => kept.delete(id));
       return found;
     },

@@ -28,9 +28,9 @@ type Holds = Awaited<ReturnType<FleetRegister['holds']>>;
 export function makeStoreMemory(parts: StoreMemoryParts) {
   const { store, register, sink, clock, policies } = parts;
   let known: { readonly instance: string; readonly holds: Holds } | undefined;
-  /** By policy: the newest rollout that is no rollback. */
+  /** By policy: the newest rollout that is not a rollback. */
   const latest = new Map<string, Rollout>();
-  /** By policy: the newest rollout of either kind; kept after a loss, so that no number comes twice. */
+  /** By policy: the newest rollout of either kind. Kept after a loss, because no rollout number may be reused. */
   const newestIds = new Map<string, Pick<Rollout, 'id' | 'createdAt'>>();
   /** By policy: the rollout that was stopped and then lost. */
   const stopped = new Map<string, Rollout>();
@@ -40,10 +40,10 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
   async function checkOnce(): Promise<string> {
     const rollouts = await readRollouts();
     const holds = await register.holds();
-    // Last, since a store that loses its data in between has another id by then.
+    // Read last: a store that loses its data in between has a new instance id by then.
     const instance = await parts.instance.identify();
     const lostHolds = known !== undefined && known.instance !== instance ? known.holds : undefined;
-    // A node of a Cluster may lose its data alone, and a restored store may have some of its data back.
+    // In a Cluster, a single node may lose its data. A restored store may have part of its data.
     const gone = lostHolds === undefined ? activeBefore().filter(isMissing(rollouts)) : await findGone();
     if (lostHolds !== undefined || gone.length > 0) await recover(instance, gone, lostHolds);
     known = { instance, holds: lostHolds ?? holds };
@@ -51,7 +51,7 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
     return `${instance} ${losses}`;
   }
 
-  /** All rollouts at first; then the active ones, and those that were active at the last check. */
+  /** First all rollouts; later the active ones, and those that were active at the last check. */
   async function readRollouts(): Promise<readonly Rollout[]> {
     if (known === undefined) return store.listRollouts(policies);
     const ids = new Set(await store.activeRolloutIds(policies));
@@ -64,7 +64,7 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
     return rollouts.filter((rollout) => rollout !== undefined);
   }
 
-  /** An active rollout never leaves the store by itself; one that has ended expires. */
+  /** An active rollout never disappears from the store by itself. An ended one expires. */
   function activeBefore(): readonly Rollout[] {
     return [...latest.values()].filter(({ endedAt }) => endedAt === null);
   }
@@ -80,7 +80,7 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
     if (createdAt >= (newestIds.get(policy)?.createdAt ?? 0)) newestIds.set(policy, { id, createdAt });
     if (kind === 'rollback' || createdAt < (latest.get(policy)?.createdAt ?? 0)) return;
     latest.set(policy, rollout);
-    // No daemon starts it by itself, so an operator did.
+    // No daemon starts the policy by itself, so an operator did.
     stopped.delete(policy);
   }
 
@@ -100,7 +100,7 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
       ...collectors.map(({ collectorId }) => `collector ${collectorId}`),
     ];
     const reason = dataLossWords({ rollouts: gone, stopped: halted, heldAgain });
-    // The audit begins with it, or has a gap here. All daemons write one entry for one loss.
+    // The audit starts here, or has a gap. All daemons together write one entry for one loss.
     const entry = { event: 'record.lost', subject: 'Redis', by: 'daemon', at: clock.now(), reason } as const;
     const lossId = lostHolds === undefined ? gone.map(({ id }) => id).join(' ') : instance;
     await register.audit(entry, hashHex(lossId, 16));
@@ -111,16 +111,16 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
 
   return {
     /**
-     * Checks whether the store still has what it had, and remembers what it has now. After a data loss it stores again what
-     * it still knows, and reports the loss once. @returns a name that changes with each data loss
+     * Checks whether the store still has its data, and remembers the present state. After a data loss it restores what it knows,
+     * and reports the loss once. @returns a name that changes with each data loss
      */
     check: (): Promise<string> => {
-      // One after the other: each must show what is there when it is asked for.
+      // One after the other: each reads the present data of its store.
       const check = checking.then(checkOnce);
       checking = check.catch(() => undefined);
       return check;
     },
-    /** The stopped and then lost rollout for which a policy does not start by itself with this build. */
+    /** The stopped and then lost rollout because of which the policy does not start by itself with this build. */
     stoppedRollout: (policy: string, targetBuild: string): Rollout | undefined => {
       const lost = stopped.get(policy);
       return lost !== undefined && wasStopped(lost, targetBuild) ? lost : undefined;
@@ -135,12 +135,12 @@ function isMissing(there: readonly Rollout[]): (rollout: Rollout) => boolean {
 
 const checkEveryMs: DurationMs = 1_000;
 
-// By then each daemon has stored again what it knows, and a create that was just leaving has arrived.
+// By then each daemon has restored what it knows, and any create that was just leaving has arrived.
 const settledAfterScans = 2;
 
 /**
- * Keeps a memory fresh until the signal is aborted. While Redis is away a check waits.
- * @param discoverWork plans again, soon after a loss and not at the next tick of a schedule, what was running (P11)
+ * Keeps the memory up to date until the signal is aborted. While Redis is unavailable a check waits.
+ * @param discoverWork plans lost running rollouts again soon after a loss, and not at the next tick of a schedule (P11)
  */
 export async function keepPolling(
   memory: StoreMemory,
@@ -160,7 +160,7 @@ export async function keepPolling(
       name = seen;
       if (scansSince === settledAfterScans) await discoverWork();
     } catch (error) {
-      // When the daemon closes, the connection ends before a check that waits for it.
+      // When the daemon closes, the connection ends before the check that waits for it.
       if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });
     }
     await sleep(checkEveryMs, signal);

@@ -22,23 +22,22 @@ export interface ReportProblem {
 
 export type ReportKeeper = ReturnType<typeof makeReportKeeper>;
 
-// What ended longer ago is an operator's to ask for: whoever moves old reports elsewhere does not get them again.
+// Older reports are written only on request: reports that an operator has moved elsewhere must not come back.
 const writtenWithinMs: DurationMs = 7 * 86_400_000;
-/** The latest rollouts of all policies; more do not end in a week. */
+/** How many of the latest rollouts to check. No more than this end in a week. */
 const rolloutsMax = 100;
 
 const writeEveryMs: DurationMs = 5_000;
 const retryAfterMs: DurationMs = 60_000;
 
 /**
- * Keeps a report of each ended rollout in a directory. Level-triggered: each pass writes what the directory lacks, so a
- * report that a crash prevented is written by the next pass, and one that is there is not written again. A rollout that
- * was opened again gets a new report at its next end.
+ * Keeps a report of each ended rollout in a directory. Level-triggered: each pass writes the missing reports, including those
+ * that a crash prevented, and leaves existing ones alone. A rollout that was opened again gets a new report at its next end.
  */
 export function makeReportKeeper(parts: KeepReportsParts) {
   const { store, policies, clock, sink } = parts;
   let problem: (ReportProblem & { readonly failures: number }) | null = null;
-  /** Writes the reports that are missing, once. */
+  /** Writes the missing reports once. */
   const writeDue = async (): Promise<void> => {
     const page = await store.pageRollouts(policies, { limit: rolloutsMax });
     for (const rollout of page?.rollouts ?? []) {
@@ -48,7 +47,7 @@ export function makeReportKeeper(parts: KeepReportsParts) {
       problem = { reason, since: problem?.since ?? clock.now(), failures: (problem?.failures ?? 0) + 1 };
       const of = { policy: rollout.policy.name, rollout: rollout.id };
       sink.note({ event: 'report.failed', ...of, reason, failures: problem.failures });
-      // It is the directory: the others would fail alike.
+      // The directory is the cause, so the other reports would fail as well.
       return;
     }
     if (problem !== null) sink.note({ event: 'report.recovered', reason: parts.folder.place });
@@ -70,7 +69,7 @@ export function makeReportKeeper(parts: KeepReportsParts) {
         try {
           if (isLeading()) await writeDue();
         } catch (error) {
-          // Redis is away, or refuses: the next pass writes what this one could not.
+          // Redis is unavailable or refuses: the next pass writes the rest.
           if (!signal.aborted)
             sink.note({ event: 'backgroundTask.failed', backgroundTask: 'reports', error });
         }
@@ -87,7 +86,7 @@ function isDue(rollout: Rollout, now: EpochMs): rollout is EndedRollout {
   return unreadable === undefined && endedAt !== null && now - endedAt <= writtenWithinMs;
 }
 
-/** @returns why that failed; undefined: all its reports are there */
+/** @returns the failure; undefined: all its reports are written */
 async function writeMissing(parts: KeepReportsParts, rollout: EndedRollout): Promise<string | undefined> {
   const { folder, formats, sink } = parts;
   const { id, endedAt, policy } = rollout;

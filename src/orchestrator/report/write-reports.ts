@@ -14,13 +14,13 @@ import { loadRolloutSummary, type ViewParts, withSharedAttribute } from '../reco
 export interface ReportParts extends ViewParts {
   readonly clock: Clock;
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
-  /** The name of this installation; undefined: it has none. */
+  /** The name of this installation; undefined: no name. */
   readonly installation?: string | undefined;
 }
 
-/** 20 ms of this process, then others have their turn. */
+/** Records in one slice, which takes 20 ms of this process. */
 const recordsPerRead = 1_000;
-/** Of each group of causes: alike ones say no more. */
+/** How many causes of each group the report shows. */
 const upgradesPerGroup = 10_000;
 
 /** Writes the reports of a rollout, from all its records; undefined: there is no such rollout. */

@@ -10,14 +10,14 @@ import { type AddLateJoinersParts, acceptsLateJoiners, addLateJoiners } from './
 import type { PlanMemory } from './read-plan.ts';
 
 export interface CheckActiveParts extends AddLateJoinersParts {
-  /** Every rollout is ours, where left out. */
+  /** Default: every rollout belongs to this account. */
   readonly accounts?: Accounts;
 }
 
 /**
- * Checks a running rollout, at each tick of the schedule. It keeps its pinned build and holds when that is withdrawn (P6).
- * It ends for a newer build only where the policy wants that, and adds late joiners.
- * @returns what could not be read of it; undefined: all was read, or the scan was called off
+ * Checks a running rollout at each tick of the schedule. It keeps its pinned build, and holds when that is withdrawn (P6).
+ * It adds late joiners, and ends the rollout for a newer build only where the policy wants that.
+ * @returns what could not be read; undefined: all was read, or the scan was cancelled
  */
 export async function checkActive(
   parts: CheckActiveParts,
@@ -29,7 +29,7 @@ export async function checkActive(
   const rollout = await parts.store.loadRollout(rolloutId);
   if (rollout === undefined || isRolloutEnd(rollout.state) || rollout.state === 'rollingBack')
     return undefined;
-  // What it is pinned to, and whom it has, is known only as far as it goes.
+  // An unreadable record shows neither its build nor its collectors for certain.
   if (rollout.unreadable !== undefined) return undefined;
   const account = await parts.accounts?.settle(rollout, signal);
   if (account !== undefined && account.kind !== 'own') return { of: 'account', account };
@@ -68,7 +68,7 @@ async function supersede(
   return did;
 }
 
-/** One that a person or a breach has stopped waits for an operator (P4), and a way back is finished first. */
+/** A stopped rollout waits for an operator (P4), and a rollback has to finish first. */
 function isSupersedable({ kind, state }: Rollout): boolean {
   return kind === 'upgrade' && (state === 'running' || state === 'awaitingApproval');
 }

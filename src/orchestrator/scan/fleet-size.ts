@@ -3,17 +3,17 @@ import type { ScanFailure } from '../../rollout/messages/scans.ts';
 import { isMuchShorter } from '../../rollout/model/assess-inventory.ts';
 import { type FleetMemory, latestScan, type ScanEntry } from '../ports/scan-book.ts';
 
-// A fault of the service is noticed and ended within this; a fleet that was really made smaller is scanned again after it.
+// A fault of the service is usually repaired within this time. After it, a smaller fleet counts as real.
 const shortForMs: DurationMs = 3_600_000;
 
-/** What the last scan of this policy that read the fleet remembered of it. */
+/** The fleet as remembered by the last scan of this policy that read it. */
 export function recallFleet(entries: readonly ScanEntry[], policy: string): FleetMemory | undefined {
   return latestScan(entries.filter((entry) => entry.policy === policy && entry.fleet !== undefined))?.fleet;
 }
 
 /**
- * Judges the size of the fleet that a scan has read by that of the last good one: no plan is made from half a fleet
- * (P14). A list that stays short is taken for the whole fleet after a while.
+ * Compares the size of the fleet with that of the last good scan: no plan is made from half a fleet (P14). After a while, a
+ * list that stays short counts as the whole fleet.
  * @param size without ephemeral collectors
  * @returns what the next scan remembers, and why no plan is made
  */

@@ -19,15 +19,15 @@ import type { PlanMemory } from './read-plan.ts';
 
 export interface AddLateJoinersParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
-  /** This daemon has the newest config, where left out. */
+  /** Default: this daemon has the newest config. */
   readonly configs?: Pick<Configs, 'check' | 'word'>;
 }
 
 type FleetUnread = Extract<Unread, { of: 'fleet' }>['why'];
 
 /**
- * Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners).
- * @returns why nothing could be learned from the fleet, where it could not
+ * Adds new collectors, and brings back those that had left and are eligible again (DESIGN §4, Late joiners).
+ * @returns why the fleet could not be read, if so
  */
 export async function addLateJoiners(
   parts: AddLateJoinersParts,
@@ -39,15 +39,15 @@ export async function addLateJoiners(
   const { id, targetBuild } = before;
   const fleet = await parts.fleet.readFleet(targetBuild, signal);
   if (!fleet.ok) return fleet.failure;
-  // A list that lacks half of them shows a fleet that is not there (P14).
+  // A list that lacks half of the collectors does not show the real fleet (P14).
   const verdict = await judgeInventory(parts, before, fleet.value);
   if (verdict.kind === 'implausible') return verdict.why;
   const options = await memory.recallCollectors(targetBuild, fleet.value);
-  // Reading a fleet takes long, and the rollout goes on meanwhile.
+  // Reading a fleet takes long, and the rollout continues meanwhile.
   const rollout = await parts.store.loadRollout(id);
   const groups = await parts.store.loadGroups(id);
   if (rollout === undefined || groups === undefined || !acceptsLateJoiners(rollout)) return undefined;
-  // A daemon with a newer config may have come meanwhile: who joins is its word.
+  // A daemon with a newer config may have started meanwhile. Only that one may add collectors.
   if ((await parts.configs?.check(policy.name))?.kind === 'outdated') return undefined;
   const known = await loadKnown(parts, id, fleet.value);
   const joined = await runInSlices(
@@ -64,7 +64,7 @@ export async function addLateJoiners(
   return undefined;
 }
 
-/** Whether a rollout takes anybody in now; a plan that waits for approval is made again when it is approved. */
+/** Whether a rollout accepts late joiners now. A plan that waits for approval is made again at its approval. */
 export function acceptsLateJoiners({ state, unreadable }: Rollout): boolean {
   if (unreadable !== undefined) return false;
   return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
@@ -80,7 +80,7 @@ async function loadKnown(parts: AddLateJoinersParts, rolloutId: string, fleet: F
   return { ids: new Set([...upgrades.keys(), ...loaded.unreadable]), upgrades };
 }
 
-/** @returns false when the rollout has moved on meanwhile; the next tick finds them again */
+/** @returns false when the rollout has changed meanwhile; the next tick finds the collectors again */
 async function join(
   parts: AddLateJoinersParts,
   policy: Policy,
@@ -102,7 +102,7 @@ async function join(
   return true;
 }
 
-/** Saved only into the rollout as it was judged: one that has ended would never start them (P9). */
+/** Saved only into the unchanged rollout: an ended rollout would never start them (P9). */
 async function bringBack(
   parts: AddLateJoinersParts,
   policy: Policy,

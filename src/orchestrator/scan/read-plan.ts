@@ -15,23 +15,23 @@ export type PlanReading =
   | { readonly kind: 'planned'; readonly plan: Plan; readonly fleet: FleetSnapshot }
   | { readonly kind: 'noTarget'; readonly why: NoTarget };
 
-/** What a plan takes into account beside the policy and the service. */
+/** Inputs of a plan beside the policy and the service. */
 export interface PlanMemory {
-  /** When builds were seen first, and which are held. */
+  /** When builds were first seen, and which are held. */
   recallBuilds(
     builds: readonly string[],
   ): Promise<{ readonly seen?: BuildAges; readonly held: ReadonlyMap<string, string> }>;
-  /** Which collectors stay out of a plan for this build. */
+  /** Collectors that stay out of a plan for this build. */
   recallCollectors(targetBuild: string, fleet: FleetSnapshot): Promise<PlanOptions>;
 }
 
-/** Takes nothing into account: what a plan without a store can know. */
+/** The inputs of a plan without a store: none. */
 export const noMemory: PlanMemory = {
   recallBuilds: async () => ({ held: new Map() }),
   recallCollectors: async () => ({}),
 };
 
-/** Reads the service and makes the plan of a policy; writes nothing to it. */
+/** Reads the service and makes the plan of a policy. It writes nothing. */
 export async function readPlan(
   { fleet, clock }: { readonly fleet: FleetService; readonly clock: Clock },
   policy: Policy,
@@ -54,14 +54,14 @@ export async function readPlan(
   return { ok: true, value: { kind: 'planned', plan, fleet: snapshot.value } };
 }
 
-/** What the store and the register remember for a plan of this policy. */
+/** The inputs from store and register for a plan of this policy. */
 export function makePlanMemory(
   parts: { readonly store: RolloutStore; readonly register: FleetRegister },
   of: {
     readonly policy: string;
     /** All policies of the config: their rollouts claim collectors. */
     readonly policies: readonly string[];
-    /** Earlier rollouts whose failures are left out of the next plan. */
+    /** Earlier rollouts whose failures the next plan leaves out. */
     readonly history: readonly Rollout[];
     readonly at: EpochMs;
   },
@@ -98,14 +98,14 @@ async function failedBefore(
   for (const rollout of history) {
     if (rollout.kind === 'rollback' || rollout.targetBuild !== targetBuild) continue;
     if (rollout.state === 'succeeded') continue;
-    // Through their index: a walk through each plan of the past would cost as much as the fleet, at every tick.
+    // Read through their index: walking through every earlier plan would cost as much as the fleet, at every tick.
     const missed = await store.listMissed(rollout.id, { kind: 'failed', limit: failedReadMax });
     for (const { identity } of missed) failed.add(identity.collectorId);
   }
   return failed;
 }
 
-/** Collectors that have their turn, or failed, in another policy's rollout that is still running (P1). */
+/** Collectors that were admitted, or failed, in a running rollout of another policy (P1). */
 export async function claimedByOthers(
   store: RolloutStore,
   { policy, policies }: { readonly policy: string; readonly policies: readonly string[] },
@@ -117,7 +117,7 @@ export async function claimedByOthers(
     const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, ids);
     const claiming = upgrades.filter(({ progress: { state } }) => !isEnd(state) || isFailed(state));
     for (const { identity } of claiming) claimed.add(identity.collectorId);
-    // Nobody knows whether one has its turn just now.
+    // An unreadable record may be that of an admitted collector.
     for (const collectorId of unreadable) claimed.add(collectorId);
   }
   return claimed;

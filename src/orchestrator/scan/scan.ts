@@ -25,7 +25,7 @@ export interface ScanParts extends CheckActiveParts {
   readonly memory: StoreMemory;
 }
 
-/** `operator`: someone asked for it now, so failures and aborts of the past do not block it. */
+/** `operator`: an operator requested it, so earlier failures and aborts do not block it. */
 export type ScanOrigin = 'schedule' | 'start' | 'operator';
 
 /** `againAt`: when it has to be repeated, before the schedule's next tick. */
@@ -41,14 +41,14 @@ export async function scan(
   const entries = await parts.scans.read();
   const before = recallFleet(entries, policy.name);
   const { fleet = before, ...result } = await discoverWork(parts, policy, { origin, before }, signal);
-  // Reported once, when it began; what the policy's last scan came to, the daemon with the newest config writes down.
+  // Reported once, when it started. The daemon with the newest config stores the result of the policy's scans.
   if (result.kind === 'outdated') return result;
   parts.sink.note(
     outcomeOf(result) === 'failed'
       ? { event: 'scan.failed', policy: policy.name, reason: scanWords(result) }
       : { event: 'scan.finished', policy: policy.name, result: scanWords(result) },
   );
-  // One that was called off says nothing about the policy.
+  // A cancelled scan says nothing about the policy.
   if (signal?.aborted === true) return result;
   const at = parts.clock.now();
   // An operator sees the failure, and asks again.
@@ -58,7 +58,7 @@ export async function scan(
   return { ...result, ...(again.againAt === undefined ? {} : { againAt: again.againAt }) };
 }
 
-// A schedule may tick each second, and the service be down for a while.
+// A schedule may tick each second, and an outage may last for a while.
 const overdueAfterMs = 3_600_000;
 const overdueAfterTicks = 3;
 
@@ -80,25 +80,25 @@ async function writeDown(
   });
 }
 
-/** A running rollout is no excuse: whoever waits for a newer build, or to join it, would wait unseen. */
+/** A scan that cannot check the running rollout counts as failed: late joiners or a newer build would wait unnoticed. */
 function outcomeOf(result: Exclude<ScanResult, { kind: 'outdated' }>): ScanOutcome {
   return result.kind === 'busy' && result.unread !== undefined ? 'failed' : result.kind;
 }
 
-/** A plan as it would begin now. */
+/** A plan that could start now. */
 interface ReadyPlan {
   readonly kind: 'ready';
   readonly id: string;
   readonly plan: Plan;
   readonly fleet: FleetSnapshot;
   readonly history: readonly Rollout[];
-  /** The store that the plan was made from. */
+  /** The instance id of the store from which the plan was made. */
   readonly madeFrom: string;
   /** What the next scan remembers of the fleet. */
   readonly remembered: FleetMemory | undefined;
 }
 
-/** With what the next scan remembers of the fleet, where this one has read it. */
+/** The result, with the fleet to remember where this scan has read it. */
 type FoundWork = ScanResult & { readonly fleet?: FleetMemory };
 
 async function discoverWork(
@@ -121,7 +121,7 @@ async function discoverWork(
 }
 
 /**
- * The plan that `startRollout` would begin now, or why there is none. Writes nothing but when builds were first seen.
+ * The plan that `startRollout` would start now, or why there is none. It writes only when builds were first seen.
  */
 export async function previewRollout(
   parts: ScanParts,
@@ -135,10 +135,10 @@ export async function previewRollout(
   return plan.waves.every(({ members }) => members.length === 0) ? nothing(nobodyIn(plan)) : ready;
 }
 
-/** `drifted`: the plan is another one than the operator saw (P15); nothing has started. */
+/** `drifted`: the plan differs from the one that the operator saw (P15), and nothing has started. */
 export type StartedRollout = ScanResult | { readonly kind: 'drifted'; readonly plan: Plan };
 
-/** Begins a rollout that an operator asked for, also of a build whose last rollout was aborted or taken back. */
+/** Starts a rollout that an operator requested, even after an abort or a rollback of this build. */
 export async function startRollout(
   parts: ScanParts,
   policy: Policy,
@@ -175,7 +175,7 @@ async function prepare(
   const madeFrom = await parts.memory.check();
   const history = await parts.store.listRollouts([policy.name]);
   const at = parts.clock.now();
-  // An operator who asks now wants failed ones tried again.
+  // An operator who starts a rollout wants failed collectors to be retried.
   const memory = makePlanMemory(parts, {
     policy: policy.name,
     policies: parts.policies,
@@ -198,7 +198,7 @@ async function prepare(
   return { kind: 'ready', id, plan, fleet, history, madeFrom, remembered: judged.fleet };
 }
 
-/** Begins a rollout with this plan, unless something blocks it. */
+/** Starts a rollout with this plan, unless something blocks it. */
 async function begin(
   parts: ScanParts,
   policy: Policy,
@@ -221,7 +221,7 @@ async function begin(
   if (planned === 0) return nothing(nobodyIn(plan));
   // The holds of the plan may have been read from a store that had just lost its data (P5).
   if ((await parts.memory.check()) !== madeFrom) return nothing({ kind: 'lostMeanwhile' });
-  // Reading a fleet takes long: a daemon with a newer config may have come meanwhile.
+  // Reading a fleet takes long. A daemon with a newer config may have started meanwhile.
   const outdatedNow = await findNewerConfig(parts, policy);
   if (outdatedNow !== undefined) return outdatedNow;
   const freezing = freezeInSteps(plan, {
@@ -249,7 +249,7 @@ async function begin(
   return { kind: 'started', rolloutId: id, planned };
 }
 
-/** A policy is planned by the newest config alone, or a collector that it excludes could be upgraded (P5). */
+/** Only the newest config plans a policy, or a collector that it excludes could be upgraded (P5). */
 async function findNewerConfig(
   { configs }: ScanParts,
   { name }: Policy,

@@ -18,16 +18,16 @@ import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts
 // Most runs make one call; a poll that clears the way for a create makes two.
 const callsPerRunMax = 4;
 
-// Until an unreadable record is repaired, by a person or by the leader, there is nothing to be done for it.
+// For an unreadable record there is nothing to do until a person or the leader repairs it.
 const unreadableAgainMs: DurationMs = 10_000;
 
-// A daemon of the version that wrote it may run beside us, and take it then.
+// A daemon of the version that wrote the record may be running, too, and takes the job then.
 const newerAgainMs: DurationMs = 2_000;
 
-// A daemon of its account may run beside us, and take it then; where none does, nobody takes it for hours.
+// A daemon of its account may be running, too, and takes the job then. Without one, it may wait for hours.
 const foreignAgainMs: DurationMs = 10_000;
 
-// Whose it is will be known as soon as the service has answered.
+// The account will be known as soon as the service has answered.
 const unknownAgainMs: DurationMs = 1_000;
 
 const ours = { kind: 'own' } as const;
@@ -41,10 +41,10 @@ type Executors = {
 };
 
 /**
- * Runs one upgrade's due step: `nextStep` names the call, its executor makes it, the fact goes through `evolve`, and
- * the record is stored before anything else happens. Safe to repeat and to kill between any two lines: a create's
- * intent is stored before it leaves, and an intent without an answer is settled by polls (P1).
- * @throws when the store can't be reached; the job is then run again
+ * Runs one upgrade's due step: `nextStep` names the call, its executor makes it, `evolve` applies the fact, and the record is
+ * stored before anything else happens. It is safe to repeat and to kill between any two lines: a create's intent is stored
+ * before it leaves, and an intent without an answer is settled by polls (P1).
+ * @throws when the store is unreachable; the job is then run again
  */
 export async function runStep(
   parts: StepParts,
@@ -52,7 +52,7 @@ export async function runStep(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
-    // Side by side: a save names the revisions of both.
+    // In parallel. A save names the revisions of both, so they need not be of one instant.
     const [rollout, { upgrades, unreadable }] = await Promise.all([
       parts.store.loadRollout(of.rolloutId),
       parts.store.loadUpgrades(of.rolloutId, [of.collectorId]),
@@ -65,21 +65,21 @@ export async function runStep(
     const step = nextStepOf(parts, upgrade);
     const outcome = outcomeOf(step);
     if (outcome !== undefined) return outcome;
-    // A job goes to any daemon: one of another account leaves it to those whose collectors these are (P5).
+    // Any daemon gets the job. A daemon of another account leaves it to those of the rollout's account (P5).
     const account = (await parts.accounts?.statusOf(rollout)) ?? ours;
     if (account.kind !== 'own') {
       const againMs = account.kind === 'unknown' ? unknownAgainMs : foreignAgainMs;
       return { job: 'comeBack', at: parts.clock.now() + againMs };
     }
     const after = await execute({ parts, rollout, signal }, upgrade, step);
-    // What was just stored is as good as another reading, and nearly every step ends here.
+    // The record that was just stored needs no second read, and nearly every step ends here.
     const outcomeAfter = outcomeOf(nextStepOf(parts, after));
     if (outcomeAfter !== undefined) return outcomeAfter;
   }
   return { job: 'comeBack', at: parts.clock.now() };
 }
 
-/** What the job does when there is no call to make now. */
+/** What the job does when no call is due. */
 function outcomeOf(step: Step): StepOutcome | undefined {
   if (step.do === 'rest') return { job: 'end' };
   if (step.do === 'wait') return { job: 'comeBack', at: step.until };
@@ -104,7 +104,7 @@ const executors: Executors = {
       collectorId: upgrade.identity.collectorId,
       upgradableTo: step.askUpgradable ? upgrade.identity.toBuild : null,
       urgent: step.why !== 'deferred' && step.why !== 'watchBuild',
-      // Creates that Redis may have lost were sent before, and have arrived by then, or never will.
+      // Creates that Redis may have lost were sent before this instant. By then they have arrived, or never will.
       ...(step.why === 'recheck'
         ? { listedSince: (run.parts.trustedSince?.() ?? 0) + run.parts.answerWithinMs }
         : {}),
@@ -118,18 +118,18 @@ const executors: Executors = {
 };
 
 function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
-  // The table is exhaustive by type; TypeScript can't see that the row and the step belong together.
+  // The table is exhaustive by type, but TypeScript cannot see that the row and the step belong together.
   const executor = executors[step.do] as (run: Run, upgrade: Upgrade, step: Step) => Promise<Upgrade>;
   return executor(run, upgrade, step);
 }
 
-/** Whether a refused build is gone, which concerns every collector, or still on offer, which concerns only this one. */
+/** Whether a refused build is gone, which affects every collector, or still on offer, which affects only this one. */
 async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   const builds = await parts.fleet.listBuilds(signal);
   if (!builds.ok) return pollFailed(run, upgrade, 'builds', builds.failure);
   const stillOffered = isOffered(upgrade.identity.toBuild, builds.value);
-  // First: killed after this, the next run asks again, and nothing starts meanwhile (P6).
+  // The hold comes first: if the process is killed after it, the next run asks again, and nothing starts meanwhile (P6).
   if (!stillOffered) {
     await holdRollout(parts, rollout.id, { kind: 'buildNotOffered', build: upgrade.identity.toBuild });
   }

@@ -9,7 +9,7 @@ import { holdRollout } from '../records/change-rollout.ts';
 import { changeOf } from '../records/change-upgrade.ts';
 import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts } from './step-run.ts';
 
-/** Its place in the budget, its intent, the create. Killed after the intent, it is settled by polls (P1). */
+/** Takes a place in the API budget, stores the intent, sends the create. After a kill in between, polls settle it (P1). */
 export async function startUpgrade(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, signal } = run;
   const stopped = await stopBeforeCreate(run, upgrade);
@@ -27,14 +27,14 @@ export async function startUpgrade(run: Run, upgrade: Upgrade): Promise<Upgrade>
   return recordAnswer(run, intent, await reserved.value.send());
 }
 
-/** What stands against a create, and what comes of it; undefined: nothing. */
+/** The fact that prevents a create; undefined: nothing prevents it. */
 async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | undefined> {
   const { parts, rollout } = run;
   if (rollout.state !== 'running')
     return putBack(run, upgrade, { kind: 'rolloutStopped', state: rollout.state });
   if (rollout.doubt !== undefined)
     return putBack(run, upgrade, { kind: 'inventory', why: rollout.doubt.why });
-  // Its turn was given by windows, caps and slots that are no more (P2, P7).
+  // It was admitted under windows, caps and slots that no longer apply (P2, P7).
   if ((upgrade.tally.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
     return putBack(run, upgrade, { kind: 'policyChanged' });
   const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
@@ -54,8 +54,8 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
 }
 
 /**
- * Its place in the budget may have come late: somebody else may have started meanwhile, its window may be closing (P7), and
- * what was seen of the collector may be old (P1). `nextStep` says what is to be done instead.
+ * The place in the budget may have come late: somebody else may have started an upgrade, the window may be closing (P7), and
+ * the last observation of the collector may be old (P1). Then `nextStep` decides what to do instead.
  * @returns the upgrade in `starting` where its create may leave now
  */
 async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
@@ -75,7 +75,7 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   return record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
 }
 
-/** A place that came late is lost when it is given back, and a row of the last minute is as good as a poll. */
+/** Returning a late place would waste it, and a row of the last minute is as good as a poll. */
 async function refresh(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const step = nextStepOf(run.parts, upgrade);
   const row = step.do === 'pollCollector' ? rowInsteadOfPoll(run, upgrade, step) : undefined;
@@ -104,7 +104,7 @@ async function recordAnswer(
   return next;
 }
 
-/** Creates that are given back again and again look like a rollout that waits for no reason. */
+/** Reports creates that repeatedly go back: the rollout would seem to wait without a reason. */
 function reportLate({ sink }: StepParts): void {
   sink.note({ event: 'daemon.starved', late: { kind: 'create', withinMs: sendWithinMs } });
 }
@@ -115,8 +115,8 @@ function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> 
 }
 
 /**
- * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
- * of each other. While it restarts it still shows its old build, and a poll alone would not show it (P1).
+ * Another policy's rollout that is upgrading the same collector: two rollouts that were planned at the same moment do not
+ * know each other. During its restart the collector still shows its old build, so a poll alone is not enough (P1).
  */
 async function findRival(
   { store, policies }: StepParts,
@@ -126,6 +126,6 @@ async function findRival(
   const others = policies.filter((name) => name !== rollout.policy.name);
   if (others.length === 0) return undefined;
   const found = await store.findUpgradesOf(others, collectorId);
-  // An unreadable one may be under way.
+  // An upgrade with an unreadable record may be running.
   return found.find(({ upgrade }) => upgrade === undefined || isUnderWay(upgrade.progress.state))?.rolloutId;
 }

@@ -12,7 +12,7 @@ import type { Observations } from '../watch/observations.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
-  /** Rows of the inventory of the last minute; none, where left out. */
+  /** Rows of the inventory of the last minute; default: none. */
   readonly observations?: Observations;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
@@ -29,7 +29,7 @@ export function nextStepOf({ clock, trustedSince }: StepParts, upgrade: Upgrade)
   return nextStep(upgrade, clock.now(), trustedSince?.());
 }
 
-/** What a page showed of it in the last minute, where that is as good as a poll before its create. */
+/** Its row of the last minute, where that is as good as a poll before the create. */
 export function rowInsteadOfPoll(
   { parts: { observations, clock } }: Run,
   upgrade: Upgrade,

@@ -19,13 +19,13 @@ import type { Observations } from './observations.ts';
 
 export interface JudgeInventoryParts extends ChangeRolloutParts {
   readonly fleet: Pick<FleetService, 'readInventory'>;
-  /** Rows of the last minute; none, where left out. */
+  /** Rows of the last minute; default: none. */
   readonly observations?: Observations;
 }
 
 /**
- * Judges one whole reading of the inventory against the members of a rollout, and writes down in its record what
- * follows: while readings are implausible it waits, and no collector is taken for gone (P14).
+ * Judges one complete reading of the inventory against the members of a rollout, and stores the result. While readings are
+ * implausible the rollout waits, and no collector counts as gone (P14).
  */
 export async function judgeInventory(
   parts: Omit<JudgeInventoryParts, 'fleet'>,
@@ -33,7 +33,7 @@ export async function judgeInventory(
   inventory: FleetInventory,
 ): Promise<InventoryVerdict> {
   const seen = await countMembers(parts, rollout.id, inventory);
-  // Nearly every reading says nothing new, and needs no view.
+  // Nearly every reading confirms the last one, and needs no view.
   if (judgeInventoryReading(rollout, seen, parts.clock.now()) === undefined)
     return assessReading(rollout, seen);
   const view = await changeRollout(parts, rollout.id, 'daemon', ({ rollout: current }) =>
@@ -43,10 +43,10 @@ export async function judgeInventory(
 }
 
 /**
- * Whether a collector that the service does not know by its id is gone. A 404 is a claim: it is believed when a
- * plausible inventory, read after it, lacks the collector too. False also when that is not known now: while there is a
- * doubt, the leader reads the inventory again, and polls of hundreds of collectors must not each do so (P8). Nor is it read
- * again for a collector that it listed within the last minute.
+ * Whether a collector that the service does not know by its id is gone. A 404 counts only when a plausible inventory, read
+ * after it, lacks the collector too. The result is also false while that is unknown: the leader reads the inventory again,
+ * and polls of hundreds of collectors must not each do so (P8). Nor is it read again for a collector that was listed within
+ * the last minute.
  */
 export async function isGone(
   parts: JudgeInventoryParts,
@@ -63,7 +63,7 @@ export async function isGone(
   return verdict.kind === 'plausible' && !reading.value.collectors.some(({ id }) => id === collectorId);
 }
 
-/** Reads the inventory of a rollout that could not believe the last one, and rests where it still can't. */
+/** Reads the inventory again for a rollout whose last reading was implausible, and rests where it still is. */
 export async function checkInventory(
   parts: JudgeInventoryParts,
   { rollout }: RolloutView,

@@ -4,28 +4,28 @@ import type { ListedOffer, RowObservation } from '../../rollout/upgrade/facts.ts
 import { freshForMs } from '../../rollout/upgrade/step.ts';
 import type { ListedPage } from '../ports/fleet-service.ts';
 
-/** What pages showed last of each collector: a collector that is admitted right after that needs no poll of its own. */
+/** The last row of each collector. A collector that is admitted right after it needs no poll of its own. */
 export interface Observations {
-  /** @param listedAt when the reading of an upgradable list began that the page is from; left out: it is from the inventory */
+  /** @param listedAt when the reading of the page's upgradable list began; absent: the page is from the inventory */
   note(page: ListedPage, at: EpochMs, listedAt?: EpochMs): void;
-  /** Of the last minute; undefined when no page was read then, or it was on none. */
+  /** The row of the last minute; undefined when no page of that time had the collector. */
   find(collectorId: number, now: EpochMs): RowObservation | undefined;
 }
 
 const keptMs: DurationMs = freshForMs;
 
-// More rows than an account has collectors, ten times over; some 20 MB.
+// Ten times as many rows as an account has collectors: about 20 MB.
 const rowsMax = 100_000;
 
 interface Kept {
   readonly row: RowObservation;
-  /** No heartbeat is known to be newer. */
+  /** The earliest offer that no known heartbeat follows. */
   readonly unheard: ListedOffer | undefined;
 }
 
-/** One row for each collector that was seen in the last minute. */
+/** Keeps one row for each collector that was seen in the last minute. */
 export function makeObservations(): Observations & { size(): number } {
-  // In the order in which they were seen, so that those to be dropped come first.
+  // In the order of observation: the oldest rows, which are dropped first, come first.
   const kept = new Map<number, Kept>();
   const isOld = ({ row }: Kept, now: EpochMs) => Math.abs(now - row.at) > keptMs;
   const forgetOld = (now: EpochMs) => {
@@ -56,7 +56,7 @@ export function makeObservations(): Observations & { size(): number } {
     find: (collectorId, now) => {
       forgetOld(now);
       const found = kept.get(collectorId);
-      // A clock that was set back may have left one behind a newer one.
+      // A clock that was set back may have put an older row behind a newer one.
       return found === undefined || isOld(found, now) ? undefined : found.row;
     },
     size: () => kept.size,

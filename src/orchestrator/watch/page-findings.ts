@@ -18,27 +18,27 @@ export interface PageParts extends ChangeUpgradeParts, ChangeRolloutParts {
   readonly observations: Observations;
 }
 
-/** What all pages of one reading are judged by. */
+/** The context in which all pages of one reading are judged. */
 export interface ReadingContext {
   readonly watched: Watched;
   readonly reading: Reading;
   readonly beganAt: EpochMs;
-  /** When the reading before began, where it would have shown an end, too; else null. */
+  /** When the previous reading began, if it would have shown an end, too; else null. */
   readonly readBeforeAt: EpochMs | null;
   /** Whether a row may make one more poll due. */
   readonly mayHint: () => boolean;
-  /** Whether the end of a task that goes to this build is shown by a list. */
+  /** Whether a list shows the end of tasks for this build. */
   readonly isOfferRead: (toBuild: string) => boolean;
 }
 
-// Single polls come back after this many periods without a page.
+// Single polls resume after this many periods without a page.
 const unchangedPeriods = 2;
 
-// Where the control list leaves an upgrade out, which is written down only when a poll would come soon: a third of the
-// usual duration.
+// An upgrade that the control list leaves out is stored only when its poll is due within this time: a third of the usual
+// duration.
 const unlistedShare = 1 / 3;
 
-/** Records what one page shows of the upgrades that were running before it was asked for. */
+/** Records what one page shows about upgrades that were running before its request. */
 export async function recordPage(
   parts: PageParts,
   context: ReadingContext,
@@ -47,7 +47,7 @@ export async function recordPage(
   const { byCollector } = context.watched;
   const at = parts.clock.now();
   const findings = new Findings();
-  // An upgradable list may have less than the inventory in a row, and must not hide what that showed.
+  // A row of an upgradable list may have fewer fields than one of the inventory, and must not replace it.
   const isWhole = (row: ListedCollector) =>
     context.reading.of === 'inventory' || row.lastSeenAlive !== undefined;
   const listedAt = context.reading.of === 'inventory' ? undefined : context.beganAt;
@@ -62,7 +62,7 @@ export async function recordPage(
   await findings.write(parts);
 }
 
-/** Records what a whole reading of the control list shows of upgrades that are not on it. @param listed collectors on it */
+/** Records what a complete reading of the control list shows about upgrades that it lacks. @param listed its collectors */
 export async function recordUnlisted(
   parts: PageParts,
   { watched, reading }: Pick<ReadingContext, 'watched' | 'reading'>,
@@ -74,7 +74,7 @@ export async function recordUnlisted(
   for (const [id, upgrades] of watched.byCollector) {
     if (listed.has(id)) continue;
     for (const { rollout, upgrade } of upgrades) {
-      // One that failed and stays on the control build is not listed either.
+      // A failed collector that stays on the control build is not listed either.
       const isLeftOut = reading.of !== 'control' || isSameBuild(upgrade.identity.fromBuild, reading.toBuild);
       if (isLeftOut || judgeUnlisted(upgrade, { at, periodMs }) === 'none') continue;
       const forMs = Math.ceil(rollout.policy.upgrade.expectMs * unlistedShare);
@@ -94,7 +94,7 @@ function judge(
 ): RowVerdict {
   const { toBuild } = upgrade.identity;
   if (reading.of === 'upgradable' && !isSameBuild(toBuild, reading.toBuild)) return 'none';
-  // That its collector is on the list says enough of a task; all else needs the row.
+  // For a task, the presence of its collector on the list is enough. Everything else needs the row.
   if (reading.of !== 'inventory' && row.lastSeenAlive === null && upgrade.progress.state !== 'upgrading')
     return 'none';
   const trustedSince = parts.trustedSince?.() ?? 0;
@@ -126,7 +126,7 @@ function factOf(
   }
 }
 
-/** What a page showed, by rollout. */
+/** Findings of a page, by rollout. */
 class Findings {
   readonly #of = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeFinding[] }>();
 
@@ -147,7 +147,7 @@ async function write(parts: PageParts, rollout: Rollout, rows: readonly UpgradeF
     rows.flatMap(({ upgrade, fact }) => (fact.kind === 'unchanged' ? [upgrade.identity.collectorId] : [])),
   );
   const sooner = changed.map(({ identity: { collectorId } }) => collectorId).filter((id) => !later.has(id));
-  // Their jobs wait for the instants that were due before. A crash before this line leaves the steps overdue, and the
+  // Their jobs still wait for the earlier due instants. After a crash before this line, the steps become overdue, and the
   // reconciler brings them forward.
   if (sooner.length > 0) await parts.queue.bringForward(rollout.id, sooner);
 }

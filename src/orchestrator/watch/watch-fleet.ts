@@ -14,19 +14,19 @@ export interface WatchParts extends PageParts {
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
 }
 
-// Upgrades that start meanwhile may make a list due sooner.
+// New upgrades may make a list due earlier.
 const restMaxMs: DurationMs = 5_000;
 
-// Of a service that gives so few collectors a page that single polls cost less, pages are tried again after this.
+// Where pages hold so few collectors that single polls cost less, pages are tried again after this time.
 const pagesAgainMs: DurationMs = 10 * 60_000;
 
-// After readings that failed: 2, 4, 8 … periods, so that a service which can't page is left to single polls.
+// After failed readings the watch waits 2, 4, 8 … periods: a service without working pages is left to single polls.
 const failedPollsMax = 4;
 
 /**
- * Reads lists of the service, page by page, as long as that shows more than single polls, and records what each page
- * shows of the upgrades that were running before it was asked for. Level-triggered: a crash between two lines costs
- * a page, and without any pages the polls come back by themselves. Ends when there is nothing to watch.
+ * Reads lists of the service page by page, as long as that shows more than single polls, and records what each page shows
+ * about upgrades that were running before its request. Level-triggered: a crash between two lines costs a page, and without
+ * pages the polls resume by themselves. It ends when there is nothing to watch.
  */
 export async function watch(
   parts: WatchParts,
@@ -73,7 +73,7 @@ export async function watch(
       control.noteInventory(answer.value.returned);
     }
     if (reading.of === 'control') noteControl(control, answer);
-    // Reported once: polls take over, which costs requests and nothing else.
+    // Reported once, because polls take over. That costs only requests.
     if (!answer.ok && failedBefore === 0) {
       const reason = `${reading.of} poll failed: ${describeFailure(answer.failure)}`;
       parts.sink.note({ event: 'poll.failed', rollout: '', reason });
@@ -82,7 +82,7 @@ export async function watch(
   return 'done';
 }
 
-/** A build that the service refuses is on offer no longer; other failures say nothing of the list. */
+/** A refused build is no longer on offer. Other failures say nothing about the list. */
 function noteControl(control: ControlList, answer: ReadingAnswer): void {
   if (answer.ok) control.noteListed(answer.value.returned);
   else if (answer.failure.kind === 'refused') control.noteListed(undefined);
@@ -101,7 +101,7 @@ function keyOf(reading: Reading): string {
 function dueAtOf(reading: Reading, tries: ReadonlyMap<string, Try>, beganAt: EpochMs): EpochMs {
   const last = tries.get(keyOf(reading));
   if (last !== undefined) return last.at + reading.periodMs * 2 ** last.failed;
-  // A new leader knows nothing of the collectors. No task that it knows of has ended yet.
+  // A new leader has no observations. None of its known tasks has ended yet.
   return reading.of === 'upgradable' ? beganAt + reading.periodMs : beganAt;
 }
 
@@ -157,7 +157,7 @@ async function read(
   }
   const answer = await parts.fleet.readInventory(onPage, signal);
   if (!answer.ok) return answer;
-  // A row counts as it is. What a missing row means is judged from the whole list.
+  // A row counts by itself. A missing row is judged only from the complete list.
   if (!signal.aborted) for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
   return { ok: true, value: { pages, returned } };
 }

@@ -12,17 +12,17 @@ export interface WatchedUpgrade {
   readonly upgrade: Upgrade;
 }
 
-/** All that is watched at one instant. */
+/** Everything that is watched at one instant. */
 export interface Watched {
   readonly rollouts: readonly Rollout[];
   readonly byCollector: ReadonlyMap<number, readonly WatchedUpgrade[]>;
   readonly loads: readonly WatchedRollout[];
 }
 
-// Those that are due first; those beyond them are polled one by one.
+// The maximum of watched upgrades, the earliest due first. Further upgrades are polled one by one.
 const upgradesMax = 5_000;
 
-/** Lists the upgrades of all running rollouts that wait for an instant, and how much there is to watch. */
+/** Lists the upgrades of all running rollouts that have a due instant, and how many there are to watch. */
 export async function listWatched(
   {
     store,
@@ -42,7 +42,7 @@ export async function listWatched(
     const view = await store.loadView(rolloutId, { now, overdueBefore: 0, pageSize: 1 });
     if (view === undefined || view.rollout.unreadable?.kind === 'newer') continue;
     const { rollout } = view;
-    // Their ids mean other collectors here.
+    // In this account their ids belong to other collectors.
     if (accounts !== undefined && (await accounts.statusOf(rollout)).kind !== 'own') continue;
     rollouts.push(rollout);
     const upgrades = await store.listDue(rolloutId, upgradesMax);
@@ -67,7 +67,7 @@ function loadOf(
   for (const { identity, progress } of upgrades.filter(isWatched)) {
     if (progress.state === 'upgrading') tasks.push({ ...identity, ageMs: now - progress.startedAt });
     else if (progress.state !== 'queued') verifying += 1;
-    // One that is due takes the newest row when its turn in the rate comes.
+    // A due upgrade uses the newest row when it gets its place in the rate.
     else if (progress.dueAt > now) queued += 1;
   }
   const { usualMs, endsPerMs } = expectEnds({ running: tasks, durations, expectMs });

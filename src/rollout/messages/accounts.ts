@@ -6,7 +6,7 @@ import { makeWords } from './sentences.ts';
 export const accountWords = makeWords<Exclude<AccountStatus, { kind: 'own' }>>({
   unknown: ({ reason }) => {
     const why = reason === '' ? '' : ` (${reason})`;
-    return `it is compared with what the service shows, to see whether it belongs to this account${why}; nothing of it starts until then`;
+    return `its collectors are compared with those of the service, to see whether it belongs to this account${why}; none of its upgrades starts before that`;
   },
   another: (figures) =>
     `it belongs to another account: ${figureWords(figures)}. Set service.baseUrl and the access key back to that account, or abort it`,
@@ -14,19 +14,19 @@ export const accountWords = makeWords<Exclude<AccountStatus, { kind: 'own' }>>({
     const { compared, matched } = figures;
     const isOnlyFew = compared > 0 && matched === compared;
     const rotated = isOnlyFew
-      ? `; if only the access key was rotated, fewer than ${matchesMin} collectors can't show that: abort it, and start the policy again`
+      ? `; if only the access key was rotated, fewer than ${matchesMin} collectors cannot show that: abort it, and start the policy again`
       : ', or abort it';
-    return `it may belong to another account: ${figureWords(figures)}. Set service.baseUrl and the access key back to those it began with${rotated}`;
+    return `it may belong to another account: ${figureWords(figures)}. Set service.baseUrl and the access key back to those it started with${rotated}`;
   },
 });
 
 function figureWords({ compared, matched, renamed }: SampleFigures): string {
-  if (compared === 0) return 'it has no collector left to compare with what the service shows';
+  if (compared === 0) return 'none of its collectors is left to compare with those of the service';
   const asShown = `of ${compared} of its collectors the service shows ${matched} under the same id and name`;
   return renamed === 0 ? asShown : `${asShown}, and ${renamed} with another name`;
 }
 
-/** How a rollout came to be known as one of this account. */
+/** Why a rollout is known to belong to this account. */
 export function tiedWords({ mark, isFirst }: Extract<RolloutFact, { kind: 'accountTied' }>): string {
   const shown = `the account at ${mark.origin} shows its collectors`;
   return isFirst ? shown : `${shown} under another access id or address`;

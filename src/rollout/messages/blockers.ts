@@ -12,14 +12,14 @@ import { implausibleWords, stopSentences, waveFailuresWords } from './stop-cause
 import { stratumReasonWords } from './stratum-reasons.ts';
 import { upgradeReasonWords } from './upgrade-reasons.ts';
 
-/** What stands in the way, as a sentence without its `until`. */
+/** A blocker as a sentence, without its `until`. */
 export const blockerWords = makeWords<Blocker, BlockerKind>({
   ...stopSentences,
   planApproval: () => 'the plan waits for approval',
   held: ({ reason }) => `the rollout is held: ${rolloutReasonWords(reason)}`,
   paused: ({ reason }) => `the rollout is paused: ${rolloutReasonWords(reason)}`,
   outliersUnclear: ({ failures }) =>
-    `${waveFailuresWords(failures)}: nothing starts until the running upgrades show whether the other strata are well`,
+    `${waveFailuresWords(failures)}: nothing starts until the running upgrades show whether the other strata are healthy`,
   groupMoves: ({ label }) => `nothing starts until all collectors with ${label} are held`,
   inventory: ({ why, lastsMs, heldAfterMs }) => {
     const lasts = formatDuration(Math.round(lastsMs / 1_000) * 1_000);
@@ -29,7 +29,7 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
   recordsUnreadable: ({ collectorIds }) => {
     const [first] = collectorIds;
     const whose = collectorIds.length === 1 ? `collector ${first}` : `${collectorIds.length} collectors`;
-    return `the record of ${whose} in Redis is unreadable: no upgrade of it starts, and it keeps its slot. Run \`upwave repair\``;
+    return `the record of ${whose} in Redis is unreadable: none of its upgrades starts, and it keeps its slot. Run \`upwave repair\``;
   },
   newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   account: ({ account }) => accountWords(account),
@@ -37,7 +37,7 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
   withdrawing: ({ upgrades }) => `waiting upgrades are withdrawn (${counted(upgrades, 'upgrade')})`,
   watching: ({ upgrades }) => `running upgrades are watched to their end (${counted(upgrades, 'upgrade')})`,
   abandoning: ({ upgrades }) =>
-    `${counted(upgrades, 'upgrade')} may still run in another account, which this daemon can't poll; they are given up when none can run any more`,
+    `${counted(upgrades, 'upgrade')} may still run in another account, which this daemon cannot poll; it gives them up when none of them can be running any more`,
   rollbackPlan: ({ why }) => {
     if (why === null) return 'the rollback is being planned';
     const waits = `the rollback waits: ${implausibleWords(why)}`;
@@ -49,7 +49,7 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
   soak: ({ wave }) => `wave ${wave} soaks`,
   lateJoiners: ({ wave, upgrades }) => `wave ${wave}: ${upgrades} late joiners are still upgrading`,
   soakCheck: ({ wave, silent, failedPolls }) => {
-    if (failedPolls > 0) return `wave ${wave}: the poll after the soak brought no answer`;
+    if (failedPolls > 0) return `wave ${wave}: the poll after the soak got no answer`;
     if (silent > 0) return `wave ${wave}: ${silent} are silent after the soak`;
     return `wave ${wave}: its collectors are polled after the soak`;
   },
@@ -58,14 +58,14 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
   waveOrder: ({ wave, waits }) =>
     `its wave ${wave} waits for: ${waits === null ? 'its turn' : waveWaitsWords(waits)}`,
   retryNotDue: () => 'the next retry is not due yet',
-  turn: () => 'is next in turn',
+  turn: () => 'is next in line',
   concurrency: ({ slots }) => `all ${slots} slots are taken`,
   stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonWords(reason)}`,
   window: ({ timeZone }) => `${closedWords({ kind: 'window' })}${inZone(timeZone)}`,
   freeze: ({ reason, timeZone }) => `${closedWords({ kind: 'freeze', reason })}${inZone(timeZone)}`,
   windowTooShort: ({ timeZone, expectMs }) =>
     `the window${inZone(timeZone)} closes sooner than an upgrade is expected to take (${formatDuration(expectMs)})`,
-  cap: ({ label, cap }) => `${label}: ${cap} at a time are allowed, and in flight`,
+  cap: ({ label, cap }) => `${label}: all slots of this cap (${cap}) are taken`,
 });
 
 /** A blocker as it is shown: its kind for programs, its reason for people. */
@@ -86,11 +86,11 @@ export function waveWaitsWords({ gateOf, approval }: WaveWaits): string {
 
 function deferredWords({ wave, upgrades, known }: Extract<Blocker, { kind: 'deferred' }>): string {
   const collectors = counted(upgrades, 'deferred collector');
-  if (wave === null) return `${collectors} ${upgrades === 1 ? 'is' : 'are'} waited for`;
+  if (wave === null) return `the rollout waits for ${collectors}`;
   const names = known.map(({ name, reason }) => `${name} (${upgradeReasonWords(reason)})`);
   const who = known.length === upgrades ? someNames(names) : names.slice(0, 1).join('');
   const words = `wave ${wave} waits for ${collectors}${who === '' ? '' : `: ${who}`}`;
-  return `${words}; no collector of it is upgraded yet`;
+  return `${words}; none of its collectors is upgraded yet`;
 }
 
 function inZone(timeZone: string): string {

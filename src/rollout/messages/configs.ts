@@ -4,7 +4,7 @@ import type { ShownConfigStatus } from '../reload/newest-config.ts';
 import type { ReloadChanges } from '../reload/policy-difference.ts';
 import { stateWords } from './sentences.ts';
 
-/** How the config of this daemon stands to those of the others, and what to do; undefined where all agree. */
+/** How this daemon's config differs from those of the other daemons, and what to do; undefined where all agree. */
 export function configWords(policy: string, status: ShownConfigStatus): string | undefined {
   const have = status.others === 1 ? '1 daemon has' : `${status.others} daemons have`;
   switch (status.kind) {
@@ -31,7 +31,7 @@ export type ReloadStage = 'preview' | 'done';
 
 /** One thing that a reload changes, or leaves as it is. */
 export interface ReloadLine {
-  /** In a word; empty where there is nothing to name. */
+  /** The kind of the change in one word; empty where there is nothing to name. */
   readonly what: string;
   readonly words: string;
 }
@@ -86,12 +86,12 @@ export function removedPolicyWords(rolloutId: string): string {
   return `${rolloutId} waits: its policy is no longer in the config`;
 }
 
-/** Why a rollout waits whose policy is not in the config, and what to do. */
+/** Why a rollout without a policy in the config waits, and what to do. */
 export function orphanWords(orphan: {
   readonly id: string;
   readonly policy: string;
   readonly state: RolloutState;
 }): string {
   const { id, policy, state } = orphan;
-  return `${id} is ${stateWords(state)}, and waits: no policy of the config is called ${policy}. Its running upgrades take no slot of another policy. Name a policy ${policy} again until the rollout is over`;
+  return `${id} is ${stateWords(state)}, and waits: the config has no policy called ${policy}. Its running upgrades take no slot of another policy. Put ${policy} back into the config until the rollout is over`;
 }

@@ -7,7 +7,7 @@ export type Health =
   | { readonly kind: 'serviceWell' }
   /** `inRow`: answers without a good one in between. */
   | { readonly kind: 'serviceFault'; readonly status: number | string; readonly inRow: number }
-  /** What the daemons of this key say. */
+  /** The daemons of this access key agree that the service is down. */
   | { readonly kind: 'serviceSaidDown'; readonly why: string }
   /** `ours`: what this daemon's last request found. `until`: null, one request tries for all daemons. */
   | {
@@ -63,7 +63,7 @@ export const healthWords = makeWords<Health>({
   },
   receiversWell: () => 'all receivers take their messages',
   receiverFails: ({ name, since, reason, retryAt }) =>
-    `receiver ${name} takes no messages since ${isoSecond(since)}: ${reason}; next attempt at ${isoSecond(retryAt)}`,
+    `receiver ${name} has taken no messages since ${isoSecond(since)}: ${reason}; next attempt at ${isoSecond(retryAt)}`,
   reportsWell: ({ directory }) => `reports are written to ${directory}`,
   reportsFail: ({ since, reason }) => `no report has been written since ${isoSecond(since)}: ${reason}`,
   redisWell: () => 'connected',
@@ -72,15 +72,15 @@ export const healthWords = makeWords<Health>({
   redisFault: ({ place, fault }) => `${place} answers with an error: ${fault}`,
   configAgreed: () => 'all daemons have the same config of each policy',
   configRefused: ({ problem }) =>
-    `the config file has mistakes, so this daemon works by the config that it read before: ${problem}`,
+    `the config file has mistakes, so this daemon still uses the config that it read before: ${problem}`,
   recordsWell: () => 'this upwave can read every active rollout',
   recordsNewer: ({ newer }) => `left to daemons of a newer version: ${newer.join('; ')}`,
-  accountOwn: () => 'every active rollout is of this account',
+  accountOwn: () => 'every active rollout belongs to this account',
   accountForeign: ({ foreign }) =>
     `needs a person: ${foreign.map(({ rolloutId, reason }) => `${rolloutId} is left alone: ${reason}`).join('; ')}`,
 });
 
-/** What a process gets to late, again and again. */
+/** Work that a process repeatedly starts too late. */
 export type Lateness =
   /** A create could not leave in this time after its intent. */
   | { readonly kind: 'create'; readonly withinMs: DurationMs }
@@ -89,7 +89,7 @@ export type Lateness =
 
 export const latenessWords = makeWords<Lateness>({
   create: ({ withinMs }) =>
-    `a create could not leave within ${withinMs} ms of its intent, and goes back to wait for its turn`,
+    `a create could not leave within ${withinMs} ms of its intent, so the collector waits for its turn again`,
   places: ({ lateMs }) =>
-    `places in the API budget are reached ${Math.ceil(lateMs)} ms too late, so fewer requests are made`,
+    `this process uses its places in the API budget ${Math.ceil(lateMs)} ms too late, so it makes fewer requests`,
 });

@@ -7,7 +7,7 @@ import { stratumReasonWords } from './stratum-reasons.ts';
 export interface DataLoss {
   /** Rollouts that are gone. */
   readonly rollouts: readonly Rollout[];
-  /** Those of them that an operator has to start again. */
+  /** Lost rollouts that an operator has to start again. */
   readonly stopped: readonly Rollout[];
   /** Builds and collectors that are held again. */
   readonly heldAgain: readonly string[];
@@ -23,7 +23,7 @@ export function dataLossWords({ rollouts, stopped, heldAgain }: DataLoss): strin
   if (stopped.length > 0) {
     parts.push(`waiting for \`upwave start\`: ${someNames(stopped.map(stoppedWords))}`);
   }
-  return [...parts, 'the other policies are planned again'].join('; ');
+  return [...parts, 'the daemon plans the other policies again'].join('; ');
 }
 
 /** Why a policy whose rollout was lost does not start by itself. */

@@ -1,15 +1,15 @@
 import type { EtaUnknownReason } from '../../base/vocabulary.ts';
 
-/** Why the end of a rollout is not known. */
+/** Why the end of a rollout is unknown. */
 export const etaUnknownWords: Readonly<Record<EtaUnknownReason, string>> = {
-  account: 'it is not known to belong to this account',
-  collectors: 'deferred collectors are waited for',
+  account: 'it is unknown whether it belongs to this account',
+  collectors: 'it waits for deferred collectors',
   ending: 'running upgrades are watched to their end',
   held: 'it is held',
-  newerVersion: 'a newer upwave has written it',
+  newerVersion: 'a newer upwave wrote it',
   inventory: 'the inventory is not plausible',
   noWindow: 'its windows have no room for it',
   paused: 'it is paused',
-  rollingBack: 'it is rolled back',
+  rollingBack: 'it is rolling back',
   serviceDown: 'the service is down',
 };

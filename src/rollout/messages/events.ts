@@ -4,7 +4,7 @@ import type { LeftBehind } from '../model/left-behind.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { notTakenBackWords, rolloutReasonWords } from './rollout-reasons.ts';
 
-/** The reason of an event, which names who asked in a field of its own. */
+/** The reason of an event. The event names the operator in a field of its own. */
 export function wordsBesideBy(reason: RolloutReason): string {
   return reason.kind === 'asked' ? reason.words : rolloutReasonWords(reason);
 }
@@ -37,7 +37,7 @@ export function releasedWords(label: string, reason: RolloutReason): string {
   return why === '' ? label : `${label}: ${why}`;
 }
 
-/** Strata go on without a group that is held: `Linux / amd64: its failures were those of fields.rack=r7`. */
+/** Strata continue without a held group: `Linux / amd64: its failures were those of fields.rack=r7`. */
 export function clearedWords(strata: ReadonlyArray<{ readonly label: string }>, group: string): string {
   return `${strata.map(({ label }) => label).join('; ')}: all failures there have ${group}`;
 }
@@ -48,15 +48,15 @@ export function gateChangeWords(gate: string, verdict: string, detail: string): 
 
 export const inventoryTrustedWords = 'the inventory is plausible again';
 
-// All of a usual record of a rollout.
+// A usual record of a rollout fits as a whole.
 const textKeptMax = 4_000;
 
-/** A record takes the place of an unreadable one, whose bytes are gone then. */
+/** A record replaces an unreadable one, and the event keeps the old bytes. */
 export function replacedRecordWords(reason: RolloutReason, unreadable: string): string {
   return `${rolloutReasonWords(reason)}; it was: ${cutText(unreadable, textKeptMax)}`;
 }
 
-/** A person settled the corrupt record of an upgrade, whose bytes are gone then. */
+/** An operator settled the corrupt record of an upgrade, and the event keeps the old bytes. */
 export function repairedWords(
   { by, reason }: { readonly by: string; readonly reason: string },
   corrupt: string,
@@ -65,5 +65,5 @@ export function repairedWords(
   return `repaired by ${by}${why}; the record was: ${corrupt.slice(0, upgradeTextKeptMax)}`;
 }
 
-// All of a usual record of an upgrade.
+// A usual record of an upgrade fits as a whole.
 const upgradeTextKeptMax = 2_000;

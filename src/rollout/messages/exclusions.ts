@@ -34,12 +34,12 @@ export function showLeftOut(counts: readonly LeftOutCount[]): readonly ShownLeft
   });
 }
 
-/** `not alive: 3 · excluded: 1`; empty where none is left out. */
+/** `not alive: 3 · excluded: 1`; empty where no collector is left out. */
 export function leftOutLine(shown: readonly ShownLeftOut[]): string {
   return shown.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
 }
 
-/** A plan without anybody: nothing is there, nothing is selected, or nothing can go to the build now. */
+/** Why a plan is empty: no collector exists, none is selected, or none can be upgraded now. */
 export function nobodyPlannedWords({
   targetBuild,
   leftOut,
@@ -50,19 +50,19 @@ export function nobodyPlannedWords({
   if (leftOut.length === 0)
     return 'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
   if (leftOut.every(({ kind }) => kind === 'notSelected' || kind === 'excluded'))
-    return `it matches nothing: none of the ${leftOut.length} installed collectors is selected; check select in the policy`;
+    return `the policy matches nothing: none of the ${leftOut.length} installed collectors is selected; check select in the policy`;
   return `no collector can be upgraded to ${targetBuild} now`;
 }
 
-/** Why a policy has no build to go to. */
+/** Why a policy has no target build. */
 export const noTargetWords = makeWords<NoTarget>({
   noLatest: () => 'the service marks no build as the latest',
   notOffered: ({ build }) => `the service does not offer build ${build}`,
   buildHeld: ({ build, reason }) =>
-    `build ${build} is held: ${reason}; upwave release ${build} lets it through`,
+    `build ${build} is held: ${reason}; to use it, run upwave release ${build}`,
   tooNew: ({ build, since, ageMs, notBefore }) => {
     const [known, due] = [since, notBefore].map((at) => new Date(at).toISOString());
-    return `build ${build} is known since ${known}, and will be ${formatDuration(ageMs)} old at ${due}`;
+    return `build ${build} has been known since ${known}, and will be ${formatDuration(ageMs)} old at ${due}`;
   },
 });
 
@@ -71,7 +71,7 @@ export interface ShownLeftBehind {
   readonly kind: LeftBehindKind;
   readonly reason: string;
   readonly count: number;
-  /** Of some: `web-1 (had 19.441-2)`. */
+  /** Names of the first few: `web-1 (had 19.441-2)`. */
   readonly names: readonly string[];
 }
 
@@ -81,10 +81,10 @@ export function showLeftBehind({ why, count, some }: LeftBehind): ShownLeftBehin
 
 /** Why collectors are not taken back. */
 export const leftBehindWords = makeWords<LeftBehindReason, LeftBehindKind>({
-  unknown: () => 'the service does not know them any more (404)',
+  unknown: () => 'the service no longer knows them (404)',
   notListed: () => 'the inventory lacks them',
   buildNotOffered: () => 'the service no longer offers the build they had',
-  claimed: () => 'another rollout has them',
+  claimed: () => 'they are in another rollout',
   held: () => 'an operator holds them',
   failed: ({ rollback }) => `failed in ${rollback}`,
   withdrawn: ({ rollback }) => `left ${rollback} before their turn`,

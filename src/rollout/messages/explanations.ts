@@ -12,7 +12,7 @@ type PastRollout = Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
 
 /** Why a collector is in no rollout of a policy. */
 export type UnplannedReason =
-  /** `rule`: which does not match, or excludes it; null: not known. */
+  /** `rule`: the rule that does not match, or excludes it; null: unknown. */
   | { readonly kind: 'notSelected' | 'excluded'; readonly rule?: SelectionRule | null }
   /** The service is unavailable; `detail`: why, where that is known. */
   | { readonly kind: 'unknown'; readonly detail?: string }
@@ -37,7 +37,7 @@ export const unplannedWords = makeWords<UnplannedReason>({
   excluded: ({ rule = null }) => (rule === null ? leftOutWords.excluded : `excluded by ${ruleWords(rule)}`),
   unknown: ({ detail }) =>
     detail === undefined
-      ? 'not planned; the builds on offer are not known now'
+      ? 'not planned; the builds on offer are unknown at present'
       : `not planned; the reason is unavailable: ${detail}`,
   noTarget: ({ why, stopped, policy }) =>
     stopped === undefined ? noTargetWords(why) : `${noTargetWords(why)}; ${startWords(stopped, policy)}`,
@@ -49,7 +49,7 @@ export const unplannedWords = makeWords<UnplannedReason>({
     return `${stateWords(upgrade?.progress.state ?? 'failed')} in ${rollout}${why}; \`upwave retry ${rollout}\` tries it again`;
   },
   eligible: () => 'eligible: the next scan plans it, if the service offers it the upgrade',
-  gone: () => 'the service has it no more',
+  gone: () => 'the service no longer has it',
   notAsked: () => leftOutWords.notAsked,
   atTarget: () => leftOutWords.atTarget,
   newer: () => leftOutWords.newer,
@@ -62,7 +62,7 @@ function startWords(stopped: PastRollout, policy: string): string {
   return `${stoppedWords(stopped)}; start it with \`upwave start ${policy}\``;
 }
 
-/** A rule as it stands in the config: `select.exclude[1] {name: "db-primary-*"}`. */
+/** A rule as the config has it: `select.exclude[1] {name: "db-primary-*"}`. */
 function ruleWords({ path, rule }: SelectionRule): string {
   return `${path} ${valueWords(rule)}`;
 }
@@ -75,7 +75,7 @@ function valueWords(value: unknown): string {
   return `{${entries.join(', ')}}`;
 }
 
-/** What an upgrade that has its turn, or has ended, does now. */
+/** What an upgrade that was admitted, or has ended, does now. */
 export function progressWords(upgrade: Upgrade): string {
   const { progress } = upgrade;
   switch (progress.state) {
@@ -86,7 +86,7 @@ export function progressWords(upgrade: Upgrade): string {
         return 'has a slot, and starts when a new heartbeat shows that it is not restarting';
       return 'has a slot, and starts as soon as the request rate allows';
     case 'starting':
-      return 'its upgrade was asked for, and the answer is awaited or polled';
+      return 'its create was sent, and the daemon waits or polls for the answer';
     case 'upgrading':
       return `is being upgraded; its ${progress.taskId === null ? 'build' : `task ${progress.taskId}`} is polled`;
     case 'verifying':
@@ -94,16 +94,16 @@ export function progressWords(upgrade: Upgrade): string {
     case 'deferred':
       return `${upgradeWords(upgrade)}; waits for a change before it is withdrawn`;
     case 'retrying':
-      return `is tried again: ${upgradeWords(upgrade)}`;
+      return `will be retried: ${upgradeWords(upgrade)}`;
     default:
       return `${stateWords(progress.state)}: ${upgradeWords(upgrade)}`;
   }
 }
 
-/** What follows on a hold that withdrew a collector from a running rollout. */
+/** What follows a hold that withdrew a collector from a running rollout. */
 export type AfterHold = 'release' | 'nextScan' | 'nextRollout';
 
-/** A collector that was withdrawn because a person held it: what brings it back. */
+/** What brings back a collector that was withdrawn because an operator held it. */
 export function withdrawnByHoldWords(upgrade: Upgrade, next: AfterHold): string {
   const then = {
     release: releaseWords(upgrade.identity.collectorId),
@@ -117,7 +117,7 @@ function releaseWords(collectorId: number): string {
   return `\`upwave release ${collectorId}\` makes it eligible again`;
 }
 
-/** A retry that waits for something else: for what, and why it is a retry. */
+/** A retry that waits for something else: what it waits for, and why it is a retry. */
 export function waitingRetryWords(
   waitsFor: string,
   { isDue, upgrade }: { readonly isDue: boolean; readonly upgrade: Upgrade },
@@ -125,7 +125,7 @@ export function waitingRetryWords(
   return `${waitsFor}; it is ${isDue ? 'due for' : 'waiting for'} a retry: ${upgradeWords(upgrade)}`;
 }
 
-/** A collector has to be asked for at the service, and no request is sent now. */
+/** A collector has to be looked up at the service, and no request can be sent now. */
 export function unaskedWords(outage: string): string {
-  return `it has to be asked for, and ${outage}`;
+  return `it has to be looked up at the service, and ${outage}`;
 }

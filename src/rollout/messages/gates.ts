@@ -4,13 +4,13 @@ import type { Expectation } from '../model/policy.ts';
 import type { GateFinding, GateSilence, JudgedGate } from '../model/stop-cause.ts';
 import { makeWords } from './sentences.ts';
 
-/** How a gate stands: `errors 0.93, expected >= 0.99, for 4m of 10m`. */
+/** The state of a gate's probe: `errors 0.93, expected >= 0.99, for 4m of 10m`. */
 export function gateWords({ name, dryRun, finding }: JudgedGate): string {
   return `${name} ${findingWords(finding)}${dryRun ? ' (dry run)' : ''}`;
 }
 
 const findingWords = makeWords<GateFinding>({
-  unasked: () => 'was not asked yet',
+  unasked: () => 'has not been asked yet',
   silent: ({ silence }) => silenceWords(silence),
   saysHold: ({ silence, detail }) => {
     if (silence !== null) return `answered hold, then ${silenceWords(silence)}`;

@@ -9,9 +9,9 @@ export type HoldNote =
   | { readonly kind: 'buildNotOffered'; readonly seenAt: EpochMs; readonly nearest: readonly string[] }
   /** The service has no installed collector with this id. */
   | { readonly kind: 'collectorUnknown' }
-  /** No collector of the plan belongs to the stratum; one that joins later would be held. */
+  /** No collector of the plan belongs to the stratum; a late joiner in it would be held. */
   | { readonly kind: 'stratumEmpty'; readonly nearest: readonly string[] }
-  /** The rollout that held the stratum has ended: only the next one starts something there. */
+  /** The rollout that held the stratum has ended: only the next rollout starts upgrades there. */
   | { readonly kind: 'rolloutEnded' };
 
 /** A note as a sentence. */
@@ -30,11 +30,11 @@ export function didYouMean(nearest: readonly string[]): string {
 
 /** Why what an operator names cannot be held or released. */
 export type UnknownSubject =
-  /** `nearest`: names of what may be meant. */
+  /** `nearest`: known names that are close to it. */
   | { readonly kind: 'unknown'; readonly subject: string; readonly nearest: readonly string[] }
-  /** What collectors would share: `fields.rack=r9`. */
+  /** An attribute, such as `fields.rack=r9`. */
   | { readonly kind: 'sharedByNone'; readonly label: string }
-  /** The stratum is of a rollout whose record is unreadable. */
+  /** The stratum belongs to a rollout with an unreadable record. */
   | {
       readonly kind: 'unreadableRollout';
       readonly label: string;
@@ -47,5 +47,5 @@ export const unknownSubjectWords = makeWords<UnknownSubject>({
     `${subject} is not a build, a stratum of a current rollout, or an installed collector${didYouMean(nearest)}`,
   sharedByNone: ({ label }) => `no collector of a running rollout has ${label}`,
   unreadableRollout: ({ label, rolloutId, record }) =>
-    `stratum ${label} is of ${rolloutId}: ${unreadableWords(record)}`,
+    `stratum ${label} belongs to ${rolloutId}: ${unreadableWords(record)}`,
 });

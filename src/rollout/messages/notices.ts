@@ -3,10 +3,10 @@ import type { IncidentNews, Notice, NoticeFigures } from '../model/notice.ts';
 import { counted, starterWords, stateWords } from './sentences.ts';
 import { sharedAttributeWords } from './stop-causes.ts';
 
-/** A notification in words: a line that says what it is, and what a person should know and do. */
+/** A notification in words: its title, what has happened, and what to do. */
 export interface NoticeText {
   readonly title: string;
-  /** Why; empty where there is no more to say than the title does. */
+  /** Why it happened; empty where the title says everything. */
   readonly cause: string;
   readonly numbers: string;
   readonly causes: readonly string[];
@@ -25,7 +25,7 @@ export function noticeWords(notice: Notice): NoticeText {
     cause,
     numbers: figures === null ? '' : numbersWords(figures),
     causes: [
-      // The reason of a hold may have said it.
+      // The reason of a hold may name the shared attribute already.
       ...(shared === '' || cause.includes(shared) ? [] : [shared]),
       ...(figures?.causes.map(({ text, count }) => `${count} failed: ${text}`) ?? []),
     ],
@@ -56,7 +56,7 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
       if (others !== undefined)
         return {
           title: 'more strata held',
-          cause: `${label}: ${reason}. This message stands for all further strata of the rollout.`,
+          cause: `${label}: ${reason}. No message follows for further held strata of this rollout.`,
         };
       const words = `${counted(waiting, 'collector')} of it wait until it is released.`;
       return { title: `stratum ${label} held`, cause: `${reason}. ${words}` };
@@ -69,7 +69,7 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
     case 'noProgress':
       return {
         title: 'no progress',
-        cause: `No upgrade ended and no wave moved on for ${formatDuration(at - news.since)}, for no known reason.`,
+        cause: `No upgrade has ended and no wave has advanced for ${formatDuration(at - news.since)}, for no known reason.`,
       };
     case 'discoveryFailing': {
       const why = news.reason === '' ? '' : ` ${news.reason}`;
@@ -85,7 +85,7 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
   }
 }
 
-/** An incident that is over. */
+/** The title of the message that closes an incident. */
 function overWords(news: IncidentNews): string {
   switch (news.event) {
     case 'approvalNeeded':
@@ -97,7 +97,7 @@ function overWords(news: IncidentNews): string {
         ? `stratum ${news.label} is no longer held`
         : 'no more than three strata are held';
     case 'noProgress':
-      return 'no longer without progress';
+      return 'progress again';
     case 'discoveryFailing':
       return 'discovery of work succeeds again';
     default:

@@ -14,7 +14,7 @@ export function planWords(plan: {
   return `plan ${planHash}: ${counted(planned, 'collector')} to ${targetBuild} (${sizes})`;
 }
 
-/** How a plan moved since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. */
+/** How a plan has changed since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. */
 export function driftWords({ joined, left, change }: PlanDrift): string {
   if (change.kind === 'text') return change.text;
   return [
@@ -30,11 +30,11 @@ export function driftWords({ joined, left, change }: PlanDrift): string {
 /** A policy that the config does not have. */
 export function unknownPolicyWords(name: string, known: readonly string[]): string {
   const nearest = nearestText(name, known);
-  const offer = nearest === undefined ? `there are ${known.join(', ')}` : `did you mean ${nearest}?`;
-  return `no policy is called ${name}; ${offer}`;
+  const offer = nearest === undefined ? `the config has ${known.join(', ')}` : `did you mean ${nearest}?`;
+  return `there is no policy ${name}; ${offer}`;
 }
 
 /** A start is refused: the plan is not the one that was shown (P15). */
 export function otherPlanWords(asked: string, now: Parameters<typeof planWords>[0]): string {
-  return `the plan is not ${asked} any more; now it is ${planWords(now)}`;
+  return `the plan is no longer ${asked}; it is now ${planWords(now)}`;
 }

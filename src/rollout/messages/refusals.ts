@@ -10,14 +10,14 @@ import { implausibleWords } from './stop-causes.ts';
 export const refusalWords = makeWords<Refusal>({
   foreign: ({ account }) => accountWords(account),
   nothingCorrupt: ({ collectorId }) =>
-    `nothing to repair: ${collectorId === null ? 'no active record of it is corrupt' : `it has no active record of collector ${collectorId} that is corrupt`}`,
+    `nothing to repair: ${collectorId === null ? 'none of its active records is corrupt' : `it has no active record of collector ${collectorId} that is corrupt`}`,
   recordUnreadable: ({ unreadable }) => unreadableWords(unreadable),
   over: ({ state }) => `it is over (${stateWords(state)})`,
   rollingBack: ({ rollback }) =>
     `it is rolling back: ${rollback === null ? 'its rollback has not started' : `see its rollback ${rollback}`}`,
   alreadyHeld: () => 'it is held already, so nothing starts; resume or abort it',
   notStarted: () => 'it waits for approval, so nothing has started: approve or abort it',
-  notStopped: ({ state }) => `it is ${stateWords(state)}, and only a paused or held one resumes`,
+  notStopped: ({ state }) => `it is ${stateWords(state)}, and only a paused or held rollout can resume`,
   otherHold: ({ state, hold, asked, reason }) =>
     `it is ${stateWords(state)} by hold ${hold} now, not ${asked}: ${rolloutReasonWords(reason)}`,
   buildHeld: ({ build, reason }) => `build ${build} is held (${reason}); release ${build} first`,
@@ -28,31 +28,31 @@ export const refusalWords = makeWords<Refusal>({
   waveNotAwaiting: ({ asked, awaited }) =>
     `wave ${asked} does not wait for approval; ${awaitedWords(awaited)}`,
   notSoaking: ({ asked, soaking }) =>
-    soaking === null ? 'no wave of it soaks now' : `wave ${soaking} soaks now, not ${asked}`,
+    soaking === null ? 'none of its waves is soaking' : `wave ${soaking} is soaking now, not ${asked}`,
   isRollback: ({ rollbackOf }) =>
     `it is itself the rollback of ${rollbackOf}; with --now it starts outside its windows`,
-  nothingUpgraded: ({ isOver }) => `nothing of it was upgraded${isOver ? '' : '; abort it'}`,
-  nothingFailed: () => 'nothing of it has failed',
-  moreFailed: ({ failed, asked }) => `${failed} of it have failed by now, not ${asked}`,
+  nothingUpgraded: ({ isOver }) => `none of its collectors was upgraded${isOver ? '' : '; abort it'}`,
+  nothingFailed: () => 'none of its upgrades has failed',
+  moreFailed: ({ failed, asked }) => `${failed} of its upgrades have failed by now, not ${asked}`,
   noneOfClass: ({ asked, failed }) =>
-    `no upgrade of it failed${asked === null ? '' : ` as ${asked}`}${failed === null ? '' : `; it has ${failedWords(failed)}`}`,
+    `none of its upgrades failed${asked === null ? '' : ` as ${asked}`}${failed === null ? '' : `; it has ${failedWords(failed)}`}`,
   placeTaken: ({ active }) => `it is over, and ${active} is active`,
   fleetUnread: ({ reason }) => `the fleet could not be read again: ${reason}`,
   noTarget: ({ why }) => `there is no target any more: ${noTargetWords(why)}; abort it`,
   inventory: ({ why }) =>
     `${implausibleWords(why)}; approve again later, or, if they were removed on purpose, abort it and start again`,
   planMoved: ({ from, to, drift }) =>
-    `the fleet moved since plan ${from} was made: ${driftWords(drift)}; look at plan ${to}, and approve that`,
-  changedMeanwhile: () => 'it changed while the fleet was read again: look at it, and approve again',
+    `the fleet has changed since plan ${from} was made: ${driftWords(drift)}; check plan ${to}, and approve it`,
+  changedMeanwhile: () => 'it changed while the fleet was read again: check it, and approve again',
   rollbackUnknown: ({ reason }) => `${reason}; nothing was changed: pause it until they are known`,
   rollbackUnconfirmed: ({ shown, now }) =>
     shown === null
       ? `the rollback was not confirmed: ${shownWords(now)}; repeat it with these numbers`
-      : `the rollback has changed since it was shown (${shownWords(shown)}): now ${shownWords(now)}; look at it again`,
+      : `the rollback has changed since it was shown (${shownWords(shown)}): now ${shownWords(now)}; check it again`,
 });
 
 function awaitedWords(awaited: Awaited | null): string {
-  if (awaited === null) return 'nothing of it waits for approval';
+  if (awaited === null) return 'nothing waits for approval';
   return `${awaited.kind === 'plan' ? `plan ${awaited.planHash}` : `wave ${awaited.wave}`} waits for approval`;
 }
 

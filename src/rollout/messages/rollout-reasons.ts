@@ -14,11 +14,11 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
 >({
   ...stopSentences,
   serviceRefuses: ({ detail }) => `${detail} Then resume.`,
-  buildNotOffered: ({ build }) => `build ${build} is no longer offered by the service`,
+  buildNotOffered: ({ build }) => `the service no longer offers build ${build}`,
   asked: byWords,
   repaired: (reason) => `repaired ${byWords(reason)}`,
   awaitsApproval: () => 'waits for approval',
-  newerBuild: ({ build }) => `build ${build} is out, and the policy takes it up at once`,
+  newerBuild: ({ build }) => `build ${build} is out, and the policy upgrades to it at once`,
   evidence: ({ wave, isShown }) =>
     `wave ${wave} has ${isShown ? 'an upgraded collector now' : 'a collector to upgrade again'}`,
   allEnded: () => 'every collector of the plan has ended',
@@ -32,17 +32,17 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
   text: ({ text }) => text,
 });
 
-/** `; 3 can't be: an operator holds them`; empty where all can be taken back. */
+/** `; 3 stay: an operator holds them`; empty where all can be taken back. */
 export function notTakenBackWords(left: ReadonlyArray<Pick<LeftBehind, 'count' | 'why'>>): string {
-  return left.map(({ count, why }) => `; ${count} can't be: ${leftBehindWords(why)}`).join('');
+  return left.map(({ count, why }) => `; ${count} stay: ${leftBehindWords(why)}`).join('');
 }
 
-/** Why nothing of a rollout starts whose own record is unreadable, and what to do about it. */
+/** Why a rollout with an unreadable record starts nothing, and what to do about it. */
 export const unreadableWords = makeWords<
   { readonly kind: 'corrupt' } | Extract<UnreadableRecord, { kind: 'newer' }>
 >({
   newer: ({ version, readable }) =>
     `it was written by a newer upwave (record version ${version}, this upwave reads ${readable}): this daemon leaves it alone. Start a daemon of that version`,
   corrupt: () =>
-    'its record in Redis is unreadable. No upgrade of it starts, and running upgrades are watched to their end. Settle it with `upwave repair`, or abort it',
+    'its record in Redis is unreadable. It starts no upgrade, and running upgrades are watched to their end. Settle it with `upwave repair`, or abort it',
 });

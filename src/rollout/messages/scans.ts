@@ -17,11 +17,11 @@ export type ScanResult =
   | { readonly kind: 'started'; readonly rolloutId: string; readonly planned: number }
   | { readonly kind: 'busy'; readonly rolloutId: string; readonly unread?: Unread }
   | { readonly kind: 'nothing'; readonly why: NothingToDo }
-  /** Another daemon has a newer config of the policy: it scans. */
+  /** Another daemon has a newer config of the policy, and scans it. */
   | { readonly kind: 'outdated'; readonly policy: string; readonly config: ConfigStatus }
   | { readonly kind: 'failed'; readonly why: ScanFailure };
 
-/** Why nothing begins. */
+/** Why no rollout starts. */
 export type NothingToDo =
   | { readonly kind: 'unknownPolicy'; readonly policy: string }
   | { readonly kind: 'noTarget'; readonly why: NoTarget }
@@ -37,18 +37,18 @@ export type NothingToDo =
       readonly policy: string;
       readonly last: Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
     }
-  /** Redis lost this rollout, which was stopped. */
+  /** Redis lost this rollout. Only an operator starts the policy again. */
   | { readonly kind: 'lost'; readonly lost: Rollout }
   | { readonly kind: 'lostMeanwhile' };
 
 export type ScanFailure =
   | ServiceFailure
-  /** The service answered, with a list of collectors that no plan is made from. */
+  /** The service answered with a list of collectors that is too short to plan from. */
   | {
       readonly kind: 'shortInventory';
       readonly size: number;
       readonly before: number;
-      /** A list that stays short for so long is taken for the whole fleet. */
+      /** A list that stays short for this long counts as the whole fleet. */
       readonly believedAfterMs: DurationMs;
     };
 
@@ -81,7 +81,7 @@ const nothingWords = makeWords<NothingToDo>({
   stopped: ({ policy, last }) =>
     `${stoppedWords(last)}; only an operator starts it again: upwave start ${policy}`,
   lost: ({ lost }) => needsStartWords(lost),
-  lostMeanwhile: () => 'Redis lost its data while the plan was made; the next scan makes it again',
+  lostMeanwhile: () => 'Redis lost its data during planning; the next scan plans again',
 });
 
 /** `production-20261121-1 to 19.455-2 was aborted`. */
@@ -97,8 +97,8 @@ function scanFailureWords(why: ScanFailure): string {
   if (why.kind !== 'shortInventory') return describeFailure(why);
   const { size, before, believedAfterMs } = why;
   return (
-    `the inventory lists ${size} collectors, ${before} at the last good scan: no plan is made from it; ` +
-    `if it stays so for ${formatDuration(believedAfterMs)}, it is taken for the whole fleet`
+    `the inventory lists ${size} collectors, ${before} at the last good scan: it is too short to plan from; ` +
+    `if it stays so for ${formatDuration(believedAfterMs)}, it counts as the whole fleet`
   );
 }
 

@@ -7,8 +7,8 @@ export type Sentences<Data extends { readonly kind: string }> = {
 };
 
 /**
- * What makes sentences of data, by a table that is exhaustive by type. A kind that only the data or only `Kind` (the list in
- * `base/vocabulary.ts`, which the admin API has, too) knows does not compile.
+ * Makes a function from data to sentences. Its table is exhaustive by type: a kind that only the data has, or only `Kind`
+ * (the list in `base/vocabulary.ts` for the admin API), does not compile.
  */
 export function makeWords<Data extends { readonly kind: Kind }, Kind extends string = Data['kind']>(
   sentences: Sentences<Data> & Readonly<Record<Kind, unknown>>,
@@ -45,7 +45,7 @@ export function starterWords(startedBy: string): string {
   return startedBy === 'start' ? 'daemon start' : startedBy;
 }
 
-/** How far a wave is, for a person. Where its rollout is over, nothing in it opens, soaks or waits any more. */
+/** The stage of a wave in words. In an ended rollout no wave opens, soaks or waits any more. */
 export function waveStageWords(state: WaveState, endedAt: EpochMs | null): string {
   if (endedAt === null || state === 'passed') return stateWords(state);
   return state === 'waiting' || state === 'awaitingApproval' ? 'not opened' : 'ended';

@@ -5,7 +5,7 @@ import type { HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts'
 import { gateWords } from './gates.ts';
 import { counted, makeWords, type Sentences, stateWords } from './sentences.ts';
 
-/** Why a rollout stops by itself: the reason of its hold, abort or rollback, with what a person can do. */
+/** Why a rollout stops by itself: the reason of its hold, abort or rollback, with what an operator can do. */
 export const stopSentences: Sentences<StopCause> = {
   planUnreadable: () =>
     'the groups of its plan in Redis are unreadable: abort it; running upgrades are watched to their end',
@@ -14,7 +14,7 @@ export const stopSentences: Sentences<StopCause> = {
   noEvidence: noEvidenceWords,
   gateInconclusive: ({ wave, gate, undecided }) =>
     `wave ${wave}: ${gateWords(gate)}${undecided ? ': undecided for too long' : ''}`,
-  gateUnknown: ({ wave, gate }) => `wave ${wave}: nothing is kept of gate ${gate}`,
+  gateUnknown: ({ wave, gate }) => `wave ${wave}: Redis has no record of gate ${gate}`,
   onlyHeldStrata: ({ upgrades, labels }) =>
     `all else is done: ${counted(upgrades, 'collector')} of held strata ${upgrades === 1 ? 'waits' : 'wait'} (${labels.join('; ')}); release them, or resume to end without them`,
   failures: ({ failures, shared }) =>
@@ -34,7 +34,7 @@ function inventoryWords(why: Implausible): string {
 function noEvidenceWords({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence' }>): string {
   const ends = ended.map(({ state, upgrades }) => `${upgrades} ${stateWords(state)}`);
   const of = ends.length === 0 ? '' : ` (${ends.join(', ')})`;
-  return `wave ${wave} brought no evidence: no collector of it was upgraded${of}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
+  return `wave ${wave} has no evidence: none of its collectors was upgraded${of}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
 }
 
 /**

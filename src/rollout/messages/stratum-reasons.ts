@@ -9,7 +9,7 @@ export const stratumReasonWords = makeWords<StratumReason>({
   text: ({ text }) => text,
 });
 
-/** The same beside a line that names who: `an incident`. */
+/** The same for a line that names the operator elsewhere: `an incident`. */
 export function stratumWhyWords(reason: StratumReason): string {
   return reason.kind === 'asked' ? reason.words : stratumReasonWords(reason);
 }
@@ -19,7 +19,7 @@ export function byWords({ by, words }: { readonly by: string; readonly words: st
   return words === '' ? `by ${by}` : `by ${by}: ${words}`;
 }
 
-/** Which strata are held, and why; who says so stands beside it. */
+/** Which strata are held, and why, without the operator's name. */
 export function heldWords(
   strata: ReadonlyArray<{ readonly label: string; readonly reason: StratumReason }>,
 ): string {

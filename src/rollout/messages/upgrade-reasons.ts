@@ -19,7 +19,7 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   rolloutStopped: ({ state }) => `the rollout is ${stateWords(state)}`,
   braked: () => 'the rollout stopped before it could start',
   inventory: ({ why }) => implausibleWords(why),
-  policyChanged: () => 'the policy changed after it was given its turn',
+  policyChanged: () => 'the policy changed after it was admitted',
   stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${stratumReasonWords(reason)}`,
   windowCloses: () => 'the window closes too soon to start it',
   buildNotOffered: () => 'the target build is no longer offered',
@@ -37,7 +37,7 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   service: ({ detail }) => detail,
   task: ({ message }) => (message === '' ? 'the service gave no reason' : message),
   buildRefused: ({ detail }) => `the service refuses this build for this collector: ${detail}`,
-  createsUnanswered: ({ creates }) => `${creates} creates brought no answer and no upgrade`,
+  createsUnanswered: ({ creates }) => `${creates} creates got no answer and started no upgrade`,
   adoptedEnded: () => 'an upgrade whose answer was lost ended without the build',
   noEnd: ({ withinMs }) => `no end within ${formatDuration(withinMs)}`,
   endUnseen: ({ withinMs, detail }) => `no end seen within ${formatDuration(withinMs)}: ${detail}`,
@@ -56,7 +56,7 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   gone: () => 'the collector is gone from the service',
   waitedInVain: ({ before, forMs }) => `${upgradeReasonWords(before)}, for ${formatDuration(forMs)}`,
   rolloutOver: ({ state }) =>
-    state === 'rollingBack' ? 'the rollout is rolled back' : `the rollout was ${stateWords(state)}`,
+    state === 'rollingBack' ? 'the rollout is rolling back' : `the rollout was ${stateWords(state)}`,
   heldToTheEnd: ({ labels }) => `its stratum was held to the end: ${labels.join('; ')}`,
   takenBack: ({ build, rollback }) => `taken back to ${build} by ${rollback}`,
   recordCorrupt: () => 'its record in Redis could not be read',
@@ -68,7 +68,7 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
       : `died while its wave soaked: silent for ${formatDuration(Math.round(silentMs / 1_000) * 1_000)}`,
   wentSilent: ({ before, windowMs }) =>
     `fell silent while its wave soaked: no message in ${formatDuration(windowMs)}, ${before} before the upgrade`,
-  vanished: () => 'vanished while its wave soaked: the service does not know the collector any more (404)',
+  vanished: () => 'vanished while its wave soaked: the service no longer knows the collector (404)',
   departed: ({ because }) =>
     `left the fleet while its wave soaked: ${because === 'ephemeral' ? 'it is ephemeral' : 'an operator holds it'}`,
 

@@ -64,7 +64,7 @@ function hostPrefixOf(hostName: string): string {
   return /^(.*\D)\d+\D*$/u.exec(label)?.[1] ?? label;
 }
 
-/** Tabulates what collectors are like. */
+/** Tabulates the attributes of collectors. */
 export function* tabulateAttributes(collectors: readonly FleetCollector[]): Steps<AttributeTable> {
   const rows = yield* sortInSteps(collectors, (a, b) => a.id - b.id);
   const columns: AttributeColumn[] = [];

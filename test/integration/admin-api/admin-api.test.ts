@@ -67,17 +67,14 @@ describe('startAdminApi', () => {
       [async () => ({ redis: { ok: true, reason: 'answers' } }), 200, '"ready":true'],
       [async () => ({ redis: { ok: false, reason: 'ECONNREFUSED' } }), 503, 'ECONNREFUSED'],
       [() => Promise.reject(new Error('secret inside')), 503, '"ready":false'],
-    ])(
-      'is alive whatever the checks say, and ready when they all do: %#',
-      async (readiness, status, words) => {
-        const { url } = await start({ readiness });
-        const alive = await ask(`${url}/healthz`);
-        expect([alive.status, alive.json()]).toEqual([200, { alive: true, version: '0.1.0' }]);
-        const ready = await ask(`${url}/readyz`);
-        expect([ready.status, ready.text]).toEqual([status, expect.stringContaining(words)]);
-        expect(ready.text).not.toContain('secret inside');
-      },
-    );
+    ])('is alive whatever the checks show, and ready when all pass: %#', async (readiness, status, words) => {
+      const { url } = await start({ readiness });
+      const alive = await ask(`${url}/healthz`);
+      expect([alive.status, alive.json()]).toEqual([200, { alive: true, version: '0.1.0' }]);
+      const ready = await ask(`${url}/readyz`);
+      expect([ready.status, ready.text]).toEqual([status, expect.stringContaining(words)]);
+      expect(ready.text).not.toContain('secret inside');
+    });
   });
 
   it('serves /metrics as they are exposed', async () => {
@@ -91,7 +88,7 @@ describe('startAdminApi', () => {
   });
 
   describe('reads', () => {
-    it('answers 404 for what is not there, and 400 for a page that cannot be, naming what is wrong', async () => {
+    it('answers 404 for an unknown resource, and 400 for an impossible page, naming the mistake', async () => {
       const { get } = await start();
       const unknown = ['', '/collectors', '/events', '/verbs'].map((part) => `/rollouts/no-such${part}`);
       const beyond = ['/rollouts?before=unknown-20260101-1', `/rollouts/${running}/collectors?wave=nightly`];
@@ -143,11 +140,14 @@ describe('startAdminApi', () => {
       ['pause', { reason: 5 }, 'reason'],
       // The daemon's own name.
       ['pause', { by: 'daemon' }, 'by'],
-    ])('%s with %j is refused before it is done, with what to name (P15)', async (segment, body, words) => {
-      const { post } = await start();
-      expectError(await post(`/rollouts/${running}/${segment}`, body), 400, 'invalid', words);
-      nothingDone();
-    });
+    ])(
+      '%s with %j is refused before it changes anything, with the target to name (P15)',
+      async (segment, body, words) => {
+        const { post } = await start();
+        expectError(await post(`/rollouts/${running}/${segment}`, body), 400, 'invalid', words);
+        nothingDone();
+      },
+    );
 
     it.each(['pause', 'abort', 'rollback'])(
       '%s needs no body: the brake works in a hurry',
@@ -159,7 +159,7 @@ describe('startAdminApi', () => {
       },
     );
 
-    it('are done from our own page, and refused from a page of any other origin', async () => {
+    it('are accepted from our own page, and refused from a page of any other origin', async () => {
       const { url, v1 } = await start();
       const pauseFrom = (origin: string) =>
         ask(`${v1}/rollouts/${running}/pause`, { method: 'POST', headers: { origin } });
@@ -174,7 +174,7 @@ describe('startAdminApi', () => {
     it.each([
       ['holds', 'hold'],
       ['releases', 'release'],
-    ])('are changed by a POST to /%s that names one thing, which there has to be', async (path, did) => {
+    ])('are changed by a POST to /%s that names one existing subject', async (path, did) => {
       const { post } = await start();
       expect((await post(`/${path}`, { subject: ' 19.536-4 ' })).status).toBe(200);
       const asked = { did, subject: '19.536-4', by: 'operator', reason: 'no reason given' };
@@ -190,7 +190,7 @@ describe('startAdminApi', () => {
   });
 
   describe('what takes long', () => {
-    it('is waited for beyond the time of a read, but not for ever, and longest where the fleet is read', async () => {
+    it('may take longer than a read, but not for ever, and longest where the fleet is read', async () => {
       const { get, post } = await start({ readWithinMs: 1, actWithinMs: 40, approveWithinMs: 80 });
       operations.hang();
       for (const [withinMs, answering] of [
@@ -208,7 +208,7 @@ describe('startAdminApi', () => {
   describe('without Redis', () => {
     const away = async () => ({ redis: { ok: false, reason: 'ECONNREFUSED' } });
 
-    it('answers 503 for every read, and calls it no bug', async () => {
+    it('answers 503 for every read, and does not report a bug', async () => {
       const { get } = await start({ readiness: away });
       operations.breakWith(new Error('Connection is closed.'));
       const ofRollout = ['', '/events', '/verbs'].map((part) => `/rollouts/${running}${part}`);
@@ -227,7 +227,7 @@ describe('startAdminApi', () => {
       nothingDone();
     });
 
-    it('says that it is not known whether a verb holds that Redis did not answer', async () => {
+    it('reports that it is unknown whether a verb without an answer of Redis is in force', async () => {
       const { get, post } = await start({ isUnavailable: isRedisSilence });
       operations.breakWith(new Error('Command timed out'));
       const unknown = 'Redis does not answer; whether this was stored is unknown: repeat it';
@@ -242,7 +242,7 @@ describe('startAdminApi', () => {
       expectError(await get('/rollouts'), 503, 'unavailable', words);
     });
 
-    it('answers 500 for a bug, which the log gets and the asker does not', async () => {
+    it('answers 500 for a bug, which is in the log and not in the answer', async () => {
       const { get } = await start();
       operations.breakWith(new Error('undefined is not a function'));
       const answer = await get('/rollouts');
@@ -253,7 +253,7 @@ describe('startAdminApi', () => {
   });
 
   describe('with a token', () => {
-    it('serves all but the page and health only to its bearer, and shows it in no answer', async () => {
+    it('serves all but the page and health only with the token, and shows it in no answer', async () => {
       const { url } = await start({ token });
       const asWhom = async (path: string, headers?: Record<string, string>) => {
         const answer = await ask(`${url}${path}`, { headers: headers ?? {} });
@@ -269,7 +269,7 @@ describe('startAdminApi', () => {
       for (const path of ['/', '/healthz', '/readyz']) expect(await asWhom(path)).toBe(200);
     });
 
-    it('names no host at /readyz to who has none: whether, what kind and since when', async () => {
+    it('names no host at /readyz without a token, only whether, which kind and since when', async () => {
       const since = startedAt;
       const redis = {
         ok: false,
@@ -287,7 +287,7 @@ describe('startAdminApi', () => {
       expect(shown.json()).toEqual({ ready: false, checks: { redis } });
     });
 
-    it('tells an address to wait for a minute after many wrong tokens, and lets the right one pass (P4)', async () => {
+    it('makes an address wait for a minute after many wrong tokens, and lets the right one pass (P4)', async () => {
       const { v1, get } = await start({ token });
       const guess = (value: string) => ask(`${v1}/rollouts`, { headers: bearer(value) });
       // Without a token nothing is guessed.
@@ -308,7 +308,7 @@ describe('startAdminApi', () => {
     const pauseBy = (base: string, headers: Record<string, string>) =>
       ask(`${base}/rollouts/${running}/pause`, { method: 'POST', headers, body: '{"by":"somebody else"}' });
 
-    it('does a verb in the name of its token, whatever name the request gives itself', async () => {
+    it('runs a verb under the name of its token, whatever name the request gives', async () => {
       const { v1 } = await start({ tokens });
       expect((await pauseBy(v1, bearer(tokenOf('operator')))).status).toBe(200);
       expect(operations.requests).toMatchObject([{ verb: 'pause', by: 'mia-operator' }]);
@@ -317,7 +317,7 @@ describe('startAdminApi', () => {
       });
     });
 
-    it('lets a viewer read, and refuses every verb in words', async () => {
+    it('lets a viewer read, and refuses every verb with a reason', async () => {
       const { v1 } = await start({ tokens });
       const headers = bearer(tokenOf('viewer'));
       expect((await ask(`${v1}/rollouts`, { headers })).status).toBe(200);
@@ -343,7 +343,7 @@ describe('startAdminApi', () => {
       expect((await pauseBy(v1, headers)).status).toBe(403);
     });
 
-    it('believes the user header of a proxy from its addresses, and from no other', async () => {
+    it('trusts the user header of a proxy from its addresses, and from no other', async () => {
       const proxy = { userHeader: 'X-Forwarded-User', role: 'operator' } as const;
       const headers = { 'x-forwarded-user': 'alice@example.com', 'x-forwarded-for': '203.0.113.7' };
       const trusted = await start({ tokens, trustedProxy: { ...proxy, addresses: ['127.0.0.0/8'] } });
@@ -375,7 +375,7 @@ describe('startAdminApi', () => {
       },
     );
 
-    it('takes IPv4 inside IPv6 for what it is', async () => {
+    it('recognises an IPv4 address inside IPv6', async () => {
       const { url } = await start({ host: '::' }).catch(() => ({ url: '' }));
       if (url === '') return; // This machine has no IPv6.
       expect((await ask(`http://127.0.0.1:${new URL(url).port}/healthz`)).status).toBe(200);
@@ -409,7 +409,7 @@ describe('startAdminApi', () => {
     });
   });
 
-  it('forbids browsers to guess, frame, cache or pass on anything', async () => {
+  it('forbids browsers to sniff, frame, cache or refer anything', async () => {
     const { url } = await start();
     for (const path of ['/', '/healthz', '/api/v1/rollouts', '/nothing']) {
       const { headers } = await ask(`${url}${path}`);

@@ -6,7 +6,7 @@ import { aDesk } from '../../support/night/upwave-desk.ts';
 const { redis, aNight } = useNights();
 
 describe('`upwave` with several accounts', () => {
-  it('asks the service of the account that is named, and checks, plans, runs and exports in each', async (test) => {
+  it('calls the service of the named account, and checks, plans, runs and exports in each', async (test) => {
     const night = (seed: string) => aNight(test, { scenario: { fleet: { size: 8, seed } } });
     const [eu, us] = [await night('eu'), await night('us')];
     const { service, rollouts, ...file } = JSON.parse(JSON.stringify(nightConfig(eu.baseUrl)));
@@ -22,7 +22,7 @@ describe('`upwave` with several accounts', () => {
     });
     expect(await desk.call('collectors', 'list', '--account', 'uss')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('no account is called uss; did you mean us?'),
+      err: expect.stringContaining('there is no account uss; did you mean us?'),
     });
     const { code, out } = await desk.call('collectors', 'list', '--account', 'us', '--json');
     expect(code).toBe(0);

@@ -41,7 +41,7 @@ async function twoAccounts(test: RunningTest) {
 }
 
 describe.concurrent('a daemon with two accounts', () => {
-  it('goes on in one account while the service of the other is down, and then in the other', async (test) => {
+  it('continues in one account during an outage of the service of the other, and then in the other', async (test) => {
     const { eu, us, daemon } = await twoAccounts(test);
     const inEu = await scan(daemon, ofEu);
     await createsReach(eu, 1);

@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts';
 const { aNight, aStartedNight } = useNights();
 
 describe.concurrent('daemons with several configs', () => {
-  it('leave a rollout of another account alone, and say so in status, /readyz and log (P5)', async (test) => {
+  it('leave a rollout of another account alone, and report it in status, /readyz and log (P5)', async (test) => {
     const otherKey = { accessId: 'other-account-id', accessKey: 'other-account-key' };
     const accounts = { other: { fleet: 20 } };
     const { night, daemon, rolloutId } = await aStartedNight(test, {
@@ -33,7 +33,7 @@ describe.concurrent('daemons with several configs', () => {
     expect(night.record().creates).toHaveLength(2);
   });
 
-  it('end a rollout together while the key of their account is changed, and write down once that it is theirs', async (test) => {
+  it('end a rollout together while the key of their account is changed, and add its mark once', async (test) => {
     const nextKey = { accessId: 'rotated-access-id', accessKey: 'rotated-access-key' };
     const night = await aNight(test, { scenario: { fleet: { size: 12 }, keys: [nextKey] } });
     const rolloutId = await scan(await night.startDaemon());
@@ -43,7 +43,7 @@ describe.concurrent('daemons with several configs', () => {
     expect(events.filter(({ event }) => event === 'rollout.tied')).toHaveLength(1);
   });
 
-  it('leave scans to the newest config: the older one adds nobody that it excludes, and says so (P5)', async (test) => {
+  it('leave scans to the newest config: the older one adds no collector that the newest excludes, and reports it (P5)', async (test) => {
     const waves = [
       { name: 'canary', size: 4, soak: '0s' },
       { name: 'rest', approval: true },

@@ -11,7 +11,7 @@ const rollout = { waves: [{ name: 'all', maxFailures: '5%' }] };
 const scenario = { fleet: { size: 25 } };
 
 describe.concurrent('a daemon in the middle of a rollout', () => {
-  it('closes with what waits for its place in the budget, and sends nothing more (P11)', async (test) => {
+  it('closes while requests wait for their place in the budget, and sends nothing more (P11)', async (test) => {
     const night = await aNight(test, { scenario, rollout });
     const daemon = await night.startDaemon();
     await scan(daemon);
@@ -24,7 +24,7 @@ describe.concurrent('a daemon in the middle of a rollout', () => {
     expect(daemon.log.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('is killed, again and again: no collector gets two tasks, and the rollout ends well (P1, P11)', async (test) => {
+  it('is killed, again and again: no collector gets two tasks, and the rollout succeeds (P1, P11)', async (test) => {
     // A create that was cut off is settled when its answer can't come any more.
     const input = { scenario, rollout, service: { requestTimeout: '500ms' } };
     const { night, desk } = await aNightDesk(test, input);
@@ -44,7 +44,7 @@ describe.concurrent('a daemon in the middle of a rollout', () => {
     expect(broken).toEqual([]);
   });
 
-  it('upgrades and takes a pause while strangers hold more sockets than it has descriptors (P4)', async (test) => {
+  it('upgrades and accepts a pause while strangers hold more sockets than it has descriptors (P4)', async (test) => {
     const { night, desk } = await aNightDesk(test, { scenario, rollout, openFilesMax: 256 });
     const url = await daemonUrl(desk.start('run'));
     const port = Number(new URL(url).port);

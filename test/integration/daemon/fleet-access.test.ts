@@ -32,7 +32,7 @@ describe('the way to the service', () => {
     return { access: ending(access), notes };
   }
 
-  it('tells each address to which it was redirected once, also when it is sent back and forth', async () => {
+  it('reports each address to which it was redirected once, even when it is sent back and forth', async () => {
     let there = '';
     const here = await aServer((request, response) =>
       sendJson(response, 301, {}, { location: `${there}${request.url}` }),
@@ -54,7 +54,7 @@ describe('the way to the service', () => {
     ]);
   });
 
-  it('tells of collectors that no plan takes in, when their number changes (P13)', async () => {
+  it('reports collectors that no plan includes, when their number changes (P13)', async () => {
     let collectors: unknown[] = [{ id: 1, name: 'a' }, { id: 'x' }];
     const server = await aServer(({ query }, response) =>
       sendJson(response, 200, { collectors: collectors.slice(Number(query.get('offset'))) }),
@@ -72,7 +72,7 @@ describe('the way to the service', () => {
     ]);
   });
 
-  it('shows what all daemons know of the service, before what its own last answer was', async () => {
+  it('shows what all daemons know of the service, before its own last answer', async () => {
     const server = await aServer((_request, response) => sendJson(response, 503, {}));
     const { access, notes } = anAccess(`${server.url}/api`);
     await access.fleet.listBuilds();

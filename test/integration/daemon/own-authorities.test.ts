@@ -147,7 +147,7 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
       return loadConfig(join(folder, 'upwave.yaml'), {});
     }
 
-    it('are read from files beside it, with whatever stands around them', () => {
+    it('are read from files beside it, whatever else the files contain', () => {
       const pem = `# our own\n${made.ca}\n${other.ca}`;
       const config = load(pem, '{ url: "rediss://r:6380", caFile: own.pem }');
       expect(config.service?.ca?.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);

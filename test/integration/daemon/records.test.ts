@@ -16,7 +16,7 @@ import { until } from '../../support/until.ts';
 const { redis, aStartedNight } = useNights();
 
 describe.concurrent('daemons whose Redis is emptied', () => {
-  it('say so, hold again what was held, and begin nothing that somebody had stopped (P4, P5, P11)', async (test) => {
+  it('report it, restore the holds, and start nothing that an operator had stopped (P4, P5, P11)', async (test) => {
     const { night, daemon, rolloutId } = await aStartedNight(test, { scenario: { fleet: { size: 20 } } });
     const other = await night.startDaemon();
     await createsReach(night, 2);
@@ -79,7 +79,7 @@ describe.concurrent('two versions of upwave', () => {
     expect((await daemon.operations.apply(pause)).kind).toBe('refused');
   }
 
-  it('side by side: the older one, which began the rollout and leads, gives way to the newer one (P1, P11)', async (test) => {
+  it('side by side: the older one, which started the rollout and leads, gives way to the newer one (P1, P11)', async (test) => {
     const { night, daemon: older, rolloutId } = await aStartedNight(test, input);
     await createsReach(night, 2);
     const next = await night.startDaemon(newer);

@@ -35,7 +35,7 @@ function expectEvents(daemon: NightDaemon, names: readonly string[]): void {
 
 // At once, each with a Redis and a service of its own: what they wait for are pauses.
 describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Redis', () => {
-  it('goes away says so in /readyz and the log, keeps running, and goes on where it stood (P1, P11, P12)', async (test) => {
+  it('goes away reports it in /readyz and the log, keeps running, and continues where it was (P1, P11, P12)', async (test) => {
     const password = 'a-password-of-redis';
     const user = ['--user', 'limited', 'on', `>${password}`, '~*', '&*', '+@all'];
     const { redis, config } = await aRedis(test, ...user);
@@ -84,7 +84,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Red
       words: "READONLY You can't write against a read only replica",
       whenTried: (daemon: NightDaemon) => daemon.told('leader.lost').length > 0,
     },
-  ])('refuses writes is calm, says why, and goes on by itself: $why (P11)', async (row, test) => {
+  ])('refuses writes stays calm, reports why, and continues by itself: $why (P11)', async (row, test) => {
     const { redis, config } = await aRedis(test);
     const { night, daemon, end } = await aStartedNight(test, { redis: config });
     await createsReach(night, 6);

@@ -77,7 +77,7 @@ describe.concurrent('a whole rollout, from the first scan to the last verificati
     await untilState(daemon, rolloutId, 'succeeded');
   });
 
-  it('is taken back on request: each collector of it runs the build that it had (P15)', async (test) => {
+  it('is rolled back on request: each of its collectors runs its previous build (P15)', async (test) => {
     const { night, daemon, rolloutId, end } = await aStartedNight(test, {
       // What is no longer offered can't be gone back to.
       scenario: { fleet: { size: 12, shares: { withinOneYear: 0.9, oneToThreeYears: 0 } } },
@@ -94,7 +94,7 @@ describe.concurrent('a whole rollout, from the first scan to the last verificati
       expect(night.service.world.collector(identity.collectorId)?.life.version).toBe(identity.fromBuild);
   });
 
-  it('goes on where a query is met and a webhook agrees, which gets the figures of the wave', async (test) => {
+  it('continues where a query is met and a webhook passes, which gets the figures of the wave', async (test) => {
     const result = [{ metric: {}, value: [0, '0.998'] }];
     const vector = { status: 'success', data: { resultType: 'vector', result } };
     const server = await startScriptedServer(({ method }, r) =>

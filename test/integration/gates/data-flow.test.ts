@@ -86,14 +86,14 @@ async function aSoakedCanary(gate: GateRule, silent: number, scenario: ScenarioI
 }
 
 describe('the data flow of a wave', () => {
-  it('is met by collectors that deliver as they did the day before', async () => {
+  it('is met by collectors that deliver as much as the day before', async () => {
     const { gate, lost } = await aSoakedCanary(aDataFlowGate(), 0);
     expect(gate?.verdict).toBe('met');
     expect(gate?.value).toBeCloseTo(1, 1);
     expect(lost).toEqual([]);
   });
 
-  it('counts each collector that fell silent as lost, with what it delivered before', async () => {
+  it('counts each silent collector as lost, with its earlier messages', async () => {
     const { gate, lost } = await aSoakedCanary(aDataFlowGate(), many);
     expect(gate).toMatchObject({ verdict: 'missed' });
     expect(gate?.value).toBeLessThan(0.7);
@@ -113,14 +113,14 @@ describe('the data flow of a wave', () => {
     expect(lost).toEqual([]);
   });
 
-  it('is no answer where the account has no search jobs, in plain words (P14)', async () => {
+  it('is no answer where the account has no search jobs, with a plain reason (P14)', async () => {
     const { gate } = await aSoakedCanary(aDataFlowGate(), 0, { accounts: { main: { enterprise: false } } });
     expect(gate).toMatchObject({ verdict: 'error', detail: expect.stringContaining('Enterprise account') });
   });
 });
 
 describe('the example config/data-flow.yaml', () => {
-  it('finds collectors that its scenario silences, and names what they share', async () => {
+  it('finds collectors that its scenario silences, and names their shared attribute', async () => {
     const folder = new URL('../../../config/', import.meta.url);
     const environment = { UPWAVE_ACCESS_ID: 'a', UPWAVE_ACCESS_KEY: 'b' };
     const config = loadConfig(fileURLToPath(new URL('data-flow.yaml', folder)), environment);
@@ -155,7 +155,7 @@ describe('a search of its own', () => {
   it.each([
     ['| count', 'met'],
     ['| count by _collector', 'error'],
-  ])('gives one number: %s is %s', async (query, verdict) => {
+  ])('returns one number: %s is %s', async (query, verdict) => {
     const expectation = { operator: '>', value: 100 } as const;
     const { gate } = await aSoakedCanary({ ...search, query: `* ${query}`, expect: expectation }, 0);
     expect(gate?.verdict).toBe(verdict);

@@ -132,7 +132,7 @@ describe('a prometheus gate, asked', () => {
     }
   });
 
-  it('reads a scalar and a vector of one, and shows what is expected', async () => {
+  it('reads a scalar and a vector of one, and shows the expectation', async () => {
     const server = await serve(() => {});
     for (const [body, value, shown] of [
       [scalarOf('0.998'), 0.998, '0.998'],
@@ -148,7 +148,7 @@ describe('a prometheus gate, asked', () => {
     }
   });
 
-  it('has no answer in anything but one number, and says what it is (P14)', async () => {
+  it('accepts no answer but one number, and names anything else (P14)', async () => {
     const server = await serve(() => {});
     for (const [body, detail] of [
       [vectorOf(), 'no data'],
@@ -171,7 +171,7 @@ describe('a prometheus gate, asked', () => {
     }
   });
 
-  it('has no answer in JSON of another shape, nor in what is not JSON', async () => {
+  it('accepts neither JSON of another shape nor text that is not JSON', async () => {
     const server = await serve(() => {});
     for (const body of [
       null,
@@ -195,7 +195,7 @@ describe('a prometheus gate, asked', () => {
     }
   });
 
-  it("repeats Prometheus's own words, and cuts them where they are long", async () => {
+  it("repeats Prometheus's own message, and cuts a long one", async () => {
     const server = await serve(() => {});
     for (const [status, told, detail] of [
       [400, { errorType: 'bad_data', error: '1:5: no\nsuch "thing"' }, 'bad_data: 1:5: no such "thing"'],
@@ -209,14 +209,14 @@ describe('a prometheus gate, asked', () => {
     }
   });
 
-  it('believes no value that comes with a refusal', async () => {
+  it('ignores a value that comes with a refusal', async () => {
     const server = await serve((_request, response) => sendJson(response, 500, scalarOf('1')));
     expect(await askPrometheus(server.url)).toEqual(errorOf('answered 500'));
   });
 });
 
 describe('a webhook gate, asked', () => {
-  it('sends the summary as JSON to the very URL', async () => {
+  it('sends the summary as JSON to exactly its URL', async () => {
     const server = await serve((_request, response) => sendText(response, 204, ''));
     await askWebhook(`${server.url}/gates/canary/?team=a%20b`);
     const [request] = server.requests;
@@ -226,7 +226,7 @@ describe('a webhook gate, asked', () => {
     expect(JSON.parse(request?.text ?? '')).toEqual(summary);
   });
 
-  it('passes on any 2xx', async () => {
+  it('passes at any 2xx', async () => {
     let status = 0;
     const server = await serve((_request, response) => sendText(response, status, ''));
     for (status of [200, 201, 202, 204, 299])
@@ -237,7 +237,7 @@ describe('a webhook gate, asked', () => {
       });
   });
 
-  it('holds on a 409, with its body as the reason, in one line that is cut between characters', async () => {
+  it('holds at a 409, with its body as the reason, in one line that is cut between characters', async () => {
     const server = await serve(() => {});
     for (const [text, detail] of [
       ['change freeze', 'change freeze'],
@@ -276,14 +276,14 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(other.requests).toHaveLength(0);
   });
 
-  it('has no answer when the server speaks no TLS', async () => {
+  it('has no answer when the server has no TLS', async () => {
     const server = await serve(well);
     const { kind, detail } = await ask(server.url.replace('http:', 'https:'));
     expect(kind).toBe('error');
     expect(detail).toMatch(/^no connection \(\w+\)$/);
   });
 
-  it('has no answer when nobody listens, or the host does not exist', async () => {
+  it('has no answer when no server listens, or the host does not exist', async () => {
     expect(await ask('http://127.0.0.1:1')).toEqual(errorOf('connection refused'));
     const { kind, detail } = await ask('http://gate.invalid');
     expect(kind).toBe('error');
@@ -326,7 +326,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     await isClosed;
   });
 
-  it('is not kept by a file that does not open', async () => {
+  it('is not blocked by a file that does not open', async () => {
     const server = await serve(well);
     const answer = await ask(server.url, {
       timeoutMs: 100,
@@ -337,7 +337,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is given up at once when its signal is aborted, and then not sent any more', async () => {
+  it('is given up at once when its signal is aborted, and is not sent later', async () => {
     const giveUp = new AbortController();
     const server = await serve(() => giveUp.abort());
     for (let asked = 1; asked <= 2; asked += 1)
@@ -345,7 +345,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('sends the token of its file, without the blanks around it, as it is at each ask', async () => {
+  it('sends the present token of its file each time, without the blanks around it', async () => {
     const server = await serve(well);
     const tokenFile = await aTokenFile('  first-token\n');
     await ask(server.url, { tokenFile });
@@ -377,7 +377,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect((await askWith('g'.repeat(7_000))).kind).not.toBe('error');
   });
 
-  it('shows no token that is repeated to it, in whatever form (P12)', async () => {
+  it('shows no token that the server repeats, in any form (P12)', async () => {
     const token = 'ge+heim/12"34=';
     const forms = [
       token,
@@ -391,21 +391,21 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(answer.detail).toBe(`you said ${forms.map(() => '***').join(' and ')} and ***`);
   });
 
-  it('leaves no half of a token at the end of words that are cut (P12)', async () => {
+  it('leaves no part of a token at the end of a cut text (P12)', async () => {
     const token = 'geheimnis'.repeat(10);
     const server = await serve(saying(() => `${'x'.repeat(150)}${token}`));
     const answer = await ask(server.url, { tokenFile: '/run/token', readFile: async () => token });
     expect(answer.detail).toBe(`${'x'.repeat(150)}***`);
   });
 
-  it('does not ask at a URL that it cannot use, and does not repeat it', async () => {
+  it('sends nothing to an unusable URL, and does not repeat it', async () => {
     for (const url of ['', 'prometheus:9090', 'file:///etc/passwd', 'http://'])
       expect(await ask(url)).toEqual(errorOf('the URL is not an http or https URL'));
     for (const url of ['http://user:geheim@127.0.0.1:1/', 'http://user@127.0.0.1:1/'])
       expect(await ask(url)).toEqual(errorOf('the URL carries credentials: use a token file'));
   });
 
-  it('does not throw, nor repeat what was said, when a part of ours is broken', async () => {
+  it('neither throws nor repeats the answer when a part of ours is broken', async () => {
     const server = await serve(well);
     const answer = await ask(server.url, {
       tokenFile: '/run/token',
@@ -418,7 +418,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
 });
 
 describe('the probe, for a gate whose URL is in a file', () => {
-  it('asks at the URL of a file, as it is then, and shows no part of it that is repeated (P12)', async () => {
+  it('uses the present URL of a file, and shows no part of it that the server repeats (P12)', async () => {
     const server = await serve(
       saying(({ method, url }) => `${method} at ${url}, is it theSignature+1 or theSignature%2B1?`),
     );
@@ -488,7 +488,7 @@ describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where ther
       () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOENT' })),
       'does not exist',
     ],
-  ])('whose caFile %s is no answer, and says so', async (_what, read, words) => {
+  ])('whose caFile %s has no answer, with the reason', async (_what, read, words) => {
     const { answer, asked } = await askOver(makeCertificates(), 'any', read);
     expect(answer).toEqual({ kind: 'error', detail: `the certificate file /own.pem ${words}` });
     expect(asked).toBe(0);

@@ -81,7 +81,7 @@ describe('makeHttpClient', () => {
     expect(server.requests[0]?.url).toBe('/base/things/%2E%2E/parts/1');
   });
 
-  it('tells a refusal with its status, headers and parsed body, but without the cookie', async () => {
+  it('reports a refusal with its status, headers and parsed body, but without the cookie', async () => {
     const { client } = await setup((_request, response) =>
       sendJson(response, 400, { code: 'no' }, { 'x-a': 'b', 'set-cookie': 'session=secret' }),
     );
@@ -120,7 +120,7 @@ describe('makeHttpClient', () => {
     expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(0);
   });
 
-  it('sends nothing of a call whose turn comes after the instant by which it had to leave (P4)', async () => {
+  it('sends nothing for a call that could leave only after its latest instant (P4)', async () => {
     const leaveBy = performance.now();
     const { server, client } = await setup((_request, response) => sendJson(response, 202, { id: '1' }), {
       connections: 1,
@@ -135,7 +135,7 @@ describe('makeHttpClient', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('ends at once when its signal is aborted, and says whether it had been sent', async () => {
+  it('ends at once when its signal is aborted, and reports whether it had been sent', async () => {
     const giveUp = new AbortController();
     const { client } = await setup(() => giveUp.abort());
     for (const sent of [true, false])
@@ -145,7 +145,7 @@ describe('makeHttpClient', () => {
       });
   });
 
-  it('lets a bug through as it is', async () => {
+  it('throws a bug unchanged', async () => {
     const { client } = await setup(() => {}, { hooks: { headers: () => ({ authorization: 'two\nlines' }) } });
     const error: unknown = await client.call(getThing, thing).catch((reason: unknown) => reason);
     expect(error).not.toBeInstanceOf(HttpFault);

@@ -11,7 +11,7 @@ const redis = useRedis();
 const { notifyPath, notifyKey } = testSecrets;
 
 describe('the notifications of daemons', () => {
-  it('tell every kind of receiver once what is held and why, that it continues, and how it ended', async () => {
+  it('report to every kind of receiver once what is held and why, that it continues, and how it ended', async () => {
     const receiver = await startFakeReceiver((_number, { path }) => (path.includes('enqueue') ? 202 : 200));
     const mail = await startFakeMailServer();
     onTestFinished(receiver.close);
@@ -108,7 +108,7 @@ describe('the notifications of daemons', () => {
     expect(report?.split('\n').find((line) => line.includes('rollout.resumed'))).toMatch(/\| test \| .*seen/);
   });
 
-  it('show a receiver that takes no messages, and reports that cannot be written, and upgrades go on', async () => {
+  it('show a failing receiver and reports that cannot be written, and upgrades continue', async () => {
     const receiver = await startFakeReceiver(() => 503);
     onTestFinished(receiver.close);
     const { daemon, end } = await aStartedNight(
@@ -124,7 +124,7 @@ describe('the notifications of daemons', () => {
     await until('the failures at /readyz', async () => {
       const { status, text } = await daemon.get('/readyz');
       expect(status).toBe(200);
-      return /slack takes no messages/.test(text) && /no report has been written/.test(text);
+      return /slack has taken no messages/.test(text) && /no report has been written/.test(text);
     });
     expect(await daemon.operations.listPolicies()).toMatchObject({
       notificationProblems: [expect.stringContaining('answered 503')],

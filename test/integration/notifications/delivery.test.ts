@@ -63,7 +63,7 @@ async function aDelivery(
 }
 
 describe('the outbox of notifications', () => {
-  it('delivers once and in order, over several daemons, and a receiver that fails is tried again before the next message', async () => {
+  it('delivers once and in order, over several daemons, and retries a failing receiver before the next message', async () => {
     const receiver = ending(await startFakeReceiver((number) => (number === 0 ? 500 : 200)));
     const { drained, notes, outbox } = await aDelivery(receiver.url, ['a', 'b', 'c', 'd'], { workers: 3 });
     await until(
@@ -78,7 +78,7 @@ describe('the outbox of notifications', () => {
     expect(await outbox.readFailures()).toEqual(new Map());
   });
 
-  it('sends a message again, under its id, when the daemon ends between sending and removing it', async () => {
+  it('sends a message again with the same id when the daemon ends between sending and removing it', async () => {
     const receiver = ending(await startFakeReceiver());
     let isKilled = false;
     const spoil = (outbox: Outbox): Outbox => ({
@@ -94,7 +94,7 @@ describe('the outbox of notifications', () => {
     expect(receiver.posts.map(idOf)).toEqual(['a', 'a', 'b']);
   });
 
-  it('drops a message that the receiver refuses, and goes on with the next', async () => {
+  it('drops a message that the receiver refuses, and continues with the next', async () => {
     const receiver = ending(await startFakeReceiver((number) => (number === 0 ? 400 : 204)));
     const { drained, notes } = await aDelivery(receiver.url, ['a', 'b']);
     await drained();
@@ -114,7 +114,7 @@ describe('the outbox of notifications', () => {
     expect(other.posts).toEqual([]);
   });
 
-  it('takes what was announced from one daemon alone, and keeps a bounded number of messages', async () => {
+  it('accepts announcements from one daemon only, and keeps a bounded number of messages', async () => {
     const { commands } = redis.connect();
     const { keyPrefix } = redis.config();
     const outbox = makeRedisOutbox({ commands, keyPrefix, broken: makeBrokenRecords(() => undefined) });

@@ -37,7 +37,7 @@ describe('the step worker, after Redis was away (P11)', () => {
 
   const job = { rolloutId, collectorId: 1 };
 
-  it('has a step back whose lock ran out meanwhile, without a look for stalled jobs', async () => {
+  it('gets a step with an expired lock back, without the check for stalled jobs', async () => {
     const { ours, queue, steps, errors, key, lockOf } = await aWorker();
     await queue.deliver(rolloutId, [job.collectorId]);
     await until('the step to run', () => steps.length === 1);
@@ -63,7 +63,7 @@ describe('the step worker, after Redis was away (P11)', () => {
     expect(errors).toEqual([]);
   });
 
-  it('leaves a step alone that was handed back already, with an answer that was lost', async () => {
+  it('leaves a step alone that was handed back already, although the answer was lost', async () => {
     const { ours, queue, key } = await aWorker();
     const at = Date.now() + 600_000;
     await ours.hset(key(stepJobId(rolloutId, 1)), 'name', 'step', 'data', JSON.stringify(job), 'opts', '{}');
@@ -72,7 +72,7 @@ describe('the step worker, after Redis was away (P11)', () => {
     expect(await queue.countJobs()).toMatchObject({ waiting: 0, delayed: 1 });
   });
 
-  it('takes jobs again soon after its connection closed under a fetch', async () => {
+  it('takes jobs again soon after its connection closed during a fetch', async () => {
     const { client, queue, steps } = await aWorker();
     invariant(client instanceof Redis, 'tests have a single Redis');
     await queue.deliver(rolloutId, [1]);

@@ -33,7 +33,7 @@ describe
       return { redis, client, queue, worker, refusals: errors };
     }
 
-    it('rests between two attempts, and goes on by itself when Redis takes writes again (P11)', async (test) => {
+    it('rests between two attempts, and continues by itself when Redis accepts writes again (P11)', async (test) => {
       let runs = 0;
       const { redis, client, queue, refusals } = await aWorker(async () => {
         runs += 1;
@@ -55,7 +55,7 @@ describe
       await until('the next steps', () => runs > before + 10);
     });
 
-    it('lets a step that runs meanwhile end, and hands it back once', async (test) => {
+    it('lets a running step end meanwhile, and hands it back once', async (test) => {
       let release: (outcome: StepOutcome) => void = () => undefined;
       let runs = 0;
       const { redis, queue, refusals } = await aWorker(async (collectorId) => {

@@ -50,7 +50,7 @@ function queueOf({ scans, prefix }: QueueNames): Queue<ScanTick> {
 }
 
 describe('the schedule of scans', () => {
-  it('tells of a scan that throws, and runs the next', async () => {
+  it('reports a scan that throws, and runs the next', async () => {
     const told: unknown[] = [];
     const bug = new Error('a bug');
     const schedule = aSchedule(
@@ -102,7 +102,7 @@ describe('the schedule of scans', () => {
     await queue.close();
   });
 
-  it('leaves each tick to a daemon with the config that it came from (P5)', async () => {
+  it('leaves each tick to a daemon with the config of its origin (P5)', async () => {
     const ran: string[] = [];
     const names = someNames();
     const start = (daemon: string, policies: Readonly<Record<string, string>>) =>
@@ -130,7 +130,7 @@ describe('the schedule of scans', () => {
     expect(ran.length).toBe(40);
   });
 
-  it('follows the schedules of a config that was read anew, and scans what is new in it', async () => {
+  it('follows the schedules of a reloaded config, and scans its new policies', async () => {
     const ran: ScanTick[] = [];
     const runScan = async (tick: ScanTick) => void ran.push(tick);
     const schedule = aSchedule(someNames(), { kept: 'a', changed: 'a', gone: 'a' }, { runScan });
@@ -146,7 +146,7 @@ describe('the schedule of scans', () => {
     await schedule.close();
   });
 
-  it('drops a tick that no daemon takes, and says so', async () => {
+  it('drops a tick that no daemon takes, and reports it', async () => {
     const untaken: ScanTick[] = [];
     const names = someNames();
     const queue = queueOf(names);

@@ -7,7 +7,7 @@ import { useRedis } from '../../support/redis/redis.ts';
 
 const rolloutId = 'production-20260302-1';
 
-describe('the step queue: any job may be lost, and the next look repairs it (P11)', () => {
+describe('the step queue: any job may be lost, and the next check repairs it (P11)', () => {
   const redis = useRedis();
 
   function aQueue() {
@@ -28,7 +28,7 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
     expect((await queue.countJobs())['waiting']).toBe(2);
   });
 
-  it('runs a job now that waits for a later instant, and leaves one alone that waits for its turn', async () => {
+  it('runs a job that waits for a later instant now, and leaves one in the queue alone', async () => {
     const { client, queue, key } = aQueue();
     await queue.deliver(rolloutId, [1, 2, 3]);
     for (const id of [1, 2]) {
@@ -42,7 +42,7 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
     expect(await queue.countJobs()).toMatchObject({ waiting: 3, delayed: 0 });
   });
 
-  it('makes a job anew that was lost whole', async () => {
+  it('creates a lost job again', async () => {
     const { client, queue, key } = aQueue();
     await queue.deliver(rolloutId, [1]);
     await client.del(key('wait'), key(stepJobId(rolloutId, 1)));
@@ -50,7 +50,7 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
     expect((await queue.countJobs())['waiting']).toBe(1);
   });
 
-  it('makes a job anew that exists, but in no list from which it could be taken', async () => {
+  it('creates a job again that exists, but in no list from which a worker could take it', async () => {
     const { client, queue, key } = aQueue();
     await queue.deliver(rolloutId, [1, 2]);
     await client.lrem(key('wait'), 0, stepJobId(rolloutId, 1));

@@ -50,7 +50,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     expect(await store.listRollouts(['production', 'other'])).toHaveLength(1);
   });
 
-  it('gives what belongs to no rollout its slot', async () => {
+  it('gives keys that belong to no rollout a slot', async () => {
     const register = makeRedisFleetRegister({ commands: connection.commands, keyPrefix });
     const word = { by: 'ann', reason: 'leaks', at: startedAt };
     expect(await register.holdBuild({ build: '19.536-4', ...word })).toBe('held');
@@ -60,7 +60,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     expect(await register.releaseBuild('19.536-4')).toBe('released');
   });
 
-  it('gives the lease, the budget and the wakeUps their slots too', async () => {
+  it('gives the lease, the budget and the wake-ups their slots too', async () => {
     const { commands } = connection;
     const lease = makeRedisLeaderLease({ commands, keyPrefix });
     expect(await lease.hold()).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
       .toBeGreaterThan(0);
   });
 
-  it('waits with a command until the cluster is whole again, and tells so (P11)', async () => {
+  it('delays a command until the cluster is complete again, and reports it (P11)', async () => {
     const told: string[] = [];
     const waiting = connect({ onTransient: ({ message }) => told.push(message) });
     onTestFinished(() => waiting.close());

@@ -26,7 +26,7 @@ describe('the nearest text', () => {
     );
   });
 
-  it('is not guessed where two are as near', () => {
+  it('is not guessed where two are equally near', () => {
     expect(nearestText('pats', ['paused', 'post', 'path', 'part'])).toBe('path');
     expect(nearestText('soke', ['soak', 'smoke'])).toBe('smoke');
     expect(nearestText('soke', ['soak', 'sock'])).toBeUndefined();

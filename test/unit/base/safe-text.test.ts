@@ -10,7 +10,7 @@ describe('toPrintable', () => {
     ['what has no width', 'web\u200b-1\ufeff\u00ad', 'web\\u200b-1\\ufeff\\u00ad'],
     ['hidden tags', '\u{e0041}', '\\udb40\\udc41'],
     ['separators of lines', '\u2028\u2029', '\\u2028\\u2029'],
-  ])('shows %s as what it is', (_name, text, shown) => {
+  ])('escapes %s', (_name, text, shown) => {
     expect(toPrintable(text)).toBe(shown);
     // In JSON the escape means the very same text.
     expect(JSON.parse(toPrintable(JSON.stringify(text)))).toBe(text);

@@ -37,7 +37,7 @@ describe('work in steps', () => {
     expect(runAtOnce(filterInSteps(thousands, isEven))).toEqual(thousands.filter(isEven));
   });
 
-  it('gives others a turn whenever the budget of a turn is spent', async () => {
+  it('yields whenever the budget of a turn is used up', async () => {
     let turns = 0;
     let stepsOfTurn = 0;
     const budget = {
@@ -58,7 +58,7 @@ describe('work in steps', () => {
     expect(turns).toBe(3);
   });
 
-  it('goes on without a pause while a virtual clock does not advance, so that a simulated night is the same each time', async () => {
+  it('continues without a pause while a virtual clock does not advance: a simulated night is the same each time', async () => {
     let turned = false;
     setImmediate(() => {
       turned = true;

@@ -37,14 +37,14 @@ describe('isTimeZone', () => {
 });
 
 describe('findTimeZone', () => {
-  it('knows zones and wrong names again after more names than it keeps', () => {
+  it('recognises zones and wrong names again after more names than it keeps', () => {
     const before = aZone('Europe/Berlin').localOf(0);
     for (let n = 0; n < 2_500; n += 1) expect(findTimeZone(`Foo/Bar${n}`)).toBeUndefined();
     expect(aZone('Europe/Berlin').localOf(0)).toBe(before);
     expect(findTimeZone('Foo/Bar0')).toBeUndefined();
   });
 
-  it('finds the same zone at the second time without a new look-up', () => {
+  it('finds the same zone the second time without a new look-up', () => {
     expect(findTimeZone('Asia/Tokyo')).toBe(findTimeZone('Asia/Tokyo'));
   });
 });
@@ -78,7 +78,7 @@ describe('TimeZone.localOf', () => {
     expect(berlin.localOf(change)).toBe(asLocal('2026-03-29T03:00'));
   });
 
-  it('shows what the clock of each zone shows, whatever was asked before', () => {
+  it('shows the clock of each zone, whatever was requested before', () => {
     const at = fc.integer({ min: Date.parse('2009-01-01'), max: Date.parse('2031-01-01') });
     fc.assert(
       fc.property(

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { withEitherSignal } from '../../../src/base/waiting.ts';
 
 describe('withEitherSignal', () => {
-  it.each([0, 1])('fires with the reason of whichever fires first (%i)', async (which) => {
+  it.each([0, 1])('fires with the reason of the first one to fire (%i)', async (which) => {
     const controllers = [new AbortController(), new AbortController()];
     const signals = controllers.map(({ signal }) => signal);
     const reason = await withEitherSignal([...signals, undefined], async (signal) => {
@@ -22,7 +22,7 @@ describe('withEitherSignal', () => {
     });
   });
 
-  it('leaves nothing behind at a signal that lives on, whether the work went well or not', async () => {
+  it('leaves nothing behind at a long-lived signal, whether the work succeeds or fails', async () => {
     const { signal } = new AbortController();
     const seen: number[] = [];
     await withEitherSignal([signal], async () => seen.push(getEventListeners(signal, 'abort').length));
@@ -31,7 +31,7 @@ describe('withEitherSignal', () => {
     expect(seen).toEqual([1, 0]);
   });
 
-  it('warns of nothing while many wait under one signal', async () => {
+  it('causes no warning while many wait under one signal', async () => {
     const { signal } = new AbortController();
     const warnings: string[] = [];
     const hear = (warning: Error) => warnings.push(warning.name);

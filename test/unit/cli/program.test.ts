@@ -16,7 +16,7 @@ const hasShell = (shell: string) => spawnSync(shell, ['--version']).status === 0
 describe('help', () => {
   it('has the commands in groups, and examples, environment and exit codes on each of them', async () => {
     const { out } = await callUpwave('help');
-    for (const group of ['Run:', 'Show:', 'Act, each with --reason:', 'Before:', 'Inventory:', 'Other:'])
+    for (const group of ['Run:', 'Show:', 'Act (each takes --reason):', 'Before:', 'Inventory:', 'Other:'])
       expect(out).toContain(`\n${group}\n`);
     const status = (await callUpwave('status', '--help')).out;
     expect(status).toMatch(/Examples:\n {2}\$ upwave status\n.*UPWAVE_URL .*Exit codes:\n {2}0 {2}done/s);
@@ -31,7 +31,7 @@ describe('help', () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it('of a command of several words is the help of that command', async () => {
+  it('for a command of several words is the help of that command', async () => {
     expect(await callUpwave('help', 'config', 'check')).toMatchObject({
       code: exitCodes.done,
       out: expect.stringMatching(/^Usage: upwave config check /),
@@ -72,8 +72,10 @@ describe('completion', () => {
       ])
         .toString()
         .split('\n');
-    expect(offers('sta')).toContainEqual(expect.stringMatching(/^status:a line a policy, /));
-    expect(offers('', 'config')).toContain('check:find every mistake in it, each with its line');
+    expect(offers('sta')).toContainEqual(expect.stringMatching(/^status:one line for each policy, /));
+    expect(offers('', 'config')).toContain(
+      'check:report every mistake in the config file, each with its line',
+    );
     expect(offers('--st', 'upgrades', 'production')).toContainEqual(expect.stringMatching(/^--stratum:a /));
     expect(offers('', 'upgrades')).toEqual(['files', '']);
     expect(offers('', 'completion').map((each) => each.split(':')[0])).toEqual(['bash', 'zsh', 'fish', '']);
@@ -92,7 +94,7 @@ describe('completion', () => {
     expect(offers('upwave upgrades production --st')).toEqual(['--state', '--stratum']);
   });
 
-  it('is there for no other shell', async () => {
+  it('exists for no other shell', async () => {
     expect((await callUpwave('completion', 'tcsh')).code).toBe(exitCodes.usageOrConfig);
   });
 });
@@ -111,7 +113,7 @@ describe('init', () => {
     return { file, keyFile: join(folder, 'upwave.key'), init };
   }
 
-  it('tries the key, and writes a config that is right, with the key in a file of its own', async () => {
+  it('tries the key, and writes a valid config, with the key in a file of its own', async () => {
     const { file, keyFile, init } = await setUp();
     vi.stubEnv('UPWAVE_ACCESS_KEY', 'init-key-of-this-test');
     expect(await init()).toMatchObject({
@@ -125,7 +127,7 @@ describe('init', () => {
     const again = await init();
     expect(again).toMatchObject({
       code: exitCodes.usageOrConfig,
-      err: expect.stringContaining('not overwritten'),
+      err: expect.stringContaining('overwrites nothing'),
     });
   });
 
@@ -134,13 +136,13 @@ describe('init', () => {
     vi.stubEnv('UPWAVE_ACCESS_KEY', 'a-wrong-key-of-this-test');
     const { code, err } = await init();
     expect(code).toBe(exitCodes.usageOrConfig);
-    expect(err).toContain('Nothing is written');
+    expect(err).toContain('No file was written');
     expect(err).not.toContain('a-wrong-key-of-this-test');
     expect([existsSync(file), existsSync(keyFile)]).toEqual([false, false]);
     expect((await init('--no-check')).code).toBe(exitCodes.done);
   });
 
-  it('says what is missing where nobody is asked', async () => {
+  it('names missing values where it cannot ask', async () => {
     const { init } = await setUp();
     vi.stubEnv('UPWAVE_ACCESS_KEY', undefined);
     expect((await init()).err).toContain('missing: the access key (UPWAVE_ACCESS_KEY)');

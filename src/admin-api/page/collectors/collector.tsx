@@ -13,14 +13,14 @@ type Attempt = Explanation['attempts'][number];
 
 const readAgainMs = 15_000;
 
-/** One collector's story: where it stands with each policy, why it waits and until when, its attempts, its past. */
+/** One collector: its state in each policy, why it waits and until when, its attempts, its earlier upgrades. */
 export function CollectorView({ collector }: { readonly collector: string }): JSX.Element {
   const [story, setStory] = useState<Story | undefined>(undefined);
   const [problem, setProblem] = useState('');
   const [asked, setAsked] = useState(0);
   useEffect(() => {
     let isOpen = true;
-    // The service is asked about the collector, in its turn: the next question follows its answer.
+    // Each read sends a request to the service, so the next one starts only after the answer.
     let timer: ReturnType<typeof setTimeout> | undefined;
     const read = async () => {
       try {

@@ -8,11 +8,11 @@ import { Time, TimeAfter } from '../parts/time.tsx';
 import { Badge, counted } from '../parts/tones.tsx';
 
 const pageSize = 200;
-/** Rows above and below the screen that are drawn, too. */
+/** How many rows above and below the visible part are drawn, too. */
 const spareRows = 10;
 const typedMs = 300;
 
-/** The collectors of a rollout: searched by the daemon, read page by page, and only those in sight are drawn. */
+/** The collectors of a rollout. The daemon searches, the page reads page by page, and only visible rows are drawn. */
 export function Collectors({ id, filter }: { readonly id: string; readonly filter: Filter }): JSX.Element {
   const rollout = rollouts.value.find((each) => each.id === id);
   const list = useCollectors(id, filter);
@@ -45,7 +45,7 @@ function foundWords({ rows, total, isWhole, isReading }: CollectorList): string 
   return `${counted(rows.length, 'collector')} so far${isReading ? ', searching …' : ''}`;
 }
 
-/** Reads on until the list is full of what is in sight; `more` asks for the next page. */
+/** Reads until the visible part of the list is filled; `more` requests the next page. */
 function useCollectors(id: string, filter: Filter): CollectorList {
   const key = linkTo.collectors(id, filter);
   const [read, setRead] = useState<Omit<CollectorList, 'more'> & { readonly next: string | null }>(nothing);
@@ -163,7 +163,7 @@ function Filters({ id, filter, rollout }: FiltersProps): JSX.Element {
   );
 }
 
-/** Only the rows in sight are in the document; a space above and below stands for the others. */
+/** Only visible rows are in the document. A space above and below replaces the others. */
 function VirtualList({ list }: { readonly list: CollectorList }): JSX.Element {
   const element = useRef<HTMLUListElement>(null);
   const [sight, setSight] = useState({ first: 0, count: 40, rowHeight: 52 });

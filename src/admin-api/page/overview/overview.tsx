@@ -18,7 +18,7 @@ interface Row {
   readonly scan: Policy | undefined;
 }
 
-/** Every policy in a row, what needs a person first. */
+/** One row for each policy, those that need a person first. */
 export function Overview(): JSX.Element {
   const rows = rowsOf(rollouts.value, policies.value);
   const needing = rows.filter(({ rollout }) => rollout?.headline.needsPerson).length;
@@ -46,7 +46,7 @@ export function Overview(): JSX.Element {
   );
 }
 
-/** What keeps the daemon from its work, or from saying so. */
+/** Problems that keep the daemon from working, or from reporting. */
 function DaemonProblems({
   policies: known,
 }: {
@@ -55,7 +55,7 @@ function DaemonProblems({
   if (known === undefined) return null;
   const { notReady, configProblem, notificationProblems = [], reports } = known;
   const problems = [
-    ...(notReady === undefined ? [] : [`The daemon does no work. ${notReady}`]),
+    ...(notReady === undefined ? [] : [`The daemon cannot work. ${notReady}`]),
     ...(configProblem === undefined
       ? []
       : [`The config file has errors. The daemon uses the last valid config. ${configProblem}`]),
@@ -73,7 +73,7 @@ function DaemonProblems({
   );
 }
 
-/** The rollouts that run, else the last of each policy; and the policies that have none. */
+/** The running rollouts, else the last of each policy; and the policies without a rollout. */
 function rowsOf(all: readonly Rollout[], scans: Policies | undefined): readonly Row[] {
   const scanOf = (policy: string) => scans?.policies.find((each) => each.policy === policy);
   const names = [
@@ -165,14 +165,14 @@ function PolicyRow({ policy, rollout, scan }: Row): JSX.Element {
 
 const earlierMax = 30;
 
-/** Read again only when a rollout began or ended: the daemon describes each of them again. */
+/** Read again only when a rollout starts or ends, because the daemon computes all policies for it. */
 function Earlier(): JSX.Element | null {
   const [past, setPast] = useState<readonly Rollout[]>([]);
   const changes = rollouts.value.map(({ id, endedAt }) => `${id} ${endedAt}`).join();
   useEffect(() => {
     call('listRollouts', { query: { limit: earlierMax } }).then(
       (page) => setPast(page.rollouts.filter(({ endedAt }) => endedAt !== null)),
-      // The connection's state says that the daemon is away.
+      // The state of the connection shows that the daemon is unavailable.
       () => {},
     );
   }, [changes]);

@@ -11,7 +11,7 @@ import { Lines } from '../verbs/verb-dialogs.tsx';
 
 type Policy = Policies['policies'][number];
 
-/** The last scan of each policy, and rollouts whose policy is gone. */
+/** The last scan of each policy, and rollouts without a policy in the config. */
 export function PolicyScans({
   policies: scans,
 }: {
@@ -77,7 +77,7 @@ function ScanRow({ policy, lastScan, nextScanAt, config }: Policy): JSX.Element 
   );
 }
 
-/** Starts a rollout of a policy: of the plan that the dialog shows, or none (P15). */
+/** Starts a rollout with exactly the plan that the dialog shows (P15). */
 function askStart(policy: string): void {
   const preview = signal<AnswerOf<'previewStart'> | undefined>(undefined);
   const Plan = () =>
@@ -112,7 +112,7 @@ function planLines(preview: AnswerOf<'previewStart'>): readonly (string | null)[
   ];
 }
 
-/** Reads the config file again, once it is shown what that would change. */
+/** Reads the config file again, after it has shown the changes. */
 function askReload(): void {
   const preview = signal<AnswerOf<'previewReload'> | undefined>(undefined);
   const Changes = () => (

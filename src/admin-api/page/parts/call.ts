@@ -5,7 +5,7 @@ import type { RolloutStatusBody } from '../../../contract/admin/rollout-status.t
 import type { RolloutVerbName } from '../../../contract/admin/status-parts.ts';
 import { encodeTarget, type TargetValues } from '../../../http/request-target.ts';
 
-/** What the page calls things that the contract types. */
+/** Names of the contract's types in the page. */
 export type Rollout = RolloutStatusBody;
 export type RolloutEvent = RolloutEventBody;
 export type Wave = Rollout['waves'][number];
@@ -22,7 +22,7 @@ type OperationName = Operation['name'];
 type OperationCalled<Name> = Extract<Operation, { readonly name: Name }>;
 export type AnswerOf<Name extends OperationName> = z.output<OperationCalled<Name>['answer']['body']>;
 
-/** Who asks is for the daemon to say. */
+/** The daemon determines the caller. */
 type WithoutBy<Body> = Body extends unknown ? Omit<Body, 'by'> : never;
 export type BodyOf<Name extends OperationName> = WithoutBy<
   z.output<NonNullable<OperationCalled<Name>['body']>>
@@ -34,7 +34,7 @@ interface CallInput<Name extends OperationName> {
   readonly body?: BodyOf<Name>;
 }
 
-/** Method and path of every operation. The build puts it here, from the contract: the schemas would be too large. */
+/** Method and path of every operation. The build takes them from the contract, whose schemas would be too large here. */
 declare const operationRoutes: Readonly<
   Record<OperationName, { readonly method: string; readonly path: string }>
 >;
@@ -56,7 +56,7 @@ const slowReads: readonly OperationName[] = ['previewStart'];
 
 const tokenKey = 'upwave.token';
 
-/** The token of this tab; it is kept nowhere else. */
+/** The token of this tab. It is stored nowhere else. */
 export const token = {
   isKnown: () => sessionStorage.getItem(tokenKey) !== null,
   headers: (): Readonly<Record<string, string>> => {
@@ -67,7 +67,7 @@ export const token = {
   forget: () => sessionStorage.removeItem(tokenKey),
 };
 
-/** Where a path of our own API is. */
+/** The URL of a path of the admin API. */
 export function apiUrl(path: string): string {
   return `${document.documentElement.dataset['api'] ?? ''}${path}`;
 }
@@ -94,7 +94,7 @@ export async function call<Name extends OperationName>(
   throw await refusalOf(response);
 }
 
-/** What the daemon said of a request that it did not do. */
+/** The daemon's reason for refusing a request. */
 export async function refusalOf(response: Response): Promise<RefusedError> {
   const refusal: { readonly message?: string } = await response.json().catch(() => ({}));
   return new RefusedError(response.status, refusal.message ?? `HTTP ${response.status}`);

@@ -3,27 +3,27 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { me } from './live.ts';
 
-/** What a person is asked before anything is sent. Its numbers are those of the moment in which it was opened. */
+/** A question before anything is sent. Its numbers are those of the moment in which it was opened. */
 export interface Question {
   readonly title: string;
-  /** What is sent; also the text of the button. */
+  /** The action; also the text of the button. */
   readonly label: string;
   readonly isStopping?: boolean;
   readonly content: ComponentChildren;
-  /** Has to be typed where it can't be undone. */
+  /** A text to type before an action that cannot be undone. */
   readonly typed?: string;
-  /** Reads what has to be shown before anything can be sent. */
+  /** Reads the preview that has to be shown before anything can be sent. */
   readonly prepare?: () => Promise<void>;
-  /** Why it is no longer what was asked; empty while it is. Read again with every update of the page. */
+  /** Why the question is outdated; empty while it is current. Computed again at every update of the page. */
   readonly outdated?: () => string;
   /**
-   * Called with the reason. What it throws is shown, and the person may try again. The dialog closes, unless there is a
-   * text to read: what came of it.
+   * Called with the reason. An error is shown, and the person may try again. The dialog closes, unless the result is a text
+   * to read.
    */
   readonly send: (reason: string) => Promise<unknown>;
 }
 
-/** `number`: one after the other, also where the same is asked again. */
+/** `number`: grows with each dialog, even where the same question is asked again. */
 const asked = signal<{ readonly question: Question; readonly number: number } | undefined>(undefined);
 let asks = 0;
 
@@ -32,12 +32,12 @@ export function ask(question: Question): void {
   asked.value = { question, number: asks };
 }
 
-/** The dialog that is open, if one is. Updates of the page leave it as it is. */
+/** The open dialog, if any. Updates of the page leave it as it is. */
 export function OpenDialog(): JSX.Element | null {
   const open = asked.value;
   if (open === undefined) return null;
   const { question, number } = open;
-  // The event of a dialog that closed comes later: the next one may be open by then.
+  // The close event arrives later, when the next dialog may be open already.
   const onClosed = () => {
     if (asked.value === open) asked.value = undefined;
   };
@@ -45,10 +45,10 @@ export function OpenDialog(): JSX.Element | null {
   return <Dialog key={number} {...shown} onClosed={onClosed} />;
 }
 
-/** A viewer learns what a button would do, and that it is not for them. */
+/** A viewer sees what a button would do, and that only an operator may use it. */
 function forOperators({ prepare, typed: _name, ...question }: Question): Question {
   const who = me.value.name === null ? 'You are' : `${me.value.name}, you are`;
-  // What costs requests to the service is read for operators alone.
+  // A preview costs requests to the service, so only operators get one.
   const content = prepare === undefined ? question.content : <p>An operator sees here what it would do.</p>;
   return {
     ...question,
@@ -89,7 +89,7 @@ function Dialog({
       otherwise();
     }
   };
-  // Before the next key: it belongs to the dialog already.
+  // Focus moves before the next key, which belongs to the dialog.
   useLayoutEffect(() => {
     element.current?.showModal();
     if (prepare === undefined) return;

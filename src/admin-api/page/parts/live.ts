@@ -12,7 +12,7 @@ import {
   token,
 } from './call.ts';
 
-/** How the page stands with the daemon. While it is away, what was shown last stays. */
+/** The connection of the page to the daemon. During an outage the last state stays visible. */
 export type Connection =
   | { readonly kind: 'loading' }
   | { readonly kind: 'live'; readonly by: 'stream' | 'polling' }
@@ -23,14 +23,14 @@ export const connection = signal<Connection>({ kind: 'loading' });
 export const rollouts = signal<readonly Rollout[]>([]);
 export const policies = signal<Policies | undefined>(undefined);
 export const holds = signal<Holds | undefined>(undefined);
-/** When the page last heard of the daemon. */
+/** When the last message of the daemon arrived. */
 export const heardAt = signal(0);
-/** Who the page asks as. */
+/** The caller that the page acts as. */
 export const me = signal<AnswerOf<'whoAmI'>>({ name: null, role: 'operator' });
 export const isStale = computed(() => connection.value.kind === 'away');
 
 const pollMs = 3_000;
-/** A stream says at least a ping every 15 s; one that a proxy keeps back says nothing. */
+/** A stream sends at least a ping every 15 s. A silent stream is buffered by a proxy. */
 const silenceMs = 20_000;
 const firstWordMs = 6_000;
 /** How long the page polls before it tries the stream again. */
@@ -51,7 +51,7 @@ export async function follow(): Promise<void> {
 
 let wakeSignIn: (() => void) | undefined;
 
-/** Keeps the token of this tab, and asks with it. */
+/** Stores the token of this tab, and connects with it. */
 export function keepToken(text: string): void {
   token.keep(text);
   wakeSignIn?.();
@@ -62,7 +62,7 @@ export function signOut(): void {
   location.reload();
 }
 
-/** Takes the status that a verb answered, before the daemon sends it. */
+/** Shows the status from the answer of a verb, before the stream brings it. */
 export function tookPlace(changed: Rollout): void {
   rollouts.value = rollouts.value.map((each) => (each.id === changed.id ? changed : each));
 }
@@ -96,7 +96,7 @@ async function pollForAWhile(): Promise<void> {
       } catch (error) {
         if (isSignedOut(error)) return signIn(error);
         away(error instanceof RefusedError ? error.message : 'The daemon does not answer.');
-        // It was away: a stream may be had again as soon as it is back.
+        // After an outage a stream may be possible again at once.
         if (polled > 0 && !(error instanceof RefusedError)) return pause(pollMs);
       }
     }
@@ -120,7 +120,7 @@ function away(why: string): void {
   connection.value = { kind: 'away', since, why };
 }
 
-/** Reads the stream until it ends, and again. @throws when there is none, or it falls silent */
+/** Reads the stream until it ends, and opens it again. @throws when there is none, or it becomes silent */
 async function readStream(): Promise<void> {
   const silence = new AbortController();
   const headers = { accept: 'text/event-stream', ...token.headers() };
@@ -145,7 +145,7 @@ async function readStream(): Promise<void> {
   }
 }
 
-/** What the stream says: the parts of the state that have changed. */
+/** A message of the stream: the parts of the state that have changed. */
 interface StreamMessages {
   readonly rollouts: { readonly ids: readonly string[]; readonly changed: readonly Rollout[] };
   readonly policies: Policies;

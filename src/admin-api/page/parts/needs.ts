@@ -4,7 +4,7 @@ import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
 import { span, timeWords } from './time.tsx';
 
-/** What needs a person comes first, then what waits for the service, then what is running, then what has ended. */
+/** Order: rollouts that need a person, then those that wait for the service, then running ones, then ended ones. */
 export function byNeed(a: Rollout | undefined, b: Rollout | undefined): number {
   return rankOf(a) - rankOf(b);
 }
@@ -30,9 +30,9 @@ export function needWords(rollout: Rollout): string {
     case 'held':
       return `Held. ${sentence(reason)} Check the cause, then ${waysOn(rollout)}.`;
     case 'paused':
-      return `Paused. ${sentence(reason)} Resume it to go on.`;
+      return `Paused. ${sentence(reason)} Resume it to continue.`;
     case 'newerVersion':
-      return 'A newer upwave has written it. Upgrade this daemon.';
+      return 'A newer upwave wrote it. Upgrade this daemon.';
     case 'otherAccount':
       return 'It belongs to another account. Check the access id in the config.';
     case 'waitsForService':
@@ -55,17 +55,17 @@ function waysOn({ verbs, buildHold }: Rollout): string {
   return ways.length === 0 ? last : `${ways.join(', ')} or ${last}`;
 }
 
-/** Of a rollout that goes on by itself, but for the part that a person has to settle. */
+/** The sentence for a rollout that continues, except for a part that a person has to settle. */
 function ongoingWords({ headline, blockers, reason, rollbackId }: Rollout): string {
   const [first] = blockers;
   if (headline.needsPerson) return `Its rollback ${rollbackId ?? ''} has stopped and waits for you.`;
   const settled = blockers.find(({ kind }) => kind === 'recordsUnreadable' || kind === 'stratumHeld');
-  if (settled !== undefined) return `${sentence(settled.reason)} The rest goes on.`;
+  if (settled !== undefined) return `${sentence(settled.reason)} The rest continues.`;
   if (headline.kind !== 'running') return `Needs nothing. ${sentence(first?.reason ?? reason)}`;
   return first === undefined ? 'Needs nothing.' : `Needs nothing. ${sentence(first.reason)}`;
 }
 
-/** The wave that a person wants to hear of: the first that has not passed, or else the last. */
+/** The wave to name: the first that has not passed, else the last. */
 export function currentWave({
   waves,
 }: Rollout): { readonly wave: Wave; readonly number: number } | undefined {
@@ -75,7 +75,7 @@ export function currentWave({
   return wave === undefined ? undefined : { wave, number };
 }
 
-/** When it ends, as far as that is known. */
+/** When the rollout ends, as far as that is known. */
 export function etaWords(rollout: Rollout): string {
   const { eta, endedAt } = rollout;
   if (endedAt !== null) return `ended ${timeWords(endedAt)}`;
@@ -92,7 +92,7 @@ export function etaWords(rollout: Rollout): string {
   }
 }
 
-/** For the tab's title: of the rollout that needs a person, or else the newest. */
+/** The title of the tab: that of the rollout that needs a person, else of the newest. */
 export function titleOf(all: readonly Rollout[]): string {
   const first = all.find(({ headline }) => headline.needsPerson) ?? all[0];
   if (first === undefined) return 'upwave';

@@ -2,8 +2,8 @@ import { options } from 'preact';
 import { toPrintable } from '../../../base/safe-text.ts';
 
 /**
- * Names of collectors and messages come from machines. The framework makes text nodes and attributes of them, never
- * markup; here every one of them also loses the characters that hide, or turn the reading direction.
+ * Names of collectors and messages come from machines. The framework turns them into text nodes and attributes, never into
+ * markup. This hook also removes characters that are invisible, or change the reading direction.
  */
 export function showOnlyPrintable(): void {
   const before = options.vnode;

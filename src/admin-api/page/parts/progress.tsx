@@ -3,7 +3,7 @@ import type { Counts, UpgradeState } from './call.ts';
 import { linkTo } from './route.ts';
 import type { Tone } from './tones.tsx';
 
-/** States that a person takes for one. The name stands in links. */
+/** Groups of states that look alike to a person. Links contain the names. */
 export interface StateGroup {
   readonly name: string;
   readonly tone: Tone;
@@ -63,7 +63,7 @@ function describe(counts: Counts): string {
   return words.join(', ') || 'nothing yet';
 }
 
-/** What the colours of a bar mean, with their counts. Each leads to its collectors. */
+/** The legend of a bar, with counts. Each entry links to its collectors. */
 export function Key({ counts, rolloutId }: { counts: Counts; rolloutId: string }): JSX.Element {
   return (
     <ul class="key">

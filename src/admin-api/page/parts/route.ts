@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** What the page shows. Links in notifications and reports lead to these, so they stay as they are. */
+/** The routes of the page. Notifications and reports link to them, so they must not change. */
 export type Route =
   | { readonly view: 'overview' }
   | { readonly view: 'rollout'; readonly id: string }
@@ -30,7 +30,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A link that was cut or typed wrong: shown as it is.
+    // A truncated or mistyped link is shown as it is.
     return text;
   }
 }
@@ -49,7 +49,7 @@ export const linkTo = {
 
 export const route = signal<Route>(parseRoute(location.hash));
 
-/** Changes the address without a step in the browser's history: for filters while a person types. */
+/** Changes the address without a new entry in the browser's history, for filters while a person types. */
 export function replaceRoute(link: string): void {
   history.replaceState(null, '', link);
   route.value = parseRoute(location.hash);
@@ -61,8 +61,8 @@ export function followRoute(): void {
     route.value = parseRoute(location.hash);
     if (JSON.stringify(before) === JSON.stringify(route.value)) return;
     scrollTo(0, 0);
-    // The keyboard and a screen reader go on where the new view begins.
-    // The head stays in sight: it says whether what is shown is what is.
+    // Keyboard and screen reader continue at the start of the new view.
+    // The header stays visible, because it shows whether the page is live.
     document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
   });
 }

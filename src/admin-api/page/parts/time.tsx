@@ -17,8 +17,8 @@ export function timeWords(at: number, timeZone: string = ownZone): string {
 }
 
 /**
- * An instant in the viewer's zone, and in the policy's where the two clocks differ and a zone is given.
- * The exact instant is its title.
+ * An instant in the viewer's time zone, and also in the given zone of the policy where the two differ.
+ * The tooltip has the exact instant.
  */
 export function Time({ at, zone }: { readonly at: number; readonly zone?: string | undefined }): JSX.Element {
   const own = timeWords(at);

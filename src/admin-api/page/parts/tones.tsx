@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { stateWords } from '../../../rollout/messages/sentences.ts';
 
-/** How something looks: the style has a colour for each. */
+/** Tones. The style sheet has a colour for each. */
 export type Tone = 'good' | 'busy' | 'late' | 'bad' | 'rest';
 
-/** States of rollouts, waves, upgrades and gates, headlines, and the last words of events. */
+/** Tones of states of rollouts, waves, upgrades and gates, of headlines, and of the last parts of event names. */
 const tones: Readonly<Record<Exclude<Tone, 'rest'>, readonly string[]>> = {
   good: ['succeeded', 'passed', 'pass', 'trusted', 'released'],
   busy: [

@@ -8,7 +8,7 @@ type Sample = Gate['samples'][number];
 const [width, height, edge] = [160, 32, 3];
 const tones = { met: 'good', missed: 'bad', hold: 'bad', error: 'late' } as const;
 
-/** What one gate answered over time: its values beside their limit, or a tick for each answer without a value. */
+/** The answers of one gate over time: its values beside the limit, or a tick for each answer without a value. */
 export function GateTrend({ gate }: { readonly gate: Gate }): JSX.Element | null {
   const { samples, expect } = gate;
   const [first, last] = [samples[0], samples.at(-1)];

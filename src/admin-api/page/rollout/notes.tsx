@@ -6,7 +6,7 @@ import { askRelease } from '../verbs/held.tsx';
 
 const saidAbove: readonly string[] = ['waveApproval', 'planApproval', 'held', 'paused'];
 
-/** Why it does not go on, and what an operator has to release. */
+/** Why the rollout does not continue, and what an operator has to release. */
 export function Notes({
   rollout,
   zone,
@@ -15,7 +15,7 @@ export function Notes({
   readonly zone: string | undefined;
 }): JSX.Element {
   const { headline, api, buildHold, strata, drift } = rollout;
-  // The headline has said these.
+  // The headline shows these already.
   const blockers = rollout.blockers.filter(({ kind }) => !saidAbove.includes(kind));
   const outage = api?.outage ?? null;
   return (
@@ -52,7 +52,7 @@ export function Notes({
   );
 }
 
-// A build that is bad for an operating system holds a stratum for each of its versions.
+// A build that is bad for an operating system holds one stratum for each version of that system.
 const heldShownMax = 2;
 
 function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }): JSX.Element {

@@ -20,9 +20,9 @@ export function OverTime({
     { name: 'in flight', tone: 'busy', counts: points.map(({ inFlight }) => inFlight) },
   ];
   const highest = Math.max(...points.map(({ succeeded, failed, inFlight }) => succeeded + failed + inFlight));
-  // Nothing has started: an empty plot says nothing.
+  // Before the first start, the plot would be empty.
   if (highest === 0) return null;
-  // A wave of a hundred would not be seen beside a fleet of ten thousand.
+  // A wave of a hundred would be invisible beside a fleet of ten thousand.
   const top = highest * 3 > rollout.planned ? rollout.planned : Math.ceil(highest * 1.15);
   return (
     <section class="card" aria-labelledby="over-time">

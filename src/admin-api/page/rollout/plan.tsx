@@ -5,7 +5,7 @@ import { etaWords } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
 import { span, Time, TimeAfter } from '../parts/time.tsx';
 
-/** The frozen plan: its figures, and who is left out. */
+/** The frozen plan: its figures, and the collectors left out. */
 export function Plan({ rollout }: { readonly rollout: Rollout }): JSX.Element {
   const { planned, leftOut, window, api, strata, rollbackOf, rollbackId, leftBehind, counts } = rollout;
   const out = leftOut.toSorted((a, b) => b.count - a.count);

@@ -19,7 +19,7 @@ import { Waves } from './waves.tsx';
 const eventsShown = 30;
 const readAgainMs = 10_000;
 
-/** One rollout: what to do now, how far it is, what went wrong, and what happened. */
+/** One rollout: what to do now, its progress, its failures and its events. */
 export function RolloutView({ id }: { readonly id: string }): JSX.Element {
   const known = rollouts.value.find((each) => each.id === id);
   const { past, course, events, problem } = useDetails(id, known === undefined);
@@ -70,7 +70,7 @@ interface Details {
   readonly problem: string;
 }
 
-/** What the stream does not bring: read when the view opens, and again while it is open. */
+/** Data that the stream does not carry: read when the view opens, and again while it is open. */
 function useDetails(id: string, isPast: boolean): Details {
   const [details, setDetails] = useState<Details>({
     past: undefined,
@@ -91,7 +91,7 @@ function useDetails(id: string, isPast: boolean): Details {
         ]);
         if (isOpen) setDetails({ past, course, events, problem: '' });
       } catch (error) {
-        // What was read before stays.
+        // The data read before stays.
         if (isOpen)
           setDetails((before) => ({ ...before, problem: error instanceof Error ? error.message : '' }));
       }

@@ -8,7 +8,7 @@ const formats = {
 } as const;
 type Format = keyof typeof formats;
 
-/** The report as a file, for a change ticket. It is asked for with the token of this tab, so a link would not do. */
+/** Saves the report as a file, for a change ticket. A link cannot do this, because the request needs the tab's token. */
 export function SaveReport({ id }: { readonly id: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   const save = (format: Format): void => {

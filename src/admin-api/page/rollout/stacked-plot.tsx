@@ -4,9 +4,9 @@ import { timeWords } from '../parts/time.tsx';
 export interface Layer {
   readonly name: string;
   readonly tone: 'good' | 'bad' | 'busy' | 'rest';
-  /** Of its tone: it distinguishes alike ones. */
+  /** The shade of its tone, to distinguish series of one tone. */
   readonly opacity?: number;
-  /** One for each instant. */
+  /** One value for each instant. */
   readonly counts: readonly number[];
 }
 
@@ -14,7 +14,7 @@ interface StackedPlotProps {
   readonly instants: readonly number[];
   /** From the ground up. */
   readonly layers: readonly Layer[];
-  /** What the highest point of the plot stands for. */
+  /** The value at the top of the plot. */
   readonly top: number;
   /** The same in words. */
   readonly label: string;

@@ -11,8 +11,8 @@ const ticks = [0, 0.25, 0.5, 0.75, 1];
 const minuteMs = 60_000;
 
 /**
- * The waves on one axis of time: when each was open and when it soaked, closed windows and freezes behind them, the
- * present, and when the end is expected. The list below says the same in words.
+ * The waves on one time axis: when each was open and when it soaked, with closed windows and freezes behind them, the
+ * present, and the expected end. The list below has the same in words.
  */
 export function Timeline({
   rollout,

@@ -32,7 +32,7 @@ export function Waves({
 interface WaveRowProps {
   readonly wave: Wave;
   readonly rollout: Rollout;
-  /** What its gates answered over time. */
+  /** The answers of its gates over time. */
   readonly trends: Course['gates'];
 }
 

@@ -6,10 +6,10 @@ import { ByWhom } from '../parts/time.tsx';
 
 // More collectors than this are counted, not named.
 const heldMax = 50;
-// A build that is bad for an operating system holds a stratum for each of its versions.
+// A build that is bad for an operating system holds one stratum for each version of that system.
 const strataOpenMax = 3;
 
-/** Everything that is held until a person releases it. */
+/** Everything that is held until an operator releases it. */
 export function HeldThings({ holds }: { readonly holds: Holds | undefined }): JSX.Element | null {
   if (holds === undefined) return null;
   const { builds, collectors, strata } = holds;
@@ -78,7 +78,7 @@ function HeldRow({ what, subject, link, held: { reason, by, at } }: HeldRowProps
   );
 }
 
-/** @param then what is read again when it is done */
+/** @param then reads the page's data again after the call */
 export function askHold(subject: string, what: string, then?: () => void): void {
   ask({
     title: `Hold ${what}`,

@@ -36,7 +36,7 @@ export function RepairLines(props: {
       )}
       {option(
         'withdraw',
-        'nothing of it runs, as you know. The collector leaves the rollout and its slot is free.',
+        'only if you know that its upgrade is not running. The collector leaves the rollout and its slot is free.',
       )}
     </>
   );

@@ -10,12 +10,12 @@ import { counted } from '../parts/tones.tsx';
 import { RepairLines, repairChoice } from './repair.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
-/** What a person may ask for: the verbs of the API, and `repair`, which is legal while a record is unreadable. */
+/** The actions of a person: the verbs of the API, and `repair`, which is legal while a record is unreadable. */
 type Choice = Verb | 'repair';
 
 const stopping: readonly Choice[] = ['abort', 'rollback'];
 
-/** Buttons for what is legal now; which verbs these are, the daemon says. The one that is due stands first. */
+/** Buttons for the legal verbs, as the daemon lists them. The one that is due comes first. */
 export function VerbButtons({ rollout }: { readonly rollout: Rollout }): JSX.Element {
   const due = dueVerb(rollout);
   const others = choicesOf(rollout).filter((each) => each !== due);
@@ -36,7 +36,7 @@ export function VerbButtons({ rollout }: { readonly rollout: Rollout }): JSX.Ele
   );
 }
 
-/** What a person has to do for the rollout to go on. */
+/** The action that the rollout needs in order to continue. */
 export function dueVerb(rollout: Rollout): Choice | undefined {
   const choices = choicesOf(rollout);
   if (!rollout.headline.needsPerson) return undefined;
@@ -88,13 +88,13 @@ export function askVerb(choice: Choice, rollout: Rollout): void {
   });
 }
 
-/** Somebody else was faster, or the rollout went on: what is shown is no longer what would be asked. */
+/** Why the dialog is outdated: somebody else acted, or the rollout continued. */
 function outdatedWords(choice: Choice, before: Rollout): string {
   const now = rollouts.value.find(({ id }) => id === before.id);
   if (now === undefined) return '';
   const isLegal = choicesOf(now).includes(choice);
   if (isLegal && (choice === 'retry' || labelOf(choice, now) === labelOf(choice, before))) return '';
-  return `Somebody else acted, or the rollout went on. It is now: ${now.reason}. Go back to see what can be done.`;
+  return `Somebody else acted, or the rollout continued. It is now: ${now.reason}. Go back to see what can be done.`;
 }
 
 interface Deed {
@@ -118,7 +118,7 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
   }),
   resume: (rollout) => ({
     consequences: [
-      `${counted(waiting(rollout), 'collector')} go on, ${rollout.concurrency} at a time.`,
+      `${counted(waiting(rollout), 'collector')} continue, ${rollout.concurrency} at a time.`,
       ...rollout.waves
         .filter(({ state, failures }) => state !== 'passed' && failures > 0)
         .map(
@@ -142,7 +142,7 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
             {span(wave.soakEndsAt - Date.now())}.
           </>
         ) : null,
-        `Its ${counted(wave?.counts.succeeded ?? 0, 'upgraded collector')} are not watched any longer. Its gates are still judged.`,
+        `Its ${counted(wave?.counts.succeeded ?? 0, 'upgraded collector')} are no longer watched. Its gates are still checked.`,
       ],
       send: (reason) =>
         call('skipRolloutSoak', { params: { id: rollout.id }, body: { reason, wave: wave?.name ?? '' } }),
@@ -175,7 +175,7 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
     ];
     return {
       consequences: [
-        `${counted(failed, 'failed collector')} get another turn, each with new attempts.`,
+        `${counted(failed, 'failed collector')} are upgraded again, each with new attempts.`,
         'Failures of these upgrades no longer count until they fail again.',
       ],
       form: (
@@ -213,7 +213,7 @@ function planApproval(rollout: Rollout): Deed {
   const { drift, planHash, planned, targetBuild, waves } = rollout;
   return {
     consequences: [
-      drift === null ? null : `The fleet moved since plan ${drift.from} was shown: ${drift.words}.`,
+      drift === null ? null : `The fleet has changed since plan ${drift.from} was shown: ${drift.words}.`,
       `Plan ${planHash}: ${counted(planned, 'collector')} go to ${targetBuild}.`,
       `Waves: ${waves.map(({ name, size }) => `${name} ${size}`).join(', ')}.`,
       windowLine(rollout),
@@ -263,7 +263,7 @@ function windowLine({ window }: Rollout): string | null {
     : `The window is closed now (${window.reason}); it starts when it opens.`;
 }
 
-/** Undefined where the status was read before or after the verbs, and none is so: the daemon then refuses. */
+/** undefined where the status and the verbs were read at different times, and no wave has this state: the daemon refuses. */
 function waveThatIs(state: Wave['state'], rollout: Rollout): Wave | undefined {
   return rollout.waves.find((wave) => wave.state === state);
 }

@@ -19,20 +19,20 @@ describe('makeAdminClient', () => {
     expect(await clientOf(`${api.url}/`).listRollouts()).toHaveLength(2);
   });
 
-  it('tells a wrong token, and shows it nowhere', async () => {
+  it('reports a wrong token, and shows it nowhere', async () => {
     const { client } = await setUp({ token: 'open-sesame' }, 'close-sesame');
     const error = await client.listRollouts().catch((thrown: Error) => thrown);
     expect(error).toMatchObject({ kind: 'unauthorized', message: 'the token is wrong' });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('sesame');
   });
 
-  it('tells a bug of the daemon', async () => {
+  it('reports a bug of the daemon', async () => {
     const { client, operations } = await setUp();
     operations.breakWith(new Error('a bug'));
     await expect(client.listRollouts()).rejects.toMatchObject({ kind: 'failed' });
   });
 
-  it('tells that nobody answers', async () => {
+  it('reports that no daemon answers', async () => {
     const nobody = 'http://127.0.0.1:1';
     await expect(clientOf(nobody).listRollouts()).rejects.toMatchObject({
       kind: 'unreachable',
@@ -41,11 +41,11 @@ describe('makeAdminClient', () => {
   });
 
   it.each([
-    ['JSON of another form', 200, 'application/json', '{"rollouts":[{"id":7}]}', /: it is another version/],
+    ['JSON of another form', 200, 'application/json', '{"rollouts":[{"id":7}]}', /: it has another version/],
     ['a page', 200, 'text/html', '<h1>hello</h1>', /./],
     ['a page of an unknown path', 404, 'text/html', '<h1>hello</h1>', /./],
     ['a page of an error', 500, 'text/html', '<h1>hello</h1>', /./],
-  ])('tells that something else answers there, with %s', async (_what, status, type, body, words) => {
+  ])('reports that another program answers, with %s', async (_what, status, type, body, words) => {
     const page: Script = (_request, r) => sendText(r, status, body, { 'content-type': type });
     const other = ending(await startScriptedServer(page));
     await expect(clientOf(other.url).listRollouts()).rejects.toMatchObject({

@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     return { status, ...served, page: await open(`${served.url}/#/rollouts/${status.id}`) };
   };
 
-  it('shows every policy with what it needs, and what needs a person first', async () => {
+  it('shows every policy with what it needs, those that need a person first', async () => {
     const { url } = await serve(worldRollouts);
     const page = await open(url);
     await expect
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.title()).toBe('needs approval 14 %, 11 failed · upwave');
   });
 
-  it('says what needs a person while the rest goes on, and never that nothing is needed then (P16)', async () => {
+  it('shows what needs a person while the rest continues, and never "Nothing needs you" then (P16)', async () => {
     const of = (id: string, changes: Parameters<typeof aRolloutStatus>[0] = {}) =>
       aRolloutStatus({ id: `${id}-20260302-1`, policy: id, ...changes });
     const soaks = { kind: 'soak', reason: 'wave canary soaks', until: null } as const;
@@ -135,8 +135,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
         .locator('.need')
         .textContent();
     expect(await needOf('well')).toBe('Needs nothing. Wave canary soaks.');
-    expect(await needOf('corrupt')).toBe('A record is unreadable. The rest goes on.');
-    expect(await needOf('held')).toBe('Stratum AIX is held. The rest goes on.');
+    expect(await needOf('corrupt')).toBe('A record is unreadable. The rest continues.');
+    expect(await needOf('held')).toBe('Stratum AIX is held. The rest continues.');
     expect(await needOf('taken')).toBe('Its rollback taken-20260302-2 has stopped and waits for you.');
   });
 
@@ -219,7 +219,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(operations.requests).toHaveLength(asked.length);
   });
 
-  it('says first what keeps the daemon from its work, or from saying so', async () => {
+  it('shows first what keeps the daemon from working, or from reporting', async () => {
     const { operations, url } = await serve(worldRollouts);
     operations.standAt({
       ...{ policies: [], orphans: [], configProblem: 'line 3: no waves', notReady: 'Redis evicts keys.' },
@@ -229,7 +229,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await expect
       .poll(() => page.getByRole('alert').allTextContents())
       .toEqual([
-        'The daemon does no work. Redis evicts keys.',
+        'The daemon cannot work. Redis evicts keys.',
         'The config file has errors. The daemon uses the last valid config. line 3: no waves',
         'Notifications fail: slack: HTTP 410',
       ]);
@@ -294,7 +294,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.getByRole('dialog').getByRole('button', { name: 'reload' }).isDisabled()).toBe(true);
   });
 
-  it('says why a verb was refused, and keeps the dialog', async () => {
+  it('shows why a verb was refused, and keeps the dialog', async () => {
     const ended = { state: 'succeeded', endedAt: Date.now(), verbs: ['pause'] } as const;
     const { page } = await openRollout(ended);
     await page.getByRole('button', { name: 'pause' }).click();
@@ -312,7 +312,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.getByLabel('Reason').inputValue()).toBe('half a reason');
   });
 
-  it('lets one of two people act, and tells the other what was done', async () => {
+  it('lets one of two people act, and shows the other what was done', async () => {
     const { operations, page, url, status } = await openRollout({ waves: waits, verbs: ['approve'] });
     const other = await open(`${url}/#/rollouts/${status.id}`);
     for (const each of [page, other])
@@ -322,7 +322,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await other.getByRole('dialog').getByRole('button', { name: 'approve' }).isDisabled()).toBe(true);
   });
 
-  it('keeps the last state, greyed and with since when, while the daemon is away, and goes on when it is back', async () => {
+  it('keeps the last state, greyed and with its age, during an outage of the daemon, and continues after it', async () => {
     const { operations, url, api, status } = await openRollout();
     const page = ending(await browser.newPage());
     await page.clock.install();
@@ -362,7 +362,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await inTime(page, () => page.getByRole('link', { name: '8 succeeded' }).isVisible());
   });
 
-  it('asks for a token where one is set, keeps it for this tab, and says when it is wrong', async () => {
+  it('asks for a token where one is set, keeps it for this tab, and reports a wrong one', async () => {
     const { url } = await serve(worldRollouts, { token: 'open-sesame-1234' });
     const page = await open(url);
     await page.getByLabel('Token').fill('wrong');
@@ -377,7 +377,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByLabel('Token').waitFor();
   });
 
-  it('shows a viewer what a verb would do, and says that it is not for them', async () => {
+  it('shows a viewer what a verb would do, and that only an operator may run it', async () => {
     const token = 'token-of-mia-0123456789';
     const { url } = await serve(worldRollouts, { tokens: [{ name: 'mia', role: 'viewer', token }] });
     const page = await open(url);
@@ -395,7 +395,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('An operator sees here what it would do.').waitFor();
   });
 
-  it('searches 100,000 collectors, and draws only those in sight', async () => {
+  it('searches 100,000 collectors, and draws only the visible ones', async () => {
     const { url } = await serve(worldRollouts, {}, 100_000);
     const page = await open(`${url}/#/rollouts/${waiting}/collectors`);
     await page.getByText('100,000 collectors').waitFor();
@@ -459,7 +459,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     },
   );
 
-  it('is under 150 kB in all, and asks nobody but its own daemon', async () => {
+  it('is under 150 kB in all, and sends requests only to its own daemon', async () => {
     const { url } = await serve([running ?? aRolloutStatus()]);
     const page = ending(await browser.newPage());
     const hosts = new Set<string>();

@@ -62,13 +62,13 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
     expect(written.map((path) => existsSync(path))).toEqual([true, true]);
   });
 
-  it('writes nothing after Ctrl-C at the key, and says so', async (test) => {
+  it('writes nothing after Ctrl-C at the key, and reports that', async (test) => {
     const { baseUrl, init, answer, written } = await atTerminal(test);
     await answer('Base URL', `${baseUrl}\r`);
     await answer('Access id: ', 'anid\r');
     await answer('Access key', 'ake\u0003');
     const { code, out } = await init.ended;
-    expect(out).toContain('upwave: nothing is written');
+    expect(out).toContain('upwave: no file was written');
     expect(out).not.toContain('ake');
     expect(code).toBe(2);
     expect(written.map((path) => existsSync(path))).toEqual([false, false]);

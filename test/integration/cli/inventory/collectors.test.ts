@@ -50,14 +50,14 @@ describe('a command on collectors and sources', () => {
     ['collectors list --offline-days 0', /at least 1 day/],
     ['collectors list --offline-days 3 --filter dead', /cannot be used with/],
     ['collectors list --match /(/', /--match is not a regular expression .* missing closing/],
-    ['collectors create', /state the fields: --from FILE, or --set name=value/],
+    ['collectors create', /no fields given: use --from FILE, or --set name=value/],
     ['collectors create --from /no/such/file', /no such file/],
     ['collectors create --set name', /write name=value/],
     ['collectors update 1 --set alive=false', /alive can't be set: .*fields to set: name, desc/],
     ['collectors update 1 --set name=x --set catgeory=x', /did you mean "category"\?/],
-    ['collectors delete-offline --days 300', /nobody can be asked here: add --yes/],
+    ['collectors delete-offline --days 300', /there is no terminal to ask at: add --yes/],
     ['collectors delete-offline --yes', /--days/],
-    ['sources create 1 --set nmae=x', /is "nmae" a slip of "name"\?/],
+    ['sources create 1 --set nmae=x', /is "nmae" a typo for "name"\?/],
   ])('as `%s` ends with 2 before anything is sent', async (line, says) => {
     const { upwave } = aCommand('http://127.0.0.1:9');
     const { code, err } = await upwave(line);
@@ -71,13 +71,13 @@ describe('a command on collectors and sources', () => {
     expectRefused(await upwave(`collectors create --from ${file}`), 2, says);
   });
 
-  it('ends with 4 where the service cannot be reached, and names the place', async () => {
+  it('ends with 4 where the service is unreachable, and names the address', async () => {
     const { desk } = aCommand('http://127.0.0.1:9/api');
     const says = /cannot reach the service at http:\/\/127\.0\.0\.1:9\/api/;
     expectRefused(await desk.run('builds'), 4, says);
   });
 
-  it('ends with 4 and other words where it answers something of no use', async () => {
+  it('ends with 4 and another message where the answer is unusable', async () => {
     const { desk } = await aScript((_request, response) => {
       response.writeHead(502, { 'content-type': 'text/html' });
       response.end('<html>Bad Gateway</html>');
@@ -88,7 +88,7 @@ describe('a command on collectors and sources', () => {
 });
 
 describe('upwave collectors list', () => {
-  it('shows every collector, or the part that is asked for', async () => {
+  it('shows every collector, or those that match', async () => {
     const setup = await aService();
     await create(setup, { name: 'web001.example.com', category: 'prod/web' });
     await create(setup, { name: 'web002.example.com' });
@@ -107,7 +107,7 @@ describe('upwave collectors list', () => {
     expect((await setup.upwave('collectors list --match nothing-like-it')).out).toBe('no collector\n');
   });
 
-  it('lets no name reach the terminal with what it would obey', async () => {
+  it('lets no control sequence in a name reach the terminal', async () => {
     const name = 'red\u001b[31m\u009b\u202eevil\u2066';
     const { upwave } = await aScript((_request, response) =>
       sendJson(response, 200, { collectors: [{ id: 1, name, category: 'a\nb' }] }),
@@ -124,7 +124,7 @@ describe('upwave collectors list', () => {
 });
 
 describe('upwave collectors show', () => {
-  it('finds one by its id or by any name, also one that the service cannot be asked for', async () => {
+  it('finds a collector by its id or by any name, also a name that no request can carry', async () => {
     const setup = await aService();
     for (const name of ['web 001.köln.example.com', 'Cloud/Dev/100% \\;', '4711']) {
       const id = await create(setup, { name });
@@ -160,7 +160,7 @@ describe('upwave collectors create', () => {
     });
   });
 
-  it('creates a copy from what `show --json` printed, with a field set anew', async () => {
+  it('creates a copy from the output of `show --json`, with one field changed', async () => {
     const setup = await aService();
     const id = await create(setup, { name: 'one', category: 'prod', ephemeral: false });
     const file = setup.desk.write('one.json', (await setup.upwave('collectors show one --json')).out);
@@ -207,7 +207,7 @@ describe('odd values of the service', () => {
     ['collectors list --offline-days 30', '2 entries', kept],
     ['builds', '2 entries', { builds: [{ version: '19.2-1', latest: false }] }],
     ['sources list 1', '1 entry', { sources: [{ id: 5, name: 'nginx', own: 1 }] }],
-  ])('cost `%s` themselves alone, which is said on stderr (P13)', async (line, entries, shown) => {
+  ])('cost `%s` only their own rows, which stderr reports (P13)', async (line, entries, shown) => {
     const { upwave } = await aScript(script);
     const { code, out, err } = await upwave(line, '--json');
     expect([code, err]).toEqual([
@@ -219,7 +219,7 @@ describe('odd values of the service', () => {
 });
 
 describe('upwave collectors update', () => {
-  it('sets what is named, keeps the rest, and shows the difference', async () => {
+  it('sets the named fields, keeps the others, and shows the difference', async () => {
     const setup = await aService();
     const kept = { description: 'first', someVendorField: { deep: [1] } };
     const id = await create(setup, {
@@ -260,11 +260,15 @@ describe('upwave collectors update', () => {
 });
 
 describe('upwave collectors delete', () => {
-  it('deletes one with --yes, and nothing where nobody can be asked', async () => {
+  it('deletes a collector with --yes, and nothing without a terminal to ask at', async () => {
     const setup = await aService();
     const id = await create(setup, { name: 'one' });
     const status = async () => (await setup.send(`/v1/collectors/${id}`)).status;
-    expectRefused(await setup.upwave('collectors delete one'), 2, /nobody can be asked here: add --yes/);
+    expectRefused(
+      await setup.upwave('collectors delete one'),
+      2,
+      /there is no terminal to ask at: add --yes/,
+    );
     expect(await status()).toBe(200);
     const done = await setup.upwave('collectors delete one --yes');
     expect(done).toMatchObject({ code: 0, out: `deleted collector ${id} one\n` });
@@ -272,7 +276,7 @@ describe('upwave collectors delete', () => {
     expect((await setup.upwave(`collectors delete ${id} --yes`)).code).toBe(2);
   });
 
-  it('begins the deletion of those that were away for long', async () => {
+  it('starts the deletion of collectors that have been offline for long', async () => {
     const setup = await aService({ fleet: { size: 30, shares: { dead: 1, ephemeral: 0 } } });
     setup.clock.advance(400 * 86_400_000);
     const offline = await setup.send('/v1/collectors/offline?aliveBeforeDays=300');
@@ -281,7 +285,7 @@ describe('upwave collectors delete', () => {
     const done = await setup.upwave('collectors delete-offline --days 300 --yes');
     expect(done.out).toMatch(new RegExp(`^deletion of ${length} collectors started; the service answers: `));
     const none = await setup.upwave('collectors delete-offline --days 9000 --yes');
-    expect(none.out).toBe('no collector was away for 9000 days\n');
+    expect(none.out).toBe('no collector has been offline for 9000 days\n');
     expect([done.code, none.code]).toEqual([0, 0]);
   });
 });

@@ -16,7 +16,7 @@ async function aConfig() {
 }
 
 describe('upwave notify test', () => {
-  it('sends a message to every receiver, and ends with 4 when one of them takes none', async () => {
+  it('sends a message to every receiver, and ends with 4 when one of them fails', async () => {
     const { receiver, call } = await aConfig();
     const { code, out } = await call('notify', 'test');
     expect({ code, out }).toEqual({ code: 4, out: 'good: sent\nbad: failed: answered 404\n' });
@@ -24,12 +24,12 @@ describe('upwave notify test', () => {
     expect(receiver.posts.map(({ body }) => body)).toEqual([message, message]);
   });
 
-  it('sends to one of them by its name, and names the nearest one where there is none', async () => {
+  it('sends to one receiver by its name, and suggests the nearest name for an unknown one', async () => {
     const { receiver, call } = await aConfig();
     const one = await call('notify', 'test', 'good', '--json');
     expect([one.code, JSON.parse(one.out)]).toEqual([0, { results: [{ receiver: 'good', kind: 'sent' }] }]);
     const none = await call('notify', 'test', 'godo');
-    expect([none.code, none.err]).toEqual([2, 'upwave: no receiver is called godo; did you mean good?\n']);
+    expect([none.code, none.err]).toEqual([2, 'upwave: there is no receiver godo; did you mean good?\n']);
     expect(receiver.posts).toHaveLength(1);
   });
 });

@@ -101,12 +101,12 @@ describe('upwave rehearse', () => {
     expect(await desk.call(...of, 'http://127.0.0.1:9')).toMatchObject({ code: 4 });
   });
 
-  it('says what it lacks, before anything is played', async (test) => {
+  it('reports missing inputs before anything is played', async (test) => {
     const desk = await aFleetDesk(test);
     const fleet = desk.write('fleet.json', { collectors: [] });
     const wrong = desk.write('wrong.yaml', 'collectors: many');
     const cases: ReadonlyArray<readonly [readonly string[], string]> = [
-      [['nope'], 'no policy is called nope; there are production'],
+      [['nope'], 'there is no policy nope; the config has production'],
       [['--fail-if', 'harmd.p95 > 5'], '"harmd" is not known; did you mean "harmed"?'],
       [['--fleet', fleet], 'a fleet from a file has no builds on offer; name the build with --build'],
       [['--fleet', wrong, '--build', '19.536-4'], 'is not a fleet; write one with'],

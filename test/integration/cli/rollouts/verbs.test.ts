@@ -84,7 +84,7 @@ describe('a verb', () => {
     ['retry --failed 2 --class timedOut', { verb: 'retry', failed: 2, failureClass: 'timedOut' }],
     ['approve --wave rest', { verb: 'approve', wave: 'rest' }],
     [`approve ${running} --plan abcd`, { verb: 'approve', planHash: 'abcd' }],
-  ] as const)('as `%s` is asked for with its reason, and shows what came of it', async (words, asked) => {
+  ] as const)('as `%s` is sent with its reason, and shows its result', async (words, asked) => {
     const { operations, upwave } = await setUp();
     const { code, out } = await upwave(...words.split(' '), '--reason', 'lunch');
     const by = expect.stringMatching(/./);
@@ -93,9 +93,9 @@ describe('a verb', () => {
     expect(code).toBe(exitCodes.done);
   });
 
-  it('as `repair` finds what it would settle before it asks, and asks nothing where it finds nothing', async () => {
+  it('as `repair` finds corrupt records before it asks, and does not ask where there are none', async () => {
     const none = await (await setUp()).upwave('repair', running);
-    const nothing = 'upwave: nothing to repair: no active record of it is corrupt\n';
+    const nothing = 'upwave: nothing to repair: none of its active records is corrupt\n';
     expect([none.code, none.err]).toEqual([exitCodes.heldOrNeedsAPerson, nothing]);
     const corrupt = [
       { collectorId: 7, collectorName: 'web-7', mayRun: true },
@@ -116,7 +116,7 @@ describe('a verb', () => {
     expect(operations.repairs).toMatchObject([{ rolloutId: running, settlement: 'watch' }]);
   });
 
-  it('shows what a rollback does before it asks (P15), as data too', async () => {
+  it('shows what a rollback does before it asks (P15), also as JSON', async () => {
     const { operations, upwave } = await setUp();
     const { code, out, err } = await upwave('rollback', 'production');
     expect(code).toBe(exitCodes.usageOrConfig);
@@ -167,7 +167,7 @@ describe('a verb', () => {
       { verb: 'retry', failed: 3 },
     ],
   ] as const)(
-    'a bare `%s` says what it would be for, and asks (P15)',
+    'a bare `%s` shows its target, and asks (P15)',
     async (name, changes, question, command, asked) => {
       const { operations, upwave, url } = await setUp(aRolloutStatus(changes));
       const { code, err } = await upwave(name);
@@ -192,25 +192,22 @@ describe('a verb', () => {
   );
 
   it.each([
-    ['approve', aRolloutStatus(), `nothing of ${running} waits for approval (running)`],
+    ['approve', aRolloutStatus(), `${running} does not wait for approval (running)`],
     ['resume', aRolloutStatus(), `${running} is running: it is neither held nor paused`],
-    ['skip-soak', aRolloutStatus(), `no wave of ${running} soaks now`],
+    ['skip-soak', aRolloutStatus(), `no wave of ${running} is soaking`],
     ['retry', aRolloutStatus(), `no collector of ${running} has failed`],
     [`pause ${running}`, aRolloutStatus(ended), 'it has ended: succeeded'],
     [`approve ${running} --wave rest`, aRolloutStatus(ended), 'it has ended: succeeded'],
-  ] as const)(
-    '%s ends with 3 where there is nothing that it could be for',
-    async (words, status, message) => {
-      const { upwave } = await setUp(status);
-      const { code, err } = await upwave(...words.split(' '));
-      expect([code, err]).toEqual([
-        exitCodes.heldOrNeedsAPerson,
-        expect.stringContaining(`upwave: ${message}`),
-      ]);
-    },
-  );
+  ] as const)('%s ends with 3 where it has no target', async (words, status, message) => {
+    const { upwave } = await setUp(status);
+    const { code, err } = await upwave(...words.split(' '));
+    expect([code, err]).toEqual([
+      exitCodes.heldOrNeedsAPerson,
+      expect.stringContaining(`upwave: ${message}`),
+    ]);
+  });
 
-  it('says what was approved, also when it was already', async () => {
+  it('reports what was approved, also when it was approved before', async () => {
     const waiting = await setUp(aRolloutStatus({ state: 'paused', waves: [rest] }));
     const approve = ['approve', '--wave', 'rest', '--json'];
     expect((await waiting.upwave(...approve)).err).toBe(`approved wave rest of ${running}\n`);
@@ -218,7 +215,7 @@ describe('a verb', () => {
     expect((await again.upwave(...approve)).err).toBe(`wave rest of ${running} was approved already\n`);
   });
 
-  it('is for the rollout that is named, and names one thing', async () => {
+  it('applies to the named rollout, and takes one target', async () => {
     const other = aRolloutStatus({ id: 'b', policy: 'test', state: 'awaitingApproval', planHash: 'abcd' });
     const { operations, upwave } = await setUp(aRolloutStatus(), other);
     const { err } = await upwave('approve', 'test', '--plan', 'abcd');
@@ -230,7 +227,7 @@ describe('a verb', () => {
 });
 
 describe('a hold', () => {
-  it('takes several things at once, and those that it can where it cannot hold all', async () => {
+  it('takes several subjects at once, and holds the possible ones where it cannot hold all', async () => {
     const { operations, upwave } = await setUp();
     const both = await upwave('hold', 'web-7', build);
     expect(operations.holdRequests.map(({ subject }) => subject)).toEqual(['web-7', build]);
@@ -244,7 +241,7 @@ describe('a hold', () => {
     expect((await upwave('hold', 'web-8')).code).toBe(exitCodes.unreachable);
   });
 
-  it('warns of a likely slip on stderr, and is done', async () => {
+  it('warns of a likely typo on stderr, and is done', async () => {
     const { upwave } = await setUp();
     const { code, out, err } = await upwave('hold', '19.455-22');
     expect([code, out]).toEqual([0, 'build 19.455-22: held\n']);
@@ -254,7 +251,7 @@ describe('a hold', () => {
     expect(json.err).toBe('');
   });
 
-  it('takes the parts of a label around a slash for one stratum; a release names what was released', async () => {
+  it('treats the parts of a label around a slash as one stratum; a release names what was released', async () => {
     const { operations, upwave } = await setUp();
     const held = await upwave('hold', ...label.split(' '), '--reason', 'smoke');
     const released = await upwave('release', build);
@@ -288,7 +285,7 @@ describe('a command that reads', () => {
     ['audit --by alice', / alice {2}rollout\.paused {2}production-20260302-1: lunch\n$/, { entries: [{}] }],
     ['audit --by bob', /^nobody has changed anything\n$/, { entries: [] }],
     ['report production', /^md of production-20260302-1\n$/, undefined],
-  ] as const)('`%s` prints what the daemon says, also as data', async (words, prints, data) => {
+  ] as const)('`%s` prints the answer of the daemon, also as JSON', async (words, prints, data) => {
     const { upwave } = await setUp();
     const { code, out } = await upwave(...words.split(' '));
     expect([code, out]).toEqual([exitCodes.done, expect.stringMatching(prints)]);
@@ -303,7 +300,7 @@ describe('a command that reads', () => {
     expect(readFileSync(out, 'utf8')).toBe(`html of ${running}\n`);
   });
 
-  it('`list` goes page by page, and shows those of one policy', async () => {
+  it('`list` reads page by page, and shows the rollouts of one policy', async () => {
     const past = (id: string, policy: string) => aRolloutStatus({ ...ended, id, policy });
     const { upwave } = await setUp(
       ...[aRolloutStatus(), past('test-20260301-1', 'test'), past('production-20260301-1', 'production')],
@@ -318,7 +315,7 @@ describe('a command that reads', () => {
   it.each([
     ['explain web', 'no installed collector web; did you mean "web-7", "web-8"?'],
     ['upgrades --wave x', `${running} has no wave x; it has canary, rest`],
-  ])('`%s` ends with 2, and says what there is', async (words, message) => {
+  ])('`%s` ends with 2, and names what exists', async (words, message) => {
     const { upwave } = await setUp();
     const { code, err } = await upwave(...words.split(' '));
     expect([code, err]).toEqual([exitCodes.usageOrConfig, `upwave: ${message}\n`]);
@@ -368,14 +365,14 @@ describe('status', () => {
     expect(JSON.parse((await upwave('status', '--json')).out)).toMatchObject({ policies });
   });
 
-  it('shows a rollout whose policy is gone, asked for or not, and ends with 3', async () => {
+  it('shows a rollout without a policy in the config, named or not, and ends with 3', async () => {
     const { upwave, operations } = await setUp();
     const orphans = [{ id: 'first-20260302-1', policy: 'first', state: 'running' }] as const;
     operations.standAt({ policies: [], orphans });
     for (const args of [['status'], ['status', 'first']]) {
       const { code, out } = await upwave(...args);
       expect(out).toMatch(
-        /^orphaned {2}first-20260302-1 is running, and waits: no policy .* called first\./m,
+        /^orphaned {2}first-20260302-1 is running, and waits: the config has no policy called first\./m,
       );
       expect(code).toBe(exitCodes.heldOrNeedsAPerson);
     }

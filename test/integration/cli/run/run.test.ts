@@ -27,7 +27,7 @@ const noStack = /^\s+at /m;
 const slow = { waves: [{ name: 'all', maxFailures: '100%' }], concurrency: 1 };
 
 describe.concurrent('upwave run --once', () => {
-  it('ends with 0 after a good night, and says how each wave went', async (test) => {
+  it('ends with 0 after a good night, and shows how each wave went', async (test) => {
     const { desk } = await aDesk(test, { report: { directory: 'reports' } });
     const { code, out, err, all } = await desk.run('run', '--once', '--log-file', `${desk.file}.log`);
     const ofFormat = (format: string) => expect.stringMatching(`^night-\\d{8}-1\\.${format}$`);
@@ -39,7 +39,7 @@ describe.concurrent('upwave run --once', () => {
     expect(code).toBe(0);
   });
 
-  it('ends with 1 when some failed, and names them with their reasons', async (test) => {
+  it('ends with 1 when some upgrades failed, and names them with their reasons', async (test) => {
     const failures = [{ match: { count: 1 }, outcome: 'failed' as const, message: 'permission denied' }];
     const { desk } = await aDesk(test, {
       scenario: { fleet: { size: 12 }, failures },
@@ -87,7 +87,7 @@ describe.concurrent('upwave run --once', () => {
     expect([code, signal]).toEqual([4, null]);
   });
 
-  it('goes on beside a daemon that has the port, and starts what only an operator starts', async (test) => {
+  it('continues beside a daemon that uses the port, and starts what only an operator starts', async (test) => {
     const port = await findFreePort();
     const { desk } = await aDesk(test, { http: { port }, rollout: { approval: true } });
     const url = await daemonUrl(desk.start('run'));
@@ -103,7 +103,7 @@ describe.concurrent('upwave run --once', () => {
 
     // The daemon itself would not start this build again.
     const { code, err, all } = await desk.run('run', '--once');
-    expect(err).toContain(`continues without a port of its own: 127.0.0.1:${port} is taken`);
+    expect(err).toContain(`continues without a port of its own: 127.0.0.1:${port} is in use`);
     const id = /^night: started (night-\d{8}-\d) with \d+ collectors$/m.exec(err)?.[1];
     expect(id).toBeDefined();
     // The second one of its day, unless another one has begun.
@@ -119,7 +119,7 @@ describe.concurrent('upwave run --once', () => {
 });
 
 describe.concurrent('upwave plan', () => {
-  it('shows who is in which wave and who is left out, without a Redis, and creates nothing', async (test) => {
+  it('shows the members of each wave and the collectors left out, without a Redis, and creates nothing', async (test) => {
     const { night, desk } = await aDesk(test);
     desk.change({ redis: { url: 'redis://127.0.0.1:1' } });
     const { code, out, err } = await desk.call('plan', 'night', '--members');
@@ -136,12 +136,15 @@ describe.concurrent('upwave plan', () => {
     for (const { id, name } of members) expect(out).toContain(`${id} ${name}`);
     expect(night.record().creates).toEqual([]);
     const unknown = await desk.call('plan', 'nigth');
-    expect([unknown.code, unknown.err]).toEqual([2, 'upwave: no policy is called nigth; there are night\n']);
+    expect([unknown.code, unknown.err]).toEqual([
+      2,
+      'upwave: there is no policy nigth; the config has night\n',
+    ]);
   });
 });
 
 describe.concurrent('a running `upwave run` and its operator', () => {
-  it('is seen and steered from another process: status, pause, resume, reload, abort, start', async (test) => {
+  it('can be observed and controlled from another process: status, pause, resume, reload, abort, start', async (test) => {
     // One after the other and slow ones, so that it does not end before it is aborted.
     const durations = { median: '7m', p95: '8m', min: '6m', max: '9m' };
     const { night, desk } = await aDesk(test, {
@@ -225,7 +228,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     const refused = await upwave(...resume);
     expect([refused.code, refused.err]).toEqual([
       3,
-      'upwave: it is aborted, and only a paused or held one resumes\n',
+      'upwave: it is aborted, and only a paused or held rollout can resume\n',
     ]);
     // The schedule would not start this build again.
     await untilIdle();
@@ -236,17 +239,17 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     expect(unasked.err).toMatch(/^night: plan [0-9a-f]+: \d+ collectors to \S+ \(all \d+\)$/m);
     expect(unasked.code).toBe(2);
     const another = await upwave('start', 'night', '--plan', 'deadbeef');
-    expect(another.err).toMatch(/^upwave: the plan is not deadbeef any more; now it is plan [0-9a-f]+: /m);
+    expect(another.err).toMatch(/^upwave: the plan is no longer deadbeef; it is now plan [0-9a-f]+: /m);
     expect(another.code).toBe(3);
     const command = /upwave (start night --plan [0-9a-f]+)$/m.exec(unasked.err)?.[1] ?? '';
     const started = await upwave(...command.split(' '), '--json');
     expect(JSON.parse(started.out)).toMatchObject({ id: expect.stringMatching(/-2$/), state: 'running' });
     const unknown = await upwave('pause', 'nobody');
-    expect(unknown.err).toMatch(/^upwave: no rollout and no policy is called nobody; running: /m);
+    expect(unknown.err).toMatch(/^upwave: there is no rollout or policy nobody; running: /m);
     expect(unknown.code).toBe(2);
   });
 
-  it('ends with 2 where another program has its port', async (test) => {
+  it('ends with 2 where another program uses its port', async (test) => {
     const stranger = await startScriptedServer();
     test.onTestFinished(stranger.close);
     const { desk } = await aDesk(test, { http: { port: stranger.port } });
@@ -256,7 +259,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     expect(taken.code).toBe(2);
   });
 
-  it('ends in time with 0 on SIGTERM, hands over, and a next one ends the rollout (P11)', async (test) => {
+  it('ends in time with 0 on SIGTERM and hands over, and the next daemon ends the rollout (P11)', async (test) => {
     const { night, desk } = await aDesk(test);
     const daemon = desk.start('run');
     await createsReach(night, 3);

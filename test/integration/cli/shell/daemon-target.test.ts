@@ -26,7 +26,7 @@ describe('a command that asks the daemon', () => {
   it.each([
     ['127.0.0.1', 'http://127.0.0.1:1'],
     ['::1', 'http://[::1]:1'],
-  ])('asks it where http.host says, and says where that was: %s', async (host, place) => {
+  ])('calls it at http.host, and names the address: %s', async (host, place) => {
     const asked = withDaemon({ config: configOfDaemonAt(host) }, (client) => client.listRollouts());
     await expect(asked).rejects.toMatchObject({
       exitCode: exitCodes.unreachable,
@@ -34,7 +34,7 @@ describe('a command that asks the daemon', () => {
     });
   });
 
-  it('says where the token is taken from, where the daemon needs one', async () => {
+  it('names the source of the token, where the daemon needs one', async () => {
     const api = await startFakeAdminApi(makeFakeOperations({ rollouts: [] }), {
       token: 'a-token-of-this-test',
     });
@@ -56,7 +56,7 @@ describe('a command that asks the daemon', () => {
     });
   });
 
-  describe('by a config of which it has no secret', () => {
+  describe('by a config of whose secrets it has none', () => {
     const variable = (name: string) => `$`.concat(`{${name}}`);
     const secrets = `service: { baseUrl: https://api.example.com/api, accessIdFile: /no/such/id, accessKey: "${variable('NO_SUCH_KEY')}" }
 redis: { url: "redis://127.0.0.1:6379", passwordFile: /no/such/password }
@@ -65,12 +65,12 @@ rollouts: [{ name: all, waves: [{ name: canary, size: 1 }, { name: rest }] }]
     const http = (token: string) => `http: { host: 0.0.0.0, port: 1, token: "${token}" }\n`;
     const ask = (config: string) => withDaemon({ config }, (client) => client.listRollouts());
 
-    it('asks it all the same', async () => {
+    it('calls it nevertheless', async () => {
       const config = aConfig(secrets + http('a-token-of-this-test'));
       await expect(ask(config)).rejects.toMatchObject({ exitCode: exitCodes.unreachable });
     });
 
-    it('takes the token from UPWAVE_TOKEN, or says which one it lacks', async () => {
+    it('takes the token from UPWAVE_TOKEN, or names the missing variable', async () => {
       const config = aConfig(secrets + http(variable('NO_SUCH_TOKEN')));
       await expect(ask(config)).rejects.toMatchObject({
         exitCode: exitCodes.usageOrConfig,
@@ -80,7 +80,7 @@ rollouts: [{ name: all, waves: [{ name: canary, size: 1 }, { name: rest }] }]
       await expect(ask(config)).rejects.toMatchObject({ exitCode: exitCodes.unreachable });
     });
 
-    it('asks it also where a policy has a mistake: the daemon has another config', async () => {
+    it('calls it even where a policy has a mistake, because the daemon has its own config', async () => {
       const config = aConfig(`rollouts: [{ name: all, concurrency: many }]\n${http('a-token-of-this-test')}`);
       await expect(ask(config)).rejects.toMatchObject({ exitCode: exitCodes.unreachable });
     });

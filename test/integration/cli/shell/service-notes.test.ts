@@ -34,7 +34,7 @@ describe.concurrent('a command says on stderr, beside its result,', () => {
     },
   );
 
-  it('that it waits for a service that asks for a pause', async (test) => {
+  it('that it waits for a service that demands a pause', async (test) => {
     let isPausing = true;
     const desk = await aScript(test, (_request, response) => {
       if (!isPausing) return sendJson(response, 200, { targets: [{ version: '19.500-1', latest: true }] });

@@ -23,7 +23,7 @@ describe.concurrent('the command line', () => {
     expect([code, err, out]).toEqual([0, '', expect.stringMatching(says)]);
   });
 
-  const whereTo = /--url, or UPWAVE_URL, must be where the daemon listens, such as/;
+  const whereTo = /--url, or UPWAVE_URL, must be the address of the daemon, such as/;
   it.each([
     ['nonsense', /unknown command 'nonsense'/],
     ['pasue', /Did you mean pause\?/],
@@ -37,7 +37,7 @@ describe.concurrent('the command line', () => {
     ['export', /missing required argument 'rollout'/],
     ['service --fleet many', /give a whole number/],
     ['service --fleet 10001', /an account has at most 10000 collectors/],
-    ['service --port 0', /^upwave: give the credentials it shall accept/],
+    ['service --port 0', /^upwave: give the credentials that it accepts/],
     ['', /Usage: upwave/],
     ['status --url foo', whereTo],
     ['status --url localhost:9464', whereTo],
@@ -49,10 +49,10 @@ describe.concurrent('the command line', () => {
     expect(all).not.toMatch(noStack);
   });
 
-  it('takes no password in `run --redis`: everybody may list processes (P12)', async (test) => {
+  it('refuses a password in `run --redis`, because everybody may list processes (P12)', async (test) => {
     const desk = aDesk(test, { service, rollouts });
     const { code, err, all } = await desk.call('run', '--redis', 'redis://:Rr-thePassword@127.0.0.1:1');
-    expect(err).toMatch(/^upwave: a password on the command line is seen in the process list/);
+    expect(err).toMatch(/^upwave: the process list shows a password on the command line/);
     expect(all).not.toContain('Rr-thePassword');
     expect(code).toBe(2);
   });
@@ -61,7 +61,7 @@ describe.concurrent('the command line', () => {
     ['status --json --url http://127.0.0.1:1', 4, /^no answer from/],
     ['--json plan --config nowhere.yaml', 2, /nowhere\.yaml/],
     ['pause --json --plan x', 2, /^unknown option '--plan'/],
-  ])('`%s` says what went wrong in one JSON line', async (words, exitCode, says) => {
+  ])('`%s` reports the error in one JSON line', async (words, exitCode, says) => {
     const { code, err, out } = await callUpwave(...words.split(' '));
     expect(JSON.parse(err)).toEqual({ error: { exitCode, message: expect.stringMatching(says) } });
     expect([code, out]).toEqual([exitCode, '']);
@@ -71,14 +71,14 @@ describe.concurrent('the command line', () => {
 describe.concurrent('a log that cannot be written', () => {
   const config = { service, redis: { url: 'redis://127.0.0.1:1' }, http: { port: 0 }, rollouts };
 
-  it('is reported before anything is begun, and ends with 2', async (test) => {
+  it('is reported before anything starts, and ends with 2', async (test) => {
     const { code, err } = await aDesk(test, config).run('run', '--once', '--log-file', '/nonexistent/x');
     expect([code, err]).toEqual([2, 'upwave: cannot write the log /nonexistent/x: ENOENT\n']);
   });
 
   it.skipIf(!existsSync('/dev/full'))('any more is reported once, and stops nothing', async (test) => {
     const { code, err, all } = await aDesk(test, config).run('run', '--once', '--log-file', '/dev/full');
-    expect(err.match(/the log \/dev\/full can't be written any more: ENOSPC/g)).toHaveLength(1);
+    expect(err.match(/the log \/dev\/full can no longer be written: ENOSPC/g)).toHaveLength(1);
     expect([code, err]).toEqual([4, expect.stringContaining('cannot reach Redis')]);
     expect(all).not.toMatch(noStack);
   });
@@ -104,7 +104,7 @@ describe.concurrent('a config file with a mistake', () => {
     expect(all).not.toMatch(noStack);
   });
 
-  it('ends `service` with 2 where it is a scenario, and names every mistake', async (test) => {
+  it('ends `service` with 2 where the file is a scenario, and names every mistake', async (test) => {
     const scenario = aDesk(test, {
       fleet: { size: -1 },
       durations: { median: 'long' },
@@ -120,7 +120,7 @@ describe.concurrent('a config file with a mistake', () => {
 });
 
 describe.concurrent('`config check`', () => {
-  it('warns of what puts a secret at risk, and of two policies that are alike, as text and as JSON', async (test) => {
+  it('warns of settings that put a secret at risk, and of two equal policies, as text and as JSON', async (test) => {
     const webhook = { url: 'http://hooks.example.com/T0/thePathToken', tokenFile: 'token' };
     const waves = [{ name: 'a', size: 1, gates: [{ webhook }] }, { name: 'b' }];
     const desk = aDesk(test, { service, rollouts: [{ name: 'one', waves }, { name: 'two' }] });
@@ -151,7 +151,7 @@ describe.concurrent('`config check`', () => {
 });
 
 describe.concurrent('a running `upwave service`', () => {
-  it('serves until it is asked to stop, and shows no key (P12)', async () => {
+  it('serves until it receives a stop signal, and shows no key (P12)', async () => {
     const UPWAVE_ACCESS_KEY = 'a-key-in-the-environment';
     const env = { UPWAVE_ACCESS_ID: 'anId', UPWAVE_ACCESS_KEY };
     const running = startUpwave({ args: 'service --port 0 --fleet 12 --speed 100'.split(' '), env });

@@ -19,7 +19,7 @@ const rollouts = [{ name: 'production' }];
 const noStack = /^\s+at /m;
 
 describe.concurrent('`upwave export`', () => {
-  it('writes the whole record of a rollout, a line each, without a secret (P9, P12)', async (test) => {
+  it('writes the whole record of a rollout, one line for each part, without a secret (P9, P12)', async (test) => {
     const { night, desk } = await aNightDesk(test, { scenario: { fleet: { size: 20 } } });
     const daemon = await night.startDaemon();
     const rolloutId = await scan(daemon);
@@ -50,12 +50,12 @@ describe.concurrent('`upwave export`', () => {
     expect(readFileSync(file, 'utf8')).toBe(out);
     const unknown = await desk.run('export', 'nonsense');
     expect(unknown).toMatchObject({ code: 2, out: '' });
-    expect(unknown.err).toMatch(`no rollout and no policy is called nonsense; the newest are ${rolloutId}`);
+    expect(unknown.err).toMatch(`there is no rollout or policy nonsense; the newest are ${rolloutId}`);
     await emptyRedis(redis.connect().commands, night.redis.keyPrefix);
-    expect((await desk.call('export', nightPolicy)).err).toContain('none is kept');
+    expect((await desk.call('export', nightPolicy)).err).toContain('Redis keeps none');
   });
 
-  it('ends with 4 where no Redis is, names the place, and shows no password (P12)', async (test) => {
+  it('ends with 4 without a Redis, names the address, and shows no password (P12)', async (test) => {
     const desk = aDesk(test, { service, rollouts, redis: { url: 'redis://:hush-hush@127.0.0.1:1' } });
     const { code, err, all } = await desk.run('export', 'production');
     expect(err).toMatch(
@@ -64,7 +64,7 @@ describe.concurrent('`upwave export`', () => {
     expect(all).not.toContain('hush-hush');
     expect(code).toBe(4);
     const embedded = await desk.run('export', 'production', '--redis', 'embedded');
-    expect(embedded.err).toContain('the embedded Redis keeps nothing here: there is no');
+    expect(embedded.err).toContain('the embedded Redis has no data here: ');
     expect(embedded.code).toBe(2);
     expect(existsSync(join(desk.path, '.upwave'))).toBe(false);
   });
@@ -101,7 +101,7 @@ describe.skipIf(redisServerCommand === undefined)('a Redis that refuses a comman
       /upwave: Redis at \S+ refuses its user \+eval: no work is done\. Grant it: ACL SETUSER <user> \+eval/,
     ],
   ] as const)(
-    'ends `%s` at once, with the right that is missing, and no secret (P12)',
+    'ends `%s` at once, names the missing right, and shows no secret (P12)',
     async ([words, less, says], test) => {
       const server = await makeRedisProcess();
       test.onTestFinished(() => server.close());

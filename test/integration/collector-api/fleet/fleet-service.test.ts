@@ -36,7 +36,7 @@ function pageOf(rows: readonly object[], { query }: SeenRequest): { collectors: 
 
 describe('the fleet service', () => {
   describe('creating a task', () => {
-    it('takes its place in the budget, writes the intent, sends, and gives the place back', async () => {
+    it('takes its place in the budget, writes the intent, sends, and returns the place', async () => {
       const { fleet, server, budget } = await aCollectorApi((_request, response) =>
         sendJson(response, 202, { id: '9223372036854775807', link: { rel: 'self', href: '/x' }, extra: 1 }),
       );
@@ -74,7 +74,7 @@ describe('the fleet service', () => {
       expect(budget.held()).toBe(0);
     });
 
-    it('was certainly not acted on when a 429 is cut off', async () => {
+    it('is certain not to have started a task when a 429 is cut off', async () => {
       const { fleet, budget } = await aCollectorApi((_request, response) => sendCutOff(response, 429));
       expect(await createTask(fleet, target, send)).toMatchObject({ failure: { kind: 'throttled' } });
       expect(budget.pauses).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('the fleet service', () => {
       expect(await createTask(fleet, target, send)).toMatchObject({ failure: { kind: 'refused', code } });
     });
 
-    it('tells what a refusal says in one line, cut to whole characters', async () => {
+    it('gives the text of a refusal in one line, cut to whole characters', async () => {
       const detailOf = async (message: string) => {
         const body = { code: 'odd', message };
         const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, body));
@@ -111,7 +111,7 @@ describe('the fleet service', () => {
       );
     });
 
-    it.each([403, 415])('is a misconfiguration that says what to do when answered %i', async (status) => {
+    it.each([403, 415])('is a misconfiguration with a remedy when answered %i', async (status) => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, status, { code: 'forbidden' }),
       );
@@ -133,7 +133,7 @@ describe('the fleet service', () => {
       [403, undefined, '', itself],
       [403, undefined, 'Forbidden', itself],
     ])(
-      'answered %i with %s and "%s" is what something in between says, or the service: %o (P13)',
+      'answered %i with %s and "%s" comes from a gateway, or from the service: %o (P13)',
       async (status, type, text, failure) => {
         const headers = type === undefined ? {} : { 'content-type': type };
         const { fleet, budget } = await aCollectorApi((_request, response) =>
@@ -205,7 +205,7 @@ describe('the fleet service', () => {
       expect(await createTask(fleet, target, send)).toEqual({ ok: true, value: { taskId: '5' } });
     });
 
-    it('takes a Date that jumps for no time, so that it neither proves a return nor a death (P10, P14)', async () => {
+    it('ignores a Date that jumps: it shows neither a return nor a death (P10, P14)', async () => {
       let offMs = 0;
       const { fleet, clock } = await aCollectorApi(({ path }, response) => {
         const headers = { date: new Date(clock.now() + offMs).toUTCString() };
@@ -243,7 +243,7 @@ describe('the fleet service', () => {
       expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
     });
 
-    it('reads a collector that shows little', async () => {
+    it('reads a collector with few fields', async () => {
       const { fleet, budget } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { collector: { id: 4, name: 'c4', hostName: null, odd: [1] } }, { date }),
       );
@@ -264,7 +264,7 @@ describe('the fleet service', () => {
       ['is not alive', { alive: false }],
       // The list may be refused by now.
       ['shows the build already', { collectorVersion: '19.500-1' }],
-    ])('asks nothing for a collector that %s', async (_what, shown) => {
+    ])('sends no request for a collector that %s', async (_what, shown) => {
       const { fleet, server } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { collector: collector(1, shown) }),
       );
@@ -272,7 +272,7 @@ describe('the fleet service', () => {
       expect(server.requests).toHaveLength(1);
     });
 
-    it('takes a build that is no longer on offer for a no, and keeps what the collector showed (P9)', async () => {
+    it('treats a build that is no longer on offer as a no, and keeps what the collector showed (P9)', async () => {
       const { fleet } = await aCollectorApi((request, response) =>
         isList(request)
           ? sendJson(response, 400, { errors: [{ code: 'collector.version.invalid', message: 'no' }] })
@@ -283,7 +283,7 @@ describe('the fleet service', () => {
       });
     });
 
-    it('tells when it was on offer by the clock of the service, whose header knows whole seconds (P1)', async () => {
+    it('returns when it was on offer by the clock of the service, whose header has whole seconds (P1)', async () => {
       const dates = ['Sat, 21 Nov 2026 12:00:07 GMT', 'Sat, 21 Nov 2026 12:00:09 GMT'];
       const { fleet } = await aCollectorApi(
         (request, response) =>
@@ -311,7 +311,7 @@ describe('the fleet service', () => {
       expect(again.ok && again.value.offeredAt).toBe(Date.parse('2026-11-21T12:00:10Z'));
     });
 
-    it('takes a list that was read since for an answer where it names the collector (P1)', async () => {
+    it('accepts a list that was read since as an answer where it names the collector (P1)', async () => {
       const { fleet, server, clock } = await aCollectorApi((request, response) =>
         isList(request)
           ? sendJson(response, 200, { collectors: [collector(2)] })
@@ -331,7 +331,7 @@ describe('the fleet service', () => {
       expect(await listsFor(look(2))).toEqual([true, 1]);
     });
 
-    it('lets one asker give up without ending the reading of the others', async () => {
+    it('lets one caller give up without ending the reading of the others', async () => {
       const held: Array<() => void> = [];
       let isHolding = true;
       const { fleet } = await aCollectorApi((request, response) => {
@@ -387,7 +387,7 @@ describe('the fleet service', () => {
       expect(new Set(budget.taken)).toEqual(new Set(['page']));
     });
 
-    it('shows each page to who watches, as it comes and with its own clock, before proofs and looks', async () => {
+    it('passes each page to the watch as it arrives, with its own clock, before verifications and polls', async () => {
       const { fleet, server, budget } = await aCollectorApi(
         (request, response) => {
           const second = server.requests.length + 4;
@@ -415,7 +415,7 @@ describe('the fleet service', () => {
       expect(budget.taken).toEqual(['verify', 'verify', 'verify']);
     });
 
-    it('reads no page again for who watches: the pages before the one that failed were shown', async () => {
+    it('reads no page again for the watch, which has had the pages before the failed one', async () => {
       const { fleet, server } = await aCollectorApi(
         (request, response) => {
           if (server.requests.length === 2) sendText(response, 503, 'later');
@@ -431,7 +431,7 @@ describe('the fleet service', () => {
       expect([shown, server.requests.length]).toEqual([10, 2]);
     });
 
-    it('asks what follows a full page only now and then, once it has shown the end of the list', async () => {
+    it('requests what follows a full page only at times, once that page was the end of the list', async () => {
       const { fleet, server } = await aCollectorApi(
         (request, response) => sendJson(response, 200, pageOf(fleetRows.slice(0, 10), request)),
         { pageSize: 10 },
@@ -445,7 +445,7 @@ describe('the fleet service', () => {
       expect(requests).toEqual([2, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1]);
     });
 
-    it('shows who watches the upgradable list page by page, and asks once where a short page ends', async () => {
+    it('passes the upgradable list to the watch page by page, and checks once where a short page ends', async () => {
       const { fleet, server, budget } = await aCollectorApi(
         (request, response) => sendJson(response, 200, pageOf(fleetRows.slice(0, 14), request)),
         { pageSize: 10 },
@@ -483,7 +483,7 @@ describe('the fleet service', () => {
       }
     });
 
-    it('asks what follows a short page of an upgradable list that grows only now and then', async () => {
+    it('requests what follows a short page of a growing upgradable list only at times', async () => {
       const rows: { readonly id: number; readonly name: string }[] = [];
       const { fleet, server } = await aCollectorApi(
         (request, response) => {
@@ -503,7 +503,7 @@ describe('the fleet service', () => {
       expect(asked).toEqual([0, 30]);
     });
 
-    it('leaves hosted collectors out, and fills what a collector does not show', async () => {
+    it('leaves hosted collectors out, and fills missing fields', async () => {
       const rows = [
         { id: 1, name: 'h', collectorType: 'Hosted' },
         { id: 2, name: 'i', fields: null, surprise: {} },
@@ -531,7 +531,7 @@ describe('the fleet service', () => {
       ]);
     });
 
-    it('takes odd values for none, and reads all others (P13)', async () => {
+    it('treats odd values as missing, and reads all others (P13)', async () => {
       const odd = {
         alive: null,
         ephemeral: 'no',
@@ -559,7 +559,7 @@ describe('the fleet service', () => {
       });
     });
 
-    it('leaves rows without an id or a name out of plans, tells how many, and failedPolls none behind them', async () => {
+    it('leaves rows without an id or a name out of plans, reports how many, and misses none behind them', async () => {
       const rows: unknown[] = Array.from({ length: 25 }, (_, index) => collector(index + 1));
       rows[3] = { name: 'no id' };
       rows[9] = { id: 'ten', name: 'c10' };
@@ -582,7 +582,7 @@ describe('the fleet service', () => {
       expect(inventory.ok && inventory.value.collectors.map(({ id }) => id)).toEqual(ids);
     });
 
-    it('takes a row that is nested without end for one that cannot be read, and stays alive (P13)', async () => {
+    it('treats an endlessly nested row as unreadable, and stays alive (P13)', async () => {
       const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
       const odd = `{"id":1,"name":"c1","fields":{"a":${deep}}}`;
       let body = `{"collectors":[${odd},{"id":2,"name":"c2"}]}`;
@@ -619,7 +619,7 @@ describe('the fleet service', () => {
       expect(slept).toEqual(rests);
     });
 
-    it('does not try again what no repetition heals', async () => {
+    it('does not retry what no repetition heals', async () => {
       const { fleet, server } = await aCollectorApi((_request, response) =>
         sendJson(response, 403, { code: 'forbidden' }),
       );
@@ -628,7 +628,7 @@ describe('the fleet service', () => {
     });
   });
 
-  describe('texts that are kept', () => {
+  describe('texts that are stored', () => {
     const basic = Buffer.from(`${accessId}:${accessKey}`).toString('base64');
     const secret = `${accessKey} ${basic} ${encodeURIComponent(basic)} theSessionCookie-1`;
     const long = `a ${secret} ${'x'.repeat(10_000)}`;
@@ -651,7 +651,7 @@ describe('the fleet service', () => {
       ['a sighting', (fleet) => fleet.pollCollector({ collectorId: 1, upgradableTo: null, urgent: false })],
       ['an inventory', (fleet) => fleet.readInventory(null)],
       ['a found collector', (fleet) => fleet.findCollector('1')],
-    ])('of %s hold no secret, and are bounded (P12)', async (_what, ask) => {
+    ])('of %s contain no secret, and are bounded (P12)', async (_what, ask) => {
       const { fleet } = await aCollectorApi(script);
       await fleet.listBuilds();
       const answer = await ask(fleet);
@@ -662,7 +662,7 @@ describe('the fleet service', () => {
       for (const hidden of [accessKey, basic, 'theSessionCookie']) expect(text).not.toContain(hidden);
     });
 
-    it('keep a name that holds a short cookie by chance, so that it is still chosen by it (P5)', async () => {
+    it('keep a name that contains a short cookie by chance, because selectors match it (P5)', async () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(
           response,
@@ -694,7 +694,7 @@ describe('the fleet service', () => {
     });
   });
 
-  it('lists builds, and ends what is open when it is closed', async () => {
+  it('lists builds, and ends open requests when it is closed', async () => {
     const { fleet, server } = await aCollectorApi((_request, response) =>
       sendJson(response, 200, {
         targets: [

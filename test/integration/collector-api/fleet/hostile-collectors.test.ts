@@ -24,7 +24,7 @@ describe('collectors as a hostile machine could register them', () => {
     return answer.value.collectors;
   };
 
-  it('are chosen by their name as it is, and have no half of a character, at which scripts in Redis would fail', async () => {
+  it('are selected by their exact name, and have no lone surrogate, at which scripts in Redis would fail', async () => {
     const half = 'a\ud83d';
     const whole = 'a\ufffd';
     const fleet = await readFleet([
@@ -46,7 +46,7 @@ describe('collectors as a hostile machine could register them', () => {
     expect(JSON.stringify(fleet)).not.toMatch(/\\ud[89ab]/i);
   });
 
-  it('have fields of any name and kind, which mean nothing to JavaScript', async () => {
+  it('have fields of any name and kind, without a meaning to JavaScript', async () => {
     const fields =
       '{"__proto__":{"team":"x"},"constructor":"c","toString":"t","odd":{"toString":1,"valueOf":1},"list":[1],"none":null,"team":7}';
     const whole = JSON.stringify(collector(1, { fields: 'HERE', __proto__: 'HERE' }));

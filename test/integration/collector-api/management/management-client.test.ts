@@ -80,14 +80,14 @@ describe('management client', () => {
       ['a b.c', '/api/v1/collectors/name/a%20b.c/'],
       ['.', '/api/v1/collectors/name/%2E/'],
       ['Köln+1?#&', '/api/v1/collectors/name/K%C3%B6ln%2B1%3F%23%26'],
-    ])('is asked for by the name %s', async (name, url) => {
+    ])('is requested by the name %s', async (name, url) => {
       const { management, server } = await aManagement(json(200, { collector: web }, { etag: '"a"' }));
       expect(must(await management.collectors.getByName(name)).etag).toBe('"a"');
       expect(server.requests.map(({ url: seen }) => seen)).toEqual([url]);
     });
 
     it.each(['a;b', 'Cloud/Dev', '50%', 'a\\b', '', 'a\ud800'])(
-      'refuses the name %j, which the service cannot be asked for, and sends nothing',
+      'refuses the name %j, which no request can carry, and sends nothing',
       async (name) => {
         const { management, server } = await aManagement(json(200, { collector: web }));
         const answer = await management.collectors.getByName(name);
@@ -98,7 +98,7 @@ describe('management client', () => {
   });
 
   describe('creating a hosted collector', () => {
-    it('states what is given, and nothing that the service sets', async () => {
+    it('sends the given fields, and none that the service sets', async () => {
       const { management, server } = await aManagement(json(201, { collector: web }));
       const draft: HostedCollectorDraft = {
         name: 'web',
@@ -114,7 +114,7 @@ describe('management client', () => {
       });
     });
 
-    it('tells every code that is documented, whatever its status, also by the name of the wire', async () => {
+    it('recognises every documented code, whatever its status, also by its name on the wire', async () => {
       const { management, server } = await aManagement(empty);
       const codes = [...collectorErrorCodes, ...sourceErrorCodes, ...createUpgradeCodes];
       const said = [
@@ -141,7 +141,7 @@ describe('management client', () => {
       expect(server.requests).toHaveLength(said.length);
     });
 
-    it('sends it again after a 429, which says that nothing was done', async () => {
+    it('sends it again after a 429, which shows that nothing was done', async () => {
       const { management, server, budget } = await aManagement(
         inTurn(json(429, { code: 'rate.limit.exceeded' }), json(201, { collector: web })),
       );
@@ -155,7 +155,7 @@ describe('management client', () => {
     const setCategory = () => ({ category: 'dev' });
     const conflict = refusal(409, 'service.etagid.mismatch');
 
-    it('gives every field that it was not asked to change back, whatever its name and value', async () => {
+    it('sends every unchanged field back, whatever its name and value', async () => {
       const own = new Set(['id', 'name', ...Object.keys(web), 'links']);
       const unknown = fc.dictionary(
         fc.string().filter((name) => !own.has(name) && name !== '__proto__'),
@@ -179,7 +179,7 @@ describe('management client', () => {
       );
     });
 
-    it('sends nothing when everything is so already', async () => {
+    it('sends nothing when nothing changes', async () => {
       const { management, server } = await aManagement(json(200, { collector: web }, { etag: '"a"' }));
       const changed = must(await management.collectors.change(7, () => ({ category: 'prod' })));
       expect(changed.isChanged).toBe(false);
@@ -189,7 +189,7 @@ describe('management client', () => {
     it.each([
       ['the code of it', conflict],
       ['status 412', json(412, {})],
-    ])('after a conflict, told by %s, edits what is there now and tries once more', async (_name, told) => {
+    ])('after a conflict, shown by %s, edits the present state and tries once more', async (_name, told) => {
       const now = { ...web, fields: { team: 'ops' } };
       const { management, server } = await aManagement(
         inTurn(
@@ -226,7 +226,7 @@ describe('management client', () => {
       expect(server.requests).toHaveLength(1);
     });
 
-    it('refuses to change what nobody may, and leaves transient fields as they are', async () => {
+    it('refuses to change read-only fields, and leaves transient fields as they are', async () => {
       const { management, server } = await aManagement(json(200, { collector: web }, { etag: '"1"' }));
       const change = (fields: object) => management.collectors.change(7, () => ({ ...fields }));
       expect(await change({ id: 8 })).toMatchObject({ failure: { code: 'client.field.fixed' } });
@@ -238,7 +238,7 @@ describe('management client', () => {
       expect(server.requests.every(({ method }) => method === 'GET')).toBe(true);
     });
 
-    it('does not repeat an update whose answer was lost, and says that it may have been made', async () => {
+    it('does not repeat an update whose answer was lost, and reports that it may have been made', async () => {
       const { management, server } = await aManagement(
         inTurn(json(200, { collector: web }, { etag: '"1"' }), (_r, response) => sendCutOff(response, 200)),
       );
@@ -248,7 +248,7 @@ describe('management client', () => {
       expect(server.requests).toHaveLength(2);
     });
 
-    it('says of a read that failed that nothing was changed', async () => {
+    it('reports that a failed read has changed nothing', async () => {
       const { management } = await aManagement(json(500, {}));
       expect(await management.collectors.change(7, setCategory)).toMatchObject({
         failure: { kind: 'unavailable', sent: false },
@@ -262,13 +262,16 @@ describe('management client', () => {
       ['a JSON text', json(200, 'begun'), 'begun'],
       ['plain text', (_q, r) => sendText(r, 200, 'begun', { 'content-type': 'text/plain' }), 'begun'],
       ['nothing', empty, undefined],
-    ])('begins a deletion of offline ones; the service says so with %s', async (_name, script, message) => {
-      const { management, server } = await aManagement(script);
-      expect(must(await management.collectors.deleteOffline(30))).toEqual(message);
-      expect(server.requests.map(line)).toEqual(['DELETE /api/v1/collectors/offline?aliveBeforeDays=30']);
-    });
+    ])(
+      'starts a deletion of offline collectors, which the service confirms with %s',
+      async (_name, script, message) => {
+        const { management, server } = await aManagement(script);
+        expect(must(await management.collectors.deleteOffline(30))).toEqual(message);
+        expect(server.requests.map(line)).toEqual(['DELETE /api/v1/collectors/offline?aliveBeforeDays=30']);
+      },
+    );
 
-    it('takes no page of a gateway for a yes', async () => {
+    it('takes no page of a gateway as a confirmation', async () => {
       const { management } = await aManagement((_request, response) =>
         sendText(response, 200, '<html>sign in</html>', { 'content-type': 'text/html' }),
       );
@@ -277,7 +280,7 @@ describe('management client', () => {
   });
 
   describe('sources', () => {
-    it('creates one a request, without an id', async () => {
+    it('creates one source in a request, without an id', async () => {
       const { management, server } = await aManagement(json(201, { source: nginx }));
       expect(must(await management.sources.create(7, nginx))).toEqual(nginx);
       expect(server.requests.map(line)).toEqual(['POST /api/v1/collectors/7/sources']);
@@ -288,7 +291,7 @@ describe('management client', () => {
   });
 
   describe('upgrades', () => {
-    it('lists who may be upgraded to a build, or to the latest one', async () => {
+    it('lists the collectors upgradable to a build, or to the latest one', async () => {
       const { management, server } = await aManagement(json(200, { collectors: [web] }));
       expect(must(await management.upgrades.listUpgradable('19.1-1'))).toEqual([web]);
       await management.upgrades.listUpgradable();
@@ -298,7 +301,7 @@ describe('management client', () => {
       ]);
     });
 
-    it('creates a task and looks at it; its id stays a text, however long', async () => {
+    it('creates a task and polls it; its id stays a text, however long', async () => {
       const { management, server } = await aManagement(({ method }, response) =>
         method === 'POST'
           ? sendJson(response, 202, { id: '9007199254740993', link: { rel: 'self', href: '/v1/x' } })
@@ -316,7 +319,7 @@ describe('management client', () => {
 });
 
 describe('search jobs', () => {
-  it('are created, asked about and paged, with bodies as they are (collector-api.md §4.5)', async () => {
+  it('are created, polled and paged, with unchanged bodies (collector-api.md §4.5)', async () => {
     const { management, server } = await aManagement(({ method }, response) =>
       sendJson(response, method === 'POST' ? 202 : 200, { id: 'j-1' }),
     );

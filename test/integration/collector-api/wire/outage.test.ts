@@ -17,7 +17,7 @@ describe('a service that is down', () => {
     ['pages for what is not found', (_request, response) => sendText(response, 404, '<html>')],
     ['cut answers', (_request, response) => sendCutOff(response, 200)],
     ['no answer', () => undefined],
-  ])('is told to the budget after so many times %s in a row, with the reason', async (_what, script) => {
+  ])('is reported to the budget after several times %s in a row, with the reason', async (_what, script) => {
     const { fleet, budget } = await aCollectorApi(script, { requestTimeoutMs: 40 });
     for (let time = 1; time < unansweredMax; time += 1) await fleet.pollTask('1');
     expect(budget.standings).toEqual([]);
@@ -25,7 +25,7 @@ describe('a service that is down', () => {
     expect(budget.standings).toEqual([expect.stringContaining('getUpgradeTask')]);
   });
 
-  it('is told of when no connection can be made', async () => {
+  it('is reported when no connection can be made', async () => {
     const { fleet, budget } = await aCollectorApi(() => undefined, { baseUrl: 'http://127.0.0.1:1/api' });
     for (let time = 0; time < unansweredMax; time += 1) await fleet.pollTask('1');
     expect(budget.standings).toEqual([expect.stringContaining('no connection')]);
@@ -47,7 +47,7 @@ describe('a service that is down', () => {
     expect(budget.standings).toEqual([]);
   });
 
-  it('is never tried with a create: a question goes first, and the create only when it is answered', async () => {
+  it('is never tried with a create: a read goes first, and the create only after its answer', async () => {
     let isDown = true;
     const { fleet, budget, server } = await aCollectorApi((request, response) => {
       if (isDown) return sendText(response, 502, '<html>');
@@ -74,7 +74,7 @@ describe('a service that is down', () => {
     expect(budget.held()).toBe(0);
   });
 
-  it('that falters after each question keeps a create back, and asks no more than a few', async () => {
+  it('that fails after each read keeps a create back, and sends only a few reads', async () => {
     const { fleet, budget, server } = await aCollectorApi((_request, response) =>
       sendJson(response, 200, targets, cookie),
     );

@@ -60,7 +60,7 @@ describe('the session with the service', () => {
       expect(server.requests).toHaveLength(3);
     });
 
-    it('shares a failed sign-in with those who waited for it, as not sent', async () => {
+    it('shares a failed sign-in with the requests that waited for it, as not sent', async () => {
       const { fleet, server } = await aCollectorApi((_request, response) =>
         sendText(response, 502, '<html>'),
       );
@@ -73,7 +73,7 @@ describe('the session with the service', () => {
       ]);
     });
 
-    it('signs in again when the cookie is over, and forgets one that the service removes', async () => {
+    it('signs in again when the cookie expires, and drops one that the service removes', async () => {
       let setCookie = 'session=one; Max-Age=60';
       const { fleet, server, clock } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, task, { 'set-cookie': setCookie }),
@@ -136,7 +136,7 @@ describe('the session with the service', () => {
       expect(await fleet.pollTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
     });
 
-    it('counts once for all requests that were on their way together', async () => {
+    it('counts once for all requests that were in flight together', async () => {
       let status = 200;
       const waiting: Array<() => void> = [];
       const { fleet, budget } = await aCollectorApi((_request, response) => {
@@ -157,7 +157,7 @@ describe('the session with the service', () => {
     });
   });
 
-  it('remembers that the key has worked, and asks its memory only about a 401', async () => {
+  it('remembers that the key has worked, and reads that only after a 401', async () => {
     let status = 200;
     const told: string[] = [];
     const keyMemory = {
@@ -212,7 +212,7 @@ describe('the session with the service', () => {
     });
   });
 
-  it('tells a success given in a single phase that another daemon began', async () => {
+  it('reports a success in a single phase that another daemon started', async () => {
     const { fleet, budget } = await aCollectorApi((_request, response) => sendJson(response, 200, targets));
     await fleet.listBuilds();
     const told = budget.successes();
@@ -239,7 +239,7 @@ describe('the session with the service', () => {
       return { other, ...(await aCollectorApi(moveTo(`${other.url}${path}`), { allowedHosts })) };
     }
 
-    it('names the right base URL and sends nothing there', async () => {
+    it('names the right base URL, and sends nothing there', async () => {
       const { fleet, other } = await movedTo(well, { allowedHosts: [] });
       const answer = await fleet.listBuilds();
       expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
@@ -275,7 +275,7 @@ describe('the session with the service', () => {
       expect(intents).toBe(2);
     });
 
-    it('that comes again and again leaves nothing of where it led long ago', async () => {
+    it('that comes again and again keeps nothing of its earlier targets', async () => {
       let place = '/api';
       let next = 1;
       const { fleet, server } = await aCollectorApi((request, response) => {
@@ -309,7 +309,7 @@ describe('the session with the service', () => {
     it.each([
       ['a secret', accessKey],
       ['too much', 'x'.repeat(9_000)],
-    ])('to an address that holds %s is not followed, and told without it (P12)', async (_what, words) => {
+    ])('to an address with %s is not followed, and reported without it (P12)', async (_what, words) => {
       const { fleet, other, moved } = await movedTo(well, { path: `/${words}` });
       const answer = await fleet.listBuilds();
       expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
@@ -337,7 +337,7 @@ describe('the session with the service', () => {
       }
       const gone: Script = (_request, response) => sendJson(response, 404, { code: 'notfound' });
 
-      it('is left when that place dies, and the configured address is used again', async () => {
+      it('is abandoned when its target fails, and the configured address is used again', async () => {
         const { fleet, cure, other } = await astray((_request, response) => void response.destroy());
         cure();
         for (let time = 1; time <= unansweredHereMax; time += 1) {
@@ -366,7 +366,7 @@ describe('the session with the service', () => {
         },
       );
 
-      it('is asked again while the configured address still sends us there', async () => {
+      it('is followed again while the configured address still redirects there', async () => {
         const { fleet, seen } = await astray(gone);
         const before = seen();
         for (let time = 1; time <= 2; time += 1)
@@ -374,7 +374,7 @@ describe('the session with the service', () => {
         expect(seen()).toEqual({ here: before.here + 1, there: before.there + 2 });
       });
 
-      it('holds nothing by not knowing the builds (P13)', async () => {
+      it('holds nothing although the builds are unknown (P13)', async () => {
         const { fleet } = await astray(gone);
         expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'unavailable' } });
       });
@@ -388,7 +388,7 @@ describe('the session with the service', () => {
         expect(seen()).toEqual({ here: before.here, there: before.there + 1 });
       });
 
-      it('holds no create when the question that goes before it finds nothing there', async () => {
+      it('holds no create when the read before it finds nothing there', async () => {
         const { fleet, budget } = await astray(gone);
         budget.markProbe(true);
         const answer = await createTask(fleet, create, async () => true);
@@ -418,7 +418,7 @@ describe('the session with the service', () => {
     });
   });
 
-  it('forgets the cookies that made the header too long for the server (431), at the cost of no attempt', async () => {
+  it('drops the cookies that made the header too long for the server (431), without using up an attempt', async () => {
     const { fleet, server } = await aCollectorApi((request, response) =>
       request.headers.cookie === undefined
         ? sendJson(response, 200, task, { 'set-cookie': `a=${'x'.repeat(3_500)}` })
@@ -436,7 +436,7 @@ describe('the session with the service', () => {
     ]);
   });
 
-  it('tells no secret in any failure, also when the service repeats it', async () => {
+  it('shows no secret in any failure, even when the service repeats it', async () => {
     let status = 200;
     const { fleet } = await aCollectorApi((request, response) =>
       sendJson(

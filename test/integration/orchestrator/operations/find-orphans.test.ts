@@ -9,7 +9,7 @@ import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 
 const redis = useRedis();
 
-it('a rollout that cannot be read, whose policy is gone from the config, is named, and hides no other one', async () => {
+it('an unreadable rollout without a policy in the config is named, and hides no other rollout', async () => {
   const { commands } = redis.connect();
   const { keyPrefix } = redis.config();
   const told: string[] = [];

@@ -110,7 +110,7 @@ describe('concurrent requests', () => {
     await Promise.all(takers);
   });
 
-  it('are given back once, however often that is said', async () => {
+  it('are returned once, however often they are released', async () => {
     const { keyPrefix } = redis.config();
     const daemon = aHeardBudget(keyPrefix, { concurrentRequests: 1 });
     const { budget } = daemon;
@@ -130,8 +130,8 @@ describe('concurrent requests', () => {
   });
 });
 
-describe('the order of those who wait', () => {
-  it('loses the one that is aborted, and no slot with it', async () => {
+describe('the order of waiting requests', () => {
+  it('loses an aborted request, but no slot', async () => {
     const budget = aBudget(redis.config().keyPrefix, { concurrentRequests: 1 });
     const blocker = await budget.take('poll');
     const leaving = new AbortController();
@@ -144,7 +144,7 @@ describe('the order of those who wait', () => {
     await expect(budget.take('poll', leaving.signal)).rejects.toThrow('we are closing');
   });
 
-  it('is empty after a close: who waits is refused, and what was held goes back', async () => {
+  it('is empty after a close: waiting requests are refused, and permits are returned', async () => {
     const { keyPrefix } = redis.config();
     const parts = { concurrentRequests: 1 };
     const budget = aBudget(keyPrefix, parts);
@@ -163,7 +163,7 @@ async function stateOf(keyPrefix: string): Promise<{ key: string; fields: Record
 }
 
 describe('the length of a pause', () => {
-  it('is nothing when a clock that was set back made it longer than that', async () => {
+  it('is nothing when a clock that was set back would make it longer', async () => {
     const { keyPrefix } = redis.config();
     const budget = aBudget(keyPrefix);
     await takeMany(budget, 1);

@@ -12,7 +12,7 @@ function aMemory(keyPrefix: string, key = accessKey, now = () => 0) {
 }
 
 describe('the memory of an access key', () => {
-  it('knows after a restart that the key has worked, and nothing of one that never did', async () => {
+  it('knows after a restart that the key has worked, and nothing about an unused one', async () => {
     const { keyPrefix } = redis.config();
     expect(await aMemory(keyPrefix).hasWorked()).toBe(false);
     await aMemory(keyPrefix).worked();
@@ -46,7 +46,7 @@ describe('the memory of an access key', () => {
     expect(content).not.toContain(accessKey);
   });
 
-  it('costs no answer when Redis takes no more', async () => {
+  it('loses no answer of the service when Redis refuses writes', async () => {
     const refusing = new Proxy(redis.connect().commands, {
       get: (target, name) =>
         name === 'set' ? () => Promise.reject(new Error('OOM')) : Reflect.get(target, name),

@@ -43,7 +43,7 @@ async function answerTo(ledger: ApiBudgetLedger): Promise<string> {
 }
 
 describe('a ledger that fails at a Redis that is there', () => {
-  it('says so once, waits, and goes on when it works again', async () => {
+  it('reports it once, waits, and continues when it works again', async () => {
     const { commands, keyPrefix } = redis.place();
     const { state } = apiBudgetKeys(keyPrefix, accessId);
     await commands.set(state, 'no hash');
@@ -68,7 +68,7 @@ describe('a ledger that fails at a Redis that is there', () => {
 });
 
 describe('permits', () => {
-  it('of a daemon that was killed come back when no request of it can be out any more', async () => {
+  it('of a killed daemon come back when none of its requests can be in flight any more', async () => {
     const { aLedger, pass } = aSharedBudget({ concurrentRequests: 2, permitLifeMs: 10 * minute });
     const [killed, other] = [aLedger(), aLedger()];
     for (let taken = 0; taken < 2; taken += 1) expect(await answerTo(killed)).toBe('granted');
@@ -81,7 +81,7 @@ describe('permits', () => {
 });
 
 describe('a slot that may be used late', () => {
-  it('keeps all others out for as long, however many it is of (P8)', async () => {
+  it('blocks all others for that time, however many places it has (P8)', async () => {
     const { aLedger, fields } = aSharedBudget();
     const [starved, other] = [aLedger(), aLedger()];
     const nextUs = async () => Number((await fields())['nextUs']);
@@ -97,7 +97,7 @@ describe('a slot that may be used late', () => {
 });
 
 describe('a pause', () => {
-  it('stops all daemons for its time, ten refusals at once being one (P8)', async () => {
+  it('stops all daemons for its time; ten concurrent refusals count as one (P8)', async () => {
     const pauseGrowth = { firstMs: 10 * minute, maxMs: 60 * minute };
     const { aLedger, pass, fields } = aSharedBudget({ pauseGrowth });
     const daemons = [aLedger(), aLedger()] as const;
@@ -124,7 +124,7 @@ describe('a pause', () => {
   });
 
   it.each(['rate', 'down'] as const)(
-    'grows while no request succeeds, up to a bound, and begins anew after one (%s)',
+    'grows while no request succeeds, up to a bound, and starts again after a success (%s)',
     async (kind) => {
       const pauseGrowth = { firstMs: 10 * minute, maxMs: 35 * minute };
       const { aLedger, pass, fields } = aSharedBudget({ pauseGrowth });
@@ -142,7 +142,7 @@ describe('a pause', () => {
     },
   );
 
-  it('of a service that is down says nothing about the rate', async () => {
+  it('during an outage does not change the rate', async () => {
     const { aLedger, fields } = aSharedBudget();
     await aLedger().pause({ kind: 'down', reason: '503' });
     expect(await fields()).not.toHaveProperty('limitedShare');
@@ -176,7 +176,7 @@ describe('the rate after a 429', () => {
     expect(seen).toEqual([10, 12, 13, 13, 17, 20]);
   });
 
-  it('is never lower than a tenth, however many there are', async () => {
+  it('is never below a tenth, however many 429s there are', async () => {
     const { limit, allowed, pass } = aLimitedBudget();
     for (let times = 0; times < 20; times += 1) await limit();
     expect(await allowed()).toBe(2);
@@ -184,7 +184,7 @@ describe('the rate after a 429', () => {
     expect(await allowed()).toBe(20);
   });
 
-  it('spaces the places of all daemons by it', async () => {
+  it('determines the spacing of all daemons', async () => {
     const { aLedger, limit } = aLimitedBudget();
     const daemons = [aLedger(), aLedger()] as const;
     // 52 ms later, which is near enough to be given.
@@ -217,7 +217,7 @@ describe('a service that is down', () => {
     expect(told).toEqual([{ isUp: false, reason }, { isUp: true }]);
   });
 
-  it('is up with any answer, and its next pause is as short as the first', async () => {
+  it('is up after any answer, and its next pause is as short as the first', async () => {
     const { ledger, told, pass, fields } = aWatchedLedger();
     await ledger.pause({ kind: 'down', reason });
     await pass(10 * minute);
@@ -226,7 +226,7 @@ describe('a service that is down', () => {
     expect(await fields()).not.toHaveProperty('growthMs');
   });
 
-  it('that refuses a sign-in is up, and still wants one sign-in at a time', async () => {
+  it('that refuses a sign-in is up, and still takes one sign-in at a time', async () => {
     const { ledger, told, pass, fields } = aWatchedLedger();
     await ledger.pause({ kind: 'down', reason });
     await pass(10 * minute);

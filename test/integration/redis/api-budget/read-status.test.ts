@@ -24,7 +24,7 @@ async function take(budget: RedisApiBudget, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, async () => (await budget.take('poll')).giveBack()));
 }
 
-describe('the standing of the API budget', () => {
+describe('the status of the API budget', () => {
   it('is all clear before the first request', async () => {
     const { readStatus } = aBudget();
     expect(await readStatus()).toEqual({
@@ -36,7 +36,7 @@ describe('the standing of the API budget', () => {
     });
   });
 
-  it('tells the requests a second over the last minute, of all daemons', async () => {
+  it('shows the requests per second of all daemons over the last minute', async () => {
     const { budget, readStatus } = aBudget();
     await take(budget, 30);
     const { requestsPerSecond } = await readStatus();
@@ -45,7 +45,7 @@ describe('the standing of the API budget', () => {
     expect(requestsPerSecond).toBeLessThan(5);
   });
 
-  it('counts of the minute before only what still reaches into the last one', async () => {
+  it('counts the previous minute only as far as it overlaps the last 60 s', async () => {
     const { readStatus, key } = aBudget();
     const minute = Math.floor(Date.now() / 60_000);
     await redis.connect().commands.hset(key, { granted: `${minute - 1} 240 7` });
@@ -56,7 +56,7 @@ describe('the standing of the API budget', () => {
     expect((await readStatus()).requestsPerSecond).toBe(0);
   });
 
-  it('tells of a pause that the service asked for, until when, and counts its 429s (P8)', async () => {
+  it('shows a pause that the service demanded, its end, and the number of 429s (P8)', async () => {
     const { budget, readStatus } = aBudget();
     await budget.pause({ forMs: 3_600_000, single: false });
     await budget.pause({ forMs: 1_000, single: false });
@@ -71,7 +71,7 @@ describe('the standing of the API budget', () => {
     expect((outage?.until ?? 0) - now).toBeLessThanOrEqual(3_600_000);
   });
 
-  it('tells of a throttled sign-in, also while one request tries it', async () => {
+  it('shows a throttled sign-in, also while one request tries it', async () => {
     const { budget, readStatus, key } = aBudget();
     await budget.pause({ forMs: 60_000, single: true });
     const { rateLimited, outage } = await readStatus();
@@ -84,7 +84,7 @@ describe('the standing of the API budget', () => {
     expect((await readStatus()).outage).toBeNull();
   });
 
-  it('tells of a service that is down: since when, why, and when it is tried next', async () => {
+  it('shows an outage: since when, why, and when the next attempt is due', async () => {
     const { budget, readStatus, key } = aBudget({ firstMs: 60_000 });
     await budget.serviceDown('ECONNREFUSED');
     const { commands } = redis.connect();
@@ -109,7 +109,7 @@ describe('the standing of the API budget', () => {
 });
 
 describe('a pause whose beginning lies ahead', () => {
-  it('is none: the clock of Redis was set back', async () => {
+  it('is ignored, because the clock of Redis was set back', async () => {
     const { budget, readStatus, key } = aBudget();
     await budget.pause({ forMs: 1_000, single: false });
     const { commands } = redis.connect();

@@ -18,7 +18,7 @@ describe('a client that is disconnected between two attempts to connect', () => 
   it.each([
     ['of one Redis', (port: number) => ({ url: `redis://127.0.0.1:${port}` })],
     ['of a Cluster', (port: number) => ({ cluster: [{ host: '127.0.0.1', port }] })],
-  ])('%s ends, and so does one that was duplicated from it, as BullMQ does', async (_name, place) => {
+  ])('%s ends, and so does a duplicate, such as BullMQ makes', async (_name, place) => {
     const config = { ...place(await findFreePort()), keyPrefix: 'x' };
     const { client, close } = makeRedisConnection(config, 'worker');
     const copy = 'nodes' in client ? client.duplicate() : client.duplicate();
@@ -37,7 +37,7 @@ describe('a client that is disconnected between two attempts to connect', () => 
 });
 
 describe('a connection to a frozen Redis', () => {
-  it('is closed with all that was duplicated from it, also with one that had ended and connects again', async () => {
+  it('is closed with all its duplicates, even with one that had ended and connects again', async () => {
     let made = 0;
     // The system accepts for a process that is frozen; nothing is read, answered or ended.
     const frozen = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
@@ -65,7 +65,7 @@ describe('a connection to a frozen Redis', () => {
 
 describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster', () => {
   // BullMQ waits for this with no limit: a worker that never hears of it takes no job any more.
-  it('settles an attempt to connect while the cluster is not whole (P11)', async () => {
+  it('settles an attempt to connect while the cluster is incomplete (P11)', async () => {
     const server = ending(await startCluster());
     const { client } = ending(makeRedisConnection(placeOf(server.port), 'worker'));
     invariant(client instanceof Cluster, 'a cluster was configured');
@@ -87,7 +87,7 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
     expect(await blocking.get('nothing')).toBeNull();
   });
 
-  it('ends with what waits for the cluster when it is closed, though its nodes end together', async () => {
+  it('ends with its waiting commands when it is closed, although its nodes end together', async () => {
     const lower = ending(await startClusterNode());
     const upper = ending(await startClusterNode());
     await lower.ask('CLUSTER ADDSLOTSRANGE 0 8191');
@@ -118,7 +118,7 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
 });
 
 describe.skipIf(redisServerCommand === undefined)('a Redis that refuses INFO to its user', () => {
-  it('lets the client and its duplicates connect, and INFO says next to nothing', async () => {
+  it('lets the client and its duplicates connect, although INFO shows next to nothing', async () => {
     const server = ending(await makeRedisProcess());
     await server.start();
     expect(await server.ask('ACL SETUSER upwave on >pass ~* &* +@all -info')).toBe('+OK');

@@ -37,7 +37,7 @@ describe('a connection', () => {
     relay.close();
   });
 
-  it('of the handler kind fails at once while Redis is away, one of the worker kind waits', async () => {
+  it('for handlers fails at once during an outage of Redis, while one for workers waits', async () => {
     const config = { url: `redis://:s3cret@127.0.0.1:${await findFreePort()}`, keyPrefix: 'x' };
     const reasons: string[] = [];
     const notes = { onReachable: () => undefined, onUnreachable: (reason: string) => reasons.push(reason) };
@@ -61,7 +61,7 @@ describe('a connection whose server goes away', () => {
   it.each([
     ['with a goodbye', (socket: Socket) => socket.end()],
     ['without one', (socket: Socket) => socket.resetAndDestroy()],
-  ])('%s is told of in the same words', async (_name, leave) => {
+  ])('%s is reported with the same message', async (_name, leave) => {
     const taken: Socket[] = [];
     const relay = aRelay().on('connection', (socket) => taken.push(socket));
     const url = new URL(redis.config().url);
@@ -82,7 +82,7 @@ describe('a connection whose server goes away', () => {
 describe('sentinels', () => {
   const local = (port: number) => ({ host: '127.0.0.1', port });
 
-  it('that take questions and answer none are passed over', async () => {
+  it('that accept connections and never answer are skipped', async () => {
     const { port, password } = new URL(redis.config().url);
     const frozen = ending(await startFakeSentinel(null));
     const sentinel = ending(await startFakeSentinel(Number(port)));
@@ -95,7 +95,7 @@ describe('sentinels', () => {
 });
 
 describe('the check of Redis at start', () => {
-  it('names the risks of its settings, and none when there are none', async () => {
+  it('names the risks of its settings, if any', async () => {
     const own = ending(await startProcess());
     const connection = ending(makeRedisConnection({ url: own.url, keyPrefix: 'x' }, 'worker'));
     if (own.persistent) expect(await assessRedis(connection.commands)).toEqual([]);

@@ -49,7 +49,7 @@ const isReported = ({ event, level }: { event: string; level: string }) =>
 describe
   .skipIf(redisServerCommand === undefined)
   .concurrent('a Redis user with the rights that the guide lists', () => {
-    it('is enough for a whole rollout, and the check names every command that one sends', async (test) => {
+    it('is enough for a whole rollout, and the check names every command that a rollout sends', async (test) => {
       const { redis, config } = await aRedisWithUser(test.onTestFinished);
       const reader = makeRedisConnection({ url: redis.url, keyPrefix: 'x' }, 'worker');
       test.onTestFinished(() => reader.close());
@@ -76,7 +76,7 @@ describe
   });
 
 describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with fewer rights', () => {
-  it('has the key pattern named that is missing', async (test) => {
+  it('with a missing key pattern is reported with that pattern', async (test) => {
     const { config } = await aRedisWithUser(test.onTestFinished, 'resetkeys ~other:*');
     const [connection, subscriber] = [0, 1].map(() => makeRedisConnection(config, 'worker'));
     if (connection === undefined || subscriber === undefined) throw new Error('there are two');
@@ -86,7 +86,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
     expect(refused).toEqual({ needed: ['~upwave:*'], optional: [] });
   });
 
-  it('is told at once at /readyz, in the log, the metrics and status, and once granted work begins', async (test) => {
+  it('is reported at once at /readyz, in the log, the metrics and status, and work starts after the grant', async (test) => {
     const rights = '+eval +evalsha +xadd';
     const { redis, acl, config } = await aRedisWithUser(test.onTestFinished, '-eval -evalsha -xadd');
     const night = await aDaemonNight({ redis: config, ...smallNight }, test.onTestFinished);
@@ -113,7 +113,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
     expect(JSON.stringify(daemon.log)).not.toContain('pass-of-upwave');
   });
 
-  it('does without INFO and without channels, and each is told once', async (test) => {
+  it('works without INFO and without channels, and reports each once', async (test) => {
     const { config } = await aRedisWithUser(test.onTestFinished, '-info resetchannels');
     const night = await aDaemonNight({ redis: config, ...smallNight }, test.onTestFinished);
     const daemon = await night.startDaemon();

@@ -17,7 +17,7 @@ async function luaFiles(files: Readonly<Record<string, string>>): Promise<URL> {
 }
 
 describe('a Lua script', () => {
-  it('has its keys and arguments by their names, each in its own type', async () => {
+  it('gets its keys and arguments by name, each in its own type', async () => {
     const { commands, keyPrefix } = redis.place();
     const file = await luaFiles({
       'all.lua':
@@ -36,7 +36,7 @@ describe('a Lua script', () => {
     ]);
   });
 
-  it('has each included file once, also where two others include it', async () => {
+  it('contains each included file once, even where two others include it', async () => {
     const { commands } = redis.connect();
     const file = await luaFiles({
       'main.lua': '--@include one\n--@include two\nreturn count',
@@ -48,12 +48,12 @@ describe('a Lua script', () => {
     expect(await runScript(commands, script, { keys: { any: redis.config().keyPrefix }, args: {} })).toBe(2);
   });
 
-  it('is refused where its file, or one that it includes, is missing', async () => {
+  it('is refused where its file or an included file is missing', async () => {
     const file = await luaFiles({ 'main.lua': '--@include gone\nreturn 1' });
     expect(() => defineScript({ file, keys: [], args: {}, result: z.number() })).toThrow('gone.lua');
   });
 
-  it('fails when it answers something else than it should', async () => {
+  it('fails when it returns an unexpected value', async () => {
     const { commands } = redis.connect();
     const file = await luaFiles({ 'main.lua': "return 'saved'" });
     const script = defineScript({ file, keys: ['any'], args: {}, result: z.enum(['stale']) });

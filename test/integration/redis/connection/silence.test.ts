@@ -8,7 +8,7 @@ const redis = useRedis();
 
 describe('the silence of Redis', () => {
   it.each(['swallow', 'refuse'] as const)(
-    'is told from other errors of a command, with a connection that is cut (%s)',
+    'is distinguished from other errors of a command, with a connection that is cut (%s)',
     async (how) => {
       const config = redis.config();
       const target = new URL('url' in config ? config.url : '');

@@ -41,7 +41,7 @@ describe('the register of living daemons', () => {
     );
   });
 
-  it('takes what is read anew for the newest, also where it was in use before', async () => {
+  it('treats a reloaded config as the newest, even where it was in use before', async () => {
     const { keyPrefix } = redis.config();
     const one = aDaemon(keyPrefix, 'aaaa');
     const other = aDaemon(keyPrefix, 'bbbb');
@@ -55,7 +55,7 @@ describe('the register of living daemons', () => {
     expect((await other.beat()).own).toMatchObject([{ generation: 3 }]);
   });
 
-  it('forgets a daemon that leaves, and keeps one without policies', async () => {
+  it('drops a daemon that leaves, and keeps one without policies', async () => {
     const { keyPrefix } = redis.config();
     const one = aDaemon(keyPrefix, 'aaaa');
     const empty = makeRedisConfigRegister({
@@ -75,7 +75,7 @@ describe('the register of living daemons', () => {
     expect((await one.beat()).others).toEqual([]);
   });
 
-  it('takes a daemon for gone that has not said for ten seconds that it lives, by the clock of Redis', async () => {
+  it('drops a daemon without a beat for ten seconds, by the clock of Redis', async () => {
     const { commands, keyPrefix } = redis.place();
     const one = aDaemon(keyPrefix, 'aaaa');
     await one.beat();

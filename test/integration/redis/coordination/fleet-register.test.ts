@@ -23,7 +23,7 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
     register = make();
   });
 
-  it('holds builds and collectors until they are released, the first word standing', async () => {
+  it('holds builds and collectors until they are released, and keeps the first request', async () => {
     expect(await register.holds()).toEqual({ builds: [], collectors: [] });
     expect(await register.holdBuild({ build, ...word })).toBe('held');
     expect(await register.holdBuild({ build, ...word, by: 'bob' })).toBe('unchanged');
@@ -62,7 +62,7 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
     expect(await register.holdsOf([])).toEqual([]);
   });
 
-  it('knows when a build was seen first', async () => {
+  it('knows when a build was first seen', async () => {
     expect(await register.firstSeen([], startedAt)).toEqual(new Map());
     expect(await register.lastOffered()).toBeUndefined();
     expect(await register.firstSeen(['1-1', '2-1'], startedAt)).toEqual(
@@ -80,7 +80,7 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
     expect(await register.lastOffered()).toEqual({ builds: ['2-1', '3-1'], at: startedAt + 5 });
   });
 
-  it('keeps what operators said, newest first', async () => {
+  it('keeps the audit, newest first', async () => {
     expect(await register.readAudit(5)).toEqual([]);
     const entries: AuditEntry[] = [1, 2, 3].map((subject) => ({
       event: 'collector.held',
@@ -100,7 +100,7 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
 });
 
 describe('the fleet register in Redis', () => {
-  it('does not undo what was said between a command and its repetition', async () => {
+  it('does not undo a request between a command and its repetition', async () => {
     const { keyPrefix } = redis.config();
     const other = makeRedisRegister(undefined, keyPrefix).register;
     const holding = makeRedisRegister(() => other.releaseBuild(build), keyPrefix).register;
@@ -124,7 +124,7 @@ describe('the fleet register in Redis', () => {
     for (const mark of marks) expect(await commands.pttl(mark)).toBeGreaterThan(0);
   });
 
-  it('believes no clock that was ahead when a build was seen first, and none that is behind', async () => {
+  it('trusts neither a clock that was ahead when a build was first seen, nor one that is behind', async () => {
     const { register } = makeRedisRegister();
     const now = Date.now();
     const aDay = 86_400_000;
@@ -134,7 +134,7 @@ describe('the fleet register in Redis', () => {
     expect((await register.firstSeen([build], now - 365 * aDay)).get(build)).toBe(now);
   });
 
-  it('tells clearly what is broken, and leaves it out of the audit', async () => {
+  it('reports a broken entry clearly, and leaves it out of the audit', async () => {
     const { register, keyPrefix, commands } = makeRedisRegister();
     await commands.hset(`${keyPrefix}:{fleet}:builds`, '2-1', 'yesterday');
     await expect(register.firstSeen(['2-1'], 1)).rejects.toThrow(/when build 2-1 was seen first/);

@@ -30,7 +30,7 @@ const farEpoch = 9_000_000_041;
 const leaseMs = 600_000;
 
 describe('the leader lease', () => {
-  it('says so when it fails at a Redis that is there, instead of being tried in silence for ever', async () => {
+  it('reports a failure at a reachable Redis, instead of silent retries for ever', async () => {
     const { commands, keyPrefix } = redis.place();
     await commands.hset(`${keyPrefix}:{leader}:lease`, 'of', 'another type');
     const told: string[] = [];
@@ -48,7 +48,7 @@ describe('the leader lease', () => {
     expect(faults.reason()).toBeNull();
   });
 
-  it('is given to whoever tries for it, with a higher fence, and tried for again after the rest', async () => {
+  it('goes to any daemon that tries for it, with a higher fence, and is tried for again after the rest', async () => {
     const { keyPrefix } = redis.config();
     let now = 0;
     const first = aLease(keyPrefix, { leaseMs: 300, monotonicNow: () => now });
@@ -63,7 +63,7 @@ describe('the leader lease', () => {
     await until('it to be held again', () => first.hold());
   });
 
-  it('of a daemon that was killed is taken when it runs out, long before the next beat, with a higher fence', async () => {
+  it('of a killed daemon is taken when it expires, long before the next beat, with a higher fence', async () => {
     const { commands, keyPrefix } = redis.place();
     await commands.set(`${keyPrefix}:{leader}:epoch`, farEpoch);
     await commands.set(`${keyPrefix}:{leader}:lease`, 'killed', 'PX', 300);
@@ -75,7 +75,7 @@ describe('the leader lease', () => {
     expect(taken).toHaveLength(1);
   });
 
-  it('has one holder, and another one after its release, with a higher fence', async () => {
+  it('has one holder, and after its release another one with a higher fence', async () => {
     const { keyPrefix } = redis.config();
     const [first, second] = [aLease(keyPrefix, { leaseMs }), aLease(keyPrefix, { leaseMs })];
     const fence = (await first.hold()) ?? 0;
@@ -105,7 +105,7 @@ describe('the leader lease', () => {
     }
   });
 
-  it('has a fence above those of before, also when its epoch was lost (P11)', async () => {
+  it('has a higher fence than before, even when its epoch was lost (P11)', async () => {
     const { commands, keyPrefix } = redis.place();
     const before = aLease(keyPrefix);
     const fence = (await before.hold()) ?? 0;
@@ -117,7 +117,7 @@ describe('the leader lease', () => {
     expect(await after.hold()).toBeGreaterThan(fence);
   });
 
-  it('that ran out is told of at once, though whoever leads is waiting, and once to who asks next', async () => {
+  it('that expired is reported at once, although the leader is waiting, and once to the next caller', async () => {
     const away = redis.connect();
     let lapses = 0;
     freezeTime();
@@ -137,7 +137,7 @@ describe('the leader lease', () => {
     expect(lapses).toBe(1);
   });
 
-  it('is not acted on in its last sixth, by a clock that does not jump', async () => {
+  it('is not used in its last sixth, by a clock that does not jump', async () => {
     let nowMs = 1_000;
     const lease = aLease(redis.config().keyPrefix, { leaseMs: 60_000, monotonicNow: () => nowMs });
     const fence = await lease.hold();
@@ -148,7 +148,7 @@ describe('the leader lease', () => {
     expect(await lease.hold()).toBeUndefined();
   });
 
-  it('does not release a lease that another one took meanwhile', async () => {
+  it('does not release a lease that another daemon took meanwhile', async () => {
     const { commands, keyPrefix } = redis.place();
     const lease = aLease(keyPrefix, { leaseMs: 60_000 });
     await lease.hold();

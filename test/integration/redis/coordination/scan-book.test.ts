@@ -7,8 +7,8 @@ import { useRedis } from '../../../support/redis/redis.ts';
 const redis = useRedis();
 const year = 365 * 86_400_000;
 
-describe('the looks for work in Redis', () => {
-  it('are one for each policy and outcome, told by every daemon, and forgotten after a year', async () => {
+describe('the scans in Redis', () => {
+  it('have one entry for each policy and outcome, readable by every daemon, for a year', async () => {
     const { commands, keyPrefix } = redis.place();
     let now = startedAt;
     const book = () => makeRedisScanBook({ commands, keyPrefix, now: () => now });

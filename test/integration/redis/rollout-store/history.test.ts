@@ -38,7 +38,7 @@ describe('what is kept of a rollout', () => {
   it.each([
     ['the history', { historyMs }, historyMs],
     ['90 days unless it is said otherwise', {}, 90 * dayMs],
-  ])('lives for good while it is running, and once it is over for %s', async (_how, given, livesMs) => {
+  ])('lives for good while it is running, and after its end for %s', async (_how, given, livesMs) => {
     const parts = aStore(given);
     await freeze(parts, 1);
     const { rollout, records, events, groups, attributes } = rolloutKeys(parts.keyPrefix, rolloutId);
@@ -52,7 +52,7 @@ describe('what is kept of a rollout', () => {
     }
   });
 
-  it('is its newest ten thousand events, however much happens to it', async () => {
+  it('is its newest ten thousand events, however many there are', async () => {
     const parts = aStore();
     await freeze(parts, 1);
     const { events: key } = rolloutKeys(parts.keyPrefix, rolloutId);
@@ -71,7 +71,7 @@ describe('what is kept of a rollout', () => {
     ]);
   });
 
-  it('is off the list of its policy when its keys have expired, whatever the history was', async () => {
+  it('is removed from the list of its policy when its keys have expired, whatever the history was', async () => {
     const parts = aStore();
     const { commands, keyPrefix } = parts;
     for (const number of [1, 2]) {
@@ -88,7 +88,7 @@ describe('what is kept of a rollout', () => {
     ]);
   });
 
-  it('includes the number of its day for two days, so that an id is not given twice', async () => {
+  it('includes the number of its day for two days, because no id may be used twice', async () => {
     const parts = aStore({ historyMs: 90 * dayMs });
     await freeze(parts, 1);
     const leftMs = await parts.commands.pttl(policyKeys(parts.keyPrefix, 'production').number('20260302'));
@@ -98,7 +98,7 @@ describe('what is kept of a rollout', () => {
 });
 
 describe('builds that were seen', () => {
-  it('are forgotten when they have not been on offer for the history, and never while they are', async () => {
+  it('are deleted when they have not been on offer for the history, and never while they are', async () => {
     const { commands, keyPrefix } = redis.place();
     const register = makeRedisFleetRegister({ commands, keyPrefix, historyMs });
     const seen = async (builds: readonly string[], at: number) => [...(await register.firstSeen(builds, at))];

@@ -83,7 +83,7 @@ async function readAll() {
 }
 
 describe('the records of a rollout that is over', () => {
-  it('are packed but for its failures, and everything that reads them finds the same', async () => {
+  it('are packed except its failures, and every reader gets the same result', async () => {
     const before = await readAll();
     const bytesOf = async (key: string) => Number(await connection.client.memory('USAGE', key, 'SAMPLES', 0));
     const bytesBefore = await bytesOf(keys().records);
@@ -97,7 +97,7 @@ describe('the records of a rollout that is over', () => {
     expect(Math.abs(Number(ofRollout) - Number(ofPacks))).toBeLessThan(10_000);
   });
 
-  it('are left as they are before their time, and while the rollout is on its way', async () => {
+  it('are left alone before their time, and while the rollout is running', async () => {
     await store.packEnded(['production', 'other'], endedAt, never);
     expect(await recordsLeft()).toBe(planned);
     const rollout = aRollout({ id: 'other-20260302-1' });
@@ -110,7 +110,7 @@ describe('the records of a rollout that is over', () => {
     expect(await connection.commands.hlen(rolloutKeys(keyPrefix, rollout.id).records)).toBe(planned);
   });
 
-  it('are whole wherever a leader that packs is killed, and the next one goes on', async () => {
+  it('are complete wherever a packing leader is killed, and the next leader continues', async () => {
     const before = await readAll();
     for (let killedAfter = 1; killedAfter <= 2; killedAfter += 1) {
       let packs = 0;
@@ -152,7 +152,7 @@ describe('the records of a rollout that is over', () => {
     expect(await recordsLeft()).toBe(17);
   });
 
-  it('are unpacked before the rollout is open again, as for its rollback, and can change then', async () => {
+  it('are unpacked before the rollout is opened again, such as for its rollback, and can change then', async () => {
     const before = await readAll();
     await pack();
     const { rollout } = await loadView(store);
@@ -169,7 +169,7 @@ describe('the records of a rollout that is over', () => {
     expect(await recordsLeft()).toBe(planned);
   });
 
-  it('are left out where their pack cannot be read, which is told once, and stops nothing else', async () => {
+  it('are left out where their pack is unreadable, which is reported once, and stops nothing else', async () => {
     await pack();
     await connection.commands.hset(keys().packed, '1', 'no pack');
     const told: string[] = [];
@@ -183,7 +183,7 @@ describe('the records of a rollout that is over', () => {
 });
 
 describe('the leader', () => {
-  it('packs an hour after the end, and looks again every minute while it leads', async () => {
+  it('packs an hour after the end, and checks every minute while it leads', async () => {
     const asked: number[] = [];
     const packs = { packEnded: async (_policies: readonly string[], before: number) => asked.push(before) };
     let now = endedAt;

@@ -41,7 +41,7 @@ describe('a rollout that two versions of upwave know', () => {
     place = redis.place();
   });
 
-  it('is read by the newer one, and of its version with the first change', async () => {
+  it('is read by the newer one, and gets its version with the first change', async () => {
     const rollout = await freeze(recordVersion);
     const { store } = storeOf(recordVersion + 1);
     expect(await store.loadRollout(id)).toEqual(rollout);
@@ -52,7 +52,7 @@ describe('a rollout that two versions of upwave know', () => {
     expect((await store.loadRollout(id))?.rev).toBe(rollout.rev + 1);
   });
 
-  it('is left alone by the older one: shown with the reason, and not a byte of it is changed', async () => {
+  it('is left alone by the older one: shown with the reason, and not a byte is changed', async () => {
     const rollout = await freeze(recordVersion);
     await withdraw(recordVersion + 1, 1);
     const before = await everything();
@@ -78,7 +78,7 @@ describe('a rollout that two versions of upwave know', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it('has its place: nobody begins another one of its policy', async () => {
+  it('keeps its policy: nobody starts another rollout of it', async () => {
     await freeze(recordVersion + 1);
     const { store } = storeOf(recordVersion);
     const rollout = aRollout({ id: 'production-20260302-2' });
@@ -86,7 +86,7 @@ describe('a rollout that two versions of upwave know', () => {
     expect(await store.activeRolloutIds(['production'])).toEqual([id]);
   });
 
-  it('is shown while it is over, too, and then waits for nobody', async () => {
+  it('is shown after its end, too, and then waits for nobody', async () => {
     const rollout = await freeze(recordVersion + 1);
     const ending = rolloutChange(rollout, { state: 'succeeded', endedAt: startedAt });
     expect(await storeOf(recordVersion + 1).store.saveRollout(ending, null)).toBe('saved');

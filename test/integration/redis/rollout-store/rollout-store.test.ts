@@ -52,7 +52,7 @@ beforeEach(() => {
 });
 
 describe('freezing a plan', () => {
-  it('answers busy while the policy has an active rollout, and leaves nothing of its own behind', async () => {
+  it('answers busy while the policy has an active rollout, and leaves nothing behind', async () => {
     await freeze(pendingOnes(2));
     const second = aRollout({ id: 'production-20260302-2' });
     const keysBefore = await keysOfPrefix();
@@ -108,7 +108,7 @@ describe('freezing a plan', () => {
     expect(await store.findUpgradesOf(policies, 9)).toEqual([]);
   });
 
-  it('finds collectors by their name, also those that share one, in a plan and among its late joiners', async () => {
+  it('finds collectors by name, even several with one name, in a plan and among its late joiners', async () => {
     const named = pendingOnes(3).map((upgrade, index) => ({
       ...upgrade,
       identity: { ...upgrade.identity, collectorName: index === 0 ? 'web' : 'db' },
@@ -124,7 +124,7 @@ describe('freezing a plan', () => {
     expect(await idsOf('web')).toEqual([]);
   });
 
-  it('numbers the rollouts of a day, each day anew', async () => {
+  it('numbers the rollouts of a day, from 1 each day', async () => {
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(1);
     await freeze(pendingOnes(1));
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(2);
@@ -133,7 +133,7 @@ describe('freezing a plan', () => {
   });
 });
 
-it('finds no rollout under what has not the shape of an id, such as a name', async () => {
+it('finds no rollout under a text that is not an id, such as a name', async () => {
   await freeze(pendingOnes(1));
   const at = { now: 0, overdueBefore: 0, pageSize: 1 };
   for (const id of ['production', '..%2f..', '%00', '__proto__', '-20260302-', '20260302-1']) {
@@ -165,7 +165,7 @@ describe('saving a rollout', () => {
       }
     });
 
-    it('lists what is current, at a cost that does not grow with them', async () => {
+    it('lists the current rollouts, at a cost that does not grow with the history', async () => {
       let reads = 0;
       const commands = new Proxy(connection.commands, {
         get: (target, name) => {
@@ -199,7 +199,7 @@ describe('saving a rollout', () => {
       expect(await store.pageRollouts(policies, { before: 'production', limit: 7 })).toBeUndefined();
     });
 
-    it('lists with a rollback what it takes back, and the other way round', async () => {
+    it('lists a rollback with its original rollout, and the reverse', async () => {
       const back = { rollbackOf: idOf(kept - 2), kind: 'rollback' } as const;
       const rollback = aRollout({ id: 'production-20260701-1', createdAt: createdAtOf(kept + 1), ...back });
       await freeze(pendingOnes(1, { rolloutId: rollback.id }), rollback);
@@ -212,7 +212,7 @@ describe('saving a rollout', () => {
 describe('saving an upgrade', () => {
   beforeEach(() => freeze(pendingOnes(3)));
 
-  it('is stale when Redis has gone back and another record has the same rev by now (P9)', async () => {
+  it('is stale when Redis has gone back in time and another record has the same rev by now (P9)', async () => {
     const one = await load(1);
     // What a daemon wrote before Redis went back, and still knows.
     const lost = admitted(one);
@@ -221,7 +221,7 @@ describe('saving an upgrade', () => {
     expect(await viewNow()).toMatchObject({ slotsTaken: 0 });
   });
 
-  it('takes words with half of a character, and goes on with the record that has them (P9, P13)', async () => {
+  it('accepts texts with a lone surrogate, and continues with their record (P9, P13)', async () => {
     const reason = 'asked for by ann: \ud83d, not \\ud83d, \ude00 but 😀';
     const before = await load(1);
     const retrying = changeTo(before, { state: 'retrying', dueAt: startedAt, reason: because(reason) });
@@ -232,7 +232,7 @@ describe('saving an upgrade', () => {
     expect(await store.saveUpgrade(admitted(await load(1)), null)).toBe('saved');
   });
 
-  it('counts by stratum how long it took, which a daemon that starts later finds', async () => {
+  it('counts durations by stratum, which a later daemon finds', async () => {
     const tookMs = 5 * 60_000;
     for (const id of [1, 2]) {
       const verifying = aVerifyingOne({ startedAt: startedAt + 60_000 - tookMs }).progress;
@@ -252,7 +252,7 @@ describe('the intent before a create', () => {
   beforeEach(() => freeze(pendingOnes(3)));
 
   it.each([-hourMs, hourMs])(
-    'is as old as Redis says, also when its daemon is %i ms off (P4)',
+    'has its age by the clock of Redis, even when its daemon is %i ms off (P4)',
     async (offMs) => {
       const { intents } = rolloutKeys(keyPrefix, rolloutId);
       const sentAt = Date.now() + offMs;
@@ -282,7 +282,7 @@ describe('the intent before a create', () => {
     expect((await load(2)).progress.state).toBe('starting');
   });
 
-  it('is saved for one of two daemons that write the very same one (P1)', async () => {
+  it('is saved for one of two daemons that write the same intent (P1)', async () => {
     const change = intended(await load(1));
     const answers = await Promise.all([store.saveIntent(change, 1), anotherStore().saveIntent(change, 1)]);
     expect(answers.sort()).toEqual(['saved', 'stale']);
@@ -290,7 +290,7 @@ describe('the intent before a create', () => {
 });
 
 describe('admission', () => {
-  it('gives neither more slots than there are nor more than a cap, however many daemons admit at once (P2)', async () => {
+  it('exceeds neither the slots nor a cap, however many daemons admit at once (P2)', async () => {
     const wish = fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 20 });
     const wishesOfDaemons = fc.array(wish, { minLength: 2, maxLength: 5 });
     const most = fc.integer({ min: 1, max: 9 });
@@ -316,7 +316,7 @@ describe('admission', () => {
     );
   });
 
-  it('fails loudly for a domain that the plan does not have', async () => {
+  it('throws for a domain that the plan does not have', async () => {
     await freeze(pendingOnes(1, { domains: [3] }));
     const admission = { rolloutId, rolloutRev: 1, slots: 5, domains: [], changes: [admitted(await load(1))] };
     await expect(store.admit(admission, 1)).rejects.toThrow(/collector 1 is in domain 3/);
@@ -347,7 +347,7 @@ describe('all upgrades of a state', () => {
     expect(read).toBe(total);
   });
 
-  it('are all there, also those behind a page of records that nobody can read', async () => {
+  it('are complete, including those after a page of unreadable records', async () => {
     await freeze(pendingOnes(total));
     const { records } = rolloutKeys(keyPrefix, rolloutId);
     const broken = range(1_000).flatMap((collectorId) => [String(collectorId), 'no record']);
@@ -364,7 +364,7 @@ describe('another plan in the place of one that waits', () => {
   const anew = aPlan(pendingOnes(700), { rollout: { ...waiting, rev: 2 } });
   beforeEach(() => freeze(pendingOnes(3), waiting));
 
-  it('leaves nothing of its own behind, also when it is refused', async () => {
+  it('leaves nothing behind when it is refused', async () => {
     const keysBefore = await keysOfPrefix();
     expect(await store.replan(anew, 9)).toBe('stale');
     expect(await keysOfPrefix()).toEqual(keysBefore);
@@ -387,11 +387,11 @@ describe('another plan in the place of one that waits', () => {
 const joiner = anUpgrade({ state: 'pending' }, { collectorId: 9, order: 9 });
 const joining = aPlan([joiner], { rollout: aRollout({ rev: 2 }) });
 
-describe('what collectors are like', () => {
+describe('the attributes of collectors', () => {
   const rack = (id: number, name: string) =>
     runAtOnce(tabulateAttributes([aCollector({ id, fields: { rack: name } })]));
 
-  it('is kept with the plan, and with those who join it', async () => {
+  it('are stored with the plan and with late joiners', async () => {
     await store.freeze(aPlan(pendingOnes(1), { attributes: rack(1, 'r7 "ä"') }));
     expect(await store.join({ ...joining, attributes: rack(9, 'r8') }, 1, null)).toBe('saved');
     const table = await store.loadAttributes(rolloutId);
@@ -407,7 +407,7 @@ describe('what collectors are like', () => {
     );
   });
 
-  it('is another one for another plan, and unknown of a plan of an earlier version', async () => {
+  it('change with another plan, and are unknown for a plan of an earlier version', async () => {
     const waiting = aRollout({ state: 'awaitingApproval' });
     await store.freeze(aPlan([], { rollout: waiting, attributes: rack(1, 'r7') }));
     const anew = aPlan([], { rollout: { ...waiting, rev: 2 } });
@@ -417,7 +417,7 @@ describe('what collectors are like', () => {
     expect(await store.loadAttributes(rolloutId)).toBeUndefined();
   });
 
-  it('is unknown where it is unreadable, which is reported', async () => {
+  it('are unknown where they are unreadable, which is reported', async () => {
     const broken = makeBrokenRecords(() => undefined);
     const reading = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken });
     await freeze(pendingOnes(1));
@@ -438,7 +438,7 @@ describe('late joiners', () => {
     expect(await keysOfPrefix()).toEqual(keysBefore);
   });
 
-  it('expire when they were never taken up', async () => {
+  it('expire when they were never used', async () => {
     const dying = dyingCommands(connection.commands, ':groups');
     const daemon = makeRedisRolloutStore({ commands: dying, keyPrefix });
     await expect(daemon.join(joining, 1, null)).rejects.toThrow('killed');
@@ -456,7 +456,7 @@ describe('late joiners', () => {
     expect((await store.loadRollout(rolloutId))?.state).toBe('paused');
   });
 
-  it('are not made anew by a command that is sent again after they have moved on', async () => {
+  it('are not created again by a repeated command after they have changed', async () => {
     const echo = echoingCommands(connection.commands, async () => {
       const before = await store.loadUpgrade(rolloutId, 9);
       if (before?.progress.state === 'pending') await store.saveUpgrade(ended(before, 'failed', 1), null);
@@ -470,7 +470,7 @@ describe('late joiners', () => {
 
 describe('places', () => {
   it.each([{ order: 1_000_000 }, { lane: 1_000_000 }, { wave: 1_000 }, { order: -1 }, { lane: 0.5 }])(
-    'beyond what can be told apart are refused: %o',
+    'beyond exact numbers are refused: %o',
     async (place) => {
       await expect(freeze(pendingOnes(1, place))).rejects.toThrow(/collector 1 is at place/);
       await freeze(pendingOnes(1));
@@ -491,8 +491,8 @@ describe('places', () => {
   });
 });
 
-describe('more lanes than one view has room for', () => {
-  it('wait until others are empty, and keep no later wave out', async () => {
+describe('more lanes than fit one view', () => {
+  it('wait until others are empty, and block no later wave', async () => {
     const tooMany = 5_002;
     const upgrades = pendingOnes(tooMany + 2, (index) =>
       index < tooMany ? { lane: index } : { wave: 1, lane: index === tooMany ? 3 : 5_001 },
@@ -507,7 +507,7 @@ describe('more lanes than one view has room for', () => {
 });
 
 describe('groups', () => {
-  it('are sent once to a daemon that looks often, and again when they have changed', async () => {
+  it('are sent once to a daemon that reads often, and again after a change', async () => {
     const sent: string[] = [];
     const listening = onScripts(connection.commands, async (send) => {
       const reply = await send();
@@ -537,7 +537,7 @@ describe('the keys of a rollout that is over', () => {
     return Promise.all(keys.map((key) => connection.commands.pttl(key)));
   };
 
-  it('expire, those among them that come later', async () => {
+  it('expire, including those that are added later', async () => {
     const before = (await keysOfPrefix()).length;
     const retried = changeTo(await load(1), { state: 'retrying', dueAt: startedAt, reason: because('') });
     expect(await store.saveUpgrade(retried, null)).toBe('saved');
@@ -549,7 +549,7 @@ describe('the keys of a rollout that is over', () => {
     expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
   });
 
-  it('live on when it goes on', async () => {
+  it('remain when it continues', async () => {
     const again = rolloutChange(over.rollout, { state: 'running', endedAt: null });
     expect(await store.saveRollout(again, null)).toBe('saved');
     expect(await livesOf()).toEqual((await livesOf()).map(() => -1));

@@ -40,7 +40,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
   });
 
   describe('candidates', () => {
-    it('are fewer of each lane where there are many lanes, but never fewer than two', async () => {
+    it('are fewer for each lane where there are many lanes, but at least two', async () => {
       const upgrades = pendingOnes(90, (index) => ({ lane: index % 3, wave: index < 45 ? 0 : 1 }));
       const rollout = rolloutWith('passed', 'open');
       await freeze({ rollout, upgrades, groups: lanes(200) });
@@ -52,7 +52,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       expect((await view()).candidates.map(({ pending }) => pending.length)).toEqual([2, 2, 2]);
     });
 
-    it('are those of every wave up to the last that has begun, by lane, in plan order', async () => {
+    it('belong to every wave up to the last that has started, by lane, in plan order', async () => {
       const place = fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 40 }));
       const states = fc.array(fc.constantFrom(...waveStates), { minLength: 4, maxLength: 4 });
       const pageSizes = fc.integer({ min: 0, max: 5 });
@@ -85,7 +85,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       );
     });
 
-    it('are due retries as well, by lane, the longest due first', async () => {
+    it('include due retries, by lane, the longest due first', async () => {
       const dues = [5, 3, 9, 1, 2];
       const upgrades = dues.map((dueAt, index) =>
         anUpgrade(anyProgress('retrying', startedAt + dueAt), {
@@ -115,7 +115,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
   });
 
   describe('counters', () => {
-    it('come back to nothing also where fractions were added up', async () => {
+    it('return to zero even where fractions were added up', async () => {
       await freeze({ rollout: aRollout(), upgrades: pendingOnes(2) });
       await store.saveUpgrade(ended(await load(1), 'failed', 3_000.3), null);
       await store.saveUpgrade(ended(await load(2), 'failed', 0.1), null);
@@ -126,7 +126,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     });
   });
 
-  it('stops an intent by a brake, or by a change since the create was found to be right (P4)', async () => {
+  it('stops an intent by a brake, or by a change since the create was decided (P4)', async () => {
     await freeze({ rollout: aRollout(), upgrades: pendingOnes(3) });
     const change = intended(await load(1));
     expect(await store.saveIntent(change, 2)).toBe('stale');
@@ -137,7 +137,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     expect(await store.saveIntent(intended(await load(2)), 1)).toBe('braked');
   });
 
-  it('takes in thousands of late joiners at once', async () => {
+  it('adds thousands of late joiners at once', async () => {
     await freeze({ rollout: aRollout(), upgrades: pendingOnes(2) });
     const many = range(1_200).map((id) =>
       anUpgrade({ state: 'pending' }, { collectorId: id + 100, order: id + 100, lane: 1 }),
@@ -148,7 +148,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     expect(await store.listUpgrades(rolloutId, { offset: 2, limit: 2_000 })).toEqual(many);
   });
 
-  it('has a collector that rejoins pending again, in a rollout that nobody ends who read it before (P9)', async () => {
+  it('sets a returning collector to pending, in a rollout that no earlier reader can end (P9)', async () => {
     await freeze({ rollout: aRollout(), upgrades: pendingOnes(3) });
     for (const id of [1, 2]) await store.saveUpgrade(ended(await load(id), 'withdrawn', 0), null);
     const back = [1, 2].map(async (id) => changeTo(await load(id), { state: 'pending' }));
@@ -170,7 +170,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     expect(await ids(1_298, 9)).toEqual([2_598, 2_600]);
   });
 
-  it('knows nothing of a rollout that is not there', async () => {
+  it('returns nothing for an unknown rollout', async () => {
     expect(await store.loadView(rolloutId, { now: 0, overdueBefore: 0, pageSize: 1 })).toBeUndefined();
     expect(await store.loadRollout(rolloutId)).toBeUndefined();
     expect(await store.loadGroups(rolloutId)).toBeUndefined();

@@ -109,8 +109,8 @@ function aDaemonOn({ store, register }: { readonly store: RolloutStore; readonly
   return { parts, operations, pass, stateOf };
 }
 
-describe('a record that cannot be read', () => {
-  it('takes the turn of nobody else in its rollout', async () => {
+describe('an unreadable record', () => {
+  it('takes no slot from other collectors of its rollout', async () => {
     const { freeze, breakRecord, told, ...house } = aStore();
     const { pass, stateOf } = aDaemonOn(house);
     await freeze(pendingOnes(3), { policy: aPolicy({ concurrency: 1 }) });
@@ -121,7 +121,7 @@ describe('a record that cannot be read', () => {
     await expect(stateOf(1)).rejects.toThrow("can't be read");
   });
 
-  it('makes its collector no stranger: it has its turn, and joins nothing (P1)', async () => {
+  it('still belongs to its collector, which keeps its slot and joins nothing (P1)', async () => {
     const { freeze, breakRecord, store, register } = aStore();
     await freeze(pendingOnes(3));
     await breakRecord(2);
@@ -139,7 +139,7 @@ const inShort = (upgrade: Upgrade) => {
   return `${upgrade.identity.collectorId} ${upgrade.progress.state}${words === '' ? '' : `: ${words}`}`;
 };
 
-describe('corrupt records on their way', () => {
+describe('corrupt records of running upgrades', () => {
   // Those before an end, and two ends.
   const states = upgradeStates.slice(0, 9);
   const bytes = { 'cut off': '{"collectorId":9', 'no text at all': Buffer.from([0xff, 0xfe, 0x00, 0x80]) };
@@ -224,7 +224,7 @@ describe('corrupt records on their way', () => {
     expect(await repair('watch', 7)).toMatchObject({ kind: 'refused' });
   });
 
-  it('keep what can still be read of them; the event has their text, and who repaired them', async () => {
+  it('keep their readable parts; the event has their text, and who repaired them', async () => {
     const { store, commands, keys, breakAll, repair } = await aMixedStore();
     const text = ((await commands.hget(keys.records, '0')) ?? '').slice(0, -9);
     await breakAll([0], text);
@@ -238,7 +238,7 @@ describe('corrupt records on their way', () => {
     expect(event?.reason).toContain(text);
   });
 
-  it('stay as they are when they are over: nothing waits for them', async () => {
+  it('stay as they are when their upgrades have ended, because nothing waits for them', async () => {
     const { commands, keys, breakAll, repair, view } = await aMixedStore();
     await breakAll([7, 8], '{');
     expect(await view()).not.toHaveProperty('corruptUpgrades');
@@ -246,7 +246,7 @@ describe('corrupt records on their way', () => {
     expect(await commands.hmget(keys.records, '7', '8')).toEqual(['{', '{']);
   });
 
-  it('go on where they stood once somebody has repaired them by hand', async () => {
+  it('continue where they were once somebody has repaired them by hand', async () => {
     const { commands, keys, breakAll, view } = await aMixedStore();
     const text = (await commands.hget(keys.records, '3')) ?? '';
     await breakAll([3]);
@@ -270,7 +270,7 @@ describe('corrupt records on their way', () => {
   });
 });
 
-describe('groups of a plan that cannot be read', () => {
+describe('unreadable groups of a plan', () => {
   async function aBrokenPlan() {
     const { freeze, commands, keys, ...house } = aStore();
     await freeze(pendingOnes(3));
@@ -297,7 +297,7 @@ describe('groups of a plan that cannot be read', () => {
   });
 });
 
-describe("a rollout's own record that cannot be read, while it is on its way", () => {
+describe('a running rollout with an unreadable record of its own', () => {
   /** One upgraded, one just upgraded, two that wait in the second wave; and then somebody breaks it. */
   async function aBrokenRollout(
     changes: Partial<Rollout> = {},
@@ -338,14 +338,14 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     ['of another rollout', JSON.stringify(aRollout({ id: 'production-20260302-9' }))],
     ['without its policy', JSON.stringify({ ...aRollout(), policy: { name: 'production' } })],
     ['not there', null],
-  ])('stops no pass, and nothing of it starts: %s (P2, P3)', async (_name, text) => {
+  ])('stops no pass, and starts nothing: %s (P2, P3)', async (_name, text) => {
     const { pass, stateOf, told } = await aBrokenRollout({}, text);
     await pass();
     expect([await stateOf(3), await stateOf(4)]).toEqual(['pending', 'pending']);
     expect(told).toEqual([`rollout ${id}`]);
   });
 
-  it('is shown as held, with what is known beside it, and what to do', async () => {
+  it('is shown as held, with the other known data, and what to do', async () => {
     const { operations } = await aBrokenRollout();
     const status = await operations.rolloutStatus(id);
     expect(status).toMatchObject({
@@ -375,7 +375,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(status?.verbs).toEqual(['abort']);
   });
 
-  it('is aborted, and ends as such once nothing of it runs; its old text is in an event (P4, P9)', async () => {
+  it('is aborted, and ends as such once no upgrade is running; its old text is in an event (P4, P9)', async () => {
     const { operations, store, commands, keys, pass, endRunning, stateOf } = await aBrokenRollout();
     const answer = await operations.apply({ ...byAnn, verb: 'abort' });
     expect(answer).toMatchObject({ kind: 'done', status: { state: 'aborted', recordUnreadable: null } });
@@ -418,7 +418,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     },
   );
 
-  it('is never written over but by its end: nobody holds a stratum of it, or changes it in passing', async () => {
+  it('is overwritten only by its end: nobody holds one of its strata, or changes it otherwise', async () => {
     const { operations, parts, kept } = await aBrokenRollout();
     expect(await operations.hold({ subject: 'all', by: 'ann', reason: 'noisy' })).toEqual({
       kind: 'unknown',
@@ -429,7 +429,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(await kept()).toBe('{"id":"produ');
   });
 
-  it('goes on where it stood once somebody has repaired it by hand (P11)', async () => {
+  it('continues where it was once somebody has repaired it by hand (P11)', async () => {
     const { commands, keys, good, pass, store, stateOf } = await aBrokenRollout();
     await pass();
     await commands.hset(keys.rollout, 'json', good);
@@ -438,7 +438,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(await stateOf(3)).toBe('queued');
   });
 
-  it('keeps its policy busy: no scan begins another one, and nobody joins it (P1, P5)', async () => {
+  it('keeps its policy busy: no scan starts another rollout, and no collector joins (P1, P5)', async () => {
     const { parts, store, kept } = await aBrokenRollout();
     for (const by of ['schedule', 'operator'] as const)
       expect(await scan(parts, policy, by)).toEqual({ kind: 'busy', rolloutId: id });
@@ -448,7 +448,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(await claimedByOthers(store, others, [1, 2, 3, 4])).toEqual(new Set([2, 3, 4]));
   });
 
-  it('is exported as far as it can be read, with its text', async () => {
+  it('is exported as far as it is readable, with its text', async () => {
     const { commands, keyPrefix, keys } = await aBrokenRollout();
     await commands.hset(keys.records, '3', '{');
     await commands.set(keys.groups, 'x');
@@ -467,7 +467,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
   });
 });
 
-describe('a kept rollout that cannot be read', () => {
+describe('an unreadable ended rollout', () => {
   it('is shown as far as it is known, and stops no scan', async () => {
     const { freeze, commands, keys, told, store, register } = aStore();
     const over = { state: 'succeeded', waves: [aWave({ state: 'passed' })] } as const;
@@ -482,8 +482,8 @@ describe('a kept rollout that cannot be read', () => {
   });
 });
 
-describe('a hold that cannot be read', () => {
-  it('is one still, as far as its key tells of what (P5, P14)', async () => {
+describe('an unreadable hold', () => {
+  it('still applies, as far as its key names the subject (P5, P14)', async () => {
     const house = aStore();
     const good = { collectorId: 7, by: 'ann', reason: 'noisy', at: startedAt };
     await house.register.holdCollector(good);

@@ -27,7 +27,7 @@ async function aService(scenario: ScenarioInput = {}) {
 }
 
 describe('deployments', () => {
-  it('are served below a name of localhost, where a wrong one signs nobody in', async () => {
+  it('are served below a name of localhost, where a wrong one accepts no sign-in', async () => {
     const { send, sendAs, service } = await aService();
     const answer = await sendAs('european', '/v1/collectors?limit=2');
     expect(answer).toMatchObject(refusalWith(301, 'moved'));
@@ -39,7 +39,7 @@ describe('deployments', () => {
     expect(() => service.worldOf('none')).toThrow(/no account "none"/);
   });
 
-  it('are told from each other by any host and address of theirs', async () => {
+  it('are distinguished by any of their hosts and addresses', async () => {
     const { sendAs } = await aService({
       deployments: { eu: { hosts: ['api.eu.example.com'], url: 'https://api.eu.example.com/' } },
     });

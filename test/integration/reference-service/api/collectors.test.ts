@@ -40,7 +40,7 @@ describe('a create of a collector', () => {
     });
   });
 
-  it('is refused for a field with a value that it cannot have, and makes no collector', async () => {
+  it('is refused for a field with an impossible value, and creates no collector', async () => {
     const { post, service } = await aService();
     const before = service.world.collectors().length;
     for (const [stated, code] of [
@@ -65,7 +65,7 @@ describe('a create of a collector', () => {
 });
 
 describe('an update of a collector', () => {
-  it('takes the quoted ETag alone, and says what is wrong with another', async () => {
+  it('accepts only the quoted ETag, and reports what is wrong with another', async () => {
     const { change, installedId } = await aService();
     const put = (ifMatch: (etag: string) => string) =>
       change(installedId(), (shown) => ({ ...shown, category: 'a' }), ifMatch);

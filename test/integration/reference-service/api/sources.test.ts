@@ -56,7 +56,7 @@ describe('sources of the fleet', () => {
 });
 
 describe('writes of sources', () => {
-  it('are refused with a code that names what is wrong', async () => {
+  it('are refused with a code that names the mistake', async () => {
     const { post, send, path } = await aCollector();
     for (const [stated, code] of [
       // Another vendor must sign in for it (§1).

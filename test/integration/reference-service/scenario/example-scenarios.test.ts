@@ -41,7 +41,7 @@ describe('example scenarios', () => {
     expect(load(name).upgradable.length).toBeGreaterThan(50);
   });
 
-  it('demo.yaml: nobody is dead, five fail once, exactly one fails for good, nothing is lost', () => {
+  it('demo.yaml: no collector is dead, five fail once, exactly one fails for good, nothing is lost', () => {
     const { world, clock, upgradable } = load('demo.yaml');
     expect(world.collectors()).toHaveLength(300);
     expect(world.collectors().every((collector) => isAlive(collector, clock.now()))).toBe(true);
@@ -60,11 +60,11 @@ describe('example scenarios', () => {
     expect(failuresOf()).toEqual([expect.stringContaining('permission denied')]);
   });
 
-  it('calm.yaml: every try succeeds', () => {
+  it('calm.yaml: every attempt succeeds', () => {
     expect(firstTries('calm.yaml').every(({ task }) => task.script.endStatus === 2)).toBe(true);
   });
 
-  it('bad-build.yaml: Windows breaks, the others are well', () => {
+  it('bad-build.yaml: Windows breaks, the others succeed', () => {
     const tries = firstTries('bad-build.yaml');
     const brokenShare = (isWindows: boolean) => {
       const stratum = tries.filter(({ facts }) => facts.osName?.startsWith('Windows') === isWindows);

@@ -26,7 +26,7 @@ async function upgradableIds({ send }: ReferenceSetup): Promise<[number, ...numb
 // What the API documents is in the conformance suite. Here is what the reference service adds to it.
 
 describe('answers', () => {
-  it('state the time of the service in the Date header, also when it runs faster', async () => {
+  it('have the time of the service in the Date header, even when it runs faster', async () => {
     const realClock = aStatusClock(Date.UTC(2026, 0, 1));
     const clock = { now: () => realClock.now() + 3_600_000 };
     const { send } = await aService({}, { realClock, clock });
@@ -165,7 +165,7 @@ describe('HTTP faults', () => {
 });
 
 describe('GET /reference/record', () => {
-  it('tells what clients did, behind the same credentials, without counting itself', async () => {
+  it('shows what clients did, behind the same credentials, without counting itself', async () => {
     const setup = await aService();
     const ids = await upgradableIds(setup);
     for (const collectorId of ids.slice(0, 3)) await setup.create({ collectorId });

@@ -41,7 +41,7 @@ describe('paths', () => {
     async (path) => expect((await setup.send(path)).status).toBe(200),
   );
 
-  it('are refused with what is wrong: one with another method, and one that cannot be read', async () => {
+  it('are refused with the mistake: a wrong method, or an unreadable path', async () => {
     for (const [method, path, allow] of [
       ['DELETE', '/v1/collectors/', 'GET, POST'],
       // It is not taken for the update of a collector called `offline`.

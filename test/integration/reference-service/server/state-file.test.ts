@@ -100,7 +100,7 @@ describe('--state', () => {
     expect((await after.create({ collectorId: id })).body.code).toBe('collector.type.invalid');
   });
 
-  it('does not play twice what the scenario had planned', async () => {
+  it('does not play events of the scenario twice', async () => {
     const events: ScenarioInput['events'] = [{ after: '1m', event: 'appears', newcomers: 2 }];
     const before = await start({ events });
     clock.advance(2 * minuteMs);
@@ -168,7 +168,7 @@ describe('--state', () => {
     await expect(start()).rejects.toThrow(/can't be written \(ENOENT\)/);
   });
 
-  it('tells of a write that failed, and goes on', async () => {
+  it('reports a failed write, and continues', async () => {
     const failures: string[] = [];
     const { service, send } = await start({}, { onStateFailure: ({ message }) => failures.push(message) });
     rmSync(file);
@@ -179,7 +179,7 @@ describe('--state', () => {
     rmSync(file, { recursive: true });
   });
 
-  it('lets its time go on at its speed while it is away', async () => {
+  it('lets its time continue at its speed during a stop', async () => {
     const realClock = aStatusClock();
     const begin = () =>
       startReferenceService({

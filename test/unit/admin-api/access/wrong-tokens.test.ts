@@ -16,7 +16,7 @@ describe('wrong tokens', () => {
     expect(remoteNetwork(address)).toBe(network);
   });
 
-  it('takes nothing for an IPv4 address that is none', () => {
+  it('does not mistake other texts for an IPv4 address', () => {
     expect(withoutMapping('::ffff:1')).toBe('::ffff:1');
   });
 

@@ -15,7 +15,7 @@ it('a running upgrade is shown with its task, by the names of its wave and strat
   });
 });
 
-it('a failed upgrade is shown with its reason and class; what has no name, by its number or not at all', () => {
+it('a failed upgrade is shown with its reason and class, and nameless parts by number or not at all', () => {
   const over = { endedAt: startedAt, weight: 1, lost: false, reason: because('no space left') };
   const failed = anUpgrade({ state: 'failed', failureClass: 'retry', ...over }, { wave: 1, stratum: 4 });
   expect(shown(failed)).toMatchObject({

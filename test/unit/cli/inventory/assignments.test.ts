@@ -39,11 +39,11 @@ describe('--set', () => {
     expect(resource.fields).toEqual({ team: 'core', tier: 'a' });
   });
 
-  it('takes one of many out', () => {
+  it('removes one of many', () => {
     expect(set({ fields: { team: 'core', tier: 'a' } }, 'fields.team=')).toEqual({ fields: { tier: 'a' } });
   });
 
-  it('makes what is not there yet', () => {
+  it('creates missing parts', () => {
     expect(set({ fields: null }, 'fields.team=core', 'a.b.c=1')).toEqual({
       fields: { team: 'core' },
       a: { b: { c: 1 } },
@@ -52,7 +52,7 @@ describe('--set', () => {
 
   it('cannot lead into a text or a list', () => {
     expect(() => set({ name: 'x' }, 'name.first=y')).toThrow(UsageFailure);
-    expect(() => set({ filters: [] }, 'filters.0=y')).toThrow(/filters has no 0 in it: give filters whole/);
+    expect(() => set({ filters: [] }, 'filters.0=y')).toThrow(/filters has no 0: set the whole of filters/);
   });
 
   it('changes no prototype, whatever the name', () => {
@@ -62,7 +62,7 @@ describe('--set', () => {
     expect(Object.hasOwn(Object, 'polluted')).toBe(false);
   });
 
-  it('gives any text to a text map as it is', () => {
+  it('stores any text in a text map unchanged', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => {
         expect(set({}, `fields.team=${text}`)).toEqual({ fields: { team: text } });

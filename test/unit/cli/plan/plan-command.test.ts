@@ -100,47 +100,47 @@ describe('a plan for a person', () => {
   it.each<readonly [given: Given, line: string]>([
     [
       { policy: onHosts(2), change: (id) => ({ hostName: id <= 40 ? 'one' : `host ${id}` }) },
-      'caps: in wave rest up to 20 have to follow one another (hostName: 2)',
+      'caps: in wave rest up to 20 collectors have to wait for each other (hostName: 2)',
     ],
     [{ policy: { windows: nights } }, 'window: closed: outside the window, opens 22:00 UTC (1h)'],
     [
       { policy: { windows: nights, upgrade: { ...long, expectMs: 4 * hour + 1 } } },
-      'window: none is open as long as an upgrade is expected to take (4h): nothing would start',
+      'window: none is open as long as an upgrade is expected to take (4h), so nothing would start',
     ],
-    [{ policy: { freezes: [forGood] } }, 'needs about 737 requests, and finds no room in its windows'],
+    [{ policy: { freezes: [forGood] } }, 'needs about 737 requests, and does not fit its windows'],
     [
       { change: (id) => ({ build: id > 90 ? targetBuild : oldBuild, alive: id !== 1 }) },
       'left out: not alive: 1 · runs the target build already: 10',
     ],
     [
       { policy: { target: aTarget({ minimumAgeMs: 72 * hour }) } },
-      'only the daemon knows how old the build is (it has to be 3d), and what is held',
+      'only the daemon knows the age of the build (at least 3d is required), and what is held',
     ],
     [
       { policy: { select: noneSelected } },
-      'it matches nothing: none of the 100 installed collectors is selected; check select in the policy',
+      'the policy matches nothing: none of the 100 installed collectors is selected; check select in the policy',
     ],
     [{ change: atTarget }, 'no collector can be upgraded to 19.536-4 now'],
     [
       { size: 0 },
       'the inventory holds no installed collector: check that the access key may see collectors, and the base URL',
     ],
-  ])('says what is so of it: %#', (given, line) => {
+  ])('shows what applies: %#', (given, line) => {
     expect(linesOf(given)).toContain(line);
   });
 
   it.each<readonly [given: Given, words: RegExp]>([
-    [{}, /window|left out|daemon|the wait for approval aside/],
+    [{}, /window|left out|daemon|without the wait for approval/],
     [{ policy: onHosts(2), change: (id) => ({ hostName: `host ${id}` }) }, /caps/],
     [{ policy: { windows: nights } }, /nothing would start/],
     [{ policy: { windows: nights, upgrade: { ...long, expectMs: 4 * hour } } }, /nothing would start/],
     // It depends on a person.
     [{ policy: { approval: true } }, /would end/],
-  ])('says nothing of what is not so: %#', (given, words) => {
+  ])('omits what does not apply: %#', (given, words) => {
     expect(linesOf(given).join('\n')).not.toMatch(words);
   });
 
-  it('fits the terminal, with what is long under its label', () => {
+  it('fits the terminal, with long texts below their label', () => {
     const change = (id: number) => ({ osName: `OS with a long name ${id % 30}` });
     const { policy, plan, figures } = planned({ policy: { waves: twoWaves, spreadBy: ['osName'] }, change });
     const lines = renderPlan(policy, plan, figures, startedAt, 80).split('\n');
@@ -149,7 +149,7 @@ describe('a plan for a person', () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it('says how long it takes, with how many requests, and when it ends', () => {
+  it('shows how long it takes, how many requests it needs, and when it ends', () => {
     const line = linesOf({ policy: { waves: twoWaves } }).find((each) => each.startsWith('takes about '));
     expect(line).toMatch(
       /^takes about (\S+) \(±\S+\) and 785 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/,
@@ -162,12 +162,12 @@ describe('a plan for a person', () => {
     expect(endOf({ waves: [none, aWaveRule()] })).toBeLessThan(startedAt + 10 * hour);
   });
 
-  it('says that the wait for approval is not in the estimate', () => {
+  it('shows that the estimate leaves out the wait for approval', () => {
     const policy = { waves: [aWaveRule({ approval: true })] };
-    expect(linesOf({ policy }).join('\n')).toMatch(/, the wait for approval aside$/m);
+    expect(linesOf({ policy }).join('\n')).toMatch(/, without the wait for approval$/m);
   });
 
-  it('names every member with wave, place and stratum, and everyone left out', () => {
+  it('names every member with wave, place and stratum, and every collector left out', () => {
     const change = (id: number) => ({
       name: `web-${id}${clearScreen}`,
       osName: 'AIX',
@@ -216,10 +216,10 @@ describe('a plan for programs', () => {
 });
 
 describe('policies that claim the same collectors', () => {
-  it('are named with how many, and some of them', () => {
+  it('are named with the number of collectors, and some of their names', () => {
     const policies = ['a', 'b'] as const;
     expect(overlapWords({ policies, count: 4, names: ['x', `y${clearScreen}`, 'z'] })).toBe(
-      'a and b both claim 4 collectors (x, y\\u001b[2J, z, …); whichever plans first takes them',
+      'a and b both claim 4 collectors (x, y\\u001b[2J, z, …); the policy that plans first gets them',
     );
     expect(overlapWords({ policies, count: 1, names: ['x'] })).toMatch(/claim 1 collector \(x\);/);
   });
@@ -256,7 +256,7 @@ describe('a config beside its fleet', () => {
     ]);
   });
 
-  it('shows which policies select the same, and knows nothing of one without a target', () => {
+  it('shows which policies select the same, and leaves out one without a target', () => {
     const noTarget = {
       policy: aPolicy({ name: 'late' }),
       reading: { kind: 'noTarget', why: { kind: 'noLatest' } } as const,
@@ -269,7 +269,7 @@ describe('a config beside its fleet', () => {
     });
     expect(overlaps).toEqual([{ policies: ['a', 'b'], count: 1, names: ['collector-1'] }]);
     expect(warnings).toEqual([
-      'a and b both claim 1 collector (collector-1); whichever plans first takes them',
+      'a and b both claim 1 collector (collector-1); the policy that plans first gets them',
     ]);
   });
 });

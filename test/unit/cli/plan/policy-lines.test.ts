@@ -6,13 +6,13 @@ import { aPolicy, aWaveRule } from '../../../support/builders.ts';
 const gate = aWebhookGate({ name: 'pager', dryRun: true });
 
 describe('a policy in short', () => {
-  it('says where to, how fast, and in which waves', () => {
+  it('names target, speed and waves', () => {
     expect(policyLines(aPolicy())).toEqual([
       'production: to latest, 10 at once, */15 * * * * UTC; rest 100% (soak 0s, failures 2%)',
     ]);
   });
 
-  it('says when it may start, who has to approve, and which gates are asked', () => {
+  it('names windows, approvals and gates', () => {
     const policy = aPolicy({
       windows: [
         { days: [1, 2], fromMinute: 22 * 60, toMinute: 5 * 60, timeZone: 'collector' },

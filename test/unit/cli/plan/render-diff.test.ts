@@ -24,7 +24,7 @@ function aDiff(changes: Partial<PolicyDiff> = {}): PolicyDiff {
 }
 
 describe('the difference of a plan for a person', () => {
-  it('says how many a rollout would upgrade, and who is new, gone, moved or left out, and why', () => {
+  it('shows how many collectors a rollout would upgrade, and which are new, gone, moved or left out, and why', () => {
     const { plan } = aDiff() as Extract<PolicyDiff, { kind: 'compared' }>;
     expect(renderDiff(aDiff(), screen).split('\n')).toEqual([
       `production → 19.536-4   plan ${plan.hash}`,
@@ -41,7 +41,7 @@ describe('the difference of a plan for a person', () => {
     ]);
   });
 
-  it('names the target of before, and a policy without a rollout or a target', () => {
+  it('names the previous target, and a policy without a rollout or a target', () => {
     const rollout = aRolloutStatus({ targetBuild: oldBuild, state: 'succeeded' });
     expect(renderDiff(aDiff({ rollout }), screen)).toContain(`→ ${targetBuild} (was ${oldBuild})`);
     expect(renderDiff(aDiff({ rollout: undefined }), screen)).toContain(

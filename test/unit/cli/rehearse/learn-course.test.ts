@@ -43,14 +43,14 @@ function reads(...rollouts: readonly Known[]): CourseReads {
 }
 
 describe('what a rehearsal learns from the last rollout', () => {
-  it('is how long tasks of first tries ran, and the shares that failed once and for good', async () => {
+  it('is how long tasks of first attempts ran, and the shares that failed once and for good', async () => {
     const { durations, failures } = await learnCourse(reads(aKnown({})), 'production');
     expect(failures.always).toBeCloseTo(0.1);
     expect(failures.once).toBeCloseTo(0.09);
     expect(durations).toEqual({ medianMs: 50 * 60_000 - 40_000, p95Ms: 95 * 60_000 - 40_000 });
   });
 
-  it('passes over rollouts of other policies, rollbacks, those that were stopped and small ones', async () => {
+  it('skips rollouts of other policies, rollbacks, stopped rollouts and small ones', async () => {
     const small = { ...emptyCounts(), succeeded: 19 };
     const others = [
       aKnown({ id: 'a', policy: 'other' }),

@@ -31,7 +31,7 @@ describe('a what-if file', () => {
     });
   });
 
-  it('may be empty, and then assumes what is assumed without a file', (test) => {
+  it('may be empty, and then has the same defaults as no file', (test) => {
     const path = aFolder(test.onTestFinished).write('empty.yaml', {});
     const usual = usualWhatIf(occasion);
     expect(readWhatIf(path, occasion)).toEqual(usual);
@@ -39,7 +39,7 @@ describe('a what-if file', () => {
     expect(usual.breaks).toEqual([]);
   });
 
-  it('comes before what was learned', () => {
+  it('overrides learned values', () => {
     const learned = {
       durations: { medianMs: 1_000, p95Ms: 2_000 },
       failures: { once: 0.2, always: 0.1 },

@@ -22,18 +22,18 @@ function choose(rollouts: readonly RolloutStatus[], named?: string, verb?: Rollo
   }
 }
 
-describe('the rollout that is meant', () => {
-  it('is the one that is named, by its id or as the newest of its policy', () => {
+describe('the chosen rollout', () => {
+  it('is the named one, by its id or as the newest of its policy', () => {
     const rollouts = [active('new'), ended('old')];
     expect(choose(rollouts, 'old')).toBe('old');
     expect(choose(rollouts, 'production')).toBe('new');
-    expect(choose(rollouts, 'nobody')).toBe('no rollout and no policy is called nobody; running: new');
+    expect(choose(rollouts, 'nobody')).toBe('there is no rollout or policy nobody; running: new');
     expect(choose(rollouts, 'producton')).toBe(
-      'no rollout and no policy is called producton (did you mean production?); running: new',
+      'there is no rollout or policy producton (did you mean production?); running: new',
     );
   });
 
-  it('is the only one that is on its way, where none is named', () => {
+  it('is the only running one, where none is named', () => {
     expect(choose([ended('c'), active('b'), ended('a')])).toBe('b');
     expect(choose([active('b'), active('a')])).toBe('name the rollout; running: b, a');
     expect(choose([ended('a')])).toBe('no rollout is running');
@@ -49,7 +49,7 @@ describe('the rollout that is meant', () => {
     expect(choose([active('new'), awaiting('older')], 'production', 'abort')).toBe('new');
   });
 
-  it('is the newest of the only policy, for a rollback or a retry of what is over', () => {
+  it('is the newest of the only policy, for a rollback or retry of an ended rollout', () => {
     const rollouts = [ended('b'), ended('a')];
     expect(choose(rollouts, undefined, 'rollback')).toBe('b');
     expect(choose(rollouts, undefined, 'retry')).toBe('b');
@@ -71,11 +71,8 @@ describe('the rollout that is meant', () => {
 });
 
 describe('a rollout that waits for approval', () => {
-  it.each(['aborted', 'superseded', 'rollingBack'] as const)(
-    'waits for nobody any more once it is %s',
-    (state) => {
-      const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
-      expect(awaitsApproval(active('a', { state, waves }))).toBe(false);
-    },
-  );
+  it.each(['aborted', 'superseded', 'rollingBack'] as const)('no longer waits once it is %s', (state) => {
+    const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
+    expect(awaitsApproval(active('a', { state, waves }))).toBe(false);
+  });
 });

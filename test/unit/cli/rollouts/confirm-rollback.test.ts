@@ -24,8 +24,8 @@ async function shown(columns: number | undefined, changes: Partial<RollbackPrevi
   return String(out.read()).trimEnd().split('\n');
 }
 
-describe('what a rollback shows before it asks', () => {
-  it('fits the terminal, and goes on under the text', async () => {
+describe('the preview of a rollback on the command line', () => {
+  it('fits the terminal, and wraps below the text', async () => {
     const lines = await shown(80, { builds, leftBehind: [left] });
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect(lines).toContain(
@@ -35,7 +35,7 @@ describe('what a rollback shows before it asks', () => {
     expect(lines).toContain('          ip-10-5-2-191.example.com (had 19.227-15), staging-queue-184 (had');
   });
 
-  it('has one line for each of its facts where nobody watches', async () => {
+  it('has one line for each fact without a terminal', async () => {
     const lines = await shown(undefined, { builds, leftBehind: [left] });
     expect(lines.filter((line) => line.startsWith('          '))).toEqual([]);
   });

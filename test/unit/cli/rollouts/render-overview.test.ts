@@ -16,7 +16,7 @@ const linesOf = (statuses: readonly RolloutStatus[], ...policies: readonly strin
   );
 
 describe('the overview of the policies', () => {
-  it('has a line a policy, what needs a person first, within 80 columns', () => {
+  it('has one line for each policy, those that need a person first, within 80 columns', () => {
     const over = { endedAt: startedAt, eta: null } as const;
     const lines = linesOf(
       [
@@ -45,13 +45,13 @@ describe('the overview of the policies', () => {
     expect(renderOverview(rows, startedAt, plain)).toEqual([`web  no rollout yet  ${reason}`]);
   });
 
-  it('has a rollout that is held before one that waits for approval, as the page has', () => {
+  it('shows a held rollout before one that waits for approval, like the page', () => {
     const [held, approval] = [of('web', { state: 'held' }), of('lab', { state: 'awaitingApproval' })];
     const rows = policyRows([approval, held], { policies: [] });
     expect(rows.map(({ policy }) => policy)).toEqual(['web', 'lab']);
   });
 
-  it('shows the rollback of a rollout that is rolled back, and a held one before a newer one that runs', () => {
+  it('shows the rollback instead of its original rollout, and a held rollout before a newer running one', () => {
     const rollback = of('web', { id: 'web-20260302-2', kind: 'rollback', rollbackOf: 'web-20260302-1' });
     const rolledBack = of('web', { state: 'rollingBack', rollbackId: 'web-20260302-2' });
     const rowOf = (...statuses: readonly RolloutStatus[]) =>
@@ -60,7 +60,7 @@ describe('the overview of the policies', () => {
     expect(rowOf(of('web', { id: 'new' }), of('web', { id: 'held', state: 'held' }))).toEqual(['held']);
   });
 
-  it('lets nothing from outside move the terminal', () => {
+  it('lets no foreign text control the terminal', () => {
     expect(linesOf([], 'a\u001b[2J')[0]).toMatch(/^a\\u001b\[2J {2}no rollout yet/);
   });
 });

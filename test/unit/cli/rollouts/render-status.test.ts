@@ -52,7 +52,7 @@ const over = { endedAt: startedAt, state: 'finishedWithFailures', counts: counts
 const soaking = [aWaveStatus({ state: 'soaking', counts: countsOf({ failed: 1 }) })];
 
 describe('the status of a rollout', () => {
-  it('shows its waves, what is held, what it waits for, its windows, its end, its plan and what can be done', () => {
+  it('shows its waves, holds, blockers, windows, end, plan and legal verbs', () => {
     const api = anApiBudgetStatus({
       requestsPerSecondNow: 1.7599,
       requestsPerSecondMax: 2.1999,
@@ -104,7 +104,7 @@ do      upwave pause production   | abort | rollback`);
     [
       'window',
       { window: { ...closed, until: null } },
-      'closed: frozen: holidays, and does not open in a year',
+      'closed: frozen: holidays, and does not open within a year',
     ],
     ['waits', out({ ...down, until: pausedUntil }), `${downSince}; next try ${atOf(pausedUntil)}`],
     ['waits', out({ ...down, until: null }), `${downSince}; one request tries it now`],
@@ -136,7 +136,7 @@ do      upwave pause production   | abort | rollback`);
     ['do', { waves: soaking, verbs: ['pause', 'skipSoak'] }, 'upwave pause production   | skip-soak'],
     ['do', { ...over, counts: countsOf({}), verbs: [] }, 'nothing: it is over'],
     ['do', { state: 'rollingBack', verbs: [] }, 'nothing: it ends by itself'],
-  ])('says under "%s" what is so now: case %#', (label, changes, line) => {
+  ])('shows the present state under "%s": case %#', (label, changes, line) => {
     expect(under(label, shown(changes))).toContain(line);
   });
 
@@ -146,28 +146,31 @@ do      upwave pause production   | abort | rollback`);
     ['strata', 'a plan of one wave', { waves: [aWaveStatus()], strata: strataIn('A') }],
     ['strata', 'a plan whose last wave is open', { waves: lastIsOpen, strata: strataIn('A') }],
     ['drift', 'a plan that is on its way', { drift }],
-  ])('says nothing under "%s" of %s', (label, _of, changes) => {
+  ])('shows nothing under "%s" for %s', (label, _of, changes) => {
     expect(under(label, shown(changes))).toEqual([]);
   });
 
-  it.each(['rollout', 'rollback'])('says of a %s whom it leaves behind, why, and some by name', (kind) => {
-    const back = { kind: 'rollback', fromBuilds: ['19.536-4'], targetBuild: '19.1-1' } as const;
-    const names = ['web-1 (had 19.1-1)', 'web-2'];
-    const leftBehind: RolloutStatus['leftBehind'] = [
-      { kind: 'buildNotOffered', reason: 'the build is gone', count: 23, names },
-      { kind: 'claimed', reason: 'another rollout has them', count: 1, names: ['web-9'] },
-    ];
-    expect(under('left', shown({ leftBehind, leftOut: [], ...(kind === 'rollback' && back) }))).toEqual([
-      '24 are not taken back from 19.536-4',
-      '23: the build is gone: web-1 (had 19.1-1), web-2, …',
-      '1: another rollout has them: web-9',
-    ]);
-  });
+  it.each(['rollout', 'rollback'])(
+    'shows for a %s which collectors it leaves behind, why, and some names',
+    (kind) => {
+      const back = { kind: 'rollback', fromBuilds: ['19.536-4'], targetBuild: '19.1-1' } as const;
+      const names = ['web-1 (had 19.1-1)', 'web-2'];
+      const leftBehind: RolloutStatus['leftBehind'] = [
+        { kind: 'buildNotOffered', reason: 'the build is gone', count: 23, names },
+        { kind: 'claimed', reason: 'another rollout has them', count: 1, names: ['web-9'] },
+      ];
+      expect(under('left', shown({ leftBehind, leftOut: [], ...(kind === 'rollback' && back) }))).toEqual([
+        '24 are not taken back from 19.536-4',
+        '23: the build is gone: web-1 (had 19.1-1), web-2, …',
+        '1: another rollout has them: web-9',
+      ]);
+    },
+  );
 
   it.each([
     ['held', 'held'],
     ['rolledBack', 'back'],
-  ] as const)('says why it is %s, once', (state, label) => {
+  ] as const)('shows why it is %s, once', (state, label) => {
     const blockers = state === 'held' ? [{ kind: state, reason: 'by alice', until: null }] : [];
     const lines = shown({ state, reason: 'by alice', blockers });
     expect(under(label, lines)).toEqual(['by alice']);
@@ -180,7 +183,7 @@ do      upwave pause production   | abort | rollback`);
     ['FINISHED WITH FAILURES', { state: 'finishedWithFailures', endedAt: startedAt }],
     ['→ 1, 2', { kind: 'rollback', fromBuilds: ['9'], backTo: ['1', '2'] }],
     ['→ 1, 2, 3, … (5 builds)', { kind: 'rollback', fromBuilds: ['9'], backTo: ['1', '2', '3', '4', '5'] }],
-  ])('begins with what it needs, does or goes to: %s', (headline, changes) => {
+  ])('begins with its headline: %s', (headline, changes) => {
     expect(shown(changes)[0]).toContain(`  ${headline}  `);
   });
 
@@ -193,7 +196,7 @@ do      upwave pause production   | abort | rollback`);
     expect(second).toMatch(/^NEEDS YOU: it is held +0s$/);
   });
 
-  it('says how far it is, and what each collector does that has not succeeded', () => {
+  it('shows its progress, and the state of each collector without success', () => {
     const counts = countsOf({
       succeeded: 5,
       failed: 1,
@@ -208,7 +211,7 @@ do      upwave pause production   | abort | rollback`);
     expect(lines).toContain('        1 to retry   4 deferred   7 of these set aside');
   });
 
-  it('says why upgrades did not succeed', () => {
+  it('shows why upgrades did not succeed', () => {
     const cause = aCause({
       kind: 'timedOut',
       text: 'no end within 35m',
@@ -220,7 +223,7 @@ do      upwave pause production   | abort | rollback`);
     expect(under('failed', lines)).toEqual(['2 timed out: no end within 35m   web-1 and 1 more']);
   });
 
-  it('says of causes that were counted in part of a group alone that there may be more', () => {
+  it('shows that there may be more causes where only part of a group was counted', () => {
     const others = { count: 77, causes: 0, unread: 77 };
     const causes = [aCause({ kind: 'withdrawn', text: 'the rollout was aborted', count: 200, names: [] })];
     const lines = shown({ causes: [{ of: 'withdrawn', total: 277, causes, others }] }).join('\n');
@@ -252,7 +255,7 @@ do      upwave pause production   | abort | rollback`);
     [120, '5 permission denied (6 strata, most Linux / amd64 / 19.441-2)   dev-web-224 and 4 more'],
     [80, '5 permission denied (6 strata, most Linux / amd64 / 19.441-2)'],
     [60, '5 permission denied'],
-  ])('in %i columns leaves out what a cause has no room for, and cuts no bracket', (columns, words) => {
+  ])('in %i columns leaves out parts of a cause that do not fit, and cuts no bracket', (columns, words) => {
     const strata = { total: 6, held: [], uncovered: { count: 0, labels: [] } };
     const text = 'permission denied';
     const group = { of: 'retrying', total: 5, causes: [aCause({ kind: 'retrying', text })] } as const;
@@ -283,7 +286,7 @@ describe('a wave in the status of a rollout', () => {
       { state: 'soaking', gates: [aGateStatus({ words: `webhook ${clearScreen}` })] },
     ],
     ['waiting   0/8   for gate of canary', { ...waiting, state: 'waiting', waits: 'gate of canary' }],
-  ])('shows its stage, its numbers, its failures and what it waits for: %s', (part, changes) => {
+  ])('shows its stage, its numbers, its failures and its blockers: %s', (part, changes) => {
     expect(`${lineOf(changes)} `).toContain(part);
   });
 
@@ -293,7 +296,7 @@ describe('a wave in the status of a rollout', () => {
     ['budget 4/0 (1 lost, each counts 3, 2 in held strata)', { failures: 4, lost: 1 }],
     ['budget 0/0 (1 acknowledged, 3 in held strata)', { failures: 0, acknowledged: 1 }],
     ['budget 4/6 ', { failures: 4, failuresAllowed: 6 }],
-  ])('shows which of its failures are of held strata, and do not count: %s', (budget, changes) => {
+  ])('shows which of its failures are in held strata, and do not count: %s', (budget, changes) => {
     const strata = strataHolding(aHeldStratum());
     const [line = '', more = ''] = under(
       'w',
@@ -379,14 +382,14 @@ describe('the status of a rollout that needs approval and has failures for sever
     expect(lines.filter(({ length }) => length > 80)).toEqual([]);
   });
 
-  it('says what the failures have in common before their causes', () => {
+  it('shows the shared attribute of the failures before their causes', () => {
     expect(linesOf(worst).join('\n')).toContain(`
 common  22 of 23 failures have osName=Windows* (22 of 66 there, 1 of 46
         elsewhere)
 failed  `);
   });
 
-  it('shows how to hold those alone that share what explains the failures', () => {
+  it('shows how to hold only the collectors with the shared attribute', () => {
     const known = { ...worst, sharedAttribute: { ...shared, share: 0.1 } };
     expect(linesOf(known).join('\n')).toContain("hold them alone: upwave hold 'osName=Windows*'");
     const heldStrata = strataHolding(aHeldStratum({ label: 'osName=Windows*' }));
@@ -394,7 +397,7 @@ failed  `);
       expect(linesOf(given).join('\n')).not.toContain('hold them alone');
   });
 
-  it('is red for what failed, and yellow for what needs a person', () => {
+  it('is red for failures, and yellow where a person is needed', () => {
     const paint = (format: unknown, text: string) => `<${String(format)}>${text}</>`;
     const text = renderStatus(busy, startedAt, { paint });
     expect(text).toContain('<bold,yellow>NEEDS YOU: approve wave rest</>');
@@ -404,7 +407,7 @@ failed  `);
   });
 });
 
-it('a status lets nothing from outside move the terminal', () => {
+it('a status lets no foreign text control the terminal', () => {
   const status = aRolloutStatus({
     ...{
       state: 'awaitingApproval',

@@ -18,11 +18,11 @@ describe('an instant', () => {
     ['Europe/Berlin', 2 * hour, '2026-03-03 00:00'],
     ['UTC', 2 * hour, '23:00'],
     ['UTC', -22 * hour, '2026-03-01 23:00'],
-  ])('has no date where it is today by the clock of its zone: %s', (zone, inMs, shown) => {
+  ])('has no date where it is today in its time zone: %s', (zone, inMs, shown) => {
     expect(showInstantIn(zone, startedAt + inMs, startedAt)).toBe(shown);
   });
 
-  it("is shown by this machine's clock, to the second where it is today", () => {
+  it("is shown in this machine's time zone, to the second where it is today", () => {
     const at = new Date(2026, 5, 15, 12, 34, 56).getTime();
     expect(showInstant(at, at + 10 * hour)).toBe('12:34:56');
     expect(showInstant(at, at + 24 * hour)).toBe('2026-06-15 12:34');
@@ -46,7 +46,7 @@ describe('an argument to be copied', () => {
 });
 
 describe('what is held', () => {
-  it('is shown with who, when and why', () => {
+  it('is shown with operator, time and reason', () => {
     const word = { by: 'alice', reason: 'broken disk', at: startedAt };
     const stratum = { policy: 'production', rolloutId: 'production-1', isEnded: false, ...word };
     const held = {
@@ -79,7 +79,7 @@ describe('what is held', () => {
 describe('the explanation of a collector', () => {
   const about = { collectorId: 7, collectorName: 'web-7', build: '19.441-2' };
 
-  it('says for each policy where it stands, why, and until when, and what it went through', () => {
+  it('shows for each policy its state, reason and end, and its earlier upgrades', () => {
     const until = startedAt + 50 * hour;
     const attempt = {
       taskId: '41',
@@ -119,14 +119,14 @@ describe('the explanation of a collector', () => {
     ]);
   });
 
-  it('lets nothing from outside move the terminal', () => {
+  it('lets no foreign text control the terminal', () => {
     const hostile = { ...about, collectorName: `web${clearScreen}`, build: '' };
     const text = renderExplanation({ ...hostile, explanations: [], history: [] }, startedAt);
     expect(text).toBe('collector 7 web\\u001b[2J   build unknown');
   });
 });
 
-describe('what a start would begin', () => {
+describe('the rollout that a start would begin', () => {
   const preview = {
     policy: 'production',
     planHash: '03fcba26',
@@ -142,7 +142,7 @@ describe('what a start would begin', () => {
     window: { isOpen: true, until: null, reason: '' },
   } as const satisfies StartPreview;
 
-  it('fits the terminal, and goes on under the text', () => {
+  it('fits the terminal, and wraps below the text', () => {
     expect(renderPreview(preview, startedAt, 80).split('\n')).toEqual([
       'production: plan 03fcba26: 854 collectors to 19.455-2 (canary 86, early 86, rest',
       '            86)',
@@ -152,7 +152,7 @@ describe('what a start would begin', () => {
     ]);
   });
 
-  it('has one line for each of its facts where nobody watches', () => {
+  it('has one line for each fact without a terminal', () => {
     expect(renderPreview(preview, startedAt).split('\n')).toHaveLength(3);
   });
 });

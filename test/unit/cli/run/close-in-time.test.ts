@@ -25,7 +25,7 @@ describe('a command that closes its daemon', () => {
 
   const daemonThat = (close: () => Promise<void>) => ({ close }) as Daemon;
 
-  it('goes on when all is closed, and then does not wait for what was left open', async () => {
+  it('continues when all is closed, and then does not wait for open handles', async () => {
     const closed: string[] = [];
     await closeInTime(
       daemonThat(async () => void closed.push('daemon')),
@@ -42,7 +42,7 @@ describe('a command that closes its daemon', () => {
   it.each([
     ['the daemon', never, atOnce],
     ['its Redis', atOnce, never],
-  ])('is not kept by what hangs, and ends with its own result: %s', async (_name, close, closeRest) => {
+  ])('is not blocked by hanging work, and ends with its own result: %s', async (_name, close, closeRest) => {
     // As main.ts does it with what the command came to.
     const ended = closeInTime(daemonThat(close), closeRest).then(() => {
       process.exitCode = 3;
@@ -61,7 +61,7 @@ describe('a command that closes its daemon', () => {
     expect(exits).toEqual([4]);
   });
 
-  it('tells what closing threw, and ends all the same', async () => {
+  it('reports an error while closing, and ends nevertheless', async () => {
     const ended = closeInTime(
       daemonThat(async () => {
         throw new Error('a bug');

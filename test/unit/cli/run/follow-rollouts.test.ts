@@ -52,13 +52,13 @@ describe('following rollouts', () => {
     expect((await follow(makeFakeOperations({ rollouts: [] }))).ids).toEqual([]);
   });
 
-  it('goes on while one runs, and while a store is away', async () => {
+  it('continues while one is running, and during an outage of a store', async () => {
     const running = aRolloutStatus({ id: 'a' });
     const ended = aRolloutStatus({ id: 'a', state: 'succeeded', endedAt: startedAt });
     expect((await follow(seen([running], [], [ended]), 'a')).states).toEqual(['succeeded']);
   });
 
-  it('waits while Redis is away, and for nothing else: an error of another kind ends it', async () => {
+  it('waits during an outage of Redis only: an error of another kind ends it', async () => {
     const ended = aRolloutStatus({ id: 'a', state: 'succeeded', endedAt: startedAt });
     const failing = (error: Error) => {
       let asked = 0;

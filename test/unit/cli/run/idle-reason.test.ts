@@ -34,19 +34,22 @@ describe('a rollout at rest', () => {
     expect(rest(changes)).toEqual(why);
   });
 
-  it('is not one whose account is being found out, or whose window opens within two minutes', () => {
+  it('is not one whose account is still unknown, or whose window opens within two minutes', () => {
     expect(rest({ account: 'unknown', counts: inFlight })).toBeUndefined();
     expect(rest(closedFor(2 * minute))).toBeUndefined();
     expect(rest(closedFor(2 * minute + 1))).toBeDefined();
   });
 
-  it.each(['queued', 'starting', 'upgrading', 'verifying'] as const)('has nobody who is %s', (state) => {
-    const counts = countsOf({ [state]: 1 });
-    for (const changes of [{ state: 'held' }, { state: 'awaitingApproval' }, closedFor(hour)] as const)
-      expect(rest({ ...changes, counts })).toBeUndefined();
-  });
+  it.each(['queued', 'starting', 'upgrading', 'verifying'] as const)(
+    'has no collector that is %s',
+    (state) => {
+      const counts = countsOf({ [state]: 1 });
+      for (const changes of [{ state: 'held' }, { state: 'awaitingApproval' }, closedFor(hour)] as const)
+        expect(rest({ ...changes, counts })).toBeUndefined();
+    },
+  );
 
-  it('is not one whose rollback is under way', () => {
+  it('is not one with a running rollback', () => {
     const taken = { state: 'rollingBack', rollbackId: 'b' } as const;
     const rollback = (changes: Partial<RolloutStatus>) =>
       aRolloutStatus({ id: 'b', counts: idle, ...changes });
@@ -58,10 +61,10 @@ describe('a rollout at rest', () => {
   });
 });
 
-describe('what is left to do after a run', () => {
+describe('the remaining work after a run', () => {
   const status = aRolloutStatus();
 
-  it('is to approve, where a daemon hears it', () => {
+  it('is to approve while a daemon is running', () => {
     expect(restWords({ ...status, state: 'awaitingApproval' }, { kind: 'awaitsApproval' }, startedAt)).toBe(
       'production-20260302-1 waits for approval: upwave approve production --plan 7f3a, while `upwave run` is running',
     );
@@ -73,7 +76,7 @@ describe('what is left to do after a run', () => {
     );
   });
 
-  it('is nothing that the status does not say', () => {
+  it('is empty where the status is enough', () => {
     for (const kind of ['ended', 'held'] as const)
       expect(restWords(status, { kind }, startedAt)).toBeUndefined();
     expect(restWords(status, undefined, startedAt)).toBeUndefined();

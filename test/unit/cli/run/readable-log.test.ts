@@ -4,7 +4,7 @@ import { readableLog } from '../../../../src/cli/run/readable-log.ts';
 import { makeLogger } from '../../../../src/observability/logger.ts';
 
 describe('the log at a terminal', () => {
-  it('says when, what, about whom and why, and no secret', () => {
+  it('shows when, what, which collector and why, and no secret', () => {
     const out = new PassThrough();
     const paint = (format: unknown, text: string) => `<${String(format)}>${text}`;
     const destination = readableLog({ out, paint });

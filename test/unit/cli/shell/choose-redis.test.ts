@@ -4,7 +4,7 @@ import { CommandFailure } from '../../../../src/cli/shell/command.ts';
 import { readConfig, withSection } from '../../../support/config-fixtures.ts';
 
 describe('another Redis on the command line', () => {
-  it("is reached by the config's own authorities, as it has no option for them", () => {
+  it("is reached with the config's certificate authorities, because there is no option for them", () => {
     const { redis, ...config } = readConfig(withSection('redis: { url: "rediss://a", keyPrefix: mine }'));
     const own = redis && { ...redis, ca: 'PEM' };
     expect(chooseRedis({ ...config, redis: own }, 'rediss://b:1')).toEqual({
@@ -33,7 +33,7 @@ describe('a password for Redis', () => {
     '//:Rr-thePassword@db',
     'redis://a:1/Rr-thePassword@db',
     'redis://a:1#Rr-thePassword@db',
-  ])('is refused there wherever the client would take it from, and not repeated: case %#', (url) => {
+  ])('is refused there in every form that the client accepts, and not repeated: case %#', (url) => {
     const choose = () => chooseRedis(config, url);
     expect(choose).toThrow(CommandFailure);
     expect(choose).not.toThrow(/Rr-thePassword/);
@@ -42,7 +42,7 @@ describe('a password for Redis', () => {
   it.each([
     ['p%40ss-word', ['p%40ss-word', 'p@ss-word']],
     ['100%-sure', ['100%-sure']],
-  ])('is kept out of the log as it is written and as it is meant: %s', (written, secrets) => {
+  ])('is kept out of the log in its encoded and decoded form: %s', (written, secrets) => {
     const known = secretsOf(config, { keyPrefix: 'x', url: `redis://u:${written}@db` });
     expect(known).toEqual(expect.arrayContaining(secrets));
   });

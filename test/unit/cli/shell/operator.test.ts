@@ -39,19 +39,19 @@ describe('consent to a deletion', () => {
     expect(await asked).toBe(false);
   });
 
-  it('is not given by who stops the command', async () => {
+  it('is not given by stopping the command', async () => {
     const stop = new AbortController();
     const { asked } = aPerson(stop.signal);
     stop.abort();
     expect(await asked).toBe(false);
   });
 
-  it('is asked of nobody with --yes', async () => {
+  it('is not requested with --yes', async () => {
     const ask = makeConsent({ yes: true, input: new PassThrough(), output: new PassThrough() });
     expect(await ask('delete it?', new AbortController().signal)).toBe(true);
   });
 
-  it('is refused at once where nobody can be asked', () => {
+  it('is refused at once without a terminal to ask at', () => {
     const parts = { yes: false, input: new PassThrough(), output: new PassThrough() };
     expect(() => makeConsent(parts)).toThrow(CommandFailure);
   });

@@ -12,13 +12,13 @@ describe('what a command writes', () => {
   const hostile = 'web-7\u001b]52;c;ZXZpbA==\u0007\u001b[2K\u001b[8m\u202e\r';
   const shown = 'web-7\\u001b]52;c;ZXZpbA==\\u0007\\u001b[2K\\u001b[8m\\u202e\\u000d';
 
-  it.each([true, false])('holds nothing of others that a terminal obeys; live: %s', (isTTY) => {
+  it.each([true, false])('contains no foreign control sequence; live: %s', (isTTY) => {
     const { stream, text } = aStream(isTTY);
     stream.write(`${hostile}\tnext\n`);
     expect(text()).toBe(`${shown}\tnext\n`);
   });
 
-  it('keeps our own colours on a terminal, and there alone', () => {
+  it('keeps our own colours only on a terminal', () => {
     const own = '\u001b[1mbold\u001b[22m \u001b[31mred\u001b[39m\n';
     const live = aStream(true);
     live.stream.write(own);
@@ -28,7 +28,7 @@ describe('what a command writes', () => {
     expect(piped.text()).toBe('\\u001b[1mbold\\u001b[22m \\u001b[31mred\\u001b[39m\n');
   });
 
-  it('shows no secret of ours that came back, also line by line', async () => {
+  it('shows no secret of ours that came back, even line by line', async () => {
     const { stream, hide, text } = aStream(false);
     hide(['a-secret-key']);
     stream.write('{"name":"a-secret-key"}\n');

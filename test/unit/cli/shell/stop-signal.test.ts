@@ -14,16 +14,16 @@ function broken(mayStop: boolean, errors: readonly string[]): readonly string[] 
   return did;
 }
 
-describe('an output that nobody reads any more', () => {
+describe('an output without a reader', () => {
   it('ends the command', () => {
     expect(broken(false, ['EPIPE'])).toEqual(['exit']);
   });
 
-  it('stops what has something to close, once', () => {
+  it('stops a command with open resources, once', () => {
     expect(broken(true, ['EPIPE', 'EPIPE'])).toEqual(['stop']);
   });
 
-  it('is told from every other error', () => {
+  it('is distinguished from every other error', () => {
     expect(() => broken(true, ['ENOSPC'])).toThrow('ENOSPC');
   });
 });

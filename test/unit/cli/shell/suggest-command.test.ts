@@ -20,7 +20,7 @@ describe('a mistyped command', () => {
     ...['strt', 'abrot', 'rollbak', 'aprove', 'resmue', 'skip-sock', 'relase', 'retyr', 'rnu', 'statr'],
     ...['delet', 'delete-ofline', 'updte', 'crate'].map((slip) => `collectors ${slip}`),
     'sources delte',
-  ])('%s is not guessed: what is near changes or destroys', async (words) => {
+  ])('%s is not guessed, because the near commands change or delete', async (words) => {
     const { code, err } = await callUpwave(...words.split(' '));
     expect(err).toMatch(/unknown command '.+'\n/);
     expect(err).not.toContain('Did you mean');

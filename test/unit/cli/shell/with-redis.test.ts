@@ -13,6 +13,6 @@ it('says where an embedded Redis cannot keep its data, and why', async () => {
   await expect(withRedis('embedded', dataDir, () => undefined)).rejects.toMatchObject({
     name: 'CommandFailure',
     exitCode: exitCodes.usageOrConfig,
-    message: expect.stringContaining(`keeps its data in ${dataDir}, and can't write there (E`),
+    message: expect.stringContaining(`cannot write to its data directory ${dataDir} (E`),
   });
 });

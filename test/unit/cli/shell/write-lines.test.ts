@@ -21,14 +21,14 @@ function failing(code: string): Writable {
 }
 
 describe('lines for whoever reads', () => {
-  it('are written each with its end, and the stream stays open for more', async () => {
+  it('are written with line ends, and the stream stays open for more', async () => {
     const stream = new PassThrough();
     await writeLines(stream, lines(3));
     expect(stream.writableEnded).toBe(false);
     expect(String(stream.read())).toBe('line 0\nline 1\nline 2\n');
   });
 
-  it('end quietly when nobody reads on, and loudly when they cannot be written', async () => {
+  it('end quietly when the reader has gone, and with an error when they cannot be written', async () => {
     await expect(writeLines(failing('EPIPE'), lines(3))).resolves.toBeUndefined();
     await expect(writeLines(failing('ENOSPC'), lines(3))).rejects.toThrow('ENOSPC');
   });
@@ -37,7 +37,7 @@ describe('lines for whoever reads', () => {
 describe('lines in a file', () => {
   const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8);
 
-  it('are private, and no link or file that was laid in their way is written to (P12)', async () => {
+  it('are private, and no link or file of somebody else is written to (P12)', async () => {
     const folder = aFolder();
     const [out, victim] = [join(folder, 'out'), join(folder, 'victim')];
     await writeFile(victim, 'precious', { mode: 0o644 });
@@ -49,7 +49,7 @@ describe('lines in a file', () => {
     expect(await readFile(out, 'utf8')).toBe('line 0\nline 1\n');
   });
 
-  it('are private also after a run that was cut off, or over a file that everybody may read', async () => {
+  it('are private even after an interrupted run, or in place of a file that everybody may read', async () => {
     const folder = aFolder();
     const out = join(folder, 'out');
     for (const name of [out, `${out}.part`]) {
@@ -73,7 +73,7 @@ describe('lines in a file', () => {
     },
   );
 
-  it('leave nothing behind when they cannot be read to their end', async () => {
+  it('leave nothing behind when reading them fails', async () => {
     const folder = aFolder();
     async function* broken(): AsyncGenerator<string> {
       yield 'line';

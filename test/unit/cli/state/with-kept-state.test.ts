@@ -7,7 +7,7 @@ const redis = { url: 'redis://:hush-hush@db', keyPrefix: 'x' };
 const told = (error: unknown) => redisRefusal(error, redis, 'redis://db');
 
 describe('what Redis refuses a command', () => {
-  it('is told in its own words, without credentials (P12), as what it takes to mend it', () => {
+  it('is reported with its own message and a remedy, without credentials (P12)', () => {
     const acl = told(new Error("NOPERM User ann has no permissions to run the 'scan' command, hush-hush"));
     expect(acl).toBeInstanceOf(CommandFailure);
     expect(acl).toMatchObject({
@@ -18,7 +18,7 @@ describe('what Redis refuses a command', () => {
     expect(told(new Error('OOM command not allowed'))).toMatchObject({ exitCode: exitCodes.unreachable });
   });
 
-  it('is left as it is where nobody but us can mend it', () => {
+  it('is thrown unchanged where it is a bug of ours', () => {
     for (const error of [new Error('ERR wrong number of arguments'), new TypeError('x'), 'x'])
       expect(told(error)).toBe(error);
   });

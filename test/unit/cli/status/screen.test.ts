@@ -76,13 +76,13 @@ describe('the live screen', () => {
     expect(openOne(press(told, 'back', 'back').state)).toBeUndefined();
   });
 
-  it('searches the collectors of the rollout by what is typed', () => {
+  it('searches the collectors of the rollout by the typed words', () => {
     const { state, wishes } = press(two, { type: '/wez' }, 'erase', { type: 'b' }, 'enter');
     expect(wishes).toMatchObject([{ kind: 'list', words: 'web', status: { policy: 'web' } }]);
     expect(press(state, 'back').wishes).toMatchObject([{ kind: 'list', words: '' }]);
   });
 
-  it('pauses with the reason that is typed, only where that is possible, and not on escape', () => {
+  it('pauses with the typed reason, only where that is legal, and not on escape', () => {
     const pause = press(two, { type: 'plunch, q' }, 'enter');
     expect(pause.wishes).toMatchObject([{ kind: 'pause', reason: 'lunch, q', status: { policy: 'web' } }]);
     expect(press(two, { type: 'plunch' }, 'back').wishes).toEqual([]);
@@ -95,12 +95,12 @@ describe('the live screen', () => {
     expect(press(held, { type: 'p' }).state.message).toBe('web-1 cannot be paused: it is held');
   });
 
-  it('quits by q, and by nothing that is typed into a reason', () => {
+  it('quits by q, but not by a q within a reason', () => {
     expect(press(two, { type: 'q' }).wishes).toEqual([{ kind: 'quit' }]);
     expect(press(two, { type: '/q' }).wishes).toEqual([]);
   });
 
-  it('fills the terminal exactly, says how old the news is, and keeps what was seen while there is none', () => {
+  it('fills the terminal exactly, shows the age of the data, and keeps the last state without an update', () => {
     const lines = screenLines({ ...two, trouble: 'no answer since 12:00:00' }, startedAt, size, plain);
     expect(lines).toHaveLength(24);
     expect(lines[0]).toMatch(/^> web +RUNNING wave 1\/2 canary/);
@@ -110,7 +110,7 @@ describe('the live screen', () => {
     expect(screenLines(emptyScreen, startedAt, size, plain)[0]).toBe('waiting for the daemon');
   });
 
-  it('keeps the command and some collectors in sight below a long status', () => {
+  it('keeps the command and some collectors visible below a long status', () => {
     const waves = Array.from({ length: 30 }, (_, at) => aWaveStatus({ name: `wave ${at}` }));
     const rows = [row('web', { waves, counts: countsOf({ failed: 2 }) })];
     const state = {

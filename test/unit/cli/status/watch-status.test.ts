@@ -30,7 +30,7 @@ async function watch(answers: ReadonlyArray<string | Error>): Promise<readonly s
 }
 
 describe('watching', () => {
-  it('waits for a daemon that is not up yet, goes, or comes back, and says since when', async () => {
+  it('waits for a daemon that is not up yet, stops, or comes back, and shows since when', async () => {
     expect(await watch([away, 'one', away, away, 'two'])).toEqual([
       expect.stringMatching(/^no answer since \d\d:\d\d:01: no answer from http/),
       'one',
@@ -40,7 +40,7 @@ describe('watching', () => {
     ]);
   });
 
-  it('ends for anything that waiting does not change', async () => {
+  it('ends for errors that waiting cannot cure', async () => {
     const mistake = new CommandFailure(exitCodes.usageOrConfig, 'no rollout is called so');
     await expect(watch(['one', mistake])).rejects.toBe(mistake);
   });

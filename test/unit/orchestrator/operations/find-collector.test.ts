@@ -46,7 +46,10 @@ describe('a collector that a person names', () => {
   it.each([
     [
       30_001,
-      { kind: 'unavailable', reason: 'it has to be asked for, and the service asked for a pause' },
+      {
+        kind: 'unavailable',
+        reason: 'it has to be looked up at the service, and the service asked for a pause',
+      },
       [],
     ],
     [30_000, { kind: 'none' }, ['web-1']],

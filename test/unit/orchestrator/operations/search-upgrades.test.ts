@@ -110,7 +110,7 @@ describe('the search for upgrades', () => {
     expect((await search({ match: 'db-9999' }, 10)).ids).toEqual([10_009]);
   });
 
-  it('knows nothing of a rollout that is not there', async () => {
+  it('returns nothing for an unknown rollout', async () => {
     const { parts } = await aHouse({ rollout: null });
     expect(await searchUpgrades(parts, 'no-such', { limit: 1 })).toBeUndefined();
   });

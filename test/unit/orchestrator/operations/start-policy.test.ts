@@ -42,7 +42,7 @@ describe('a start by an operator (P15)', () => {
     const { planHash: present } = await preview();
     expect(await begin(planHash)).toMatchObject({
       kind: 'refused',
-      reason: `the plan is not ${planHash} any more; now it is plan ${present}: 4 collectors to ${targetBuild} (rest 4)`,
+      reason: `the plan is no longer ${planHash}; it is now plan ${present}: 4 collectors to ${targetBuild} (rest 4)`,
     });
     expect(await store.listRollouts([policy])).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe('a start by an operator (P15)', () => {
     expect(await (await setUp(0)).previewStart(policy)).toMatchObject({ kind: 'refused' });
     expect(await start({ policy: 'producton', planHash, by: 'ann', reason: '' })).toMatchObject({
       kind: 'unknownPolicy',
-      reason: 'no policy is called producton; did you mean production?',
+      reason: 'there is no policy producton; did you mean production?',
     });
   });
 });

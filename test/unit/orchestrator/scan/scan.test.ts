@@ -99,7 +99,7 @@ describe('a scan', () => {
     const policy = aPolicy({ select: { include: { name: ['nobody-*'] }, exclude: [] } });
     expect(await scan({ policy })).toMatchObject({ kind: 'nothing', why: { kind: 'nobody' } });
     const reason =
-      'it matches nothing: none of the 3 installed collectors is selected; check select in the policy (not selected: 3)';
+      'the policy matches nothing: none of the 3 installed collectors is selected; check select in the policy (not selected: 3)';
     expect(await scans.read()).toMatchObject([{ reason }]);
   });
 

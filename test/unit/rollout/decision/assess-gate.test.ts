@@ -112,7 +112,7 @@ describe('a gate', () => {
 
   // Its words without the name of the gate.
   it.each<[string, GateRule, readonly GateAnswer[], GateAssessment['verdict'], string?]>([
-    ['is asked when it never was', asked, [], 'waiting', 'was not asked yet'],
+    ['is asked when it never was', asked, [], 'waiting', 'has not been asked yet'],
     ['waits until it is met for long enough', patient, [good], 'waiting', '0.998 >= 0.99, for 0s of 10m'],
     ['counts that time', patient, times(5, good), 'waiting', '0.998 >= 0.99, for 4m of 10m'],
     ['passes then', patient, times(11, good), 'pass', '0.998 >= 0.99, for 10m'],

@@ -83,7 +83,7 @@ describe('a wave without an upgraded collector', () => {
     expect(explainUpgrade(view, anUpgrade({ state: 'pending' }, { wave: 1 }), now)).toEqual({
       reason:
         'its wave rest waits for: gate of canary; wave canary waits for 1 deferred collector: ' +
-        'web-1 (the collector is not alive); no collector of it is upgraded yet',
+        'web-1 (the collector is not alive); none of its collectors is upgraded yet',
       until: startedAt + upToMs,
     });
   });
@@ -182,8 +182,8 @@ describe('a hold for missing evidence is no other hold (P4)', () => {
 
 describe('the end of a rollout', () => {
   it.each([
-    [1, '1 deferred collector is waited for'],
-    [2, '2 deferred collectors are waited for'],
+    [1, 'the rollout waits for 1 deferred collector'],
+    [2, 'the rollout waits for 2 deferred collectors'],
   ])('waits for %i deferred, and says until when at the latest', (deferred, words) => {
     const passed = { wave: { state: 'passed' } } as const;
     const waves = [

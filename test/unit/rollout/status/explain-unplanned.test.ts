@@ -87,7 +87,7 @@ describe('why a policy does not plan a collector', () => {
 
   it('says of a quarantined build that it is held, and what to start after its release', () => {
     const why = { kind: 'buildHeld', build: target, reason: 'too many failures' } as const;
-    const reason = `build ${target} is held: too many failures; upwave release ${target} lets it through`;
+    const reason = `build ${target} is held: too many failures; to use it, run upwave release ${target}`;
     const past = [aPast({ state: 'aborted' })];
     expect(explain({ past, target: { kind: 'none', why } })).toMatchObject({
       kind: 'noTarget',

@@ -63,8 +63,8 @@ const heldRollout = { state: 'held', reason: because('too many failures') } as c
 describe('why a collector waits', () => {
   const itsGate = 'its wave rest waits for: gate of canary';
   const itsStratum = 'stratum Windows is held: 3 of 3 failed';
-  const itsCap = 'fields.cluster = db: 1 at a time are allowed, and in flight';
-  const itsRetry = 'is next in turn; it is due for a retry: download failed';
+  const itsCap = 'fields.cluster = db: all slots of this cap (1) are taken';
+  const itsRetry = 'is next in line; it is due for a retry: download failed';
   const itsHold = 'the rollout is held: too many failures; it is waiting for a retry: download failed';
   const heldStratum = soaks({ rollout: { heldStrata } });
   const paused = soaks({ rollout: { heldStrata, state: 'paused' } });
@@ -80,9 +80,9 @@ describe('why a collector waits', () => {
     ['its own window', windowed, inTokyo, 'outside the window in Asia/Tokyo', now + 14 * 60 * minute],
     ['its cap', capped, pending({ lane: 2, domains: [0] }), itsCap, null],
     ['the slots when all are taken', opened({ slotsTaken: 10 }), pending(), 'all 10 slots are taken', null],
-    ['its turn when one is free', opened({ slotsTaken: 9 }), pending(), 'is next in turn', null],
+    ['its turn when one is free', opened({ slotsTaken: 9 }), pending(), 'is next in line', null],
     ['the held build', opened({ buildHold }), pending(), 'build b is held: breaks logs', null],
-    ['the instant of its retry', opened(), retrying(now + 1), 'is tried again: download failed', now + 1],
+    ['the instant of its retry', opened(), retrying(now + 1), 'will be retried: download failed', now + 1],
     ['its turn when its retry is due', opened(), retrying(now), itsRetry, null],
     ['the hold of its rollout, in which no retry starts', held, retrying(now + 1), itsHold, null],
   ])('is %s', (_what, view, upgrade, reason, until) => {
