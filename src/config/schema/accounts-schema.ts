@@ -4,7 +4,7 @@ import { quote } from '../source/config-error.ts';
 import { ServiceSchema } from './service-schema.ts';
 import { partOf, shortName, type WholeReport } from './value-schemas.ts';
 
-// Each has its own connections to Redis and its own loops.
+// Each account has its own connections to Redis and its own loops.
 const accountsMax = 20;
 
 const AccountSchema = ServiceSchema.safeExtend({
@@ -34,10 +34,10 @@ export function nameInAccount(policy: string, account: string): string {
   return `${policy}-${account}`;
 }
 
-// As `shortName` has it; a longer one comes of a long account.
+// The limit of `shortName`. A long account name may exceed it.
 const nameLengthMax = 63;
 
-/** Reports how accounts and policies of a file do not fit. Bears parts of any type. */
+/** Reports mismatches between the accounts and policies of a file. It accepts parts of any type. */
 export function reportAccounts(file: Record<string, unknown>, report: WholeReport): void {
   const { service, accounts, rollouts } = file;
   const isBoth = service !== undefined && accounts !== undefined;
@@ -56,7 +56,7 @@ export function reportAccounts(file: Record<string, unknown>, report: WholeRepor
     }),
   );
   reportSameNames(policies, known ?? [], report);
-  // A slip in a policy leaves an account without a policy, too.
+  // A typo in a policy also leaves an account without a policy.
   const unused = isWrong || policies.length === 0 ? [] : (known ?? []).filter((name) => !used.includes(name));
   for (const name of unused)
     report(`no policy uses this account; remove it, or give a policy account: ${name}`, ['accounts', name]);

@@ -15,7 +15,7 @@ const CalendarZoneSchema = z.string().superRefine((text, context) => {
   if (text !== collectorZone && !isTimeZone(text)) context.addIssue(problemOf(text, [collectorZone]));
 });
 
-/** @param alsoKnown what may stand there beside a zone */
+/** @param alsoKnown values allowed beside a zone */
 function problemOf(text: string, alsoKnown: readonly string[]): string {
   const nearest = nearestText(text, [...alsoKnown, ...Intl.supportedValuesOf('timeZone')]);
   const examples = ['Europe/Berlin', ...alsoKnown].join(', or ');
@@ -23,13 +23,13 @@ function problemOf(text: string, alsoKnown: readonly string[]): string {
   return `${quote(text)} is not an IANA time zone; ${hint}`;
 }
 
-/** In the order of their numbers in a rule, which count from 1. */
+/** In the order of their numbers in a rule, from 1. */
 export const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 const WeekDay = z.enum(weekDays);
 
 const WeekDays = z
-  // The list stands first: of a list, the other branch would say that it is no day.
+  // The list comes first: the other branch would report a list as a wrong day.
   .union([z.array(WeekDay).min(1, 'is an empty list; name the days, or remove the key for all'), WeekDay])
   .prefault([...weekDays])
   .transform((days) => {
@@ -38,7 +38,7 @@ const WeekDays = z
   })
   .describe('The days on which the window opens: mon to sun. The default is all days.');
 
-/** A time of day as minutes since midnight. @param latest the last one that makes sense, as text too */
+/** A time of day as minutes since midnight. @param latest the last valid one, as a text */
 export function timeOfDay(latest: '23:59' | '24:00') {
   return z
     .string({
@@ -78,14 +78,14 @@ const Window = z
   .transform(({ days, from, to, ...zone }) => ({ days, fromMinute: from, toMinute: to, ...zone }))
   .describe('A time in which upgrades may start, if they are expected to end in it too.');
 
-/** The maintenance windows (P7); one without a time zone has the policy's. */
+/** The maintenance windows (P7). A window without a time zone has the policy's. */
 export const WindowsSchema = z
   .array(Window)
   .max(100)
   .prefault([])
   .describe('Maintenance windows in which upgrades may start. Without windows upgrades may always start.');
 
-/** A date, or a date with a time of day; `2026-12-20T00:00` inside. */
+/** A date, or a date with a time of day; in the code `2026-12-20T00:00`. */
 const LocalTime = z
   .string({
     error: (issue) =>
@@ -106,7 +106,7 @@ const LocalTime = z
     examples: ['2026-12-20', '2026-12-20T18:00'],
   });
 
-/** A day that a month lacks is taken for one of the next month, so what is read must be what was written. */
+/** `Date` turns a day that a month lacks into one of the next month, so the result is compared with the input. */
 function isInCalendar(localTime: string): boolean {
   const date = new Date(`${localTime}Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(localTime);
@@ -134,7 +134,7 @@ const Freeze = z
   )
   .describe('A time in which no upgrade starts, window or not.');
 
-/** When nothing may start (P7); one without a time zone has the policy's. */
+/** The freezes (P7). A freeze without a time zone has the policy's. */
 export const FreezesSchema = z
   .array(Freeze)
   .max(1_000)

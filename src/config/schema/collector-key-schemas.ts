@@ -16,7 +16,7 @@ const plainKeys = [
   'ephemeral',
 ] as const satisfies readonly CollectorKey[];
 
-/** Too far from the right word for a comparison of letters: what selectors, and people, call the same. */
+/** Synonyms that are too different for a comparison of letters. */
 const otherNames: Readonly<Record<string, CollectorKey>> = {
   version: 'collectorVersion',
   build: 'collectorVersion',
@@ -49,7 +49,7 @@ export const SpreadBySchema = z
   .transform((keys) => keys.map(knownKey))
   .describe('Collectors which are alike in these keys form a stratum. Each wave is spread over the strata.');
 
-/** Made again for each place, since only the one of a value may be a variable (json-schema.ts). */
+/** Created for each use, because only the schema of a value may be a variable (json-schema.ts). */
 function keyText() {
   return z
     .string()
@@ -74,7 +74,7 @@ function knownKey(text: string): CollectorKey {
 
 function explainUnknown(text: string): string {
   const otherName = Object.hasOwn(otherNames, text) ? otherNames[text] : undefined;
-  // A field's own name may be anything, so it takes no part in the comparison.
+  // A field's own name may be anything, so it is not compared.
   const nearest = /^fields?\b/i.test(text) ? 'fields.<name>' : (otherName ?? nearestText(text, plainKeys));
   const hint =
     nearest === undefined

@@ -45,14 +45,14 @@ export const ConfigFile = z
     report: z
       .strictObject({
         directory: filePath().describe(
-          'The directory. It is made where it is missing. Relative to the config file.',
+          'The directory. upwave creates it where it is missing. Relative to the config file.',
         ),
         formats: z
           .array(z.enum(reportFormats))
           .min(1, 'is an empty list; remove the key for both formats')
           .max(reportFormats.length)
           .default([...reportFormats])
-          .describe('The formats: one HTML file that needs nothing else, and Markdown.'),
+          .describe('The formats: a self-contained HTML file, and Markdown.'),
       })
       .exactOptional()
       .describe(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { configJsonSchema } from './json-schema.ts';
 
-/** What is used here of a JSON Schema. */
+/** The parts of a JSON Schema that are used here. */
 const Node = z.object({
   type: z.string().optional(),
   description: z.string().optional(),
@@ -86,7 +86,7 @@ function typeOfForm(node: Node): string {
   }
 }
 
-/** The forms a value may have; that a variable may stand for it is said once for all keys. */
+/** The forms of a value. Variables are described once for all keys. */
 function formsOf(node: Node): readonly Node[] {
   const forms = (node.anyOf ?? [node]).filter(
     ({ pattern }) => pattern === undefined || !/^\\\$/.test(pattern),

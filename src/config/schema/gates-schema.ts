@@ -14,8 +14,8 @@ import {
 } from './value-schemas.ts';
 
 /**
- * Where a gate asks. Never shown in a message: it may hold a password.
- * @param elsewhere what to do with a query: it is stored and shown with the URL, and often a credential (P12)
+ * The URL of a gate. Messages never show it, because it may contain a password.
+ * @param elsewhere what to do with a query: it is stored and shown with the URL, and is often a credential (P12)
  */
 function gateUrl(elsewhere: string) {
   return z.string().transform((text, context): string => {
@@ -58,7 +58,7 @@ function parseExpectation(text: string): Expectation | undefined {
   return known === undefined || !Number.isFinite(value) ? undefined : { operator: known, value };
 }
 
-/** What a gate that is asked over HTTP has. */
+/** Keys of gates with HTTP requests. */
 const asking = {
   every: duration('100ms', '1d').prefault('1m').describe('How often the probe asks.'),
   urlFile: filePath()
@@ -122,7 +122,9 @@ const Search = z
       .trim()
       .min(1, 'is empty; write a query whose result is one number')
       .max(4_000)
-      .describe('A query of the service that ends with an aggregate, and gives one record with one number.'),
+      .describe(
+        'A query of the service that ends with an aggregate, and returns one record with one number.',
+      ),
     expect: Expect.describe('The condition for the number, such as "< 100".'),
     from: duration('1m', '1d').prefault('10m').describe('How far back the search looks.'),
     every,
@@ -143,7 +145,7 @@ const DataFlow = z
     every,
   })
   .describe(
-    'Whether the upgraded collectors still deliver, asked when the soak is over. One that delivered before and is silent now is a failure, as if it had died. Needs an account with the Search Job interface.',
+    'Whether the upgraded collectors still deliver, asked when the soak is over. A collector that delivered before and is silent now is a failure, like one that died. Needs an account with the Search Job interface.',
   );
 
 const Gate = z
@@ -168,7 +170,7 @@ const Gate = z
     }),
   )
   .describe(
-    'What is asked before the next wave may open: exactly one of prometheus, webhook, dataFlow and search.',
+    'A probe before the next wave may open: exactly one of prometheus, webhook, dataFlow and search.',
   );
 
 /** A wave's gates, each with a name of its own. */
@@ -189,7 +191,7 @@ export const GatesSchema = z
     'Probes that must pass, beside failures and soak, before the next wave opens. A probe without a result holds the rollout.',
   );
 
-/** The gate of a wave that says `dataFlow: required`. */
+/** The gate of a wave with `dataFlow: required`. */
 export const defaultDataFlow: GateRule = ruleOf({ dataFlow: DataFlow.parse({}), dryRun: false }, 'dataFlow');
 
 function ruleOf(gate: z.output<typeof Gate>, name: string): GateRule {

@@ -21,11 +21,11 @@ const NamedTokenSchema = z
       .string()
       .regex(/^[\w.@+-]{1,64}$/, 'has 1 to 64 letters, digits or one of . _ @ + -')
       .refine((name) => !reservedNames.includes(name), 'is the name of the daemon itself; take another')
-      .describe('Whose token it is. Events and the audit show this name.'),
+      .describe('The owner of the token. Events and the audit show this name.'),
     role: z
       .enum(['viewer', 'operator', 'metrics'])
       .describe(
-        'What the token allows. A viewer reads everything. An operator does everything. Metrics reads /metrics alone.',
+        'What the token allows. A viewer reads everything. An operator does everything. Metrics reads only /metrics.',
       ),
     token: secretText(unprintable, guessable)
       .exactOptional()
@@ -60,12 +60,12 @@ const TrustedProxy = z
     role: z.enum(['viewer', 'operator']).default('operator').describe('What users of the proxy may do.'),
   })
   .describe(
-    'A proxy that signs people in, for example by OIDC. Verbs are audited under the name of its user.',
+    'A proxy that authenticates users, for example by OIDC. Verbs are audited under the name of its user.',
   );
 
 export type TrustedProxy = z.output<typeof TrustedProxy>;
 
-/** Our own HTTP server: health, metrics, the admin API and the page. */
+/** upwave's own HTTP server: health, metrics, the admin API and the page. */
 export const HttpSchema = z
   .strictObject({
     host: z
@@ -124,7 +124,7 @@ export const HttpSchema = z
   )
   .describe("upwave's own HTTP server: health, metrics, the admin API and the page.");
 
-/** The places of entries whose name stood before. */
+/** The indexes of entries with the name of an earlier entry. */
 function repeatedNames(tokens: unknown): readonly number[] {
   const names = Array.isArray(tokens) ? tokens.map((each: unknown) => partOf(each, 'name')) : [];
   return names.flatMap((name, index) => (names.indexOf(name) < index ? [index] : []));
@@ -141,7 +141,7 @@ function isAddressOrNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-/** Of an IPv6 address; the commands of this machine could not ask the daemon there. */
+/** A zone in an IPv6 address: commands on this machine could not reach the daemon there. */
 function isZoned(host: string): boolean {
   return isIP(host) === 6 && host.includes('%');
 }

@@ -5,7 +5,7 @@ import { ConfigFile } from './config-file.ts';
 export function configJsonSchema(): object {
   const schema = z.toJSONSchema(ConfigFile, {
     io: 'input',
-    // Keys are left alone when variables are replaced.
+    // Variables are not replaced in keys.
     override: ({ jsonSchema, path }) => {
       reportBounds(jsonSchema);
       if (path.at(-1) !== 'propertyNames') allowVariable(jsonSchema);
@@ -19,7 +19,7 @@ export function configJsonSchemaText(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
-/** JSON Schema has no bounds for a text that is a duration, so editors show them with its description. Changes its argument. */
+/** JSON Schema has no bounds for durations as text, so the description has them. Changes its argument. */
 function reportBounds(schema: JsonSchema): void {
   const { bounds, description = '' } = schema;
   if (typeof bounds !== 'string') return;
@@ -31,9 +31,9 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 const variablePattern = '\\$\\{[A-Za-z_]\\w*\\}';
 
-/** `${NAME}` may stand wherever a value may, which only a text without rules allows by itself. Changes its argument. */
+/** Allows `${NAME}` for every value. By itself only a text without rules allows it. Changes its argument. */
 function allowVariable(schema: JsonSchema): void {
-  // Wrappers such as a default pass here again with what is inside them.
+  // Wrappers, such as for a default, are visited again with their inner schema.
   if (schema.pattern !== undefined && !schema.pattern.endsWith(variablePattern)) {
     schema.pattern = `${schema.pattern}|${variablePattern}`;
   }

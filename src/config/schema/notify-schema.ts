@@ -16,7 +16,7 @@ import {
   wholeNumber,
 } from './value-schemas.ts';
 
-/** A URL that is a secret is never shown, so what is wrong with it is all that is said. */
+/** A secret URL is never shown, so the message has only the mistake. */
 export const noHttpUrl: Unfit = {
   pattern: /^(?!https?:\/\/[^\s/@?#]+(?:[/?#]|$))/i,
   sentence: 'is not an http or https URL, or carries a user name',
@@ -127,7 +127,7 @@ const Quiet = z
     timeZone,
   }))
   .describe(
-    'Quiet hours. What needs a person is sent all the same, and so is its end. The rest is sent when they end.',
+    'Quiet hours. Only messages about incidents that need a person, and about their ends, are sent. The others wait until quiet hours end.',
   );
 
 const kinds = ['slack', 'teams', 'pagerDuty', 'email', 'webhook'] as const;
@@ -149,11 +149,11 @@ const Receiver = z
       .min(1, 'is an empty list; remove the key for the usual events')
       .default([...usualNoticeEvents])
       .describe(
-        'What is sent: started, wavePassed, approvalNeeded, held, stratumHeld, finished, noProgress, discoveryFailing. The default is what needs a person, and the end of a rollout.',
+        'What is sent: started, wavePassed, approvalNeeded, held, stratumHeld, finished, noProgress, discoveryFailing. The default is every event that needs a person, and the end of a rollout.',
       ),
     policies: oneOrMany(z.string().min(1).max(200), 100)
       .prefault(['*'])
-      .describe('The policies it hears of: names or globs, such as "production*".'),
+      .describe('The policies that it gets messages about: names or globs, such as "production*".'),
     quiet: Quiet.exactOptional(),
   })
   .check(
@@ -167,11 +167,11 @@ const Receiver = z
   )
   .describe('One receiver of notifications: exactly one of slack, teams, pagerDuty, email and webhook.');
 
-/** Who is announced of what. */
+/** The receivers and their events. */
 export const NotifySchema = z
   .array(Receiver)
   .max(50)
   .check(uniqueNames('receiver'))
   .prefault([])
-  .describe('Who is notified, and of what. A reload brings a change into force.');
+  .describe('The receivers of notifications. A reload applies changes.');
 export type NotifyEntry = z.output<typeof Receiver>;

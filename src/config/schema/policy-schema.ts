@@ -89,9 +89,7 @@ const Retry = z
 
 const Defer = z
   .strictObject({
-    upTo: duration('0s')
-      .prefault('12h')
-      .describe('How long upwave waits for an offline collector, all its waits together.'),
+    upTo: duration('0s').prefault('12h').describe('How long upwave waits for an offline collector in total.'),
   })
   .prefault({})
   .transform(({ upTo }) => ({ upToMs: upTo }))
@@ -150,7 +148,7 @@ export const PolicySchema = z
       .enum(isolations)
       .default('strata')
       .describe(
-        'What is held alone while the other collectors continue. strata: an outlier stratum. attributes: also collectors that share what explains the failures, such as `fields.rack=r7`; otherwise the command for it is shown. off: nothing, the whole rollout is held.',
+        'Which collectors are held alone, while the others continue. strata: an outlier stratum. attributes: also collectors with the shared attribute of the failures, such as `fields.rack=r7`; otherwise upwave shows the command for it. off: none, and the whole rollout is held.',
       ),
     isolateStrata: z
       .boolean()
@@ -165,7 +163,7 @@ export const PolicySchema = z
       ),
     lostWeight: wholeNumber(1, 1_000)
       .default(3)
-      .describe('As how many failures a collector counts that did not come back.'),
+      .describe('How many failures a collector that did not come back counts as.'),
     upgrade: Upgrade,
     retry: Retry,
     defer: Defer,

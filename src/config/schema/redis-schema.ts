@@ -17,7 +17,7 @@ export interface RedisNode {
   readonly port: number;
 }
 
-/** `redis://`, `rediss://` or `unix:///path`; a Secret, since it may hold a password. */
+/** `redis://`, `rediss://` or `unix:///path`. A Secret, because it may contain a password. */
 const RedisUrl = z.string().transform((text, context): Secret => {
   const problem = redisUrlProblem(text);
   if (problem === 'shape') {
@@ -118,7 +118,7 @@ function checkPasswordBeside(url: string, report: WholeReport): void {
   }
 }
 
-/** The URL of a server with the password that was given beside it. */
+/** The URL of a server with the password from the other key. */
 export function withPassword(url: Secret, password: Secret | undefined): Secret {
   if (password === undefined) return url;
   const full = new URL(url.reveal());
@@ -126,7 +126,7 @@ export function withPassword(url: Secret, password: Secret | undefined): Secret 
   return new Secret(full.href);
 }
 
-/** What is wrong with the URL of a Redis server; the words never repeat it, since it may hold a password (P12). */
+/** The mistake in the URL of a Redis server. The text never repeats the URL, which may contain a password (P12). */
 export type RedisUrlProblem = 'shape' | 'passwordInQuery';
 
 /** @returns undefined for `redis://host`, `rediss://host`, `unix:///path` and `/path` */
@@ -135,7 +135,7 @@ export function redisUrlProblem(text: string): RedisUrlProblem | undefined {
   return isRedisUrl(text) ? undefined : 'shape';
 }
 
-/** The client takes any of its settings from there, also after a path, where nobody would look for a secret. */
+/** The client reads any setting from a query, even after a path, where nobody expects a secret. */
 function hasPasswordInQuery(text: string): boolean {
   const start = text.indexOf('?');
   if (start === -1) return false;
@@ -143,7 +143,7 @@ function hasPasswordInQuery(text: string): boolean {
 }
 
 function isRedisUrl(text: string): boolean {
-  // The client would read what follows two slashes as a host with its password.
+  // The client would read the text after two slashes as a host with its password.
   if (text.startsWith('/')) return text.length > 1 && !text.startsWith('//');
   if (!URL.canParse(text)) return false;
   const url = new URL(text);

@@ -11,13 +11,13 @@ const entriesMax = 10_000;
 const versionRangesMax = 100;
 
 /**
- * What each collector may be tried against, in all selectors of a policy together. Ten thousand collectors take a second
- * at these bounds, and the leader's lease lasts three. Names without `*` and `?` cost nothing, however many they are.
+ * The maximum of patterns in all selectors of a policy together. At these bounds, ten thousand collectors take a second, and
+ * the leader's lease lasts three. Names without `*` and `?` cost nothing, however many there are.
  */
 const globsMax = 1_000;
 const regularExpressionsMax = 100;
 
-/** Longer ones are no names. */
+/** No name is longer. */
 const patternCharactersMax = 500;
 
 /** A glob, or `/regex/`, checked to compile. */
@@ -26,7 +26,7 @@ const Pattern = z
   .min(1, 'is empty; write a glob such as "prod-*", or remove the key')
   .max(patternCharactersMax)
   .superRefine((text, context) => {
-    // `i` alone means something; any other flag would silently make a glob of it that matches nothing.
+    // Only the flag `i` is supported. Any other flag would silently make a glob that matches nothing.
     if (/^\/.*\/[a-z]{1,8}$/s.test(text) && !text.endsWith('/i') && hasOnlyFlags(text)) {
       context.addIssue(
         `${quote(text)} looks like a regular expression with flags other than "i", which are not supported`,
@@ -91,8 +91,8 @@ export const MatchSchema = z
   );
 
 /**
- * A Mac stays down after an upgrade through the API until it is restarted by hand, and an upgrade inside a container
- * is lost with it (field-facts.md, Upgrades).
+ * After an upgrade through the API, a Mac stays down until it is restarted by hand. A container loses the upgrade when it is
+ * replaced (field-facts.md, Upgrades).
  */
 const excludeDefault = [{ osName: 'Mac*' }, { name: 'collector_container-*' }];
 
@@ -105,12 +105,12 @@ export const SelectionSchema = z
       .max(1_000)
       .prefault(excludeDefault)
       .describe(
-        'Collectors to leave out: those that match one of the entries. The default leaves out Macs and containers. A given list replaces it, also an empty one.',
+        'Collectors to leave out: those that match one of the entries. The default leaves out Macs and containers. A given list replaces it, even an empty one.',
       ),
   })
   .describe('The collectors of the policy.');
 
-/** Reports a policy whose selectors together have too many patterns that are tried one by one. */
+/** Reports a policy with too many patterns that have to be tested one by one. */
 export function reportManyPatterns(
   { select, waves }: Readonly<Record<string, unknown>>,
   report: WholeReport,
@@ -124,17 +124,17 @@ export function reportManyPatterns(
   if (Array.isArray(waves)) for (const wave of waves) count(partOf(wave, 'match'));
   if (counts.glob > globsMax)
     report(
-      `the policy has ${counts.glob} globs, at most ${globsMax} are tried; write whole names, or fewer and wider globs`,
+      `the policy has ${counts.glob} globs, and at most ${globsMax} are allowed; write whole names, or fewer and wider globs`,
       ['select'],
     );
   if (counts.regularExpression > regularExpressionsMax)
     report(
-      `the policy has ${counts.regularExpression} regular expressions, at most ${regularExpressionsMax} are tried; join them with "|", or use globs`,
+      `the policy has ${counts.regularExpression} regular expressions, and at most ${regularExpressionsMax} are allowed; join them with "|", or use globs`,
       ['select'],
     );
 }
 
-/** A selector with a slip in its only key is not what a person would call empty, so only the slip is reported. */
+/** For a selector with a typo in its only key, only the typo is reported, and not an empty selector. */
 function someKey(sentence: string) {
   return z.refine<object>((selector) => Object.keys(selector).length > 0, {
     error: sentence,

@@ -14,7 +14,7 @@ import {
 } from './value-schemas.ts';
 
 const BaseUrl = z.string().transform((text, context): string => {
-  // Never shown in the message: it may hold a password.
+  // The message never shows the URL, which may contain a password.
   if (!URL.canParse(text)) {
     context.addIssue('is not a URL; write one such as https://api.example.com/api');
     return z.NEVER;
@@ -27,7 +27,7 @@ const BaseUrl = z.string().transform((text, context): string => {
   }
   if (url.search !== '' || url.hash !== '')
     context.addIssue('must not hold a query ("?…") or a fragment ("#…")');
-  // Paths are relative to {baseUrl}/v1; people copy the URL with it.
+  // Paths are relative to {baseUrl}/v1, but people often copy the URL with /v1.
   const path = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '');
   return `${url.origin}${path}`;
 });

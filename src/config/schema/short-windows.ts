@@ -5,7 +5,7 @@ import type { WholeReport } from './value-schemas.ts';
 const minutesOfDay = 1_440;
 const minutesOfWeek = 7 * minutesOfDay;
 
-/** A window that was read without a mistake. */
+/** A valid window. */
 const ReadWindow = z.object({
   days: z.array(z.number()),
   fromMinute: z.number(),
@@ -15,8 +15,8 @@ const ReadWindow = z.object({
 type ReadWindow = z.output<typeof ReadWindow>;
 
 /**
- * Reports each window in which no upgrade could start, since none is expected to end before it closes (P7). What
- * counts is how long it is open together with those that adjoin it.
+ * Reports each window in which no upgrade could start, because none is expected to end before it closes (P7). Adjoining
+ * windows count together.
  */
 export function reportShortWindows(
   { windows, timeZone, upgrade }: Readonly<Record<string, unknown>>,
@@ -48,7 +48,7 @@ export function reportShortWindows(
   });
 }
 
-/** Marks each minute of the week in which the window is open, daylight saving aside. */
+/** Marks each minute of the week in which the window is open, without daylight saving. */
 function markOpen(open: Uint8Array, window: ReadWindow): void {
   const { fromMinute, toMinute } = window;
   const length = toMinute > fromMinute ? toMinute - fromMinute : toMinute - fromMinute + minutesOfDay;
@@ -62,7 +62,7 @@ function startOf(day: number, window: ReadWindow): number {
   return (day - 1) * minutesOfDay + window.fromMinute;
 }
 
-/** How many minutes on end are open around this one; the week repeats. */
+/** How many consecutive minutes around this one are open; the week repeats. */
 function stretchAround(open: Uint8Array, start: number): number {
   const isOpen = (minute: number) => open[(minute + minutesOfWeek) % minutesOfWeek] === 1;
   let before = 0;

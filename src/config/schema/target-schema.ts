@@ -3,7 +3,7 @@ import type { TargetRule } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
 import { duration, wholeCheck } from './value-schemas.ts';
 
-/** To which build. */
+/** The target build. */
 export const TargetSchema = z
   .strictObject({
     version: z

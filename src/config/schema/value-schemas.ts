@@ -3,13 +3,13 @@ import { Secret } from '../../base/secret.ts';
 import { type DurationMs, parseDuration } from '../../base/time.ts';
 import { quote } from '../source/config-error.ts';
 
-/** Longer ones are slips of a unit. */
+/** Longer durations are mistakes in the unit. */
 const longest = '366d';
 
 /**
- * A duration as text, such as `30s`; milliseconds inside.
- * @param atLeast the shortest one that makes sense, as text too
- * @param atMost the longest one; what reaches a timer stays below 24 days, beyond which timers fire at once
+ * A duration as text, such as `30s`; in the code milliseconds.
+ * @param atLeast the shortest valid one, as a text
+ * @param atMost the longest valid one; values for timers stay below 24 days, beyond which timers fire at once
  */
 export function duration(atLeast: string, atMost: string = longest) {
   const leastMs = parseDuration(atLeast) ?? 0;
@@ -51,13 +51,13 @@ export function shortName() {
     );
 }
 
-/** What a credential can't be, and a sentence that says so. */
+/** A rule for credentials, and the message for a violation. */
 export interface Unfit {
   readonly pattern: RegExp;
   readonly sentence: string;
 }
 
-/** A credential; wrapped at once (P12). @param unfit what it can't be; the first that it is will be reported */
+/** A credential, wrapped at once (P12). @param unfit its rules; the first violation is reported */
 export function secretText(...unfit: readonly Unfit[]) {
   return z
     .string()
@@ -69,13 +69,13 @@ export function secretText(...unfit: readonly Unfit[]) {
     .transform((text) => new Secret(text));
 }
 
-/** Credentials travel in headers, which hold no control characters; a stray line break is the usual one. */
+/** Credentials are sent in headers, which allow no control characters. The usual mistake is a stray line break. */
 export const unprintable = {
   pattern: /[^\x21-\x7e]/,
   sentence: "holds a space, a line break or another character that can't be in a credential",
 } as const;
 
-/** A token is all that keeps others from the verbs, and the log hides no short words. */
+/** Only the token protects the verbs, and the log does not hide short texts. */
 export const guessable = {
   pattern: /^.{1,15}$/s,
   sentence:
@@ -139,7 +139,7 @@ export function secretFile(what: string, key: string) {
     .describe(`A file with ${what}, instead of ${key}. Relative to the config file.`);
 }
 
-/** One entry or a list of them; a list inside. @param entriesMax what a hand-written list stays below */
+/** One entry or a list of them; in the code a list. @param entriesMax more than any hand-written list has */
 export function oneOrMany<Item extends z.ZodType>(item: Item, entriesMax: number) {
   return z
     .union([
@@ -150,8 +150,8 @@ export function oneOrMany<Item extends z.ZodType>(item: Item, entriesMax: number
 }
 
 /**
- * Looks at a mapping as a whole, also when parts of it are wrong, so that all problems are reported at once.
- * The check must bear parts of any type; it sees only those that were right as what they should be.
+ * Checks a mapping as a whole even when parts of it are wrong, to report all problems at once. The check must accept parts
+ * of any type: only valid parts have the right one.
  */
 export function wholeCheck(check: (value: Record<string, unknown>, report: WholeReport) => void) {
   return checkAnyway((value, report) => {
@@ -181,7 +181,7 @@ export function uniqueNames(what: string) {
   return wholeListCheck((entries, report) => reportRepeatedNames(entries, what, report));
 }
 
-/** Reports each entry whose `name` an earlier one has. */
+/** Reports each entry with the `name` of an earlier one. */
 export function reportRepeatedNames(entries: readonly unknown[], what: string, report: WholeReport): void {
   const seen = new Set<string>();
   entries.forEach((entry, index) => {
@@ -193,7 +193,7 @@ export function reportRepeatedNames(entries: readonly unknown[], what: string, r
   });
 }
 
-/** What a file's data has under this key, before anything is checked. @returns undefined where it is no object or has none */
+/** The value of a key in unchecked data. @returns undefined where the data is no object or lacks the key */
 export function partOf(data: unknown, key: PropertyKey): unknown {
   return typeof data === 'object' && data !== null && Object.hasOwn(data, key)
     ? Reflect.get(data, key)

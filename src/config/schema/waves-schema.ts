@@ -81,10 +81,10 @@ function hasDataFlow({ gates }: { readonly gates: readonly GateRule[] }): boolea
   return gates.some(({ kind }) => kind === 'dataFlow');
 }
 
-// Messages are counted from the end of the last upgrade, and can be searched within a minute.
+// Messages are counted from the end of the last upgrade, and become searchable within a minute.
 const indexedWithinMs: DurationMs = 60_000;
 
-/** A window that is longer than the soak would count messages of the old build. */
+/** A window longer than the soak would count messages of the old build. */
 function checkDataFlow(wave: unknown, soakMs: DurationMs): string | undefined {
   const gates = partOf(wave, 'gates');
   const rules: unknown[] = Array.isArray(gates) ? gates : [];
@@ -103,25 +103,26 @@ function checkWaves(waves: readonly unknown[], report: WholeReport): void {
     if (problem !== undefined) report(problem, [index, 'soak']);
   });
   if (partOf(waves.at(-1), 'match') !== undefined) {
-    report('the last wave takes what is left; remove match, or put a wave after it', [
+    report('the last wave takes the remaining collectors; remove match, or put a wave after it', [
       waves.length - 1,
       'match',
     ]);
   }
   const lastSize = partOf(waves.at(-1), 'size');
-  // An unreadable one has been reported.
+  // An invalid size has been reported already.
   if (partOf(lastSize, 'kind') !== undefined && partOf(lastSize, 'percent') !== 100) {
-    report('the last wave takes what is left; leave size out, or put a wave after it', [
+    report('the last wave takes the remaining collectors; leave size out, or put a wave after it', [
       waves.length - 1,
       'size',
     ]);
   }
   let percentBeforeLast = 0;
   waves.slice(0, -1).forEach((wave, index) => {
-    // A wave with `match` takes all that match unless it has a size, and their number is not known here.
+    // A wave with `match` takes all matching collectors unless it has a size, and their number is unknown here.
     if (typeof wave !== 'object' || wave === null || partOf(wave, 'match') !== undefined) return;
     const size = partOf(wave, 'size');
-    if (size === undefined) report('is missing; only the last wave takes what is left', [index, 'size']);
+    if (size === undefined)
+      report('is missing; only the last wave takes the remaining collectors', [index, 'size']);
     const percent = Number(partOf(size, 'percent') ?? 0);
     percentBeforeLast += percent;
     if (percent > 0 && percentBeforeLast >= 100 && percentBeforeLast - percent < 100) {
@@ -135,7 +136,7 @@ function checkWaves(waves: readonly unknown[], report: WholeReport): void {
 
 /**
  * A count of collectors such as `5`, or a share such as `"2%"`.
- * @param least the smallest count and percentage: a wave needs someone in it, a bound may be 0
+ * @param least the smallest count and percentage: a wave needs a member, a limit may be 0
  */
 function amount(least: 'aboveZero' | 'zero') {
   return sized(least, parseAmount, 'must be a count such as 5, or a percentage such as "2%"');

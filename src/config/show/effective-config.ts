@@ -6,8 +6,8 @@ import { effectivePolicy, writeDuration } from './effective-policy.ts';
 import { maskedUrl } from './masked-urls.ts';
 
 /**
- * A config in the form of the file: what is omitted there has its default here, and every secret is `***` (P12). It
- * reads as a config of the same meaning, once its secrets are put in again.
+ * A config in the form of the file, with all defaults, and `***` for every secret (P12). With its secrets restored, it reads
+ * as a config with the same meaning.
  */
 export function effectiveConfig(config: Config): object {
   const {
@@ -48,7 +48,7 @@ export function effectiveConfig(config: Config): object {
 
 /** The same as YAML. */
 export function renderEffectiveConfig(config: Config): string {
-  // Twice the same is written twice: an alias would hide what holds where.
+  // Equal parts are written twice, because an alias would hide the value of a key.
   return stringify(effectiveConfig(config), { aliasDuplicateObjects: false, lineWidth: 0 });
 }
 
@@ -69,7 +69,7 @@ function effectiveService(service: ServiceConfig): object {
     ...effectiveCa(ca),
     accessId: String(accessId),
     accessKey: String(accessKey),
-    // Without the dust of a division.
+    // Without the rounding error of a division.
     budgetShare: `${Number((budgetShare * 100).toFixed(9))}%`,
     requestTimeout: writeDuration(requestTimeoutMs),
   };
@@ -91,7 +91,7 @@ function effectiveRedis(redis: RedisConfig): object {
   };
 }
 
-/** Its file is read already, and may hold more than certificates. */
+/** Prints no authorities: their file is read already, and may contain more than certificates. */
 function effectiveCa(ca: string | undefined): object {
   return ca === undefined ? {} : { caFile: '***' };
 }
@@ -99,7 +99,7 @@ function effectiveCa(ca: string | undefined): object {
 /** Fails to compile when a key of the config is not printed. */
 function nothingElse(_others: Readonly<Record<string, never>>): void {}
 
-/** `${` stands for itself here, as it came out of the environment or of `$${`. */
+/** Escapes `${`, which came from the environment or from `$${`. */
 function escapeVariables<T>(data: T): T;
 function escapeVariables(data: unknown): unknown {
   if (typeof data === 'string') return data.replaceAll('${', () => '$${');

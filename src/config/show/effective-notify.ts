@@ -17,7 +17,7 @@ function effectiveQuiet(quiet: NonNullable<Receiver['quiet']>): object {
   return hours;
 }
 
-/** Its host may give away as much as its path. */
+/** The host may reveal as much as the path. */
 const maskedUrl = 'https://***';
 
 function effectivePlace(place: ReceiverPlace): object {

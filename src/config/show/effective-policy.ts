@@ -14,7 +14,7 @@ import {
 import { weekDays } from '../schema/calendar-schemas.ts';
 import { maskedGate } from './masked-urls.ts';
 
-/** A policy in the form of the file, with nothing left out that has a default. */
+/** A policy in the form of the file, with all defaults. */
 export function effectivePolicy(policy: Policy): object {
   const { target, windows, maxInFlightPer, waves, upgrade, retry, defer, ...others } = policy;
   const { isolateStrata: _strata, isolateAttributes: _attributes, ...asWritten } = others;
@@ -118,7 +118,7 @@ const units = [
   ['s', 1_000],
 ] as const;
 
-/** A duration as the config has it, to the millisecond: in the largest unit that leaves no rest. */
+/** A duration for the config, exact to the millisecond: in the largest unit without a remainder. */
 export function writeDuration(durationMs: DurationMs): string {
   if (durationMs === 0) return '0s';
   const unit = units.find(([, unitMs]) => durationMs % unitMs === 0);

@@ -8,9 +8,9 @@ import { isLoopback } from '../schema/http-schema.ts';
 import { reportRisk } from './report-risk.ts';
 
 /**
- * What is allowed and puts a secret at risk (P12): one that travels without TLS, and a file that everybody may read or
- * change; and a directory that can't be written.
- * @returns one sentence per risk, for the operator; empty when all is well
+ * Finds settings that are allowed but risky: secrets that travel without TLS (P12), secret files that everybody may read or
+ * change, and a report directory that cannot be written.
+ * @returns one sentence for each risk, for the operator; empty without risks
  */
 export function findRisks(config: Config): readonly string[] {
   const { rollouts, secretFiles = [] } = config;
@@ -81,7 +81,7 @@ function redisPassword(redis: RedisConfig | undefined): readonly string[] {
 const othersReadOrWrite = 0o006;
 
 function openFile(path: string): readonly string[] {
-  // Its modes mean nothing there.
+  // File modes have no meaning there.
   if (process.platform === 'win32') return [];
   const mode = modeOf(path);
   if (mode === undefined || (mode & othersReadOrWrite) === 0) return [];
@@ -89,7 +89,7 @@ function openFile(path: string): readonly string[] {
   return [`${path} holds a secret, and every user of this machine may read or change it (mode ${shown})`];
 }
 
-/** @returns undefined for what is no file, or can't be looked at: a gate's file may appear later, and its gate says why not */
+/** @returns undefined for a missing or unreadable file: a gate's file may appear later, and its gate reports the reason */
 function modeOf(path: string): number | undefined {
   const stat = unlessRefused(() => statSync(path));
   return stat?.isFile() === true ? stat.mode : undefined;

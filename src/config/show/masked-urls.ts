@@ -1,6 +1,6 @@
 import type { GateRule, Policy } from '../../rollout/model/policy.ts';
 
-/** A policy as it may be shown: the path of a webhook's URL is often all that keeps others from it (P12). */
+/** A policy that may be shown. The path of a webhook's URL is masked, because it is often the only secret (P12). */
 export function maskedPolicy(policy: Policy): Policy {
   return {
     ...policy,
@@ -20,8 +20,8 @@ export function maskedGate(gate: GateRule): GateRule {
 const mask = '***';
 
 /**
- * A URL without what it may hold as a credential (P12): the password, or a user name that stands alone, and the values
- * of its query. A path to a socket stays as it is.
+ * A URL without possible credentials (P12): the password, or a lone user name, and the values of its query. The path of a
+ * socket stays.
  */
 export function maskedUrl(text: string): string {
   if (!URL.canParse(text)) return text;

@@ -1,17 +1,17 @@
 import type { Policy, Selection, Selector } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
 
-/** Two policies of one config that claim the very same collectors. */
+/** Two policies of one config that claim the same collectors. */
 export interface OverlappingPolicies {
   readonly first: string;
   readonly second: string;
-  /** For a person. */
+  /** The overlap in words. */
   readonly words: string;
 }
 
 /**
- * Finds policies that claim the very same collectors for certain: whatever the fleet is, as their selections say the
- * same. Each policy is reported once, with the first one that it is like. Others may overlap too, which only a fleet shows.
+ * Finds policies that certainly claim the same collectors in every fleet, because their selections are equal. Each policy is
+ * reported once, with the first equal one. Other policies may overlap too, which only a fleet shows.
  */
 export function findOverlappingPolicies(policies: readonly Policy[]): readonly OverlappingPolicies[] {
   const firstBySelection = new Map<string, string>();
@@ -23,12 +23,12 @@ export function findOverlappingPolicies(policies: readonly Policy[]): readonly O
       firstBySelection.set(selection, name);
       return [];
     }
-    const words = `the policies ${quote(first)} and ${quote(name)} select the very same collectors; each collector goes with whichever plans it first`;
+    const words = `the policies ${quote(first)} and ${quote(name)} select the same collectors; each collector goes to the policy that plans it first`;
     return [{ first, second: name, words }];
   });
 }
 
-/** The same text for selections that mean the same, whatever their order; undefined for one without any collector. */
+/** A canonical text: equal for selections with the same meaning; undefined for a selection without any collector. */
 function meaningOf({ include, exclude }: Selection): string | undefined {
   const excluded = exclude.map(selectorMeaning);
   if (excluded.includes(everyCollector)) return undefined;
@@ -50,7 +50,7 @@ function selectorMeaning({ fields = {}, ...keys }: Selector): string {
 const everyCollector = '[]';
 const anything = '*';
 
-/** Globs match in any case, and `*` matches also what is empty. */
+/** Globs ignore case, and `*` also matches an empty text. */
 function valuesMeaning(values: ReadonlyArray<string | number>): ReadonlyArray<string> | typeof anything {
   const meanings = values.map((value) => {
     const text = String(value);

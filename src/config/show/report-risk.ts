@@ -2,18 +2,18 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { unlessRefused } from '../../base/node-errors.ts';
 
-/** Whether this user could write reports there, by what the file system shows now. One sentence, or none. */
+/** Checks in the file system whether this user can write reports there. Returns one sentence, or none. */
 export function reportRisk(directory: string): readonly string[] {
   const found = nearestPath(directory);
   if (found === undefined) return [];
   const { path, isDirectory } = found;
   const what = path === directory ? '' : `: ${path}`;
   if (isDirectory && mayWrite(path)) return [];
-  const why = isDirectory ? 'lets this user write nothing' : 'is not a directory';
+  const why = isDirectory ? 'is not writable for this user' : 'is not a directory';
   return [`no report can be written to report.directory ${directory}${what} ${why}`];
 }
 
-/** The path itself, or the nearest one above that exists. */
+/** The path itself, or its nearest existing parent. */
 function nearestPath(path: string): { readonly path: string; readonly isDirectory: boolean } | undefined {
   const isDirectory = unlessRefused(() => statSync(path).isDirectory());
   if (isDirectory !== undefined) return { path, isDirectory };

@@ -1,17 +1,17 @@
-/** One thing that is wrong in a file, in the operator's words. Lines and columns count from 1. */
+/** One mistake in a file, in the operator's words. Lines and columns count from 1. */
 export interface ConfigProblem {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
-  /** Where in the file, as `rollouts[0].waves[1].size`; empty for the file as a whole. */
+  /** The position in the file, such as `rollouts[0].waves[1].size`; empty for the whole file. */
   readonly path: string;
   readonly message: string;
 }
 
-/** More would scroll the first ones away; `problems` still has them all. */
+/** More lines would scroll the first ones away. `problems` has all of them. */
 const problemsShownMax = 50;
 
-/** A file that can't be used, with everything that is wrong in it at once. The message is complete: show it without the stack. */
+/** A file that cannot be used, with all its mistakes. The message is complete: show it without the stack. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 
@@ -31,7 +31,7 @@ function formatProblem(problem: ConfigProblem): string {
   return `${place}${problem.path === '' ? '' : ` ${problem.path}`}: ${problem.message}`;
 }
 
-/** Writes a path the way a person reads it: `rollouts[0].select.include["a b"]`. */
+/** Writes a path for people: `rollouts[0].select.include["a b"]`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path
     .map((key, index) => {
@@ -46,20 +46,20 @@ export function formatPath(path: readonly PropertyKey[]): string {
 /** Longer texts are cut in messages. */
 const quotedCharactersMax = 80;
 
-/** A value from a file as it stands in a message: on one line, in quotes, without control characters. */
+/** A value from a file for a message: on one line, in quotes, without control characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > quotedCharactersMax ? `${text.slice(0, quotedCharactersMax)}…` : text);
 }
 
 /**
- * A key without the value that YAML takes for a part of it where no blank follows the colon, as in
+ * A key without its value. Without a blank after the colon, YAML reads the value as a part of the key, as in
  * `{ accessKey:secret }` (P12).
  */
 export function keyName(key: string): string {
   return key.replace(/[:=\s].*$/s, '…');
 }
 
-/** A host without what may hold a credential (P12): what stands before an `@`, and what follows a `?` or `#`. */
+/** A host without possible credentials (P12): the text before an `@`, and after a `?` or `#`. */
 export function withoutUserInfo(text: string): string {
   return text.replace(/^.*@/s, '…@').replace(/[?#].*$/s, '…');
 }

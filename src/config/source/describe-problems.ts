@@ -2,23 +2,23 @@ import type { z } from 'zod';
 import { type ConfigProblem, formatPath, keyName } from './config-error.ts';
 import type { YamlSource } from './yaml-source.ts';
 
-/** An issue as it concerns one place: unknown keys apart, the likely branch of a union chosen. */
+/** An issue at one position: unknown keys are separate, and the likely branch of a union is chosen. */
 export interface PlacedIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** Which part of the place the problem is about. */
+  /** The part of the position that has the problem. */
   readonly part: 'key' | 'value';
 }
 
 /**
  * Turns zod's issues into problems with file, line, column and path, in the order of the file.
- * For the operator's words, parse with `error: explainIssue`.
+ * Parse with `error: explainIssue` to get messages for operators.
  */
 export function describeProblems(issues: readonly z.core.$ZodIssue[], source: YamlSource): ConfigProblem[] {
   return placeProblems(issues.flatMap(placeIssue), source);
 }
 
-/** Adds to each issue where it stands in the file. */
+/** Adds the position in the file to each issue. */
 export function placeProblems(issues: readonly PlacedIssue[], source: YamlSource): ConfigProblem[] {
   const problems = issues.map(({ path, message, part }) => ({
     file: source.file,
@@ -30,7 +30,7 @@ export function placeProblems(issues: readonly PlacedIssue[], source: YamlSource
   return problems.sort((a, b) => order(a)[0] - order(b)[0] || order(a)[1] - order(b)[1]);
 }
 
-/** One zod issue as one or more issues of one place each. */
+/** Splits a zod issue into issues with one position each. */
 export function placeIssue(issue: z.core.$ZodIssue): PlacedIssue[] {
   if (issue.code === 'unrecognized_keys') {
     const sentences = issue.message.split('\n');
@@ -41,7 +41,7 @@ export function placeIssue(issue: z.core.$ZodIssue): PlacedIssue[] {
     }));
   }
   if (issue.code === 'invalid_union') {
-    // A branch that at least has the right type is the one that was meant.
+    // A branch with the right type is the likely one.
     const meant = issue.errors.find((branch) => !branch.some(isWrongType));
     if (meant !== undefined) {
       return meant.flatMap((inner) => placeIssue({ ...inner, path: [...issue.path, ...inner.path] }));
@@ -53,7 +53,7 @@ export function placeIssue(issue: z.core.$ZodIssue): PlacedIssue[] {
   return [{ path: issue.path, message: issue.message, part: 'value' }];
 }
 
-/** True when the value as a whole is of another type, so that nothing in it was looked at. */
+/** True when the whole value has another type, so none of its parts was checked. */
 function isWrongType(issue: z.core.$ZodIssue): boolean {
   return issue.code === 'invalid_type' && issue.path.length === 0;
 }

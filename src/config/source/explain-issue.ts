@@ -4,9 +4,9 @@ import { nearestText } from '../../base/names.ts';
 import { keyName, quote } from './config-error.ts';
 
 /**
- * Zod's findings in an operator's words; pass it as `error` to `safeParse`. A schema's own message stands before it.
- * Unknown keys give one line for each key, in the order of the issue's `keys`. Values are shown only where the schema
- * lists what is allowed, so that no secret gets into a message.
+ * Zod's issues in an operator's words; pass it as `error` to `safeParse`. A schema's own message takes precedence. Unknown
+ * keys give one line for each key, in the order of the issue's `keys`. A value is shown only where the schema lists the
+ * allowed ones: no secret may get into a message.
  */
 export function explainIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
@@ -35,7 +35,7 @@ export function explainIssue(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** No message shows more, and to find the nearest key takes a while. */
+/** Messages show no more, and finding the nearest key takes time. */
 const comparedMax = 100;
 
 function explainUnknownKeys(keys: readonly string[], known: readonly string[]): string {
@@ -91,7 +91,7 @@ function expectedName(expected: string): string {
   return expectedNames[expected] ?? expected;
 }
 
-/** What a person would call the value that stands there. */
+/** The kind of a value, in words for people. */
 function kindOf(input: unknown): string {
   if (input === null || input === undefined) return 'empty';
   if (Array.isArray(input)) return 'a list';

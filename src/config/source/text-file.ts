@@ -3,7 +3,7 @@ import { errorCodeOf } from '../../base/node-errors.ts';
 
 /**
  * Reads a whole text file, pipes included, up to a bound.
- * @returns the text without a byte order mark, or a sentence why it can't be had
+ * @returns the text without a byte order mark, or the reason why it cannot be read
  */
 export function readTextFile(path: string, maxBytes: number): string | { readonly problem: string } {
   let descriptor: number;
@@ -28,7 +28,7 @@ export function readTextFile(path: string, maxBytes: number): string | { readonl
 function readUpTo(descriptor: number, maxBytes: number): Buffer {
   const buffer = Buffer.alloc(maxBytes);
   let length = 0;
-  // Ends: each read fills at least one byte of a bounded buffer.
+  // The loop ends: each read fills at least one byte of a bounded buffer.
   while (length < maxBytes) {
     const readCount = readSync(descriptor, buffer, length, maxBytes - length, null);
     if (readCount === 0) break;

@@ -17,13 +17,13 @@ import {
 import { ConfigError, type ConfigProblem, formatPath, keyName, quote } from './config-error.ts';
 import { readTextFile } from './text-file.ts';
 
-/** A YAML file as plain data that still knows where each part of it stands. */
+/** A YAML file as plain data, with the position of each part. */
 export interface YamlSource {
   /** As the operator named it. */
   readonly file: string;
   /** Plain data; null for an empty file. */
   readonly value: unknown;
-  /** Where a path's key or value stands; of something missing, where the nearest part around it stands. */
+  /** The position of a path's key or value; for a missing one, that of the nearest part around it. */
   locate(path: readonly PropertyKey[], part?: 'key' | 'value'): Position | undefined;
 }
 
@@ -34,9 +34,9 @@ interface Position {
 
 /** A config of 100 rollouts with long lists stays far below. */
 export const fileBytesMax = 1024 * 1024;
-/** Deeper than any key of ours, shallow enough for recursion. */
+/** Deeper than any key of ours, but shallow enough for recursion. */
 const nestingMax = 64;
-/** Each anchor makes all others slower. */
+/** Each anchor slows all others down. */
 const anchorsMax = 1_000;
 const aliasesMax = 1_000;
 /** How often one anchor may be repeated, nested repetition multiplied: yaml's guard against expansion bombs. */
@@ -54,19 +54,19 @@ export function readYaml(path: string, maxBytes: number = fileBytesMax): YamlSou
 
 /**
  * Reads YAML text; `file` names it in errors.
- * @throws ConfigError with every syntax error, duplicate key, or thing that plain data can't have
+ * @throws ConfigError with every syntax error, duplicate key, and construct that plain data cannot have
  */
 export function parseYaml(text: string, file: string): YamlSource {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
-    // The pretty form shows the line itself, which may hold a secret.
+    // The pretty form shows the line itself, which may contain a secret.
     prettyErrors: false,
     // Checked below, in linear time.
     uniqueKeys: false,
     stringKeys: true,
     resolveKnownTags: false,
-    // Not `silent`, which would take a second document for none.
+    // Not `silent`, which would ignore a second document.
     logLevel: 'error',
   });
   const positionAt = (offset: number): Position => {
@@ -115,7 +115,7 @@ function syntaxProblems(
   return [...byLine.values()];
 }
 
-/** Where each quoted text begins, by where it ends: yaml reports an open one there, often at the end of the file. */
+/** The start of each quoted text by its end: yaml reports an unclosed quote at its end, often at the end of the file. */
 function quotesByEnd(document: Document): ReadonlyMap<number, number> {
   const begins = new Map<number, number>();
   visit(document, {
@@ -129,7 +129,7 @@ function quotesByEnd(document: Document): ReadonlyMap<number, number> {
   return begins;
 }
 
-/** Where yaml's own words would not help. */
+/** Messages where yaml's own would not help. */
 const sentencesByCode: Partial<Record<ErrorCode, string>> = {
   MULTIPLE_DOCS: 'a second YAML document starts here; keep one document in one file',
   TAG_RESOLVE_FAILED:
@@ -159,12 +159,12 @@ function syntaxSentence(fault: YAMLParseError | YAMLWarning): string {
   if (isIndentation(fault)) return indentSentence;
   if (code === 'BAD_INDENT' && message.startsWith('Flow '))
     return 'a { or [ before this line is not closed; close it with } or ]';
-  // What follows a colon is source text, which may hold a secret.
+  // After a colon comes source text, which may contain a secret.
   const cause = code === 'UNEXPECTED_TOKEN' ? message.replace(/:.*$/s, '') : message;
   return `not valid YAML: ${cause}; put a text that holds special characters, or starts with one, in quotes`;
 }
 
-/** What YAML allows and a config does not have: duplicate keys, `__proto__`, merge keys, bombs made of aliases. */
+/** Reports constructs that YAML allows, but a config does not: duplicate keys, `__proto__`, merge keys, alias bombs. */
 function structureProblems(
   document: Document,
   positionAt: (offset: number) => Position,
@@ -253,7 +253,7 @@ function plainValue(document: Document, file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: aliasExpansionsMax }) ?? null;
   } catch (error) {
-    // The one fault left after the checks above: yaml reports an expansion bomb so, without a place.
+    // The only remaining fault: yaml reports an expansion bomb without a position.
     if (!(error instanceof ReferenceError)) throw error;
     const message = `its aliases (*name) expand more than ${aliasExpansionsMax} times; write the values out`;
     throw new ConfigError([{ file, path: '', message }]);
@@ -262,7 +262,7 @@ function plainValue(document: Document, file: string): unknown {
 
 function makeLocate(document: Document, positionAt: (offset: number) => Position): YamlSource['locate'] {
   const childOf = makeChildOf();
-  // To resolve one walks the whole document.
+  // Resolving an alias walks the whole document.
   const anchoredBy = new WeakMap<object, unknown>();
   const anchored = (alias: Alias): unknown => {
     if (!anchoredBy.has(alias)) anchoredBy.set(alias, alias.resolve(document));
@@ -287,7 +287,7 @@ function makeLocate(document: Document, positionAt: (offset: number) => Position
   };
 }
 
-/** True for a value that stands somewhere of its own: an absent one (`key:`) does not, a collection is best shown by its key. */
+/** True for a value with a position of its own. An absent one (`key:`) has none, and a collection is shown by its key. */
 function isWritten(value: unknown): boolean {
   return isScalar(value) && (value.range?.[0] ?? 0) < (value.range?.[1] ?? 0);
 }

@@ -4,31 +4,31 @@ import type { Rollout } from '../model/rollout.ts';
 import { type CalendarRules, freezeAt, horizonMs, openStretches } from './open-stretches.ts';
 
 /**
- * The windows and freezes of a rollout: its policy's, but for a rollback that a person lets start at any time. A rollback
- * by `onBreach` keeps them: nobody is there who knows whether a restart at noon, or in a freeze, harms more than the
- * build (P7); `rollback --now` is one command away for whoever wakes up.
+ * The windows and freezes of a rollout: those of its policy, except for a rollback that an operator starts with `--now`. A
+ * rollback by `onBreach` keeps them: without a person, nobody knows whether a restart at noon, or in a freeze, harms more
+ * than the build (P7). An operator can always run `rollback --now`.
  */
 export function calendarOf({ policy, anyTime }: Pick<Rollout, 'policy' | 'anyTime'>): CalendarRules {
   const { windows, freezes, timeZone } = policy;
   return anyTime === true ? { timeZone, windows: [], freezes: [] } : { timeZone, windows, freezes };
 }
 
-/** How the calendar stands at an instant. */
+/** The state of the calendar at an instant. */
 export interface Opening {
   readonly isOpen: boolean;
-  /** When that changes next; null: not within 400 days. */
+  /** When the state changes next; null: not within 400 days. */
   readonly until: EpochMs | null;
   /** null while it is open. */
   readonly closedBy: ClosedBy | null;
 }
 
-/** `window`: none is open. `freeze`: with the reason of the config, which may be empty. */
+/** `window`: no window is open. `freeze`: with the reason of the config, which may be empty. */
 export type ClosedBy = { readonly kind: 'window' } | { readonly kind: 'freeze'; readonly reason: string };
 
 /**
- * Whether an upgrade of a collector in this zone may start at an instant, and until when that stays so (P7).
- * Windows that adjoin or overlap are one; a freeze closes them.
- * @param collectorZone the collector's own zone; empty when it named none
+ * Whether an upgrade of a collector in this zone may start at an instant, and how long that lasts (P7). Adjoining or
+ * overlapping windows count as one. A freeze closes them.
+ * @param collectorZone the collector's own zone; empty when it has none
  */
 export function assessCalendar(rules: CalendarRules, collectorZone: string, at: EpochMs): Opening {
   const [next] = openStretches(rules, collectorZone, at);
@@ -41,7 +41,7 @@ export function assessCalendar(rules: CalendarRules, collectorZone: string, at: 
   };
 }
 
-/** Whether it depends on a collector's own zone when it may start. */
+/** Whether starts depend on the collectors' own zones. */
 export function needsCollectorZone(rules: CalendarRules): boolean {
   return [...rules.windows, ...rules.freezes].some(({ timeZone }) => timeZone === ofCollector);
 }
@@ -51,7 +51,7 @@ export function knowsZones({ policy, config }: Pick<Rollout, 'policy' | 'config'
   return config?.knowsZones === true || needsCollectorZone(policy);
 }
 
-/** When so much open time has passed since `from`; null: not within 400 days. For estimates. */
+/** When this much open time has passed since `from`; null: not within 400 days. For estimates. */
 export function openTimeFrom(
   rules: CalendarRules,
   collectorZone: string,
@@ -68,7 +68,7 @@ export function openTimeFrom(
   return null;
 }
 
-/** The longest time that is open without a break in the next 400 days, 0 when there is none; null: it has no end. */
+/** The longest uninterrupted open time in the next 400 days, 0 when there is none; null: it has no end. */
 export function longestOpening(rules: CalendarRules, collectorZone: string, at: EpochMs): DurationMs | null {
   let longestMs = 0;
   for (const { from, to } of openStretches(rules, collectorZone, at)) {

@@ -19,10 +19,10 @@ export interface Stretch {
   readonly to: EpochMs;
 }
 
-// Windows come back every week, and no freeze is meant to last longer than a year: what is further off is never.
+// Windows recur every week, and no freeze lasts longer than a year. Anything further away counts as never.
 export const horizonMs: DurationMs = 400 * dayMs;
 
-/** What is open from `at` on, in order; no two adjoin. Lazy: who needs the next change only pays for that. */
+/** The open stretches from `at` on, in order; no two adjoin. Lazy: a caller that needs the next change computes only that. */
 export function* openStretches(rules: CalendarRules, collectorZone: string, at: EpochMs): Generator<Stretch> {
   const freezes = rules.freezes
     .map((rule) => frozenStretch(rule, zoneOf(rules, rule, collectorZone)))
@@ -50,8 +50,8 @@ export function freezeAt(rules: CalendarRules, collectorZone: string, at: EpochM
 const minuteMs = 60_000;
 
 /**
- * The windows from `at` to its horizon, in order, with those that adjoin or overlap as one. A few are over already, and
- * one inside a gap of its clock is empty.
+ * The windows from `at` to the horizon, in order, with adjoining or overlapping ones merged. Some have ended already, and one
+ * inside a gap of its clock is empty.
  */
 function* windowStretches(rules: CalendarRules, collectorZone: string, at: EpochMs): Generator<Stretch> {
   const windows = rules.windows.map((rule) => ({ rule, zone: zoneOf(rules, rule, collectorZone) }));
@@ -59,7 +59,7 @@ function* windowStretches(rules: CalendarRules, collectorZone: string, at: Epoch
     yield { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
     return;
   }
-  // Windows last a day at most, so that the ones of the day before may still be open.
+  // A window lasts a day at most, so one of the previous day may still be open.
   const firstDay = Math.min(...windows.map(({ zone }) => Math.floor(zone.localOf(at) / dayMs) - 1));
   const lastDay = Math.floor((at + horizonMs) / dayMs) + 1;
   let waiting: Stretch[] = [];
@@ -68,7 +68,7 @@ function* windowStretches(rules: CalendarRules, collectorZone: string, at: Epoch
     for (const { rule, zone } of windows)
       if (rule.days.includes(weekday)) waiting.push(windowStretch(rule, zone, day));
     waiting = joined(waiting);
-    // No clock is a day ahead of UTC: the windows of later days begin after this instant, and can't adjoin what ends before it.
+    // No clock is a whole day ahead of UTC, so windows of later days begin after this instant, and cannot adjoin earlier ones.
     const settled = day * dayMs;
     yield* waiting.filter(({ to }) => to < settled);
     waiting = waiting.filter(({ to }) => to >= settled);

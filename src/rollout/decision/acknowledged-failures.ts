@@ -3,7 +3,7 @@ import { assess, hasBegun } from './assess.ts';
 
 type Acknowledged = Pick<Rollout, 'waves' | 'acknowledgedStrata'>;
 
-/** The failures so far of some strata no longer count; those that come later do, up to the full limit. */
+/** Acknowledges the failures so far of some strata: only later ones count, up to the full limit. */
 export function acknowledge(
   view: RolloutView,
   isMeant: (each: AcknowledgedStratum) => boolean,
@@ -24,7 +24,7 @@ export function acknowledge(
   return { waves, acknowledgedStrata: [...before.filter((each) => !isMeant(each)), ...known] };
 }
 
-/** Acknowledged failures that are tried again are none any more: they must not make room for new ones. */
+/** Removes acknowledged failures that are retried, because they must not make room for new ones. */
 export function lowerAcknowledged(view: RolloutView): Acknowledged {
   const { waves, acknowledgedStrata: before } = view.rollout;
   const nowOf = new Map(view.strata.map((each) => [`${each.stratum}/${each.wave}`, each]));
@@ -42,7 +42,7 @@ export function lowerAcknowledged(view: RolloutView): Acknowledged {
   };
 }
 
-/** True while more failures are acknowledged than there are. */
+/** True while more failures are acknowledged than exist. */
 export function hasExcessAcknowledged(view: RolloutView): boolean {
   if (view.groupsUnreadable || view.rollout.waves.every((each) => each.acknowledgedWeight === 0))
     return false;

@@ -13,9 +13,9 @@ export interface Pick {
 
 export interface Admission {
   readonly picks: readonly Pick[];
-  /** Why what could start does not. */
+  /** Why candidates do not start. */
   readonly blockers: readonly Blocker[];
-  /** When something that stands in the way ends by itself. */
+  /** When a blocker ends by itself. */
   readonly wakeAt: EpochMs | null;
 }
 
@@ -24,15 +24,15 @@ export type LaneVerdict =
   | { readonly kind: 'free'; readonly startBy: EpochMs | null }
   | { readonly kind: 'blocked'; readonly blocker: LaneBlocker & { readonly until: EpochMs | null } };
 
-// A 95th percentile of fewer durations says little.
+// A 95th percentile of fewer durations is not reliable.
 const learnedMin = 10;
 
-// More than a handful of reasons hides the one that matters.
+// A longer list would hide the reason that matters.
 const blockersShownMax = 5;
 
 /**
- * Gives free slots: retries first, then pending ones in plan order, passing over lanes that have to wait, so that
- * neither a cap nor a window nor a held stratum idles a slot that another lane could use (P2, P7).
+ * Gives free slots: retries first, then pending collectors in plan order. It skips lanes that have to wait: a cap, a window
+ * or a held stratum must not idle a slot that another lane could use (P2, P7).
  */
 export function admit(view: RolloutView, now: EpochMs): Admission {
   const verdicts = judgeLanes(view, now);
@@ -65,8 +65,8 @@ export function slotBlocker({ rollout }: RolloutView): Blocker {
 }
 
 /**
- * When the next window opens, where all that could start waits for one; null: not in a year. undefined: something may start,
- * or nothing waits for a window. A retry that is not due yet waits for the window too, unless it opens before that.
+ * When the next window opens, where all candidates wait for one; null: not within a year. undefined: some may start, or none
+ * waits for a window. A retry that is not due yet waits for the window too, unless the window opens first.
  */
 export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | undefined {
   const calendar = calendarOf(view.rollout);
@@ -129,7 +129,7 @@ export function expectedMs(view: RolloutView, stratum: number): DurationMs {
   return Math.min(learned.p95Ms, deadlineMs + verifyWithinMs);
 }
 
-/** How the calendar of a zone stands, and when it opens again after it has closed. */
+/** The state of the calendar of a zone, and when it opens again after it has closed. */
 interface ZoneOpening extends Opening {
   readonly opensAgainAt: () => EpochMs | null;
 }
@@ -189,7 +189,7 @@ function pick(view: RolloutView, lanes: readonly JudgedLane[], free: number): re
   return picks;
 }
 
-/** Candidates of the lanes that are free, first come first. */
+/** Candidates of free lanes, in plan order. */
 function inOrder(lanes: readonly JudgedLane[], kind: 'retries' | 'pending') {
   const candidates: Array<{ candidate: Candidate; lane: number; startBy: EpochMs | null }> = [];
   for (const { queue, verdict } of lanes) {

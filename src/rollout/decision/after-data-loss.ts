@@ -3,9 +3,9 @@ import { isSameBuild } from '../../base/build-version.ts';
 import type { Rollout } from '../model/rollout.ts';
 
 /**
- * Whether a rollout that Redis lost had been stopped, in whole or in part, by an operator or by its failures. The stop was
- * lost with it, so a daemon that only sees an empty store must not start the policy again (P4, P11). An abort or a
- * rollback stops one build; every other stop waits for an operator.
+ * Whether a lost rollout had been stopped, in whole or in part, by an operator or by its failures. Redis lost the stop as
+ * well, so a daemon must not start the policy again by itself (P4, P11). An abort or a rollback stops one build. Every other
+ * stop waits for an operator.
  */
 export function wasStopped(lost: Rollout, targetBuild: string): boolean {
   switch (lost.state) {
@@ -18,7 +18,7 @@ export function wasStopped(lost: Rollout, targetBuild: string): boolean {
     case 'rolledBack':
       return isSameBuild(lost.targetBuild, targetBuild);
     case 'running':
-      // A new plan could make canaries of the collectors that were to wait.
+      // In a new plan, the waiting collectors could become canaries.
       return lost.heldStrata.length > 0 || lost.waves.some(({ state }) => state === 'awaitingApproval');
     case 'succeeded':
     case 'finishedWithFailures':

@@ -5,41 +5,41 @@ import type { GateAnswers, GateSample } from '../model/gate-answers.ts';
 import type { Expectation, GateRule } from '../model/policy.ts';
 import type { JudgedGate } from '../model/stop-cause.ts';
 
-/** What a gate answered; `assessGate` decides what it means. */
+/** The answer of a gate's probe. `assessGate` decides what it means. */
 export type GateAnswer =
-  /** A query's value. */
+  /** The value of a query. */
   | { readonly kind: 'value'; readonly value: number; readonly detail: string }
-  /** How many messages each collector delivered; `judgeDataFlow` makes a value of it. */
+  /** How many messages each collector delivered. `judgeDataFlow` computes a value from it. */
   | {
       readonly kind: 'counts';
       readonly before: MessageCounts;
       readonly after: MessageCounts;
       readonly detail: string;
     }
-  /** What a webhook decided. */
+  /** The decision of a webhook. */
   | { readonly kind: 'verdict'; readonly verdict: 'pass' | 'hold'; readonly detail: string }
   /** No usable answer: no data, no connection, an unreadable answer (P14). */
   | { readonly kind: 'error'; readonly detail: string };
 
-/** Messages by the name of their collector; those that delivered none are not in it. */
+/** Messages by collector name. Collectors without messages are missing. */
 export type MessageCounts = ReadonlyMap<string, number>;
 
-/** How a gate stands, and why. */
+/** The state of a gate's probe, and its reason. */
 export interface GateAssessment extends JudgedGate {
-  /** `waiting`: nothing is known for certain yet, ask on. `inconclusive` is a hold, never a failure (P14). */
+  /** `waiting`: nothing is certain yet, keep asking. `inconclusive` is a hold, never a failure (P14). */
   readonly verdict: GateVerdict;
-  /** When it is to be asked next. */
+  /** When to ask it next. */
   readonly askAt: EpochMs;
 }
 
-/** One answer may get lost, or the asked one restart; with the fourth in a row nobody knows how the wave does (P14). */
+/** An answer may get lost, or the probe's server may restart. After four errors in a row the wave's health is unknown (P14). */
 const errorsMax = 4;
 
-/** A soak of days has more answers than a line on a screen has points. */
+/** A soak of days has more answers than a plot has points. */
 export const gateSamplesMax = 60;
 
 /**
- * How a gate stands before it was asked; also after a hold, since what it said before is no evidence any more.
+ * The state of a gate that was not asked yet, also after a hold: earlier answers are no evidence any more.
  * @param samples earlier answers, which are still shown
  */
 export function freshStatus(samples: readonly GateSample[] = []): GateAnswers {
@@ -56,8 +56,8 @@ export function freshStatus(samples: readonly GateSample[] = []): GateAnswers {
 }
 
 /**
- * How a gate stands once it has answered (DESIGN §4, Gate). Up to three errors in a row break no count; a fourth does,
- * and so does a time in which nobody asked: what was not seen is no evidence (P14).
+ * The state of a gate after an answer (DESIGN §4, Gate). Up to three errors in a row do not interrupt the count. A fourth
+ * does, and so does a time without any question: only observations are evidence (P14).
  * @param at when the answer came
  */
 export function afterAnswer(
@@ -87,13 +87,13 @@ export function afterAnswer(
   };
 }
 
-/** Every second sample goes when they become too many, so that the line still reaches back to the beginning. */
+/** Drops every second sample when there are too many: the plot still reaches back to the beginning. */
 function withSample(samples: readonly GateSample[], sample: GateSample): readonly GateSample[] {
   const kept = samples.length < gateSamplesMax ? samples : samples.filter((_, index) => index % 2 === 0);
   return [...kept, sample];
 }
 
-/** What a gate's answers mean for its wave (DESIGN §4, Gate). One in `dryRun` always passes. */
+/** What a gate's answers mean for its wave (DESIGN §4, Gate). A gate in `dryRun` always passes. */
 export function assessGate(gate: GateRule, answers: GateAnswers, now: EpochMs): GateAssessment {
   const { name, dryRun } = gate;
   const { verdict, finding } = judge(gate, answers, now);
@@ -101,7 +101,7 @@ export function assessGate(gate: GateRule, answers: GateAnswers, now: EpochMs): 
   return { name, dryRun, verdict: dryRun ? 'pass' : verdict, finding, askAt };
 }
 
-/** True when a gate has been asked without a break for longer than this since an instant, up to now. */
+/** True when a gate has been asked without interruption for longer than this since an instant, up to now. */
 export function isWatchedLongerThan(
   gate: GateRule,
   { askedAt, watchedSince }: GateAnswers,
@@ -111,7 +111,7 @@ export function isWatchedLongerThan(
   return times.now > Math.max(times.since, watchedSince) + times.forMs;
 }
 
-/** True when a value meets the expectation. What is no finite number meets none, not even `!=` (P14). */
+/** True when a value meets the expectation. A value that is not a finite number meets none, not even `!=` (P14). */
 export function evaluateExpectation(expect: Expectation, value: number): boolean {
   if (!Number.isFinite(value)) return false;
   switch (expect.operator) {
@@ -148,7 +148,7 @@ function hear(gate: GateRule, answer: GateAnswer): Heard {
   return { verdict: 'error', value: null, detail: `the answer does not fit the gate: ${detail}` };
 }
 
-/** What a gate's value has to meet; null where it answers with a verdict. */
+/** The expectation of a gate's value; null where it answers with a verdict. */
 export function expectationOf(gate: GateRule): Expectation | null {
   switch (gate.kind) {
     case 'prometheus':
@@ -163,12 +163,12 @@ export function expectationOf(gate: GateRule): Expectation | null {
   }
 }
 
-/** Whether it is about the wave as a whole: asked once the soak is over, and then until it has passed. */
+/** Whether the gate is about the whole wave: it is asked after the soak, until it has passed. */
 export function isAskedAtTheEnd({ kind }: GateRule): boolean {
   return askedAtTheEnd[kind];
 }
 
-/** For how long its answer has to last; 0 where one is enough. */
+/** How long its answer has to last; 0 where one answer is enough. */
 export function forMsOf(gate: GateRule): DurationMs {
   return 'forMs' in gate ? gate.forMs : 0;
 }
@@ -182,7 +182,7 @@ const askedAtTheEnd: Readonly<Record<GateRule['kind'], boolean>> = {
 
 type Judgement = Pick<GateAssessment, 'verdict' | 'finding'>;
 
-// Evaluated in order, the first match wins: silence goes before everything, since an older answer proves nothing.
+// Evaluated in order, the first match wins. Silence comes first, because an older answer proves nothing.
 function judge(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
   const { verdict, detail, errorsInRow } = answers;
   const silence = { times: errorsInRow, detail };
@@ -205,7 +205,7 @@ function judge(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
   }
 }
 
-/** Whether what is met, or missed, has been so for long enough. */
+/** Whether the expectation was met, or missed, for long enough. */
 function judgeCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
   const { verdict, value, detail, errorsInRow, askedAt, since } = answers;
   const isMet = verdict === 'met';
@@ -213,7 +213,7 @@ function judgeCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgeme
   const forMs = forMsOf(gate);
   const figures = gate.kind === 'dataFlow' && errorsInRow === 0 ? { detail } : {};
   const answered = { kind: 'answered', isMet, value, expect, forMs, ...figures } as const;
-  // An instant that is missing can't prove anything: it counts as never.
+  // A missing instant proves nothing, so it counts as never.
   if (errorsInRow > 0 || askedAt === null || since === null) {
     const silence = { times: errorsInRow, detail };
     return { verdict: 'waiting', finding: { ...answered, silence, lastsMs: 0, isOld: false } };
@@ -225,12 +225,12 @@ function judgeCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgeme
   return { verdict: isMet ? 'pass' : 'fail', finding };
 }
 
-/** Clocks of two daemons differ by a little; an answer from far in the future is as worthless as an old one. */
+/** The clocks of two daemons differ a little. An answer from far in the future is as worthless as an old one. */
 function isFresh(gate: GateRule, askedAt: EpochMs, now: EpochMs): boolean {
   return Math.abs(now - askedAt) <= freshForMs(gate);
 }
 
-/** One ask may be late or lost; 30 s are for a slow answer and a busy leader. */
+/** One question may be late or lost. The 30 s allow for a slow answer and a busy leader. */
 function freshForMs({ everyMs }: GateRule): DurationMs {
   return 2 * everyMs + 30_000;
 }

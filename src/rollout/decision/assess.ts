@@ -4,40 +4,40 @@ import type { WaveFailures } from '../model/stop-cause.ts';
 import { isRunning, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 
-/** How a wave stands against its gate. Members of held strata are set aside: neither waited for nor counted. */
+/** A wave measured by its gate. Members of held strata are set aside: the wave neither waits for them nor counts them. */
 export interface WaveAssessment extends Omit<WaveFailures, 'wave' | 'lostWeight'> {
   readonly tripped: boolean;
   readonly pending: number;
   readonly active: number;
   readonly deferred: number;
   readonly succeeded: number;
-  /** Collectors that its soak observes: upgraded by the rollout, or by someone else. */
+  /** Collectors that its soak observes: upgraded by the rollout or by someone else. */
   readonly soaking: number;
-  /** Members of held strata that wait. */
+  /** Waiting members of held strata. */
   readonly setAside: number;
-  /** Nothing of the wave waits for its turn or is still running; deferred ones do not hold a wave up. */
+  /** No upgrade of the wave is waiting or running. Deferred ones do not delay a wave. */
   readonly settled: boolean;
   readonly evidence: Evidence;
 }
 
 /**
- * What a wave shows of the build (P14). `shown`: at least one collector is upgraded; one that someone else upgraded shows
- * it only where the wave soaks, alive on the build to the end. `awaited`: none is yet, and some may still be. `none`: no
- * collector is upgraded, and none of the wave remains that could be.
+ * The evidence of a wave for the build (P14). `shown`: at least one collector is upgraded; one that someone else upgraded
+ * counts only in a wave with a soak, alive on the build to the end. `awaited`: none is upgraded yet, but some may still be.
+ * `none`: no collector is upgraded, and none of the wave can still be.
  */
 export type Evidence = 'shown' | 'awaited' | 'none';
 
-/** What held strata have in one wave. */
+/** The part of held strata in one wave. */
 export interface SetAside extends Pick<StratumSummary, 'waiting' | 'failed' | 'weight'> {
-  /** Of that weight. */
+  /** The part of the weight that is acknowledged. */
   readonly acknowledged: number;
 }
 
 const nothing: SetAside = { waiting: 0, failed: 0, weight: 0, acknowledged: 0 };
 
 /**
- * Assesses a wave (DESIGN §4, Failures and Gate). The denominator is the wave's size when it opened; failures that an
- * operator has acknowledged no longer count, and the limit stays.
+ * Assesses a wave (DESIGN §4, Failures and Gate). The denominator is the wave's size when it opened. Acknowledged failures no
+ * longer count, and the limit stays.
  */
 function assessWave(
   { wave, rule, summary }: Pick<AssessedWave, 'wave' | 'rule' | 'summary'>,
@@ -72,12 +72,12 @@ function assessWave(
   };
 }
 
-/** A failure weighs 1, and one that did not come back `lostWeight`. */
+/** A failure weighs 1; a collector that did not come back weighs `lostWeight`. */
 function lostOf({ failed, weight }: SetAside, lostWeight: number): number {
   return lostWeight > 1 ? Math.round((weight - failed) / (lostWeight - 1)) : 0;
 }
 
-/** What these strata have in one wave; without a list, those that are held. */
+/** The part of these strata in one wave; default: the held strata. */
 export function setAsideIn(
   view: RolloutView,
   wave: number,
@@ -99,17 +99,17 @@ export function setAsideIn(
   );
 }
 
-/** The strata of which nothing more starts. */
+/** Strata that start nothing more. */
 export function heldStrataOf(view: RolloutView): ReadonlySet<number> {
   return new Set(view.rollout.heldStrata.map(({ stratum }) => stratum));
 }
 
-/** The weighted failures, acknowledged ones included, beyond which a wave trips: at once and not at its end. */
+/** The limit of weighted failures, including acknowledged ones. Beyond it a wave trips at once, not at its end. */
 export function tripAbove(wave: Wave, rule: WaveRule): number {
   return failuresAllowed(rule.maxFailures, wave.size) + wave.acknowledgedWeight;
 }
 
-/** A wave with its rule, its counters and how it stands. */
+/** A wave with its rule, its counters and its assessment. */
 export interface AssessedWave {
   readonly index: number;
   readonly wave: Wave;
@@ -118,10 +118,10 @@ export interface AssessedWave {
   readonly assessment: WaveAssessment;
 }
 
-/** A view with each wave assessed, once: `decide`, `status` and `explain` judge by the same. */
+/** A view with each wave assessed once, for `decide`, `status` and `explain`. */
 export interface AssessedView extends RolloutView {
   readonly assessed: readonly AssessedWave[];
-  /** The first wave that has not passed; undefined when all have. */
+  /** The first wave that has not passed; undefined when all have passed. */
   readonly current: AssessedWave | undefined;
 }
 
@@ -143,17 +143,17 @@ export function assessWaves(view: RolloutView, strata: ReadonlySet<number>): rea
   });
 }
 
-/** How many upgrades of the rollout are in such states. */
+/** How many upgrades of the rollout are in these states. */
 export function total(view: Pick<RolloutView, 'waves'>, wanted: (state: UpgradeState) => boolean): number {
   return view.waves.reduce((sum, { counts }) => sum + countIn(counts, wanted), 0);
 }
 
-/** True once a wave has been opened; what belongs to it may start. */
+/** True once a wave is open: its members may start. */
 export function hasBegun({ state }: Wave): boolean {
   return state !== 'waiting' && state !== 'awaitingApproval';
 }
 
-/** Counters of a wave nobody has entered. */
+/** Counters of an empty wave. */
 export function emptyCounts(): Record<UpgradeState, number> {
   const entries = upgradeStates.map((state) => [state, 0] as const);
   return Object.fromEntries(entries) as Record<UpgradeState, number>;

@@ -8,28 +8,28 @@ import type { JudgedGate, StopCause, WaveFailures } from '../model/stop-cause.ts
 import type { StratumReason, UpgradeReason } from '../model/upgrade-reason.ts';
 
 /**
- * Why something does not start now: a kind with its figures, and when it may end by itself (null: not known, or a person
- * ends it). `messages/blockers.ts` makes the sentence. Waves are given by name.
+ * Why something does not start now: a kind with its figures, and when it may end by itself (null: unknown, or a person has to
+ * end it). `messages/blockers.ts` makes the sentence. Waves are given by name.
  */
 export type Blocker = { readonly until: EpochMs | null } & (
   | RolloutBlocker
   | EndingBlocker
   | WaveBlocker
   | AdmissionBlocker
-  /** It is about to be held, aborted or rolled back for this. */
+  /** The rollout is about to be held, aborted or rolled back for this reason. */
   | StopCause
 );
 
-/** The rollout as a whole starts nothing. */
+/** The whole rollout starts nothing. */
 type RolloutBlocker =
   | { readonly kind: 'planApproval' }
   | { readonly kind: 'held'; readonly reason: RolloutReason }
   | { readonly kind: 'paused'; readonly reason: RolloutReason }
-  /** A limit is exceeded, and running upgrades may still show that a few strata alone are to blame. */
+  /** A limit is exceeded, but running upgrades may still show that only a few strata are the cause. */
   | { readonly kind: 'outliersUnclear'; readonly failures: WaveFailures }
   /** A group is about to be held: its collectors are moved to a stratum of their own. */
   | { readonly kind: 'groupMoves'; readonly label: string }
-  /** `heldAfterMs`: it is held when this lasts longer; null: it stands already. */
+  /** `heldAfterMs`: the rollout is held after this time; null: it has stopped already. */
   | {
       readonly kind: 'inventory';
       readonly why: Implausible;
@@ -37,22 +37,22 @@ type RolloutBlocker =
       readonly heldAfterMs: DurationMs | null;
     }
   | { readonly kind: 'recordsUnreadable'; readonly collectorIds: readonly number[] }
-  /** A newer upwave has written it; the versions of records. */
+  /** A newer upwave wrote the record, with these versions. */
   | { readonly kind: 'newerVersion'; readonly version: number; readonly readable: number }
   | { readonly kind: 'account'; readonly account: Exclude<AccountStatus, { readonly kind: 'own' }> };
 
-/** The rollout is over, or about to be. */
+/** The rollout has ended, or is about to end. */
 type EndingBlocker =
   | { readonly kind: 'over'; readonly reason: RolloutReason }
   | { readonly kind: 'withdrawing'; readonly upgrades: number }
   | { readonly kind: 'watching'; readonly upgrades: number }
-  /** In another account, where nobody can watch them. */
+  /** Upgrades in another account, which this daemon cannot watch. */
   | { readonly kind: 'abandoning'; readonly upgrades: number }
-  /** `why`: the inventory behind its plan can't be believed. */
+  /** `why`: the inventory for its plan is implausible. */
   | { readonly kind: 'rollbackPlan'; readonly why: Implausible | null }
   | { readonly kind: 'rollback'; readonly rollback: string; readonly state: RolloutState };
 
-/** The current wave goes no further. */
+/** The current wave does not advance. */
 type WaveBlocker =
   | { readonly kind: 'waveApproval'; readonly wave: string }
   | { readonly kind: 'soak'; readonly wave: string }
@@ -64,17 +64,17 @@ type WaveBlocker =
       readonly failedPolls: number;
     }
   | { readonly kind: 'gate'; readonly wave: string; readonly gate: JudgedGate }
-  /** `wave`: none of it is upgraded yet; null: all waves have passed. `known`: some of them. */
+  /** `wave`: a wave without an upgraded collector; null: all waves have passed. `known`: some of the deferred collectors. */
   | {
       readonly kind: 'deferred';
       readonly wave: string | null;
       readonly upgrades: number;
       readonly known: ReadonlyArray<{ readonly name: string; readonly reason: UpgradeReason }>;
     }
-  /** A collector of a later wave waits for this. */
+  /** The reason why a collector of a later wave waits. */
   | { readonly kind: 'waveOrder'; readonly wave: string; readonly waits: WaveWaits | null };
 
-/** No slot is given, to all or to the collectors of a lane. */
+/** No collector gets a slot, or none of a lane. */
 type AdmissionBlocker =
   | { readonly kind: 'retryNotDue' }
   | { readonly kind: 'turn' }
@@ -90,13 +90,13 @@ export type LaneBlocker =
   | { readonly kind: 'windowTooShort'; readonly timeZone: string; readonly expectMs: DurationMs }
   | { readonly kind: 'cap'; readonly label: string; readonly cap: number };
 
-/** What a wave that has not started waits for. `gateOf`: the wave before it. */
+/** Why a wave has not started. `gateOf`: the wave before it. */
 export interface WaveWaits {
   readonly gateOf: string | null;
   readonly approval: boolean;
 }
 
-/** Why nothing of a rollout starts that does not run. */
+/** Why a rollout that is not running starts nothing. */
 export function stateBlocker({ state, reason }: Rollout): Blocker {
   if (isRolloutEnd(state)) return { kind: 'over', reason, until: null };
   switch (state) {

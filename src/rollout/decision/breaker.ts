@@ -4,18 +4,18 @@ import type { Action } from './decision.ts';
 import { findOutlierGroup } from './outlier-group.ts';
 import { findOutlierCauses, findOutliers, mayFindOutliers } from './outlier-strata.ts';
 
-/** What the failures so far ask for; undefined: nothing. */
+/** The action that the failures so far require; undefined: none. */
 export type Alarm =
   | { readonly kind: 'act'; readonly action: Extract<Action, { do: 'breach' | 'isolate' | 'isolateGroup' }> }
-  /** Nothing may start until those that run have shown whether a few strata alone are to blame. */
+  /** Nothing may start until the running upgrades show whether only a few strata are the cause. */
   | { readonly kind: 'wait'; readonly failures: WaveFailures };
 
 /**
- * The breaker: any wave that has started may trip, also one that has passed and whose late joiners fail. When a few strata
- * explain the failures, they alone are held (DESIGN §4, Failures and Strata).
+ * The breaker: any started wave may trip, even one that has passed and whose late joiners fail. When a few strata explain the
+ * failures, only these are held (DESIGN §4, Failures and Strata).
  */
 export function raiseAlarm(view: AssessedView): Alarm | undefined {
-  // Of a group, before its strata: it goes across them, and they may go on without it.
+  // A group comes before its strata: it cuts across them, and they may continue without it.
   const shared = findOutlierGroup(view);
   if (shared !== undefined) return { kind: 'act', action: { do: 'isolateGroup', shared } };
   const tripped = view.assessed.find(({ wave, assessment }) => hasBegun(wave) && assessment.tripped);

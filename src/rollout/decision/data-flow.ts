@@ -4,43 +4,43 @@ import type { Upgrade } from '../model/upgrade.ts';
 import { endedAtOf } from '../model/upgrade-figures.ts';
 import type { GateAnswer, MessageCounts } from './assess-gate.ts';
 
-/** From the first instant to the second, which is not in it. */
+/** From the first instant up to, but not including, the second. */
 export interface TimeRange {
   readonly from: EpochMs;
   readonly to: EpochMs;
 }
 
-/** Whose messages are counted, and when: on the new build, and at the same hour before the wave began. */
+/** Which messages to count: those on the new build, and those of the same hour before the wave began. */
 export interface DataFlowQuestion {
   readonly names: readonly string[];
   readonly after: TimeRange;
   readonly before: TimeRange;
 }
 
-/** What the counts mean for the gate, and who fell silent. */
+/** What the counts mean for the gate, and the silent collectors. */
 export interface DataFlowVerdict {
   readonly answer: Exclude<GateAnswer, { kind: 'counts' }>;
   readonly silent: ReadonlyArray<{ readonly upgrade: Upgrade; readonly before: number }>;
 }
 
-/** By collector, the name that it has now: messages since a renaming come under that one. */
+/** The present name by collector: messages after a rename have that name. */
 export type CurrentNames = ReadonlyMap<number, string>;
 
 const asPlanned: CurrentNames = new Map();
 
-// A message can be searched for some seconds after the service received it.
+// A message becomes searchable only some seconds after the service received it.
 const indexedAfterMs: DurationMs = 60_000;
 
-// In less than this, silence says little about a collector that sends a line now and then.
+// In a shorter time, silence proves little about a collector that rarely sends a line.
 const rangeMin: DurationMs = 60_000;
 
-// One that delivered so few may well be silent by chance: at random instants, ten become none once in 20,000 times.
+// A collector with fewer messages may be silent by chance. At random instants, ten become none once in 20,000 times.
 const messagesMin = 10;
 
 /**
- * What to count for a wave whose soak is over (DESIGN §4, Gate).
- * @param upgrades those of the wave that succeeded
- * @returns why nothing can be counted yet, or at all
+ * What to count for a wave after its soak (DESIGN §4, Gate).
+ * @param upgrades the successful upgrades of the wave
+ * @returns the ranges, or why nothing can be counted
  */
 export function askDataFlow(
   rule: DataFlowRule,
@@ -53,7 +53,7 @@ export function askDataFlow(
   const forMs = Math.min(rule.windowMs, to - Math.max(...upgrades.map(upgradedAt)));
   if (forMs < rangeMin) return { detail: 'the last upgrade has ended too recently' };
   const after = { from: to - forMs, to };
-  // The day before may have been a day of this soak: it goes back to one on which the wave had not started.
+  // The previous day may have been part of this soak, so it goes back to a day on which the wave had not started.
   const begunAt = Math.min(...upgrades.map((each) => each.tally.firstStartedAt ?? upgradedAt(each)));
   const times = Math.max(1, Math.ceil((to - begunAt) / rule.comparedToMs));
   const backMs = times * rule.comparedToMs;
@@ -65,8 +65,8 @@ export function askDataFlow(
 }
 
 /**
- * Judges what a wave delivers by what its collectors delivered before. One that delivered before, and nothing now, is a
- * failure of the wave, as if it had died. Too few messages before prove nothing (P14).
+ * Compares the messages of a wave's collectors with the earlier ones. A collector that delivered before, and nothing now, is
+ * a failure of the wave, like a dead one. Too few earlier messages prove nothing (P14).
  */
 export function judgeDataFlow(
   upgrades: readonly Upgrade[],
@@ -92,7 +92,7 @@ export function judgeDataFlow(
   return { answer: { kind: 'value', value, detail }, silent };
 }
 
-/** Its name in the plan, and the one that it has got since. */
+/** Its name in the plan, and its later name. */
 function namesOf({ identity: { collectorId, collectorName } }: Upgrade, current: CurrentNames) {
   return [...new Set([collectorName, current.get(collectorId) ?? collectorName])];
 }
@@ -101,7 +101,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-/** Those that soak have ended. */
+/** Soaking upgrades have ended. */
 function upgradedAt(upgrade: Upgrade): EpochMs {
   return endedAtOf(upgrade) ?? 0;
 }

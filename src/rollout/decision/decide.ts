@@ -20,14 +20,14 @@ import { decideWave } from './wave-progress.ts';
 
 /**
  * Decides what a rollout does now. Pure: no clock, no store; the same view and instant give the same decision.
- * It carries P2 (slots and caps), P3 (order), P7 (windows) and P14 (inconclusive is a hold), together with the guards
- * of the store, which refuse what was decided from a view that has changed since.
+ * It keeps P2 (slots and caps), P3 (order), P7 (windows) and P14 (inconclusive is a hold), together with the guards of the
+ * store, which refuse decisions from an outdated view.
  */
 export function decide(view: RolloutView, now: EpochMs): Decision {
   return decideAssessed(assess(view), now);
 }
 
-/** The same of a view that was assessed already. */
+/** The same for an assessed view. */
 export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
   const { rollout } = view;
   if (rollout.endedAt !== null) return { actions: [], blockers: [], wakeAt: null };
@@ -68,7 +68,7 @@ function decideByState(view: AssessedView, now: EpochMs): Decision {
 }
 
 function decideRunning(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
-  // Without its groups nobody knows which caps a collector counts for (P2, P14).
+  // Without the groups it is unknown for which caps a collector counts (P2, P14).
   if (view.groupsUnreadable) return stop({ do: 'hold', cause: { kind: 'planUnreadable' } }, now);
   const unmoved = findUnmoved(view);
   if (unmoved !== undefined) {
@@ -83,7 +83,7 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (alarm?.kind === 'wait') {
     const { doubt } = view.rollout;
-    // A running one may have been deleted, which is seen only once the inventory can be believed again.
+    // A running collector may have been deleted, which shows only after the inventory is plausible again.
     const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
     const unclear = { kind: 'outliersUnclear', failures: alarm.failures, until: null } as const;
     const blockers = [unclear, ...(doubt === undefined ? [] : [implausibleBlocker(doubt, now)])];
@@ -91,7 +91,7 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
   }
   if (view.rollout.doubt !== undefined) return decideImplausible(view, view.rollout.doubt, { deliver, now });
   const progress = decideWave(view, now);
-  // A breach goes before the hold of the build, which it causes: `onBreach` says what happens to this rollout.
+  // A breach comes before the hold of the build, which it causes: `onBreach` decides what happens to this rollout.
   const isBreach = progress.actions.some((action) => action.do === 'breach');
   if (progress.stops && (view.buildHold === null || isBreach)) {
     return { ...stopOf(progress.actions), wakeAt: now };
@@ -110,8 +110,8 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
 }
 
 /**
- * Held for something that may come by itself: then the rollout continues, unless something else blocks it by now,
- * which takes the place of this hold.
+ * A hold for something that may come by itself. Then the rollout continues, unless another reason blocks it by now, which
+ * replaces this hold.
  */
 function decideHeldFor(
   view: AssessedView,
@@ -136,7 +136,7 @@ function holdForBuild({ build, reason }: BuildHold): Action {
   return { do: 'hold', cause: { kind: 'buildHeld', build, reason } };
 }
 
-/** Stopped by a person or a hold; what the inventory shows is kept up to date, so that what is shown is true (P16). */
+/** Stopped by a person or a hold. The finding about the inventory is kept up to date, because status shows it (P16). */
 function rests(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
   const { doubt } = view.rollout;
   const lower: Action[] = hasExcessAcknowledged(view) ? [{ do: 'lowerAcknowledged' }] : [];
@@ -149,7 +149,7 @@ function rests(view: AssessedView, deliver: readonly Action[], now: EpochMs): De
   };
 }
 
-/** Who is there at all is not known: nothing starts and no wave moves on, until it is, or a person says so (P14). */
+/** The real fleet is unknown: nothing starts and no wave advances until it is known, or a person decides (P14). */
 function decideImplausible(
   view: AssessedView,
   doubt: ImplausibleInventory,
@@ -168,7 +168,7 @@ function setBrake(view: AssessedView): readonly Action[] {
   return view.braked ? [] : [{ do: 'setBrake' }];
 }
 
-/** Ended before its time: what waits is withdrawn, what is running is watched to its end. */
+/** Ended early: waiting upgrades are withdrawn, running ones are watched to their end. */
 function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
   const { waiting, open } = countOpen(view);
   const actions: Action[] = [...deliver];
@@ -181,7 +181,7 @@ function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
   return { actions, blockers, wakeAt: null };
 }
 
-/** First everything ends, then a rollout of its own takes the upgraded ones back, then this one is over. */
+/** First all upgrades end, then a rollout of its own takes the upgraded collectors back, then this rollout ends. */
 function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Decision {
   const { rollout, rollback } = view;
   const { waiting, open } = countOpen(view);

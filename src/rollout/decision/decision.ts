@@ -8,7 +8,7 @@ import type { Pick } from './admission.ts';
 import type { Blocker } from './blocker.ts';
 import type { OutlierStratum } from './outlier-strata.ts';
 
-/** What the reconciler shall do, as data; `orchestrator/lead/reconcile.ts` carries it out. */
+/** What the reconciler has to do, as data. `orchestrator/lead/reconcile.ts` carries it out. */
 export type Action =
   | { readonly do: 'awaitApproval'; readonly wave: number }
   | { readonly do: 'openWave'; readonly wave: number }
@@ -17,44 +17,44 @@ export type Action =
   | { readonly do: 'checkSoak'; readonly wave: number }
   | { readonly do: 'askGate'; readonly wave: number; readonly gate: number }
   | { readonly do: 'passWave'; readonly wave: number }
-  /** Something is inconclusive, or waits for an operator (P14). */
+  /** Hold: something is inconclusive, or needs an operator (P14). */
   | { readonly do: 'hold'; readonly cause: HoldCause; readonly heldFor?: HeldFor; readonly forDoubt?: true }
-  /** What the rollout was held for has come: it runs again. */
+  /** The condition for which the rollout was held is fulfilled: it runs again. */
   | { readonly do: 'endHold'; readonly reason: RolloutReason }
-  /** Too many failures, or a gate that was missed: what follows is the policy's `onBreach`. */
+  /** Too many failures, or a missed gate: the policy's `onBreach` follows. */
   | { readonly do: 'breach'; readonly cause: BreachCause; readonly holdsBuild: boolean }
-  /** These strata alone are held, and the rest goes on. */
+  /** Only these strata are held, and the others continue. */
   | { readonly do: 'isolate'; readonly strata: readonly OutlierStratum[] }
-  /** Collectors that share what explains the failures are held alone, and the rest goes on. */
+  /** Only the collectors with the shared attribute of the failures are held, and the others continue. */
   | { readonly do: 'isolateGroup'; readonly shared: SharedAttribute }
   /** The collectors of a held group get a stratum of their own. */
   | { readonly do: 'moveGroup'; readonly label: string }
-  /** Failures were retried, or set aside: fewer are acknowledged from now on. */
+  /** Failures were retried or set aside, so fewer are acknowledged. */
   | { readonly do: 'lowerAcknowledged' }
-  /** The inventory can't be believed: it is read again, until it can. */
+  /** The inventory is implausible, and is read again until it is plausible. */
   | { readonly do: 'checkInventory' }
   | { readonly do: 'setBrake' }
-  /** The store's brake is set, but nothing is wrong any more. */
+  /** The store's brake is set, but its reason has gone. */
   | { readonly do: 'liftBrake' }
   | { readonly do: 'admit'; readonly picks: readonly Pick[]; readonly slots: number }
-  /** Their steps are overdue: make sure that a job exists for each. */
+  /** Their steps are overdue: ensure that a job exists for each. */
   | { readonly do: 'deliver'; readonly collectorIds: readonly number[] }
-  /** What has not started never will. */
+  /** Withdraw upgrades that have not started. */
   | { readonly do: 'withdrawWaiting'; readonly reason: UpgradeReason }
-  /** What may have run in another account is over by now, and nobody can poll it. */
+  /** Give up upgrades that may have run in another account. They have ended by now, and nobody can poll them. */
   | { readonly do: 'abandon'; readonly reason: UpgradeReason }
   | { readonly do: 'finish'; readonly state: 'succeeded' | 'finishedWithFailures' }
-  /** Everything of the rollout has ended: its upgraded collectors are taken back by a rollout of their own. */
+  /** All upgrades have ended: a rollout of its own takes the upgraded collectors back. */
   | { readonly do: 'beginRollback' }
-  /** The rollback has ended: what it took back is marked so, and this rollout is over. */
+  /** The rollback has ended: its collectors are marked, and this rollout ends. */
   | { readonly do: 'endRollback'; readonly reason: RolloutReason }
-  /** An ended rollout has nothing left to watch. */
+  /** An ended rollout has no more upgrades to watch. */
   | { readonly do: 'close' };
 
 export interface Decision {
   readonly actions: readonly Action[];
-  /** Why nothing more starts; `status` prints these. */
+  /** Why nothing more starts, for `status`. */
   readonly blockers: readonly Blocker[];
-  /** When to decide again even if nothing happens. */
+  /** When to decide again without any event. */
   readonly wakeAt: EpochMs | null;
 }

@@ -11,9 +11,8 @@ import { freshStatus } from './assess-gate.ts';
 import type { RolloutFact } from './rollout-facts.ts';
 
 /**
- * Whether a fact may be stored. Of a rollout whose own record is corrupt only the end is: anything else would put what
- * is guessed in the place of what a person may still repair, and let it go on by that. Nothing is stored of one that a
- * newer upwave has written.
+ * Whether a fact may be stored. For a rollout with a corrupt record only the end may be stored: any other write would replace
+ * a record that a person may still repair with a guess. Nothing is stored for a rollout that a newer upwave wrote.
  */
 export function isStorable({ unreadable }: Rollout, { kind }: Pick<RolloutFact, 'kind'>): boolean {
   if (unreadable === undefined) return true;
@@ -136,7 +135,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
   }
 }
 
-/** Going on says: I have seen these failures, the missing evidence and what the gates said; only new ones count. */
+/** With `resume` the operator accepts the failures, the missing evidence and the answers of gates. Only new ones count. */
 function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollout {
   const { heldStrata } = view.rollout;
   const isOnlyHeldLeft =
@@ -149,7 +148,7 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
     state: 'running',
     reason,
     waves: waves.map((wave, index) =>
-      // Also what no stratum accounts for: all of it is known now.
+      // Including failures without a stratum: the operator has seen all of them.
       soakAnew({ ...wave, acknowledgedWeight: view.waves[index]?.weight ?? 0 }),
     ),
     acknowledgedStrata,
@@ -157,14 +156,13 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
   };
 }
 
-/** A collector of a group that is released, or of a repaired record, may belong to another one that is held. */
+/** A collector of a released group, or with a repaired record, may belong to another held group. */
 function movedAgain(held: HeldStratum): HeldStratum {
   return held.attributes === undefined ? held : { ...held, unmoved: true };
 }
 
 /**
- * The group is held now. A stratum that the daemon held for failures which turned out to be those of the group goes on
- * without it.
+ * The group is held now. A stratum that the daemon held for failures of this group continues without the group.
  */
 function afterMove(
   { heldStrata }: Rollout,
@@ -179,21 +177,22 @@ function afterMove(
     });
 }
 
-/** Whether nothing has failed any more in a stratum that the daemon held for its failures. */
+/** Whether a stratum that the daemon held for its failures has no failures any more. */
 export function isCleared({ stratum, attributes, reason }: HeldStratum, view: RolloutView): boolean {
   if (reason.kind !== 'outlier' || attributes !== undefined) return false;
   return view.strata.every((each) => each.stratum !== stratum || each.failed === 0);
 }
 
-/** What was observed and asked before a hold is no evidence after it. */
+/** Observations and answers from before a hold are no evidence after it. */
 function soakAnew(wave: Wave): Wave {
   if (wave.state !== 'soaking') return wave;
   return { ...wave, soakCheck: null, gates: wave.gates.map(({ samples }) => freshStatus(samples)) };
 }
 
 /**
- * Who resumes after the hold for the doubt has read its reason: what the inventory lacks was removed on purpose. After a
- * pause or another hold nobody has read that, so the rollout waits again. An empty inventory is never taken for the fleet.
+ * An operator who resumes after the hold for the inventory has read its reason: the missing collectors were removed on
+ * purpose. After a pause or another hold nobody has read that, so the rollout waits again. An empty inventory never counts as
+ * the fleet.
  */
 function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
   const { doubt } = next;
@@ -205,7 +204,7 @@ function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
   return { ...next, doubt: { ...waiting, since: at } };
 }
 
-/** A doubt that lasted through a pause was no time to wait for a rollback, which goes on without those that it can't see. */
+/** Restarts the wait of a rollback for the inventory: time in a pause does not count for it. */
 function withFairTime(next: Rollout, at: EpochMs): Rollout {
   const { doubt } = next;
   if (doubt === undefined || doubt.isHeld === true || !isImplausibleTooLong(doubt, at)) return next;

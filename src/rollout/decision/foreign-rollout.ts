@@ -6,9 +6,9 @@ import { total } from './assess.ts';
 import type { Decision } from './decision.ts';
 
 /**
- * What a daemon does for a rollout that is not known to belong to its account: nothing (P5, P14). Only one that an
- * operator ended is brought to its end, since the daemon of its account may never come back: what waits is withdrawn, and
- * what may be running is given up when the service itself must have ended it.
+ * A daemon does nothing for a rollout that may belong to another account (P5, P14). It only ends a rollout that an operator
+ * ended, because the daemon of that account may never come back: waiting upgrades are withdrawn, and those that may be
+ * running are given up once the service itself must have ended them.
  */
 export function decideForeign(
   view: RolloutView,
@@ -33,7 +33,7 @@ export function decideForeign(
   return { actions: [{ do: 'abandon', reason: { kind: 'unwatched' } }], blockers: [], wakeAt: null };
 }
 
-/** No create has left since the last change of an upgrade, and none runs for longer than its deadline and its verification. */
+/** No create has left since the last change of an upgrade, and none runs longer than its deadline and its verification. */
 function allOverAt({ rollout, waves }: RolloutView): EpochMs {
   const lastChangeAt = Math.max(rollout.createdAt, ...waves.map((wave) => wave.lastChangeAt ?? 0));
   const { deadlineMs, verifyWithinMs } = rollout.policy.upgrade;

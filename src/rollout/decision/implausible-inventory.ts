@@ -10,12 +10,12 @@ import {
 import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
 import type { RolloutFact } from './rollout-facts.ts';
 
-// As often as a usual rollout reads its inventory; the longer it lasts, the less often.
+// At first as often as usual rollouts read the inventory, later less often.
 const recheckShare = 1 / 20;
 const recheckMaxMs: DurationMs = 5 * 60_000;
 const recheckShareOfAge = 0.1;
 
-/** How a reading of the inventory stands for a rollout: one that began before an implausible one says nothing any more. */
+/** Judges a reading of the inventory for a rollout. A reading that began before an implausible one proves nothing. */
 export function assessReading(
   { inventory, doubt }: Pick<Rollout, 'inventory' | 'doubt'>,
   seen: InventoryCount,
@@ -25,7 +25,7 @@ export function assessReading(
 }
 
 /**
- * What one whole reading of the inventory means for the rollout's record; undefined: nothing new.
+ * What one complete reading of the inventory means for the rollout's record; undefined: nothing new.
  */
 export function judgeInventoryReading(
   rollout: Rollout,
@@ -49,24 +49,24 @@ export function judgeInventoryReading(
   return next === inventory ? undefined : { kind: 'inventoryTrusted', at, inventory: next };
 }
 
-/** Whether a later reading has been judged: the watch and a check after a 404 read the inventory at the same time. */
+/** Whether a later reading was judged already: the watch and a check after a 404 may read the inventory concurrently. */
 function isOutdated({ doubt, inventory }: Pick<Rollout, 'inventory' | 'doubt'>, { readAt }: InventoryCount) {
   if (doubt !== undefined) return readAt < doubt.readAt;
   return inventory?.trustedAt !== undefined && readAt <= inventory.trustedAt;
 }
 
-/** Whether a rollout that is in doubt reads the inventory again by itself (`decide`). */
+/** Whether a rollout with an implausible inventory reads it again by itself (`decide`). */
 export function isInventoryChecked({ state }: Pick<Rollout, 'state'>): boolean {
   return state === 'running' || state === 'held' || state === 'paused';
 }
 
-/** How long after one reading the next one follows, while there is a doubt. */
+/** The interval of readings while the inventory is implausible. */
 export function recheckInventoryMs({ policy, doubt }: Rollout, now: EpochMs): DurationMs {
   const leastMs = policy.upgrade.expectMs * recheckShare;
   return Math.max(leastMs, Math.min(recheckMaxMs, (now - (doubt?.since ?? now)) * recheckShareOfAge));
 }
 
-/** Why the rollout waits; it ends by itself with the next good reading. */
+/** Why the rollout waits. The wait ends by itself with the next plausible reading. */
 export function implausibleBlocker({ why, since }: ImplausibleInventory, now: EpochMs) {
   const lastsMs = Math.max(0, now - since);
   return { kind: 'inventory', why, lastsMs, heldAfterMs: implausibleHoldAfterMs, until: null } as const;

@@ -2,15 +2,15 @@ import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
 import { findStratum } from '../model/plan-groups.ts';
 import type { HeldStratum, RolloutView } from '../model/rollout.ts';
 
-// More than this share of the plan is no bad group but a bad build.
+// A larger share of the plan is not a bad group but a bad build.
 const shareMax = 0.5;
 
-// Fewer of them fail more often than the others, too, but most of them are well: a person decides.
+// With a smaller share of failures, most collectors of the group succeed, so a person decides.
 const failingMin = 0.3;
 
 /**
- * The group to hold alone: what its collectors share explains the failures. One that was held before, and released, is a
- * stratum like the others.
+ * The group to hold alone: its shared attributes explain the failures. A group that was held before, and released, is a
+ * stratum like any other.
  */
 export function findOutlierGroup({
   rollout,
@@ -26,7 +26,7 @@ export function findOutlierGroup({
   return isKnown ? undefined : sharedAttribute;
 }
 
-/** A held group whose collectors are not all in its stratum yet: until they are, nobody knows which may start. */
+/** A held group whose collectors are not all in its stratum yet. Until then it is unknown which collectors may start. */
 export function findUnmoved({ rollout }: Pick<RolloutView, 'rollout'>): HeldStratum | undefined {
   return rollout.heldStrata.find(({ unmoved }) => unmoved === true);
 }

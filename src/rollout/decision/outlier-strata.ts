@@ -2,39 +2,39 @@ import type { OutlierTally, Tally } from '../model/attributes.ts';
 import type { RolloutView, StratumSummary } from '../model/rollout.ts';
 import { heldStrataOf } from './assess.ts';
 
-/** A stratum whose failures are outliers from the rest, with the figures (DESIGN §4, Strata). */
+/** An outlier stratum with its figures (DESIGN §4, Strata). */
 export interface OutlierStratum extends OutlierTally {
   readonly stratum: number;
   readonly label: string;
 }
 
-/** How a stratum stands over all waves. */
+/** The figures of a stratum over all waves. */
 interface StratumTally extends Tally {
   readonly stratum: number;
   readonly active: number;
 }
 
-// The chance that a stratum no worse than the rest fails as often as this one did. With the rollout about to stop, one
-// in twenty is reason enough to stop this stratum alone: what is wrong with it is seen sooner than by stopping all.
+// The chance that a stratum no worse than the others fails as often as this one. With the rollout about to stop, one in
+// twenty is enough to hold only this stratum, because its problem is then easier to see.
 const chanceWhenTripped = 0.05;
 
-// In a wave that tries each stratum, a stratum may also be held on less, once all that ran elsewhere has ended well:
-// so many for each stratum that failed.
+// In a wave that tries each stratum, weaker evidence is enough once all other upgrades have succeeded: this many for each
+// stratum that failed.
 const wellPerOutlier = 4;
 
-// One failure is in some stratum always, and says nothing about it, unless the wave was made to try each stratum.
+// A single failure always belongs to some stratum, and proves nothing, unless the wave was made to try each stratum.
 const failuresWhenTripped = 2;
 
-// While nothing is about to stop, a stratum is held only when chance can hardly explain it, and not for one failure.
-// All strata share this chance: among many, one is an outlier by chance alone.
+// While nothing is about to stop, a stratum is held only when chance hardly explains its failures, and never for one
+// failure. All strata share this chance, because among many strata one is an outlier by chance.
 const chanceAtAnyTime = 0.001;
 const failuresAtAnyTime = 2;
 
-// More than this share of the plan's collectors, or of the strata tried, is no bad stratum but a bad build.
+// A larger share of the plan's collectors, or of the tried strata, is not a bad stratum but a bad build.
 const membersShareMax = 0.5;
 const strataShareMax = 0.2;
 
-/** Strata to hold while the rollout goes on well: their failures can hardly be chance. */
+/** Strata to hold while the rollout is within its limits: chance hardly explains their failures. */
 export function findOutliers(view: RolloutView): readonly OutlierStratum[] {
   const tallies = tallyStrata(view, view.strata);
   const chanceMax = chanceAtAnyTime / Math.max(1, tallies.length);
@@ -43,7 +43,7 @@ export function findOutliers(view: RolloutView): readonly OutlierStratum[] {
     if (suspect.failed < failuresAtAnyTime) continue;
     const outliers = [...found, suspect];
     if (!standsOut(suspect, restOf(tallies, outliers), chanceMax)) continue;
-    // Too many of them: it is the build, and the breaker's turn.
+    // Too many strata: the build is the cause, and the breaker acts.
     if (!areFew(view, tallies, outliers)) return [];
     found.push(suspect);
   }
@@ -52,16 +52,16 @@ export function findOutliers(view: RolloutView): readonly OutlierStratum[] {
 
 /** Why a wave is about to stop the rollout. */
 export interface Trip {
-  /** The wave tries each stratum with so many of its own: then one failure blocks its stratum. */
+  /** The wave has this many collectors of each stratum: then one failure holds its stratum. */
   readonly triesEachStratum: boolean;
-  /** Whether it would be within bounds with these strata set aside. */
+  /** Whether the wave would be within its limit with these strata set aside. */
   isWithinBoundsWithout(strata: ReadonlySet<number>): boolean;
 }
 
 /**
- * The fewest strata that explain why the failures exceed what is allowed: each is an outlier from the rest, and without
- * them the failures would be within bounds.
- * @returns undefined when no few strata explain it: then it is the build
+ * The smallest set of strata that explains the exceeded limit: each is an outlier, and without them the failures would be
+ * within the limit.
+ * @returns undefined when no small set explains it: then the build is the cause
  */
 export function findOutlierCauses(
   view: RolloutView,
@@ -89,7 +89,7 @@ export function findOutlierCauses(
   return undefined;
 }
 
-/** Whether strata could still turn out to explain it, if all that run elsewhere now end well. */
+/** Whether strata could still explain it, if all running upgrades elsewhere succeed. */
 export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
   const suspects = new Set(view.strata.flatMap(({ failed, stratum }) => (failed > 0 ? [stratum] : [])));
   const hopeful = view.strata.map((each) => ({
@@ -106,7 +106,7 @@ function tallyStrata(view: RolloutView, strata: readonly StratumSummary[]): read
   if (!view.rollout.policy.isolateStrata || view.groups.strata.length < 2) return [];
   const held = heldStrataOf(view);
   const tallies = new Map<number, StratumTally>();
-  // Known failures stand at the start as a debt, so that they count neither as failures nor as tries.
+  // Acknowledged failures are subtracted first: they count neither as failures nor as attempts.
   for (const { stratum, failed } of view.rollout.acknowledgedStrata) {
     if (held.has(stratum)) continue;
     const debt = (tallies.get(stratum)?.failed ?? 0) - failed;
@@ -122,7 +122,7 @@ function tallyStrata(view: RolloutView, strata: readonly StratumSummary[]): read
       active: sum.active + active,
     });
   }
-  // Retried failures may leave less than was acknowledged.
+  // After retries, fewer failures may exist than were acknowledged.
   return [...tallies.values()].map((tally) => {
     const excess = Math.min(0, tally.failed);
     return { ...tally, failed: tally.failed - excess, tried: tally.tried - excess };
@@ -159,7 +159,7 @@ function didAllWell({ failed, tried, active }: Rest, outliers: number): boolean 
   return failed === 0 && active === 0 && tried >= wellPerOutlier * outliers;
 }
 
-/** Few enough to be exceptions, together with what is held already. */
+/** Few enough to be exceptions, together with the strata that are held already. */
 function areFew(
   view: RolloutView,
   tallies: readonly StratumTally[],
@@ -180,12 +180,12 @@ function areFew(
 }
 
 function standsOut({ failed, tried }: StratumTally, rest: Rest, chanceMax: number): boolean {
-  // Half a failure more than was seen: a rest without any failure, but also without much to show, proves little.
+  // Half a failure more than observed: few upgrades without any failure prove little.
   const share = (rest.failed + 0.5) / (rest.tried + 1);
   return chanceOfAtLeast(failed, tried, share) <= chanceMax;
 }
 
-/** The chance of at least so many failures among so many, when each fails with this chance (binomial). */
+/** The chance of at least this many failures among this many upgrades, each failing with this chance (binomial). */
 function chanceOfAtLeast(failed: number, tried: number, chance: number): number {
   if (chance >= 1) return 1;
   let below = 0;

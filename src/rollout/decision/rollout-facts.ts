@@ -24,13 +24,13 @@ export type RolloutFact = { readonly at: EpochMs } & (
     }
   | { readonly kind: 'wavePassed'; readonly wave: number }
   | { readonly kind: 'strataHeld'; readonly strata: readonly HeldStratum[] }
-  /** Collectors are held for what they share; they are moved to a stratum of their own before anything starts again. */
+  /** Collectors are held for a shared attribute. They are moved to a stratum of their own before anything starts again. */
   | { readonly kind: 'groupHeld'; readonly held: HeldStratum }
-  /** They all are in it. `view`: as it is then. */
+  /** All collectors of the group are in its stratum. `view`: the view at that time. */
   | { readonly kind: 'groupMoved'; readonly label: string; readonly view: RolloutView }
-  /** Records took the place of corrupt ones, which may not say that their collectors belong to a held group. */
+  /** Records replaced corrupt ones, and may lack that their collectors belong to a held group. */
   | { readonly kind: 'upgradesRepaired' }
-  /** `view`: what it had failed until then is acknowledged. */
+  /** `view`: its failures until then are acknowledged. */
   | {
       readonly kind: 'stratumReleased';
       readonly stratum: number;
@@ -38,52 +38,52 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly reason: RolloutReason;
       readonly view: RolloutView;
     }
-  /** `forDoubt`: the reason says what the inventory lacks, and what it means to resume. */
+  /** `forDoubt`: the reason names the missing collectors, and the meaning of a resume. */
   | {
       readonly kind: 'held';
       readonly reason: RolloutReason;
       readonly heldFor?: HeldFor;
       readonly forDoubt?: true;
     }
-  /** What it was held for has come; nothing is acknowledged by that. */
+  /** The condition of the hold is fulfilled. This acknowledges nothing. */
   | { readonly kind: 'holdEnded'; readonly reason: RolloutReason }
   | { readonly kind: 'paused'; readonly reason: RolloutReason }
-  /** What every wave had failed when the operator said to go on: acknowledged. */
+  /** The failures of every wave at the time of the resume, which are acknowledged. */
   | { readonly kind: 'resumed'; readonly reason: RolloutReason; readonly view: RolloutView }
   | { readonly kind: 'acknowledgedLowered'; readonly view: RolloutView }
   | { readonly kind: 'aborted'; readonly reason: RolloutReason }
-  /** A newer build is out, and the policy wants it. */
+  /** A newer build is out, and the policy upgrades to it. */
   | { readonly kind: 'superseded'; readonly reason: RolloutReason }
   | { readonly kind: 'rollbackAsked'; readonly reason: RolloutReason; readonly anyTime?: true }
-  /** Its rollback, or it as a rollback, need not wait for windows and freezes any more. */
+  /** The rollback no longer waits for windows and freezes. */
   | { readonly kind: 'windowsLifted'; readonly reason: RolloutReason }
-  /** From what is known before the rollback is planned. */
+  /** Collectors left behind, as known before the rollback is planned. */
   | { readonly kind: 'leftBehindForeseen'; readonly left: readonly LeftBehind[] }
-  /** The intent: this id is the rollback's, whether it is there yet or not. */
+  /** The intent: this is the id of the rollback, whether it exists yet or not. */
   | {
       readonly kind: 'rollbackNamed';
       readonly rollbackId: string;
       readonly left: readonly LeftBehind[];
     }
   | { readonly kind: 'rolledBack'; readonly reason: RolloutReason; readonly left: readonly LeftBehind[] }
-  /** It was over, and an operator wants its failed ones tried again. */
+  /** The rollout had ended, and an operator retries its failed upgrades. */
   | { readonly kind: 'reopened'; readonly reason: RolloutReason }
   | { readonly kind: 'finished'; readonly state: 'succeeded' | 'finishedWithFailures' }
   | { readonly kind: 'closed' }
-  /** It was found to belong to this account too, under another access id or address than before. */
+  /** The rollout was found to belong to this account, under a new access id or address. */
   | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly isFirst: boolean }
-  /** A reading of the inventory can't be believed. */
+  /** A reading of the inventory is implausible. */
   | { readonly kind: 'inventoryImplausible'; readonly doubt: ImplausibleReading }
-  /** A good reading: it ends the doubt, if there is one. */
+  /** A plausible reading. It ends the wait for the inventory, if any. */
   | { readonly kind: 'inventoryTrusted'; readonly inventory: InventoryBaseline }
-  /** The config changed, and this rollout follows its brakes: the policy is the frozen one with the new brakes. */
+  /** The config changed, and this rollout follows its limits: the policy is the frozen one with the new limits. */
   | {
       readonly kind: 'policyChanged';
       readonly policy: Policy;
       readonly generation: number;
-      /** For the event: what changed. */
+      /** The changes, for the event. */
       readonly differences: readonly PolicyDifference[];
     }
-  /** Nothing to say about the rollout itself: the store's brake was set or lifted. */
+  /** The store's brake was set or lifted, and the rollout itself is unchanged. */
   | { readonly kind: 'brakeSet' | 'brakeLifted' }
 );

@@ -5,10 +5,10 @@ import { endStates, isEnd, type UpgradeState } from '../model/upgrade.ts';
 import { type AssessedView, type AssessedWave, hasBegun, total } from './assess.ts';
 import type { Blocker, WaveWaits } from './blocker.ts';
 
-/** Deferred collectors read for a view: enough to name some, and to know of most waits how long they last at most. */
+/** How many deferred collectors a view has: enough to name some, and to know the maximum of most waits. */
 export const deferredSeenMax = 10;
 
-/** Why a wave without an upgraded collector waits, and until when at the latest (`defer.upTo`). */
+/** Why a wave without an upgraded collector waits, and the latest end of the wait (`defer.upTo`). */
 export function deferredBlocker(view: RolloutView, wave: AssessedWave): Blocker {
   const known = knownDeferred(view, wave).map(({ identity, progress: { reason } }) => ({
     name: identity.collectorName,
@@ -19,8 +19,8 @@ export function deferredBlocker(view: RolloutView, wave: AssessedWave): Blocker 
 }
 
 /**
- * When the last deferred collector of a wave is given up at the latest; null when the wave has none. Where not all of them
- * are known, the last of them was deferred at the wave's last change or earlier.
+ * The latest instant at which the last deferred collector of a wave is given up; null when the wave has none. Where not all
+ * of them are known, the last one was deferred at the wave's last change or earlier.
  */
 export function deferredUntil(view: RolloutView, wave: AssessedWave): EpochMs | null {
   const { counts, lastChangeAt } = wave.summary;
@@ -32,13 +32,13 @@ export function deferredUntil(view: RolloutView, wave: AssessedWave): EpochMs | 
   return lastChangeAt === null ? null : lastChangeAt + upToMs;
 }
 
-/** When the last deferred collector of the rollout is given up at the latest; null where that is not known. */
+/** The latest instant at which the last deferred collector of the rollout is given up; null where it is unknown. */
 export function lastDeferredUntil(view: AssessedView): EpochMs | null {
   const ends = view.assessed.flatMap((wave) => deferredUntil(view, wave) ?? []);
   return ends.length === 0 ? null : Math.max(...ends);
 }
 
-/** True while a running rollout starts nothing, and waits for deferred collectors alone. */
+/** True while a running rollout starts nothing, and waits only for deferred collectors. */
 export function awaitsDeferredAlone({ rollout, waves }: RolloutView): boolean {
   if (rollout.state !== 'running') return false;
   const current = rollout.waves.findIndex(({ state }) => state !== 'passed');
@@ -46,13 +46,13 @@ export function awaitsDeferredAlone({ rollout, waves }: RolloutView): boolean {
   return total(begun, (state) => state === 'deferred') > 0 && total(begun, (state) => !isIdle(state)) === 0;
 }
 
-/** Why a wave is held of which no collector can be upgraded any more. */
+/** Why a wave is held when none of its collectors can be upgraded any more. */
 export function noEvidence({ wave, summary }: AssessedWave): HoldCause {
   const ended = endStates.map((state) => ({ state, upgrades: summary.counts[state] }));
   return { kind: 'noEvidence', wave: wave.name, ended: ended.filter(({ upgrades }) => upgrades > 0) };
 }
 
-/** What a wave that has not started waits for; null when it has started, or nothing stands before it. */
+/** Why a wave has not started; null when it has started, or nothing blocks it. */
 export function waveWaits({ rollout }: RolloutView, { index, wave, rule }: AssessedWave): WaveWaits | null {
   if (hasBegun(wave)) return null;
   const before = rollout.waves.slice(0, index).find(({ state }) => state !== 'passed');

@@ -12,25 +12,25 @@ import type { Action, Decision } from './decision.ts';
 import { soakEndIfBegun, soakEndsAtOf } from './soak.ts';
 import { deferredBlocker, lastDeferredUntil, noEvidence } from './wave-blockers.ts';
 
-/** What the first wave that has not passed does next. */
+/** The next state of the first wave that has not passed. */
 export interface Progress extends Decision {
-  /** Nothing may be admitted beside it: the rollout is about to stop. */
+  /** True when the rollout is about to stop, so nothing may be admitted. */
   readonly stops: boolean;
 }
 
-// A soak is checked a few times, so that a wave that dies is noticed before its end, and not every moment.
+// A soak is checked a few times, to notice a dying wave before its end without constant requests.
 const soakChecksWanted = 4;
 const soakCheckEveryMin: DurationMs = 60_000;
 const soakCheckEveryMax: DurationMs = 15 * 60_000;
 
-// A collector that is silent at the end of the soak is polled again, until it is back or counted as dead.
+// A collector that is silent at the end of the soak is polled again until it is back or counts as dead.
 const soakRecheckMin: DurationMs = 1_000;
 const soakRecheckMax: DurationMs = 30_000;
 
-// A gate that neither passes nor fails for so long after the soak (its query keeps changing sides) never will (P14).
+// A gate that neither passes nor fails for this long after the soak (its value keeps changing) never will (P14).
 const undecidedForMin: DurationMs = 30 * 60_000;
 
-/** What the first wave that has not passed does next (P3: no other wave may begin). */
+/** Decides the next step of the first wave that has not passed (P3: no other wave may start). */
 export function decideWave(view: AssessedView, now: EpochMs): Progress {
   const { current } = view;
   if (current === undefined) return finishOrWait(view);
@@ -70,7 +70,7 @@ function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs):
     const upgrades = Math.max(0, assessment.active + assessment.pending - assessment.setAside);
     return waits({ kind: 'lateJoiners', wave: wave.name, upgrades, until: null });
   }
-  // Its only successes may have died while it soaked.
+  // All its successes may have died during the soak.
   const missing = missingEvidence(view, current);
   if (missing !== undefined) return missing;
   const endsAt = soakEndsAtOf(current) ?? 0;
@@ -84,8 +84,8 @@ function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs):
 }
 
 /**
- * Without a collector on the build a gate has no data, and no data is no pass (P14). Deferred collectors may still bring
- * some, so the wave waits for them, without a hold; a wave that has none left is held until evidence comes by itself.
+ * Without a collector on the build a gate has no data, and no data is no pass (P14). The wave waits for deferred collectors,
+ * which may still bring data, without a hold. A wave without any is held until evidence comes by itself.
  */
 function missingEvidence(view: AssessedView, current: AssessedWave): Progress | undefined {
   const { index, wave, assessment } = current;
@@ -99,7 +99,7 @@ interface SoakTimes {
   readonly now: EpochMs;
 }
 
-/** The soak is over when its time is up and a poll started after that saw every upgraded collector alive on the build. */
+/** The soak is over when its time is up, and a later poll has shown every upgraded collector alive on the build. */
 function watchSoak({ index, wave, rule, assessment }: AssessedWave, { endsAt, now }: SoakTimes): Progress {
   const isPolled = rule.soakMs > 0 && assessment.soaking > 0;
   const check = wave.soakCheck;
@@ -129,7 +129,7 @@ function soakPollDueAt(wave: Wave, rule: WaveRule, endsAt: EpochMs): EpochMs {
   return Math.min(endsAt, lastAt + everyMs);
 }
 
-/** Gates are asked from the beginning of the soak; one that is missed stops the rollout at once. */
+/** Gates are asked from the beginning of the soak. A missed gate stops the rollout at once. */
 function askGates(
   view: AssessedView,
   { index, wave, rule }: AssessedWave,
@@ -142,7 +142,7 @@ function askGates(
     const answers = wave.gates[gateIndex];
     if (answers === undefined) return stops({ kind: 'gateUnknown', wave: wave.name, gate: gate.name });
     const assessment = assessGate(gate, answers, now);
-    // A gate about the whole wave counts from the end of the soak: earlier, its answer is about an unfinished wave.
+    // A gate about the whole wave counts only after the soak, because earlier answers are about an unfinished wave.
     const isEarly = isAskedAtTheEnd(gate) && (answers.askedAt ?? 0) < endsAt;
     const verdict = isEarly && assessment.verdict === 'pass' ? 'waiting' : assessment.verdict;
     const of = { wave: wave.name, gate: assessment };
@@ -157,7 +157,7 @@ function askGates(
     const forMs = Math.max(undecidedForMin, 3 * forMsOf(gate));
     if (verdict === 'waiting' && isWatchedLongerThan(gate, answers, { since: endsAt, now, forMs }))
       return stops({ kind: 'gateInconclusive', ...of, undecided: true });
-    // A dry run decides nothing, but it has to have shown something.
+    // A dry run decides nothing, but needs at least one answer.
     const isUnseen = gate.dryRun && answers.askedAt === null;
     if (verdict === 'waiting' || isUnseen) blockers.push({ kind: 'gate', ...of, until: null });
     if (isAskedAtTheEnd(gate) && verdict === 'pass' && !isEarly) continue;
@@ -168,7 +168,7 @@ function askGates(
   return { actions, blockers, wakeAt: earliest(wakes), stops: false };
 }
 
-/** All waves have passed: done when every upgrade has ended; deferred ones may still be waited for. */
+/** All waves have passed: the rollout is done when every upgrade has ended. It may still wait for deferred ones. */
 function finishOrWait(view: AssessedView): Progress {
   const open = total(view, (state) => !isEnd(state));
   const setAside = view.assessed.reduce((sum, { assessment }) => sum + assessment.setAside, 0);
@@ -183,13 +183,13 @@ function finishOrWait(view: AssessedView): Progress {
   return acts({ do: 'finish', state: isWhole ? 'succeeded' : 'finishedWithFailures' });
 }
 
-/** A rollback that leaves collectors on the build that it takes back has not done what it was asked for. */
+/** A rollback that leaves collectors on the build has not succeeded. */
 function leavesSome(view: AssessedView): boolean {
   const { kind, leftBehind } = view.rollout;
   return kind === 'rollback' && (leftBehind.length > 0 || total(view, (state) => state === 'withdrawn') > 0);
 }
 
-/** Only members of held strata are left: an operator releases them, or says to end without them. */
+/** Only members of held strata remain: an operator releases them, or ends the rollout without them. */
 function endWithoutHeld({ rollout }: AssessedView, upgrades: number): Progress {
   const labels = rollout.heldStrata.map(({ label }) => label);
   if (!rollout.endsWithoutHeld) return stops({ kind: 'onlyHeldStrata', upgrades, labels });

@@ -1,7 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { CollectorKey } from './policy.ts';
 
-/** A collector as the rules see it, read from the inventory. */
+/** A collector for the rules, read from the inventory. */
 export interface FleetCollector {
   readonly id: number;
   readonly name: string;
@@ -18,30 +18,30 @@ export interface FleetCollector {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** What one reading of the service showed of the fleet. */
+/** The fleet in one reading of the service. */
 export interface FleetSnapshot {
   readonly readAt: EpochMs;
-  /** The service's own clock when the inventory was read, where the answer shows it. */
+  /** The service's own clock when the inventory was read, if present. */
   readonly serviceAt: EpochMs | null;
   /** Every installed collector. */
   readonly collectors: readonly FleetCollector[];
-  /** Those that the service would upgrade to the target now. */
+  /** Collectors that the service would upgrade to the target now. */
   readonly upgradableIds: ReadonlySet<number>;
-  /** The service's own clock when it named those, where the answer shows it. */
+  /** The service's own clock at that answer, if present. */
   readonly offeredAt: EpochMs | null;
 }
 
-/** A reading of the collectors alone. */
+/** A reading of the inventory without the upgradable collectors. */
 export type FleetInventory = Omit<FleetSnapshot, 'upgradableIds' | 'offeredAt'>;
 
 // A heartbeat comes every 15 seconds (collector-api.md §8). A collector that missed one may be restarting, at the end of
 // somebody else's upgrade, while the service still shows its old build and offers it again.
 const heardWithinMs: DurationMs = 20_000;
 
-// After three missed ones it is away for longer than a restart takes to notice.
+// After three missing heartbeats it has been silent for longer than a restart takes.
 const silentAfterMs: DurationMs = 45_000;
 
-/** How a collector's last heartbeat looks against the service's own clock; `unknown` where the service shows too little. */
+/** The age of a collector's last heartbeat by the service's own clock; `unknown` where the service shows too little. */
 export function assessHeartbeat(
   lastSeenAlive: EpochMs | null | undefined,
   serviceAt: EpochMs | null,
@@ -52,7 +52,7 @@ export function assessHeartbeat(
   return ageMs <= silentAfterMs ? 'late' : 'silent';
 }
 
-/** What a collector has under a key; empty where it has nothing. */
+/** The value of a collector's key; empty where it has none. */
 export function valueUnder(collector: FleetCollector, key: CollectorKey): string {
   switch (key) {
     case 'collectorVersion':

@@ -5,14 +5,14 @@ import type { DurationSummary } from './rollout.ts';
 const bucketsPerOctave = 4;
 const share = 0.95;
 
-/** The bucket a duration is counted in; anything below a millisecond counts as one. */
+/** The bucket of a duration. Durations below a millisecond count as one millisecond. */
 export function durationBucketOf(durationMs: DurationMs): number {
   return Math.floor(bucketsPerOctave * Math.log2(Math.max(1, durationMs)));
 }
 
 /**
- * How long they took, from how many fell into each bucket. The percentile is the upper edge of its bucket, so that it
- * is never below the true one: an upgrade must not be started because it looks shorter than it is (P7).
+ * Mean and percentile of durations, from the counts of the buckets. The percentile is the upper edge of its bucket, and so
+ * never below the true one: an upgrade must not start because it looks shorter than it is (P7).
  * @returns undefined when nothing was counted
  */
 export function summarizeDurations(counts: ReadonlyMap<number, number>): DurationSummary | undefined {

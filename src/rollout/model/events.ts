@@ -27,16 +27,16 @@ export type RolloutEventName =
   | 'stratum.released'
   | `upgrade.${UpgradeState}`;
 
-/** One thing that happened in a rollout: who, what, why, when. Log, metrics and pages are projections of these. */
+/** One event of a rollout: who, what, why, when. Log, metrics and pages are projections of events. */
 export interface RolloutEvent {
   readonly at: EpochMs;
   readonly event: RolloutEventName;
   readonly policy: string;
   readonly rollout: string;
   readonly reason: string;
-  /** The same for programs: the kind of the reason, or the verdict of a gate; absent where there is nothing to say. */
+  /** The reason for programs: its kind, or the verdict of a gate; absent without a reason. */
   readonly reasonKind?: string;
-  /** Who asked for it: `daemon`, `schedule`, or an operator. */
+  /** The actor: `daemon`, `schedule`, or an operator. */
   readonly by: string;
   readonly wave?: string;
   readonly collectorId?: number;
@@ -45,7 +45,7 @@ export interface RolloutEvent {
   readonly attempt?: number;
   /** For an end: from the first create to here. */
   readonly durationMs?: number;
-  /** Where the end of a task became known: how long ago it was last seen running, so at most this late. */
+  /** When the end of a task became known: how long ago it was last seen running, which is the maximum delay. */
   readonly seenDelayMs?: number;
   /** For a success: the build that it replaced. */
   readonly fromBuild?: string;

@@ -11,13 +11,13 @@ export interface RunningUpgrade {
 
 /** When running upgrades are expected to end. */
 export interface ExpectedEnds {
-  /** How long such upgrades as are running usually take; where none is, those of the rollout. */
+  /** The usual duration of the running upgrades; without any, that of the rollout. */
   readonly usualMs: DurationMs;
-  /** For each of them the chance that it ends within the next millisecond. */
+  /** For each running upgrade, the chance that it ends within the next millisecond. */
   readonly endsPerMs: readonly number[];
 }
 
-/** Durations so far: those that are over, and the ages of those that are not. */
+/** Durations of ended upgrades, and ages of running ones. */
 interface Sample {
   readonly ended: readonly DurationSummary[];
   readonly running: readonly RunningUpgrade[];
@@ -28,23 +28,23 @@ interface Sample {
 
 const { sigma } = usualSpread(1);
 
-/** What is known before any upgrade of a stratum has ended counts as so many ends: fewer say little about the next one. */
+/** The prior estimate of a stratum counts as this many ends, because fewer ends say little about the next one. */
 export const priorEnds = 10;
 
-// One that takes longer hangs, and says nothing of the others.
+// An upgrade that takes longer hangs, and says nothing about the others.
 const deviationsMax = 3;
 
-// Each round doubles the digits that are right.
+// Each round doubles the number of correct digits.
 const rounds = 4;
 
-// An end that no list has shown yet counts as running, and looks like a slow upgrade. So ages lengthen an estimate only so far
-// beyond what is known: else lists would be read more rarely for it, and more ends be overlooked.
+// An end that no list has shown yet counts as running, and looks like a slow upgrade. So ages lengthen an estimate only up to
+// this factor. Otherwise lists would be read more rarely because of it, and more ends would be overlooked.
 const knownTimesMax = 1.5;
 
 /**
- * Estimates how long upgrades take from those that have ended, and from those that have not: the short ones end first, so
- * that the mean of the ended ones alone would be too short at the start of a rollout. The estimate of a stratum begins at
- * that of the rollout, and that at what the policy expects.
+ * Estimates how long upgrades take, from ended and from running ones. Short upgrades end first, so the mean of the ended ones
+ * would be too short at the start of a rollout. The estimate of a stratum starts at that of the rollout, which starts at the
+ * duration that the policy expects.
  */
 export function expectEnds({
   running,
@@ -76,7 +76,7 @@ export function expectEnds({
   };
 }
 
-/** The median of log-normal durations that explains a sample best, by Newton's method. */
+/** The most likely median of log-normal durations for a sample, by Newton's method. */
 function estimateMedian({ ended, running, priorMs, expectMs }: Sample): DurationMs {
   let medianMs = priorMs;
   for (let round = 0; round < rounds; round += 1) {

@@ -1,22 +1,22 @@
 import type { EpochMs } from '../../base/time.ts';
 
-/** A poll of the upgraded collectors of a wave that soaks. */
+/** A poll of the upgraded collectors of a soaking wave. */
 export interface SoakCheck {
-  /** When it began: what it saw was so at this instant or later. */
+  /** When the poll began. Its findings are from this instant or later. */
   readonly at: EpochMs;
-  /** Collectors that had missed heartbeats, but not for long enough to be counted as dead. */
+  /** Collectors without recent heartbeats, but not for long enough to count as dead. */
   readonly silent: number;
   /** Polls in a row without an answer. */
   readonly failedPolls: number;
 }
 
-/** What a gate has answered so far. */
+/** The answers of a gate so far. */
 export interface GateAnswers {
   readonly askedAt: EpochMs | null;
-  /** Since when it has been asked without a break. */
+  /** Since when it has been asked without interruption. */
   readonly watchedSince: EpochMs | null;
   readonly verdict: 'unasked' | 'met' | 'missed' | 'hold' | 'error';
-  /** Since when the verdict is the same without a break. */
+  /** Since when the verdict has been the same. */
   readonly since: EpochMs | null;
   /** The last value of a query. */
   readonly value: number | null;

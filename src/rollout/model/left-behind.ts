@@ -1,14 +1,14 @@
 import { reasonOf, type Upgrade } from './upgrade.ts';
 import type { TextReason, UpgradeReason } from './upgrade-reason.ts';
 
-/** Why a rollback does not take a collector back; `messages/exclusions.ts` makes the sentence. */
+/** Why a rollback does not take a collector back. `messages/exclusions.ts` makes the sentence. */
 export type LeftBehindReason =
-  /** The service does not know it (404). */
+  /** The service does not know the collector (404). */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'notListed' }
-  /** The build that it had is no longer on offer. */
+  /** Its previous build is no longer on offer. */
   | { readonly kind: 'buildNotOffered' }
-  /** Another rollout has it. */
+  /** The collector is in another rollout. */
   | { readonly kind: 'claimed' }
   | { readonly kind: 'held' }
   | { readonly kind: 'failed'; readonly rollback: string }
@@ -23,16 +23,16 @@ export interface LeftBehind {
   readonly some: readonly LeftBehindCollector[];
 }
 
-/** A collector that stays: with the build that it had before, or with why the rollback did not bring it back. */
+/** A collector that stays: with its previous build, or with why the rollback did not take it back. */
 export type LeftBehindCollector =
   | { readonly name: string; readonly had: string }
   | { readonly name: string; readonly ended: UpgradeReason }
-  /** As an earlier version wrote it. */
+  /** The form of an earlier version. */
   | { readonly text: string };
 
 const shownMax = 3;
 
-/** Those that stay for one reason; none of it where there is nobody. */
+/** The collectors that stay for one reason; empty without any. */
 export function leftBehind(why: LeftBehindReason, upgrades: readonly Upgrade[]): readonly LeftBehind[] {
   if (upgrades.length === 0) return [];
   const some = upgrades
@@ -41,7 +41,7 @@ export function leftBehind(why: LeftBehindReason, upgrades: readonly Upgrade[]):
   return [{ why, count: upgrades.length, some }];
 }
 
-/** Those that the rollback itself did not bring back: what ended without success, some of it by name. */
+/** Collectors that the rollback did not take back, because their upgrades ended without success; some by name. */
 export function notBrought(
   why: LeftBehindReason,
   count: number,
@@ -55,7 +55,7 @@ export function notBrought(
   return [{ why, count, some }];
 }
 
-/** How many stay, whatever the reason. */
+/** How many stay, for any reason. */
 export function countLeft(left: ReadonlyArray<{ readonly count: number }>): number {
   return left.reduce((sum, { count }) => sum + count, 0);
 }

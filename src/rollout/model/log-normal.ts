@@ -11,7 +11,7 @@ export interface DurationSpread {
 /** Of real upgrades 95 in 100 end within four times the median (field-facts.md, Upgrades). */
 export const p95PerMedian = 4;
 
-/** Of the standard normal distribution: so many standard deviations above the mean lie 95 %. */
+/** The 95th percentile of the standard normal distribution, in standard deviations. */
 const z95 = 1.645;
 
 /** @returns the standard deviation of the logarithm, from the median and the 95th percentile */
@@ -19,32 +19,32 @@ export function sigmaOf({ medianMs, p95Ms }: Pick<DurationSummary, 'medianMs' | 
   return Math.log(Math.max(1, p95Ms / medianMs)) / z95;
 }
 
-/** What is known before any upgrade has ended: the median alone. The slow ones make the mean 1.43 medians. */
+/** The estimate before any upgrade has ended: only the median is known. Slow upgrades make the mean 1.43 medians. */
 export function usualSpread(medianMs: DurationMs): DurationSpread {
   const sigma = sigmaOf({ medianMs, p95Ms: medianMs * p95PerMedian });
   return { meanMs: medianMs * Math.exp(sigma ** 2 / 2), sigma };
 }
 
-/** What mean and 95th percentile show: `p95 / mean = e^(z95 × sigma - sigma² / 2)`, solved for sigma. */
+/** The estimate from mean and 95th percentile: `p95 / mean = e^(z95 × sigma - sigma² / 2)`, solved for sigma. */
 export function learnedSpread(meanMs: DurationMs, p95Ms: DurationMs): DurationSpread {
   const discriminant = z95 ** 2 - 2 * Math.log(Math.max(1, p95Ms / meanMs));
   return { meanMs, sigma: z95 - Math.sqrt(Math.max(0, discriminant)) };
 }
 
-/** How long half of them take at most. */
+/** The median. */
 export function medianOf({ meanMs, sigma }: DurationSpread): DurationMs {
   return meanMs / Math.exp(sigma ** 2 / 2);
 }
 
-/** How long the slowest of so many is expected to take: `√(ln n)` and a tenth is close to the normal maximum of n. */
+/** The expected duration of the slowest of n upgrades: `√(ln n)` and a tenth is close to the normal maximum of n. */
 export function slowestOf({ meanMs, sigma }: DurationSpread, count: number): DurationMs {
   const deviations = 1.1 * Math.sqrt(Math.log(Math.max(1, count)));
   return meanMs * Math.max(1, Math.exp(sigma * deviations - sigma ** 2 / 2));
 }
 
 /**
- * The hazard of the standard normal distribution at `z`: its density over what is above. Computed by a logistic curve that
- * is within 1 % of it between -2 and 2, and 7 % above it at 3.
+ * The hazard of the standard normal distribution at `z`: its density divided by the probability above `z`. Computed by a
+ * logistic curve that is within 1 % of it between -2 and 2, and 7 % above it at 3.
  */
 export function normalHazard(z: number): number {
   return (1.5976 + 0.2117 * z ** 2) / (1 + Math.exp(-1.5976 * z - 0.070566 * z ** 3));

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { SharedAttribute } from './attributes.ts';
 import type { RolloutState } from './rollout.ts';
 
-/** What a notification can be about, in the words of the config. */
+/** The events of notifications, by their names in the config. */
 export const noticeEvents = [
   'started',
   'wavePassed',
@@ -15,12 +15,12 @@ export const noticeEvents = [
 ] as const;
 export type NoticeEvent = (typeof noticeEvents)[number];
 
-/** What needs a person, and the end of a rollout. */
+/** The events that need a person, and the end of a rollout. */
 export const usualNoticeEvents = noticeEvents.filter(
   (event) => event !== 'started' && event !== 'wavePassed',
 );
 
-/** Something that needs a person until it is over. `messages/notices.ts` makes the sentences. */
+/** An incident that needs a person until it ends. `messages/notices.ts` makes the sentences. */
 export type IncidentNews =
   /** `wave`: null for the plan. */
   | { readonly event: 'approvalNeeded'; readonly wave: string | null }
@@ -29,15 +29,15 @@ export type IncidentNews =
       readonly event: 'stratumHeld';
       readonly label: string;
       readonly reason: string;
-      /** Its collectors that wait until it is released. */
+      /** Its collectors that wait for the release. */
       readonly waiting: number;
-      /** Further strata which this incident stands for; absent: none. */
+      /** Further strata that this incident covers; absent: none. */
       readonly others?: number;
     }
   | { readonly event: 'noProgress'; readonly since: EpochMs }
   | { readonly event: 'discoveryFailing'; readonly since: EpochMs; readonly reason: string };
 
-/** Something that happened, and leaves nothing open. */
+/** An event that opens no incident. */
 export type OnceNews =
   | { readonly event: 'started'; readonly startedBy: string; readonly waves: number }
   /** `next`: the wave after it; null: it was the last one. */
@@ -46,13 +46,13 @@ export type OnceNews =
       readonly event: 'finished';
       readonly state: RolloutState;
       readonly reason: string;
-      /** Paths of its report; absent where none is kept, and in notices of earlier versions. */
+      /** Paths of its report; absent without a report, and in notices of earlier versions. */
       readonly reports?: readonly string[];
     }
-  /** A person tries whether a receiver gets messages. */
+  /** A test message. */
   | { readonly event: 'test' };
 
-/** How the rollout of a notice stood. */
+/** The figures of the rollout at that time. */
 export interface NoticeFigures {
   readonly rollout: string;
   readonly kind: 'upgrade' | 'rollback';
@@ -64,11 +64,11 @@ export interface NoticeFigures {
   readonly remaining: number;
   /** The most frequent causes of failures. */
   readonly causes: ReadonlyArray<{ readonly text: string; readonly count: number }>;
-  /** What the failures have in common; absent in notices of earlier versions, and where nothing is known. */
+  /** The shared attribute of the failures; absent where none is known, and in notices of earlier versions. */
   readonly shared?: SharedAttribute;
 }
 
-/** One notification, before anyone has words for it. */
+/** One notification as data. */
 export type Notice = {
   /** Unique: nothing is announced twice under one id. */
   readonly id: string;
@@ -78,7 +78,7 @@ export type Notice = {
   readonly policy: string;
   /** null: it is about a policy. */
   readonly figures: NoticeFigures | null;
-  /** What a person can type now, the usual first. */
+  /** Commands that a person can type now, the usual one first. */
   readonly commands: readonly string[];
 } & (
   | { readonly phase: 'once'; readonly news: OnceNews }

@@ -1,8 +1,8 @@
 import type { Attribute } from './attributes.ts';
 
 /**
- * How the members of a plan group together. Frozen with the plan; late joiners may add to the ends of the lists, so an
- * index once given keeps its meaning.
+ * The groups of a plan's members. They are frozen with the plan. Late joiners may only append to the lists, so an index keeps
+ * its meaning.
  */
 export interface PlanGroups {
   readonly strata: readonly Stratum[];
@@ -10,25 +10,25 @@ export interface PlanGroups {
   readonly domains: readonly CapDomain[];
 }
 
-/** In the place of unreadable groups: nobody starts by them, and no cap has room. */
+/** Replaces unreadable groups: nothing starts, and no cap has room. */
 export const noGroups: PlanGroups = { strata: [], lanes: [], domains: [] };
 
-/** Collectors alike in `spreadBy`, or a group of them that was held for what it shares. */
+/** Collectors which are alike in `spreadBy`, or a group that was held for its shared attributes. */
 export interface Stratum {
   /** Their values, joined: `Linux / amd64 / 19.441-2`. */
   readonly label: string;
-  /** Of such a group: what its members share, whatever their values of `spreadBy`. */
+  /** For such a group: the shared attributes of its members. */
   readonly attributes?: readonly Attribute[];
   /** Members in each wave. */
   readonly sizes: readonly number[];
 }
 
-/** Collectors that may start, or must wait, for the very same reasons: candidates are kept by lane. */
+/** Collectors that start or wait for the same reasons. Candidates are stored by lane. */
 export interface Lane {
   readonly stratum: number;
-  /** Their own time zone, where the policy's windows or freezes ask for it; else empty. */
+  /** Their own time zone, where the policy's windows or freezes need it; else empty. */
   readonly timeZone: string;
-  /** The caps they share with others; one per `maxInFlightPer` rule at most. */
+  /** The caps they share with others, at most one for each `maxInFlightPer` rule. */
   readonly domains: readonly number[];
 }
 
@@ -39,7 +39,7 @@ export interface CapDomain {
   readonly cap: number;
 }
 
-/** Finds a stratum by its label, whatever the case and the blanks around its parts. */
+/** Finds a stratum by its label, ignoring case and blanks around its parts. */
 export function findStratum(
   strata: ReadonlyArray<{ readonly label: string }>,
   label: string,

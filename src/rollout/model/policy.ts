@@ -11,11 +11,11 @@ export interface Policy {
   readonly timeZone: string;
   /** Upgrades that may be running at the service at one instant (P2). */
   readonly concurrency: number;
-  /** Caps: at most so many upgrades at one instant among the collectors that share a value of the key (P2). */
+  /** Caps: the maximum of concurrent upgrades among collectors that share a value of the key (P2). */
   readonly maxInFlightPer: readonly CapRule[];
   /** Collectors alike in these form a stratum; empty: one stratum. */
   readonly spreadBy: readonly CollectorKey[];
-  /** A stratum whose failures are outliers is held alone, and the rest goes on. */
+  /** An outlier stratum is held alone, and the others continue. */
   readonly isolateStrata: boolean;
   /** A group of collectors whose shared attributes explain the failures is held alone. */
   readonly isolateAttributes: boolean;
@@ -23,9 +23,9 @@ export interface Policy {
   readonly approval: boolean;
   /** When upgrades may start; empty: always. */
   readonly windows: readonly WindowRule[];
-  /** When none may start, windows or not. */
+  /** When no upgrade may start, even inside a window. */
   readonly freezes: readonly FreezeRule[];
-  /** What a wave with too many failures, or a gate that is missed, leads to. */
+  /** What follows too many failures or a missed gate. */
   readonly onBreach: 'hold' | 'abort' | 'rollback';
   readonly waves: readonly WaveRule[];
   /** How many failures a collector that did not come back counts as. */
@@ -35,7 +35,7 @@ export interface Policy {
     readonly deadlineMs: DurationMs;
     /** From the task's end: how long the collector may take to show the build and a fresh heartbeat. */
     readonly verifyWithinMs: DurationMs;
-    /** How long an upgrade usually takes; polls and closing windows are reckoned by it until durations are learned. */
+    /** The usual duration of an upgrade. Polls and closing windows use it until durations are learned. */
     readonly expectMs: DurationMs;
   };
   readonly retry: RetryRule;
@@ -69,11 +69,11 @@ export interface TargetRule {
   readonly allowDowngrade: boolean;
   /** A latest build is taken only when the daemon saw it first at least this long ago. */
   readonly minimumAgeMs: DurationMs;
-  /** A newer latest build ends a running rollout, and the next one takes it up. */
+  /** A newer latest build ends a running rollout, and the next rollout upgrades to it. */
   readonly supersede: boolean;
 }
 
-/** What collectors may be distinguished by. `collectorVersion` is the build they run. */
+/** Keys that distinguish collectors. `collectorVersion` is the build they run. */
 export type CollectorKey =
   | 'osName'
   | 'osArch'
@@ -90,7 +90,7 @@ export interface CapRule {
   readonly cap: number;
 }
 
-/** In place of a time zone: each collector's own. */
+/** Instead of a time zone: each collector's own. */
 export const collectorZone = 'collector';
 
 /** Half-open `[from, to)` by local time; `days` are those on which it opens (1 is Monday). */
@@ -124,13 +124,13 @@ export type WaveSize = Amount | { readonly kind: 'perStratum'; readonly count: n
 export interface WaveRule {
   readonly name: string;
   readonly size: WaveSize;
-  /** Takes only collectors that match, whatever their stratum; up to `size`. */
+  /** Takes only matching collectors of any stratum, up to `size`. */
   readonly match?: Selector;
   readonly soakMs: DurationMs;
   readonly maxFailures: Amount;
   /** Waits for `approve` before it opens. */
   readonly approval: boolean;
-  /** What has to be met, beside failures and soak, before the next wave may open. */
+  /** Probes that have to pass, beside failures and soak, before the next wave may open. */
   readonly gates: readonly GateRule[];
 }
 
@@ -139,7 +139,7 @@ export type GateRule = HttpGateRule | SearchGateRule;
 interface GateRuleBase {
   /** Unique in its wave. */
   readonly name: string;
-  /** Shows its value, and decides nothing. */
+  /** Shows its result, and decides nothing. */
   readonly dryRun: boolean;
   /** How often it is asked. */
   readonly everyMs: DurationMs;
@@ -147,9 +147,9 @@ interface GateRuleBase {
 
 /** Asked over HTTP. */
 export type HttpGateRule = GateRuleBase & {
-  /** A file with a bearer token; read when the gate is asked, so that no token is stored (P12). */
+  /** A file with a bearer token. It is read at each question, because no token may be stored (P12). */
   readonly tokenFile?: string;
-  /** A PEM file with authorities to trust beside the public ones; read when the gate is asked. */
+  /** A PEM file with authorities to trust beside the public ones. It is read at each question. */
   readonly caFile?: string;
 } & GatePlace &
   (
@@ -157,27 +157,27 @@ export type HttpGateRule = GateRuleBase & {
         readonly kind: 'prometheus';
         readonly query: string;
         readonly expect: Expectation;
-        /** How long the expectation must be met without a break to pass, or missed without a break to fail. */
+        /** How long the expectation must be met without interruption to pass, or missed to fail. */
         readonly forMs: DurationMs;
       }
     | { readonly kind: 'webhook' }
   );
 
-/** Asked of the messages that the collectors deliver, by search jobs of the service (collector-api.md §4.5). */
+/** A gate that searches the messages of the collectors, by search jobs of the service (collector-api.md §4.5). */
 export type SearchGateRule = GateRuleBase &
   (
     | {
         readonly kind: 'search';
-        /** It gives one number. */
+        /** A query that returns one number. */
         readonly query: string;
         readonly expect: Expectation;
-        /** How far back it looks. */
+        /** How far back the search goes. */
         readonly fromMs: DurationMs;
       }
     | DataFlowRule
   );
 
-/** Whether the upgraded collectors of a wave deliver as they did before. */
+/** Whether the upgraded collectors of a wave deliver as much as before. */
 export interface DataFlowRule extends GateRuleBase {
   readonly kind: 'dataFlow';
   /** How long messages are counted. */
@@ -188,7 +188,7 @@ export interface DataFlowRule extends GateRuleBase {
   readonly comparedToMs: DurationMs;
 }
 
-/** Every kind of gate, in the order in which they are named, and how it is asked. */
+/** How each kind of gate is asked, in the order of naming. */
 const askedBy: {
   readonly [Kind in GateRule['kind']]: Kind extends SearchGateRule['kind'] ? 'search' : 'http';
 } = {
@@ -208,7 +208,7 @@ export function isSearchGate(gate: GateRule): gate is SearchGateRule {
 export type GatePlace =
   /** Stored and shown, so it holds no secret. */
   | { readonly url: string }
-  /** A file with the URL, which may be a secret; read when the gate is asked, so that it is not stored (P12). */
+  /** A file with the URL, which may be a secret. It is read at each question, and never stored (P12). */
   | { readonly urlFile: string };
 
 export interface Expectation {
@@ -228,21 +228,21 @@ export interface RetryRule {
   };
 }
 
-/** Maps words of a failed task's message to what to do about it. */
+/** Maps words in a failed task's message to the next step. */
 export interface MessageRule {
-  /** Matches when one of these occurs in the message, in any case. */
+  /** Matches when one of these occurs in the message, ignoring case. */
   readonly words: readonly string[];
   readonly class: 'retry' | 'retryLater' | 'permanent';
 }
 
-/** Members of a wave of this size: percents round up, and are never 0 while there is anyone (DESIGN §4, Waves). */
+/** Members of a wave of this size. Percentages round up, and are at least 1 while collectors remain (DESIGN §4, Waves). */
 export function membersOf(amount: Amount, plannedCount: number): number {
   const wanted =
     amount.kind === 'count' ? amount.count : Math.max(1, Math.ceil(shareOf(plannedCount, amount.percent)));
   return Math.min(wanted, plannedCount);
 }
 
-/** Failures a wave may have without tripping: percents round down, so 5 % of 10 allows 0 (DESIGN §4, Failures). */
+/** Failures that a wave may have without tripping. Percentages round down: 5 % of 10 allows 0 (DESIGN §4, Failures). */
 export function failuresAllowed(amount: Amount, waveSize: number): number {
   return amount.kind === 'count' ? amount.count : Math.floor(shareOf(waveSize, amount.percent));
 }
@@ -274,11 +274,11 @@ function shareOf(count: number, percent: number): number {
   return Number(((count * percent) / 100).toPrecision(12));
 }
 
-/** One key of a policy that two configs say differently. The texts hold no secret: a gate's content is not among them. */
+/** A key of a policy with different values in two configs. The texts contain no secret, and nothing of a gate. */
 export interface PolicyDifference {
   /** As in the file: `concurrency`, `waves.canary.maxFailures`, `maxInFlightPer.fields.cluster`. */
   readonly key: string;
-  /** Empty: not there. */
+  /** Empty: the key is missing. */
   readonly from: string;
   readonly to: string;
   /** `now`: a running rollout follows it at once. `nextRollout`: it defines the plan, which is frozen. */

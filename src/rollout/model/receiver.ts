@@ -2,19 +2,19 @@ import type { Secret } from '../../base/secret.ts';
 import type { NoticeEvent } from './notice.ts';
 import type { WindowRule } from './policy.ts';
 
-/** One entry of `notify:`. Who gets messages, about what, when. */
+/** One entry of `notify:`: a receiver with its events, policies and quiet hours. */
 export interface Receiver {
-  /** Unique in the config. Messages that wait for it are known by it. */
+  /** Unique in the config. Waiting messages are stored under it. */
   readonly name: string;
   readonly events: readonly NoticeEvent[];
-  /** Patterns of the policies it hears of; one that matches is enough. */
+  /** Patterns of its policies. One matching pattern is enough. */
   readonly policies: readonly string[];
-  /** When only what needs a person is sent; null: never. */
+  /** When only messages that need a person are sent; null: never. */
   readonly quiet: WindowRule | null;
   readonly place: ReceiverPlace;
 }
 
-/** Where the messages go. A URL whose path is all that keeps others out is a secret (P12). */
+/** The address of the receiver. A URL with a secret path is a secret itself (P12). */
 export type ReceiverPlace =
   | { readonly kind: 'slack' | 'teams'; readonly url: Secret }
   | { readonly kind: 'pagerDuty'; readonly url: string; readonly routingKey: Secret }

@@ -2,7 +2,7 @@ import { invariant } from '../../base/assert.ts';
 
 const rolloutIdShape = /^(.+)-(\d{8})-(\d+)$/;
 
-/** Whether a text that came from outside can be the id of a rollout: a policy's name alone is none. */
+/** Whether a foreign text can be the id of a rollout. A policy's name is not one. */
 export function isRolloutId(text: string): boolean {
   return rolloutIdShape.test(text);
 }

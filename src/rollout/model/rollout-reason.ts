@@ -5,16 +5,16 @@ import type { TextReason } from './upgrade-reason.ts';
 
 /** Why a rollout is in its state, with the figures; `messages/rollout-reasons.ts` makes the sentence. */
 export type RolloutReason =
-  /** It is held, or was aborted or rolled back, by itself. */
+  /** The daemon held, aborted or rolled back the rollout by itself. */
   | StopCause
-  /** The service refuses all requests: `detail` is what it says. */
+  /** The service refuses all requests. `detail`: its message. */
   | { readonly kind: 'serviceRefuses'; readonly detail: string }
   | { readonly kind: 'buildNotOffered'; readonly build: string }
   | PersonReason
   | { readonly kind: 'awaitsApproval' }
-  /** A newer build is out, and the policy wants it. */
+  /** A newer build is out, and the policy upgrades to it. */
   | { readonly kind: 'newerBuild'; readonly build: string }
-  /** A wave that was held without evidence has some, or may have some again. */
+  /** A wave that was held without evidence has evidence, or may get some again. */
   | { readonly kind: 'evidence'; readonly wave: string; readonly isShown: boolean }
   | { readonly kind: 'allEnded' }
   | { readonly kind: 'takesBack'; readonly rollout: string }
@@ -25,11 +25,11 @@ export type RolloutReason =
     }
   | { readonly kind: 'recordCorrupt' }
   | { readonly kind: 'recordNewer'; readonly version: number; readonly readable: number }
-  /** It was ended although its record could not be read. */
+  /** The rollout was ended although its record was unreadable. */
   | { readonly kind: 'endedUnread'; readonly by: RolloutReason }
   | TextReason;
 
-/** A person, or a schedule, said so. `words`: as they were given, or empty. */
+/** A person or a schedule requested it. `words`: the given reason, or empty. */
 export type PersonReason =
   | { readonly kind: 'asked'; readonly by: string; readonly words: string }
   | { readonly kind: 'repaired'; readonly by: string; readonly words: string };

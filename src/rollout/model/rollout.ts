@@ -24,21 +24,21 @@ export interface Rollout {
   readonly rollbackOf: string | null;
   /** The rollback of this rollout, once it was started. */
   readonly rollbackId: string | null;
-  /** The policy as it was when the plan was frozen, with the brakes of the present config (`follow-config.ts`). */
+  /** The policy at the time of the plan, with the limits of the present config (`follow-config.ts`). */
   readonly policy: Policy;
-  /** Whose brakes those are; absent in rollouts of earlier versions. */
+  /** The config of these limits; absent in rollouts of earlier versions. */
   readonly config?: RolloutConfig;
   readonly targetBuild: string;
-  /** For a rollback: the builds it goes back to, most frequent first. */
+  /** For a rollback: its target builds, most frequent first. */
   readonly backTo: readonly string[];
-  /** For a rollback, and for what it takes back: who stays on the build, and why. */
+  /** For a rollback and its original: the collectors that stay on the build, and why. */
   readonly leftBehind: readonly LeftBehind[];
   /** The builds it started from, most frequent first, at most five. */
   readonly fromBuilds: readonly string[];
   /** Members of the plan on each of them; absent in rollbacks and in records of earlier versions. */
   readonly fromCounts?: readonly number[];
   readonly planHash: string;
-  /** Counts the versions of the plan's groups: late joiners may add to them. */
+  /** The version of the plan's groups, to which late joiners may add. */
   readonly groupsRev: number;
   readonly startedBy: string;
   readonly createdAt: EpochMs;
@@ -46,56 +46,56 @@ export interface Rollout {
   readonly fleetReadAt: EpochMs;
   /** Installed collectors in that inventory. */
   readonly fleetSize: number;
-  /** What later readings of the inventory are judged by; absent in records of earlier versions until one was good. */
+  /** The baseline of the inventory; absent in records of earlier versions until a good reading. */
   readonly inventory?: InventoryBaseline;
-  /** While the inventory can't be believed. Nothing starts, and no collector is taken for gone (P14). */
+  /** Present while the inventory is implausible. Nothing starts, and no collector counts as gone (P14). */
   readonly doubt?: ImplausibleInventory;
   readonly state: RolloutState;
   readonly reason: RolloutReason;
-  /** Set while it is held by itself for something that may come by itself; the hold ends then. Absent in any other hold. */
+  /** The condition that ends a hold by itself. Absent in any other hold. */
   readonly heldFor?: HeldFor;
-  /** While it is held or paused: the `rev` with which that began. Absent in records of earlier versions. */
+  /** While held or paused: the `rev` at which that began. Absent in records of earlier versions. */
   readonly hold?: number;
   readonly waves: readonly Wave[];
-  /** Strata of which nothing more starts until an operator releases them. */
+  /** Strata that start nothing more until an operator releases them. */
   readonly heldStrata: readonly HeldStratum[];
-  /** Failures of strata that an operator has seen, and which block them no more. */
+  /** Acknowledged failures of strata, which no longer block them. */
   readonly acknowledgedStrata: readonly AcknowledgedStratum[];
-  /** An operator said that it may end without what is held. */
+  /** An operator allowed the rollout to end without its held strata. */
   readonly endsWithoutHeld: boolean;
-  /** While the plan waits for approval: how the fleet moved since it was shown last. */
+  /** While the plan waits for approval: how the fleet has changed since it was last shown. */
   readonly drift: PlanDrift | null;
-  /** For a rollback, and for what it takes back: a person lets it start outside windows and inside freezes. */
+  /** For a rollback and its original: an operator lets it start outside windows and inside freezes. */
   readonly anyTime?: true;
   /** How many collectors the plan left out, for each reason. */
   readonly leftOut: readonly LeftOutCount[];
-  /** When the last of its upgrades had ended; until then what is running is watched, whatever the state. */
+  /** When the last of its upgrades ended. Until then running upgrades are watched, in any state. */
   readonly endedAt: EpochMs | null;
   readonly rev: number;
   /** The account of the service that it belongs to, by each access id that is known to belong to it. */
   readonly accountMarks?: readonly AccountMark[];
-  /** While its own record is unreadable: all else is what is known beside it (`stand-in-rollout.ts`). */
+  /** Present while its own record is unreadable. Then the other fields come from other sources (`stand-in-rollout.ts`). */
   readonly unreadable?: UnreadableRecord;
 }
 
-/** Why a rollout's own record is of no use to this daemon. */
+/** Why this daemon cannot use a rollout's own record. */
 export type UnreadableRecord =
   | { readonly kind: 'corrupt'; readonly text: string }
-  /** A newer upwave wrote it, or one of its upgrades: it is for daemons of that version. */
+  /** A newer upwave wrote the record, or one of its upgrades: it belongs to daemons of that version. */
   | { readonly kind: 'newer'; readonly version: number; readonly readable: number };
 
 /** The config that a rollout follows. */
 export interface RolloutConfig {
-  /** Grows with each config that is new to the installation. */
+  /** Grows with each new config of the installation. */
   readonly generation: number;
-  /** How often its brakes changed since the plan was frozen: a turn that was given before the last change counts no more. */
+  /** How often its limits have changed since the plan was frozen. An earlier admission no longer counts. */
   readonly changes: number;
-  /** The plan sorted its collectors by time zone, which windows and freezes asked for before the config changed. */
+  /** The plan sorted its collectors by time zone, because its windows or freezes needed that. */
   readonly knowsZones?: true;
 }
 
 /**
- * What a rollout that is held waits for. `evidence`: all collectors of this wave have ended, and none is upgraded (P14).
+ * What a held rollout waits for. `evidence`: all collectors of this wave have ended, and none is upgraded (P14).
  */
 export interface HeldFor {
   readonly kind: 'evidence';
@@ -103,14 +103,14 @@ export interface HeldFor {
   readonly wave: number;
 }
 
-/** A stratum that is held alone, across the waves, with what led to it. */
+/** A stratum that is held alone, across all waves, with the reason. */
 export interface HeldStratum {
-  /** Its index; -1 while nobody in the plan belongs to it, or nobody was moved to it. */
+  /** Its index; -1 while it has no collectors. */
   readonly stratum: number;
   readonly label: string;
-  /** Of a group that is held for what its collectors share. It becomes a stratum of its own, named by them. */
+  /** The shared attributes of a held group. The group becomes a stratum of its own with their name. */
   readonly attributes?: readonly Attribute[];
-  /** Its collectors are still in their former strata: nothing starts until they are moved. */
+  /** Its collectors are still in their previous strata: nothing starts until they are moved. */
   readonly unmoved?: true;
   readonly reason: StratumReason;
   readonly by: string;
@@ -121,7 +121,7 @@ export interface HeldStratum {
 export interface AcknowledgedStratum {
   readonly stratum: number;
   readonly failed: number;
-  /** Absent in records of earlier versions: then it is the sum over all waves, and only the waves know the weight. */
+  /** Absent in records of earlier versions: then the count is the sum over all waves, and only the waves have the weight. */
   readonly wave?: number;
   readonly weight?: number;
 }
@@ -131,9 +131,9 @@ export interface Wave {
   readonly name: string;
   /** Members when it was planned; the denominator of its failure share. */
   readonly size: number;
-  /** Members that caps make wait for each other: the longest such chain. */
+  /** The longest chain of members that wait for each other because of a cap. */
   readonly chain: number;
-  /** Late joiners: members that came to it later. */
+  /** How many members are late joiners. */
   readonly joined: number;
   readonly state: WaveState;
   readonly openedAt: EpochMs | null;
@@ -145,11 +145,11 @@ export interface Wave {
   readonly soakSkippedAt: EpochMs | null;
   /** The last poll of its upgraded collectors during the soak. */
   readonly soakCheck: SoakCheck | null;
-  /** How each gate of its rule stands, in their order. */
+  /** The state of each gate of its rule, in their order. */
   readonly gates: readonly GateAnswers[];
-  /** Weighted failures that an operator has acknowledged, those of held strata included: they no longer count. */
+  /** Weighted acknowledged failures, including those of held strata. They no longer count. */
   readonly acknowledgedWeight: number;
-  /** An operator resumed although the wave had brought no evidence, and waited for none. */
+  /** An operator resumed although the wave had no evidence, and no deferred collectors. */
   readonly acceptedWithoutEvidence: boolean;
 }
 
@@ -160,17 +160,17 @@ export interface WaveSummary {
   readonly weight: number;
   /** Collectors that did not come back. */
   readonly lost: number;
-  /** Withdrawn ones that someone else had upgraded. */
+  /** Withdrawn collectors that someone else had upgraded. */
   readonly onBuild: number;
   /** When the last upgrade of the wave changed its state. */
   readonly lastChangeAt: EpochMs | null;
 }
 
-/** Counters of one stratum in one wave; only where there is something to count. */
+/** Counters of one stratum in one wave; absent where all are zero. */
 export interface StratumSummary {
   readonly stratum: number;
   readonly wave: number;
-  /** Pending or retrying; deferred ones wait for something else, and are not counted here. */
+  /** Pending or retrying. Deferred ones wait for something else, and are not counted here. */
   readonly waiting: number;
   /** Queued, starting, upgrading or verifying. */
   readonly active: number;
@@ -198,12 +198,12 @@ export interface LaneQueue {
 /** How long upgrades of one stratum took, from their last create to the verification. */
 export interface DurationSummary {
   readonly count: number;
-  /** Their geometric mean: the median of log-normal durations. */
+  /** The geometric mean, which is the median of log-normal durations. */
   readonly medianMs: DurationMs;
   readonly p95Ms: DurationMs;
 }
 
-/** Why a build may not be installed: it tripped a canary, or an operator said so. */
+/** Why a build is held: it tripped a canary, or an operator held it. */
 export interface BuildHold {
   readonly build: string;
   readonly by: string;
@@ -211,22 +211,22 @@ export interface BuildHold {
   readonly at: EpochMs;
 }
 
-/** What `decide` sees: a summary, never all records, so that its cost does not grow with the fleet. */
+/** The input of `decide`: a summary and never all records, because its cost must not grow with the fleet. */
 export interface RolloutView {
   readonly rollout: Rollout;
   readonly waves: readonly WaveSummary[];
   readonly groups: PlanGroups;
   readonly strata: readonly StratumSummary[];
   readonly slotsTaken: number;
-  /** Slots used in each domain of `maxInFlightPer`; what is not named has none. */
+  /** Slots used in each domain of `maxInFlightPer`; a missing domain has none. */
   readonly domainsTaken: ReadonlyMap<number, number>;
-  /** Who could start now if nothing stood in the way. */
+  /** Collectors that could start now without blockers. */
   readonly candidates: readonly LaneQueue[];
   /** The next retry that is not due yet. */
   readonly nextRetryAt: EpochMs | null;
-  /** Some deferred collectors, the earliest due first; read only while nothing else of the rollout goes on. */
+  /** Some deferred collectors, the earliest due first; read only while the rollout does nothing else. */
   readonly deferred?: ReadonlyArray<UpgradeIn<'deferred'>>;
-  /** Upgrades whose step is overdue: their job may be lost; a bounded page. */
+  /** Upgrades with an overdue step, whose job may be lost; a bounded page. */
   readonly overdue: readonly number[];
   /** Present while the plan's groups are unreadable: they are empty then. */
   readonly groupsUnreadable?: true;
@@ -236,29 +236,29 @@ export interface RolloutView {
   readonly braked: boolean;
   /** Mean time from create to verification of the upgrades that succeeded, and how many that is over. */
   readonly learned: { readonly count: number; readonly meanMs: number };
-  /** What was learned of each stratum; those without any are not named. */
+  /** The learned durations of each stratum; absent without any. */
   readonly durations: ReadonlyMap<number, DurationSummary>;
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
-  /** What its failures have in common; null: nothing. Absent where that was not weighed. */
+  /** The shared attribute of its failures; null: none. Absent where it was not computed. */
   readonly sharedAttribute?: SharedAttribute | null;
-  /** Whether it belongs to the account of the daemon that asks; absent: it does. */
+  /** Whether it belongs to the account of this daemon; absent: it does. */
   readonly account?: AccountStatus;
   /** The rollback of this rollout, once there is one. */
   readonly rollback: Pick<Rollout, 'id' | 'state' | 'reason' | 'endedAt'> | null;
 }
 
-/** What the store has of a view; holds of builds, the rollback and the account are read beside it. */
+/** The part of a view in the store. Holds of builds, the rollback and the account are read separately. */
 export type StoredView = Omit<RolloutView, 'buildHold' | 'rollback' | 'account' | 'sharedAttribute'>;
 
 const rolloutEnds = ['succeeded', 'finishedWithFailures', 'aborted', 'rolledBack', 'superseded'] as const;
 
-/** True for states that a rollout never leaves (what is running is still watched until `endedAt`). */
+/** True for end states of a rollout. Running upgrades are still watched until `endedAt`. */
 export function isRolloutEnd(state: RolloutState): state is (typeof rolloutEnds)[number] {
   return (rolloutEnds as readonly RolloutState[]).includes(state);
 }
 
-/** The number of the hold or pause that a rollout is in, by which a `resume` names it (P15); null while it is in none. */
+/** The number of the present hold or pause, which a `resume` names (P15); null without one. */
 export function holdNumber({ state, hold, rev }: Rollout): number | null {
   return state === 'held' || state === 'paused' ? (hold ?? rev) : null;
 }

@@ -1,18 +1,18 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 
 /**
- * The service's clock as its answers have shown it. One answer with a false `Date` (a cache, a backend whose clock is
- * wrong) must neither declare a collector dead nor prove that one came back (P10), so a time counts only when it agrees
- * with the answers before it: with a line from our clock to the service's.
+ * The service's clock, from its answers. One answer with a false `Date` (a cache, a backend with a wrong clock) must neither
+ * declare a collector dead nor prove its return (P10). So a time counts only when it agrees with earlier answers: when it
+ * lies on a line from our clock to the service's.
  */
 export interface ServiceClock {
   /** null until answers agree on one. */
   readonly line: ClockLine | null;
-  /** The last answers in a row that did not lie on it. */
+  /** The latest consecutive answers off the line. */
   readonly doubted: ImplausibleReadings;
 }
 
-/** One answer: when its request left and when it was there, by our clock, and the whole second of its `Date`. */
+/** One answer: when its request left and when it arrived, by our clock, and the whole second of its `Date`. */
 export interface TimeReading {
   readonly sentAt: EpochMs;
   readonly answeredAt: EpochMs;
@@ -20,7 +20,7 @@ export interface TimeReading {
 }
 
 interface ClockLine {
-  /** 1 but for a service that is played faster. */
+  /** 1, except for a simulated service that runs faster. */
   readonly rate: number;
   /** What the rate was measured from. */
   readonly first: TimeReading;
@@ -45,11 +45,11 @@ const jumpMaxMs: DurationMs = 10_000;
 /** How far our clock and the service's may differ when the first answer comes: two clocks that agree prove each other. */
 const firstDifferenceMaxMs: DurationMs = 2 * 60_000;
 
-// A clock that was set stays so: the service's, or ours. A cache that repeats an answer differs by more after this time.
+// A clock that was set, ours or the service's, keeps its offset. A cached answer differs by more after this time.
 const evenCountMin = 5;
 const evenSpanMs: DurationMs = 30_000;
 
-// A service that is played faster shows it within a second; several answers on a steep line are no accident.
+// A faster simulated service shows its speed within a second: several answers on a steep line are no accident.
 const spacedCount = 4;
 const spacedByMs: DurationMs = 50;
 const fastRateMin = 2;
@@ -61,7 +61,7 @@ const followAfterMs: DurationMs = 60_000;
 /** The header has whole seconds, and its answer may be from any instant of its second. */
 export const dateStepMs: DurationMs = 1_000;
 
-/** @returns the clock as it is known after this answer, and the answer's time; null where that proves nothing */
+/** @returns the clock after this answer, and the answer's time; null where the time proves nothing */
 export function readServiceTime(
   clock: ServiceClock,
   reading: TimeReading,
@@ -108,7 +108,7 @@ function rateError({ rate, first, last }: ClockLine): number {
 
 function extend(line: ClockLine, reading: TimeReading): ClockLine {
   if (line.rate === 1) {
-    // Followed slowly: a clock that is off a little more with each answer soon lies off the line.
+    // Followed slowly: a clock that drifts with each answer soon leaves the line.
     const isOld = reading.answeredAt - line.last.answeredAt >= followAfterMs;
     return isOld ? { rate: 1, first: reading, last: reading } : line;
   }

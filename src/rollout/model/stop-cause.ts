@@ -7,18 +7,18 @@ import type { UpgradeState } from './upgrade.ts';
 /** Why a rollout is held by itself, or breached; `messages/stop-causes.ts` makes the sentence. */
 export type StopCause = HoldCause | BreachCause;
 
-/** Something is inconclusive, or waits for an operator (P14). */
+/** Causes of a hold: something is inconclusive, or needs an operator (P14). */
 export type HoldCause =
   | { readonly kind: 'planUnreadable' }
   | { readonly kind: 'buildHeld'; readonly build: string; readonly reason: string }
   | { readonly kind: 'inventoryUnresolved'; readonly why: Implausible }
-  /** No collector of the wave was upgraded, and none is left that could be. `ended`: how many ended in which state. */
+  /** No collector of the wave was upgraded, and none can still be. `ended`: how many ended in which state. */
   | {
       readonly kind: 'noEvidence';
       readonly wave: string;
       readonly ended: ReadonlyArray<{ readonly state: UpgradeState; readonly upgrades: number }>;
     }
-  /** `undecided`: it keeps changing sides. */
+  /** `undecided`: its value keeps changing between met and missed. */
   | {
       readonly kind: 'gateInconclusive';
       readonly wave: string;
@@ -28,9 +28,9 @@ export type HoldCause =
   | { readonly kind: 'gateUnknown'; readonly wave: string; readonly gate: string }
   | { readonly kind: 'onlyHeldStrata'; readonly upgrades: number; readonly labels: readonly string[] };
 
-/** A limit is exceeded: what follows is the policy's `onBreach`. */
+/** A limit is exceeded: the policy's `onBreach` follows. */
 export type BreachCause =
-  /** `shared`: what the failures have in common; absent: nothing, or that is unknown. */
+  /** `shared`: the shared attribute of the failures; absent: none is known. */
   | { readonly kind: 'failures'; readonly failures: WaveFailures; readonly shared?: SharedAttribute }
   | { readonly kind: 'gateMissed'; readonly wave: string; readonly gate: JudgedGate };
 
@@ -47,7 +47,7 @@ export interface WaveFailures {
   readonly lostWeight: number;
 }
 
-/** What is found of a gate; `messages/gates.ts` makes the sentence. */
+/** The finding about a gate. `messages/gates.ts` makes the sentence. */
 export interface JudgedGate {
   readonly name: string;
   readonly dryRun: boolean;
@@ -57,7 +57,7 @@ export interface JudgedGate {
 export type GateFinding =
   | { readonly kind: 'unasked' }
   | { readonly kind: 'silent'; readonly silence: GateSilence }
-  /** `silence`: since then it has given no answer. */
+  /** `silence`: it has given no answer since then. */
   | { readonly kind: 'saysHold'; readonly detail: string; readonly silence: GateSilence | null }
   | {
       readonly kind: 'answered';
@@ -65,13 +65,13 @@ export type GateFinding =
       readonly value: number | null;
       /** null: a webhook. */
       readonly expect: Expectation | null;
-      /** What the value is made of, in words; absent: it stands for itself. */
+      /** The parts of the value, in words; absent where it needs none. */
       readonly detail?: string;
       readonly silence: GateSilence | null;
-      /** How long it has been so, of how long it has to be. */
+      /** How long the result has lasted, and how long it has to last. */
       readonly lastsMs: DurationMs;
       readonly forMs: DurationMs;
-      /** Too old to count. */
+      /** The answer is too old to count. */
       readonly isOld: boolean;
     };
 

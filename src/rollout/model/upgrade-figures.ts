@@ -12,13 +12,13 @@ import {
   upgradeStates,
 } from './upgrade.ts';
 
-/** From the last create to the verification: what waited between two attempts says nothing about an upgrade's length. */
+/** From the last create to the verification, because waits between attempts are no part of an upgrade's duration. */
 export function learnedMsOf(before: Upgrade, after: Upgrade): DurationMs | undefined {
   if (before.progress.state !== 'verifying' || after.progress.state !== 'succeeded') return undefined;
   return Math.max(0, Math.round(after.progress.endedAt - before.progress.startedAt));
 }
 
-/** Under which figure of its stratum a state is counted; left out: neither waits, nor runs, nor shows how the build does. */
+/** The figure of a stratum that counts a state; absent for states that neither wait, nor run, nor show the build's quality. */
 export function stratumFigureOf(
   state: UpgradeState,
 ): keyof Pick<StratumSummary, 'waiting' | 'active' | 'succeeded' | 'failed'> | undefined {

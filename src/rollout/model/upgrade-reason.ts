@@ -17,19 +17,19 @@ export type UpgradeReason =
   | { readonly kind: 'rejoined'; readonly before: UpgradeReason }
   | TextReason;
 
-/** Its slot went back before its create left. */
+/** It returned its slot before its create left. */
 type TurnReason =
   | { readonly kind: 'rolloutStopped'; readonly state: RolloutState }
-  /** Another daemon or a person stopped the rollout at this very moment. */
+  /** Another daemon or a person stopped the rollout at this moment. */
   | { readonly kind: 'braked' }
   | { readonly kind: 'inventory'; readonly why: Implausible }
-  /** The policy's brakes changed after it was given its turn. */
+  /** The policy's limits changed after it was admitted. */
   | { readonly kind: 'policyChanged' }
   | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: StratumReason }
   | { readonly kind: 'windowCloses' }
   | { readonly kind: 'buildNotOffered' };
 
-/** What it waits for without a slot. */
+/** Why it waits without a slot. */
 type DeferReason =
   | { readonly kind: 'notAlive' }
   | { readonly kind: 'silent' }
@@ -38,7 +38,7 @@ type DeferReason =
   | { readonly kind: 'upgradedElsewhere' }
   /** Another rollout is upgrading it. */
   | { readonly kind: 'claimed'; readonly rollout: string }
-  /** Polls fail. `before`: what it waited for until then. */
+  /** Polls fail. `before`: the earlier reason of the wait. */
   | { readonly kind: 'unpollable'; readonly detail: string; readonly before?: UpgradeReason };
 
 /** What went wrong. `detail`, `message`: the service's own words. */
@@ -49,7 +49,7 @@ type FailureReason =
   | { readonly kind: 'createsUnanswered'; readonly creates: number }
   | { readonly kind: 'adoptedEnded' }
   | { readonly kind: 'noEnd'; readonly withinMs: DurationMs }
-  /** Whether it ended can't be polled. */
+  /** No poll can show whether it ended. */
   | { readonly kind: 'endUnseen'; readonly withinMs: DurationMs; readonly detail: string }
   | { readonly kind: 'notBack'; readonly withinMs: DurationMs }
   | { readonly kind: 'returnUnseen'; readonly withinMs: DurationMs; readonly detail: string }
@@ -65,11 +65,11 @@ type FailureReason =
       readonly last: UpgradeReason;
     };
 
-/** An end that is nobody's failure. */
+/** An end that is not a failure. */
 type EndReason =
-  /** `late`: the task did not say so; the collector shows the build. */
+  /** `late`: the task did not show the success, but the collector shows the build. */
   | { readonly kind: 'returned'; readonly late: boolean }
-  /** Someone else had upgraded it. `but`: what became of it while its wave soaked. */
+  /** Someone else had upgraded it. `but`: what happened to it while its wave soaked. */
   | { readonly kind: 'onBuild'; readonly but?: UpgradeReason }
   | { readonly kind: 'gone' }
   | { readonly kind: 'waitedInVain'; readonly before: UpgradeReason; readonly forMs: DurationMs }
@@ -78,24 +78,24 @@ type EndReason =
   | { readonly kind: 'takenBack'; readonly build: string; readonly rollback: string }
   | { readonly kind: 'recordCorrupt' };
 
-/** What became of it while its wave soaked. */
+/** What happened to it while its wave soaked. */
 export type SoakReason =
   /** Empty: it shows no build. */
   | { readonly kind: 'leftBuild'; readonly build: string }
-  /** null: the service itself calls it dead. */
+  /** null: the service itself reports it as dead. */
   | { readonly kind: 'died'; readonly silentMs: DurationMs | null }
-  /** It is alive, and delivers nothing: so many messages before, in as much time. */
+  /** It is alive, and delivers nothing. `before`: its earlier messages in the same time. */
   | { readonly kind: 'wentSilent'; readonly before: number; readonly windowMs: DurationMs }
   | { readonly kind: 'vanished' }
   | { readonly kind: 'departed'; readonly because: 'ephemeral' | 'held' };
 
-/** A person said so. `words`: as they were given, or empty. */
+/** A person requested it. `words`: the given reason, or empty. */
 type PersonReason =
   | { readonly kind: 'collectorHeld'; readonly by: string; readonly words: string }
   | { readonly kind: 'retryAsked'; readonly by: string; readonly words: string }
   | { readonly kind: 'repaired'; readonly by: string; readonly words: string };
 
-/** A reason that is known as a text alone: earlier versions of records had sentences in the place of kinds. */
+/** A reason that exists only as a text: records of earlier versions had sentences instead of kinds. */
 export interface TextReason {
   readonly kind: 'text';
   readonly text: string;

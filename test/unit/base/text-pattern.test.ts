@@ -134,7 +134,7 @@ describe('a regular expression of the config', () => {
     };
     expect(problemsWith(expressions(60), expressions(40))).toEqual([]);
     expect(problemsWith(expressions(60), expressions(41)).join()).toContain(
-      'the policy has 101 regular expressions, at most 100 are tried',
+      'the policy has 101 regular expressions, and at most 100 are allowed',
     );
     expect(problemsWith(globs(600), globs(400))).toEqual([]);
     expect(problemsWith(globs(600), globs(401)).join()).toContain('the policy has 1001 globs');

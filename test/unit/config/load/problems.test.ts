@@ -70,9 +70,9 @@ waves: [{ name: a, maxFailures: 1 per stratum }]
 waves: [{ name: a, match: {} }, { name: b }]
   → 4:24 rollouts[0].waves[0].match: is empty, which would take every collector; give a key, or remove it
 waves: [{ name: a, size: 1 }, { name: b, match: { osName: Linux } }]
-  → 4:46 rollouts[0].waves[1].match: the last wave takes what is left; remove match, or put a wave after it
+  → 4:46 rollouts[0].waves[1].match: the last wave takes the remaining collectors; remove match, or put a wave after it
 waves: [{ name: try, size: 10% }]
-  → 4:32 rollouts[0].waves[0].size: the last wave takes what is left; leave size out, or put a wave after it
+  → 4:32 rollouts[0].waves[0].size: the last wave takes the remaining collectors; leave size out, or put a wave after it
 waves: [{ name: a, size: 0 }, { name: b }] → 4:30 rollouts[0].waves[0].size: must be more than 0
 waves: [{ name: a, size: -1 }]
   → 4:30 rollouts[0].waves[0].size: must be a count such as 5, a percentage such as "2%", or "1 per stratum"
@@ -83,7 +83,7 @@ waves: [{ name: a, soak: 30 }] → 4:30 rollouts[0].waves[0].soak: must be a dur
 waves: [{ name: a, size: 1 }, { name: a }]
   → 4:43 rollouts[0].waves[1].name: another wave is called "a" already; names must be unique
 waves: [{ name: a }, { name: b }]
-  → 4:13 rollouts[0].waves[0].size: is missing; only the last wave takes what is left
+  → 4:13 rollouts[0].waves[0].size: is missing; only the last wave takes the remaining collectors
 waves: [{ name: a, size: 60% }, { name: b, size: 40% }, { name: c }]
   → 4:54 rollouts[0].waves[1].size: the waves up to here take 100% of the plan, which leaves nothing for the next ones
 waves: [{ size: 5 }, { name: b }] → 4:13 rollouts[0].waves[0].name: is missing; it must be text

@@ -16,7 +16,7 @@ const pairsOf = (...selections: readonly string[]) =>
 describe('findOverlappingPolicies', () => {
   it('says in words which policies claim the very same collectors', () => {
     const words =
-      'the policies "a" and "b" select the very same collectors; each collector goes with whichever plans it first';
+      'the policies "a" and "b" select the same collectors; each collector goes to the policy that plans it first';
     expect(overlapsOf('{}', '{}')).toEqual([{ first: 'a', second: 'b', words }]);
   });
 
