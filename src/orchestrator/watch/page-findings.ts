@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { judgeOffer, judgeRow, judgeUnlisted } from '../../rollout/upgrade/evolve.ts';
+import { isTaskPollDue, judgeOffer, judgeRow, judgeUnlisted } from '../../rollout/upgrade/evolve.ts';
 import type { InventoryRow, UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import type { Reading } from '../../rollout/upgrade/reading-period.ts';
 import type { RowVerdict } from '../../rollout/upgrade/state-rules.ts';
@@ -82,6 +82,19 @@ export async function recordUnlisted(
       findings.add(rollout, { upgrade, fact: { kind: 'unchanged', at, until } });
     }
   }
+  await findings.write(parts);
+}
+
+/** Makes the polls of running tasks due, where no list is read that shows their ends. */
+export async function pollTasks(
+  parts: PageParts,
+  { watched, reading: { periodMs } }: Pick<ReadingContext, 'watched' | 'reading'>,
+): Promise<void> {
+  const at = parts.clock.now();
+  const findings = new Findings();
+  for (const { rollout, upgrade } of [...watched.byCollector.values()].flat())
+    if (isTaskPollDue(upgrade, { at, periodMs }))
+      findings.add(rollout, { upgrade, fact: { kind: 'changeHinted', at } });
   await findings.write(parts);
 }
 

@@ -5,7 +5,13 @@ import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import type { Answer, FleetService, ListedPage } from '../ports/fleet-service.ts';
 import { type ControlList, countReturned, makeControlList } from './control-list.ts';
 import { judgeInventory } from './judge-inventory.ts';
-import { type PageParts, type ReadingContext, recordPage, recordUnlisted } from './page-findings.ts';
+import {
+  type PageParts,
+  pollTasks,
+  type ReadingContext,
+  recordPage,
+  recordUnlisted,
+} from './page-findings.ts';
 import { listWatched, type Watched } from './watched-upgrades.ts';
 
 export interface WatchParts extends PageParts {
@@ -51,7 +57,7 @@ export async function watch(
       break;
     }
     const next = earliest(readings.map((reading) => ({ reading, dueAt: dueAtOf(reading, tries, beganAt) })));
-    const untried = control.untried();
+    const untried = next.reading.of === 'tasks' ? undefined : control.untried();
     if (untried === undefined && next.dueAt > now) {
       await sleep(Math.min(next.dueAt - now, restMaxMs), signal);
       continue;
@@ -95,7 +101,7 @@ interface Try {
 }
 
 function keyOf(reading: Reading): string {
-  return reading.of === 'inventory' ? reading.of : `${reading.of}/${reading.toBuild}`;
+  return 'toBuild' in reading ? `${reading.of}/${reading.toBuild}` : reading.of;
 }
 
 function dueAtOf(reading: Reading, tries: ReadonlyMap<string, Try>, beganAt: EpochMs): EpochMs {
@@ -140,6 +146,10 @@ async function read(
         (each) => each.of === 'control' || (each.of === 'upgradable' && each.toBuild === toBuild),
       ),
   };
+  if (reading.of === 'tasks') {
+    await pollTasks(parts, context);
+    return { ok: true, value: { pages: 0, returned: 0 } };
+  }
   const listed = new Set<number>();
   let pages = 0;
   let returned = 0;

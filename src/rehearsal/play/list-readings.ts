@@ -4,15 +4,14 @@ import type { Policy } from '../../rollout/model/policy.ts';
 import { usualReadings } from '../../rollout/upgrade/usual-readings.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 
-/** The lists that a daemon reads instead of polling each upgrade. */
+/** What a daemon reads of all running upgrades at once. */
 export interface ListReadings {
-  /** When the list that shows ends is read, at this instant or next. */
+  /** When it is read which upgrades have ended, at this instant or next. */
   nextAt(from: EpochMs): EpochMs;
   /** Takes from the budget what has been read until now, a step of an upgrade. */
   payUntil(now: EpochMs): void;
 }
 
-/** @returns undefined where single polls cost less */
 export function makeListReadings({
   policy,
   snapshot,
@@ -23,14 +22,15 @@ export function makeListReadings({
   readonly snapshot: FleetSnapshot;
   readonly beganAt: EpochMs;
   readonly budget: VirtualBudget;
-}): ListReadings | undefined {
+}): ListReadings {
   const fleetSize = snapshot.collectors.length;
   const usualMs = policy.upgrade.expectMs;
   const slots = policy.concurrency;
   const { requestsPerSecond } = budget;
-  const lists = usualReadings({ upgrades: fleetSize, slots, fleetSize, usualMs, requestsPerSecond });
-  if (lists === undefined) return undefined;
-  const { periodMs, requestsPerMs } = lists;
+  const { periodMs, requestsPerMs } = usualReadings({
+    ...{ upgrades: fleetSize, slots, fleetSize },
+    ...{ usualMs, requestsPerSecond },
+  });
   let paidAt = beganAt;
   return {
     nextAt: (from) => beganAt + Math.ceil((from - beganAt) / periodMs) * periodMs,

@@ -80,7 +80,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
   const jobs = makeJobs(clock.now);
   const lists = makeListReadings(stage);
   const slots = policy.concurrency;
-  const service = makeVirtualService({ ...stage, clock, slots, areListsRead: lists !== undefined });
+  const service = makeVirtualService({ ...stage, clock, slots });
   const memory = makeMemoryRolloutStore(clock.now, false);
   const store = withShortPages(memory);
   const parts = {
@@ -137,7 +137,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
       continue;
     }
     now = jobAt;
-    lists?.payUntil(now);
+    lists.payUntil(now);
     jobs.take();
     const job = first.thing;
     const quietAt = pollQuietly(job, now);

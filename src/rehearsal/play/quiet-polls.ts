@@ -23,8 +23,7 @@ export function makeQuietPolls(
     readonly store: Pick<MemoryRolloutStore, 'peek' | 'swap'>;
     readonly service: Pick<VirtualService, 'pollRunning'>;
     readonly policy: Policy;
-    /** undefined: none is read. */
-    readonly lists: Pick<ListReadings, 'nextAt'> | undefined;
+    readonly lists: Pick<ListReadings, 'nextAt'>;
   },
 ): (of: { readonly rolloutId: string; readonly collectorId: number }, now: EpochMs) => EpochMs | undefined {
   return ({ rolloutId, collectorId }, now) => {
@@ -36,9 +35,7 @@ export function makeQuietPolls(
     const { answerWithinMs, random } = parts;
     const context = { policy, answerWithinMs, jitter: random() * 2 - 1 };
     const polled = evolve(before, { kind: 'taskSeen', at: now, ...seen.sighting }, context);
-    const until = lists?.nextAt(seen.endsAt);
-    const after =
-      until === undefined ? polled : evolve(polled, { kind: 'unchanged', at: now, until }, context);
+    const after = evolve(polled, { kind: 'unchanged', at: now, until: lists.nextAt(seen.endsAt) }, context);
     store.swap(before, after);
     return dueAtOf(after);
   };

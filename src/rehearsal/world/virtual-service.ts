@@ -50,10 +50,8 @@ export function makeVirtualService(given: {
   readonly clock: Clock;
   readonly slots: number;
   readonly budget: VirtualBudget;
-  /** Whether lists are read for their own requests: a poll of a collector, or of a task that still runs, takes none then. */
-  readonly areListsRead: boolean;
 }): VirtualService {
-  const { snapshot, targetBuild, fateOf, clock, slots, budget, areListsRead } = given;
+  const { snapshot, targetBuild, fateOf, clock, slots, budget } = given;
   const collectors = new Map(snapshot.collectors.map((collector) => [collector.id, collector]));
   const tasks: Task[] = [];
   const lastTasks = new Map<number, Task>();
@@ -137,8 +135,7 @@ export function makeVirtualService(given: {
       return ok(sightingOf(task, now));
     },
     pollCollector: async ({ collectorId, upgradableTo }) => {
-      const single = upgradableTo === null ? 1 : 2;
-      const refused = refuse(areListsRead ? 0 : single);
+      const refused = refuse(0);
       if (refused !== undefined) return refused;
       const now = clock.now();
       const collector = collectors.get(collectorId);
@@ -159,7 +156,6 @@ export function makeVirtualService(given: {
     const now = clock.now();
     const task = tasks[Number(taskId) - 1];
     if (task === undefined || task.endsAt <= now || budget.isDown(now)) return undefined;
-    if (!areListsRead) budget.spend(1, now);
     return { sighting: sightingOf(task, now), endsAt: task.endsAt };
   };
   return { fleet, pollRunning, creates, brokenPromises };

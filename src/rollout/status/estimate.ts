@@ -20,11 +20,8 @@ export interface Estimate {
   readonly requests: number;
 }
 
-// Its create, the poll that shows its end, and one in ten that is polled or tried again: lists show the others.
+// Its create, the poll that shows its end, and one in ten that is polled or tried again. The remainder is of readings.
 const requestsPerUpgrade = 2.1;
-
-// Where no list is read: a create, four to six polls of the task spaced by its age, and one or two at the collector.
-const requestsWithoutLists = 8;
 
 // Durations vary as widely as that; the sum over many slots varies much less. A quarter is honest for most fleets.
 const uncertainty = 0.25;
@@ -65,18 +62,16 @@ export function estimateRemainder(
   const works = remainders.map(({ upgrades, chain, soakMs }) => {
     if (upgrades === 0) return { workMs: 0, soakMs, requests: 0 };
     const slotBoundMs = (upgrades / policy.concurrency) * meanMs;
-    const lists = usualReadings({ ...of, upgrades, slots: policy.concurrency, usualMs });
-    const listsPerMs = lists?.requestsPerMs ?? 0;
-    const ownRequests = upgrades * (lists === undefined ? requestsWithoutLists : requestsPerUpgrade);
-    // Single polls wait for their turn where the rate binds, so they do not make a rollout longer.
-    const rateBoundMs = (upgrades * requestsPerUpgrade) / (of.requestsPerSecond / 1_000 - listsPerMs);
+    const ownRequests = upgrades * requestsPerUpgrade;
+    const readings = usualReadings({ ...of, upgrades, slots: policy.concurrency, usualMs });
+    const rateBoundMs = ownRequests / (of.requestsPerSecond / 1_000 - readings.requestsPerMs);
     const busyMs = Math.max(slotBoundMs, rateBoundMs, chain * meanMs);
     const lastOnes = Math.min(upgrades, policy.concurrency);
     const slowestMs = Math.max(meanMs, Math.min(policy.upgrade.deadlineMs, slowestOf(spread, lastOnes)));
     const { maxAttempts, backoff } = policy.retry;
     const retryMs = maxAttempts > 1 && lastOnes >= retriedOfLast ? backoff.initialMs + meanMs : 0;
     const workMs = busyMs + slowestMs - meanMs + retryMs;
-    return { workMs, soakMs, requests: ownRequests + listsPerMs * workMs };
+    return { workMs, soakMs, requests: ownRequests + readings.requestsPerMs * workMs };
   });
   const end = (factor: number) => layOut(works, policy, { from: of.from, factor });
   const [early, endsAt, late] = [end(1 - uncertainty), end(1), end(1 + uncertainty)];

@@ -80,6 +80,12 @@ export function judgeUnlisted(upgrade: Upgrade, context: UnlistedContext): Unlis
   return rulesOf(upgrade).rows?.judgeUnlisted?.(upgrade, context) ?? 'none';
 }
 
+/** Whether the task of an upgrade is to be polled now, where no list is read that shows its end. */
+export function isTaskPollDue(upgrade: Upgrade, context: UnlistedContext): boolean {
+  if (isPollUnderWay(upgrade, context.at)) return false;
+  return rulesOf(upgrade).rows?.isTaskPollDue?.(upgrade, context) ?? false;
+}
+
 // A write now would only make that poll stale. One that failed is repeated soon.
 function isPollUnderWay(upgrade: Upgrade, at: EpochMs): boolean {
   return (dueAtOf(upgrade) ?? at) <= at || upgrade.tally.failedPolls > 0;

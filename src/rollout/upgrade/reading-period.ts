@@ -26,7 +26,7 @@ export interface WatchedRollout {
   readonly usualMs: DurationMs;
 }
 
-/** A list of the service, and how long after its last reading it is read again. */
+/** What is read of the service, and how long after its last reading it is read again. */
 export type Reading = {
   readonly periodMs: DurationMs;
 } & (
@@ -35,6 +35,8 @@ export type Reading = {
   | { readonly of: 'upgradable'; readonly toBuild: string }
   /** The same for the control build: an upgrade that is not on it goes on. */
   | { readonly of: 'control'; readonly toBuild: string }
+  /** Each running task by a poll of its own: fewer upgrades run than a list has pages. */
+  | { readonly of: 'tasks' }
 );
 
 /** What readings are planned by, beside the rollouts. */
@@ -65,10 +67,10 @@ const periodMaxShare = 1 / 36;
 // faster. It shows an end for as long as it takes; the list of the target only while the collector restarts.
 const stretchMax = 3;
 
-// Where no collector waits for a slot, an end counts for the failure limit alone, and the last ones end the wave. A
-// collector that returns is polled 50 s after its task where no row shows it before.
+// Where no collector waits for a slot, an end counts for the failure limit alone, and the last ones end the wave: the
+// requests are idle then. A collector that returns is polled 50 s after its task where no row shows it before.
 const restingPeriodShare = 1 / 10;
-const lastUpgrades = 5;
+const lastUpgrades = 3;
 
 // The upgradable list shows an end while the collector restarts, and every failure. The inventory shows the ends whose
 // restart was too short for that, and the collectors that are back.
@@ -97,7 +99,7 @@ const hintShareMax = 1 / 40;
 const runningPerPage = 4;
 
 /**
- * Which lists are read, and how often; none while single polls cost less. All rollouts share the readings: the one with
+ * What is read, and how often: lists, or single tasks while these cost less. All rollouts share the readings: the one with
  * the shortest upgrades sets the pace.
  */
 export function planReadings(
@@ -109,13 +111,30 @@ export function planReadings(
   // One more shows that a page shorter than asked for was the last; pages of two halves overlap.
   const pages = pagesRead > 2 * pagesWanted + 1 ? pagesRead : pagesWanted;
   const watched = sum(busy.map(watchedOf));
+  if (pagesWanted > watched) return slowDown(taskReadings(busy), runningOf(busy).count, requestsPerSecond);
   if (pages > watched) return [];
   const isControlRead = controlBuild !== undefined && !runningByBuild(busy).has(controlBuild);
   const readings = isControlRead ? controlReadings(busy, pages, controlBuild) : listReadings(busy, pages);
-  const perMs = sum(readings.map(({ periodMs }) => pages / periodMs));
+  return slowDown(readings, pages, requestsPerSecond);
+}
+
+/** @param requests of one reading */
+function slowDown(
+  readings: readonly Reading[],
+  requests: number,
+  requestsPerSecond: number,
+): readonly Reading[] {
+  const perMs = sum(readings.map(({ periodMs }) => requests / periodMs));
   const slower = Math.max(1, perMs / ((requestsPerSecond * pageShareMax) / 1_000));
   // Polls are put off by it, and instants are whole milliseconds, in records and in JSON.
   return readings.map((reading) => ({ ...reading, periodMs: Math.ceil(reading.periodMs * slower) }));
+}
+
+/** A poll of each running task costs a request, as a page of a list does. */
+function taskReadings(busy: readonly WatchedRollout[]): readonly Reading[] {
+  const running = runningOf(busy);
+  if (running.count === 0) return [];
+  return [{ of: 'tasks', periodMs: endsPeriodMs(busy, running.count, running) }];
 }
 
 /** One list shows all ends, all returns, and all collectors that may start. The inventory shows who is gone. */
@@ -125,16 +144,20 @@ function controlReadings(
   toBuild: string,
 ): readonly Reading[] {
   const usualMs = usualOf(busy);
-  const running = totalOf([...runningByBuild(busy).values()]);
-  // Where nobody waits for a slot it is read rarely as it is.
-  const isAwaited = busy.some(({ isSlotAwaited }) => isSlotAwaited);
-  const stretch = isAwaited && running.count > lastUpgrades ? stretchOf(running, usualMs) : 1;
-  const listMs = Math.max(usualMs * listShare(busy, pages, running) * stretch, usualMs * periodMinShare);
-  const periodMs = Math.min(listMs, awaitedRowsMs(busy, usualMs));
+  const periodMs = Math.min(endsPeriodMs(busy, pages, runningOf(busy)), awaitedRowsMs(busy, usualMs));
   return [
     { of: 'control', toBuild, periodMs },
     { of: 'inventory', periodMs: usualMs * inventoryBesideControlShare },
   ];
+}
+
+/** How often to read what shows an end for as long as it lasts. @param requests of one reading */
+function endsPeriodMs(busy: readonly WatchedRollout[], requests: number, running: RunningTasks): DurationMs {
+  const usualMs = usualOf(busy);
+  // Where nobody waits for a slot, it is read rarely as it is.
+  const isStretched = isSlotAwaited(busy) || running.count <= lastUpgrades;
+  const stretch = isStretched && running.count > 0 ? stretchOf(running, usualMs) : 1;
+  return usualMs * Math.max(listShare(busy, requests, running) * stretch, periodMinShare);
 }
 
 /** The upgradable list of each target shows an end while the collector restarts, and the inventory shows those that are back. */
@@ -178,17 +201,19 @@ export function hintsMax(
 
 function listShare(busy: readonly WatchedRollout[], pages: number, running: RunningTasks): number {
   if (running.count === 0) return verifyPeriodShare;
-  if (busy.some(({ isSlotAwaited }) => isSlotAwaited)) {
-    const share = Math.sqrt((2 * requestPriceShare * pages) / running.count);
-    return Math.max(Math.min(share, periodMaxShare), periodMinShare);
-  }
-  const all = totalOf([...runningByBuild(busy).values()]);
-  return all.count <= lastUpgrades ? periodMaxShare : restingPeriodShare;
+  if (runningOf(busy).count <= lastUpgrades) return periodMinShare;
+  if (!isSlotAwaited(busy)) return restingPeriodShare;
+  const share = Math.sqrt((2 * requestPriceShare * pages) / running.count);
+  return Math.max(Math.min(share, periodMaxShare), periodMinShare);
 }
 
 /** The least of pages and idle slots together is at the root of how many times fewer ends than usual are expected. */
 function stretchOf({ count, endsPerMs }: RunningTasks, usualMs: DurationMs): number {
   return Math.min(Math.sqrt(count / (endsPerMs * usualMs)), stretchMax);
+}
+
+function isSlotAwaited(busy: readonly WatchedRollout[]): boolean {
+  return busy.some((rollout) => rollout.isSlotAwaited);
 }
 
 function usualOf(busy: readonly WatchedRollout[]): DurationMs {
@@ -201,6 +226,10 @@ function runningByBuild(rollouts: readonly WatchedRollout[]): ReadonlyMap<string
     for (const [toBuild, more] of running)
       tasks.set(toBuild, totalOf([more, tasks.get(toBuild) ?? totalOf([])]));
   return tasks;
+}
+
+function runningOf(rollouts: readonly WatchedRollout[]): RunningTasks {
+  return totalOf([...runningByBuild(rollouts).values()]);
 }
 
 function totalOf(tasks: readonly RunningTasks[]): RunningTasks {

@@ -43,6 +43,8 @@ export interface RowRules<State extends UpgradeState> {
   readonly judgeOffer?: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
   /** Its collector is not on the list of the control build; absent where that says nothing. */
   readonly judgeUnlisted?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => UnlistedVerdict;
+  /** No list is read: whether it has a task that is to be polled now. */
+  readonly isTaskPollDue?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => boolean;
 }
 
 /**

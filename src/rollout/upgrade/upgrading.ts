@@ -69,6 +69,7 @@ export const upgrading: StateRules<'upgrading'> = {
     judge: judgeRow,
     judgeOffer,
     judgeUnlisted,
+    isTaskPollDue,
   },
   on: {
     // The answer may come after another daemon has taken the create for lost: it still names our task.
@@ -191,15 +192,20 @@ function judgeRow(
 
 /**
  * The service would start another upgrade of it, so that its task is over: it restarts, failed, or is back. The list shows less
- * than the task itself, and may be older than it seems: the task is polled. One that goes on is polled less and less often.
+ * than the task itself, and may be older than it seems: the task is polled.
  */
 function judgeOffer(upgrade: Upgrading, row: InventoryRow, context: RowContext): RowVerdict {
-  const { startedAt, polledAt, taskId, ending } = upgrade.progress;
-  if (ending !== null) return 'none';
-  if (taskId === null) return judgeRow(upgrade, row, context);
-  const { at, periodMs } = context;
+  const { taskId, ending } = upgrade.progress;
+  if (ending === null && taskId === null) return judgeRow(upgrade, row, context);
+  return isTaskPollDue(upgrade, context) ? 'changeHinted' : 'none';
+}
+
+/** One that goes on for long is polled less and less often. */
+function isTaskPollDue({ progress }: Upgrading, { at, periodMs }: UnlistedContext): boolean {
+  const { startedAt, polledAt, taskId, ending } = progress;
+  if (taskId === null || ending !== null) return false;
   const spacingMs = (polledAt - startedAt) * pollShareOfAge;
-  return at - polledAt >= Math.max(periodMs * pollShareOfPeriod, spacingMs) ? 'changeHinted' : 'none';
+  return at - polledAt >= Math.max(periodMs * pollShareOfPeriod, spacingMs);
 }
 
 /** The service would start no other upgrade of it: its task goes on. Written down only where a poll would come soon. */

@@ -32,6 +32,7 @@ interface Watching {
   /** How many readings of the inventory fail before one works. */
   readonly failures?: number;
   readonly upgrades?: (id: number) => Upgrade | undefined;
+  readonly fleetSize?: number;
 }
 
 /** The watch over four collectors in two pages, all of which run and are due for a poll in ten seconds. */
@@ -42,14 +43,15 @@ async function aWatch({
   returned = [],
   failures = 0,
   upgrades = () => undefined,
+  fleetSize = 4,
 }: Watching = {}) {
   const readings: number[] = [];
   const listReadings: { readonly toBuild: string; readonly at: number }[] = [];
   const broughtForward: number[] = [];
   const rests: number[] = [];
-  const during = { page: async () => {} };
+  const during = { page: async () => {}, rest: () => {} };
   const house = await aHouse({
-    rollout: aRollout({ fleetSize: 4 }),
+    rollout: aRollout({ fleetSize }),
     upgrades: [1, 2, 3, 4].map((id) => {
       const upgrade = upgrades(id) ?? anUpgradingOne({ dueAt: t + 10 * seconds });
       return { ...upgrade, identity: { ...upgrade.identity, collectorId: id, order: id } };
@@ -92,12 +94,21 @@ async function aWatch({
     sleep: async (forMs: number) => {
       rests.push(forMs);
       clock.at += forMs;
+      during.rest();
     },
+  };
+  /** Stops the watch when it has rested so often. */
+  const stopAfter = (count: number) => {
+    const stop = new AbortController();
+    during.rest = () => {
+      if (rests.length >= count) stop.abort();
+    };
+    return stop.signal;
   };
   /** Leads for so many readings. */
   const run = (count: number, signal = new AbortController().signal) =>
     watch(own, () => readings.length < count, signal);
-  return { ...house, readings, listReadings, broughtForward, rests, during, run };
+  return { ...house, readings, listReadings, broughtForward, rests, during, run, stopAfter };
 }
 
 describe('watching by pages of the inventory', () => {
@@ -143,14 +154,25 @@ describe('watching by pages of the inventory', () => {
   it('polls the tasks of those that the service would upgrade again: they failed, or restart', async () => {
     const { run, upgrade, listReadings, broughtForward } = await aWatch({
       offers: () => [2, 99],
-      upgrades: () => anUpgradingOne({ dueAt: t + 90 * seconds }),
+      upgrades: () => anUpgradingOne({ dueAt: t + 5 * minutes }),
     });
     await run(2);
     expect(listReadings[0]?.toBuild).toBe(targetBuild);
     expect(listReadings[0]?.at).toBeGreaterThan(t);
     expect(broughtForward).toEqual([2]);
     expect((await upgrade(2)).progress).toMatchObject({ state: 'upgrading', dueAt: listReadings[0]?.at });
-    expect((await upgrade(1)).progress).toMatchObject({ dueAt: t + 90 * seconds });
+    expect((await upgrade(1)).progress).toMatchObject({ dueAt: t + 5 * minutes });
+  });
+
+  it('polls running tasks one by one, and reads no list, where fewer run than a list has pages', async () => {
+    const { readings, listReadings, broughtForward, stopAfter, run, register } = await aWatch({
+      fleetSize: 5_000,
+      upgrades: (id) => anUpgradingOne({ dueAt: t + 90 * seconds, polledAt: id === 1 ? t : startedAt }),
+    });
+    await register.firstSeen([oldBuild, targetBuild, '19.400-1'], t);
+    await run(1, stopAfter(1));
+    expect(broughtForward).toEqual([2, 3, 4]);
+    expect([readings, listReadings]).toEqual([[], []]);
   });
 
   it('reads nothing while nothing is watched, and ends at once', async () => {
@@ -210,9 +232,9 @@ describe('watching by the control list', () => {
 
   it('reads the list of the target where the service lists nobody who would go back', async () => {
     const { run, listReadings, readings } = await aControlWatch({ listed: () => [] });
-    await run(2);
+    await run(3);
     expect(listReadings.map(({ toBuild }) => toBuild)).toEqual([controlBuild, targetBuild, targetBuild]);
-    expect(readings).toHaveLength(2);
+    expect(readings).toHaveLength(3);
   });
 
   it('polls by the clock what came from the control build, since one that fails would not be listed', async () => {
@@ -220,6 +242,6 @@ describe('watching by the control list', () => {
     await register.firstSeen([oldBuild, targetBuild], t);
     await run(2);
     expect(dueAtOf(await upgrade(1))).toBeGreaterThan(t + 30 * seconds);
-    expect(dueAtOf(await upgrade(1))).toBeLessThan(t + 60 * seconds);
+    expect(dueAtOf(await upgrade(1))).toBeLessThan(t + 2 * minutes);
   });
 });

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { isWatched, judgeOffer, judgeRow, judgeUnlisted } from '../../../../src/rollout/upgrade/evolve.ts';
+import {
+  isTaskPollDue,
+  isWatched,
+  judgeOffer,
+  judgeRow,
+  judgeUnlisted,
+} from '../../../../src/rollout/upgrade/evolve.ts';
 import { nextRareTaskPollAt, nextTaskPollAt } from '../../../../src/rollout/upgrade/poll-schedule.ts';
 import type { RowVerdict } from '../../../../src/rollout/upgrade/state-rules.ts';
 import {
@@ -122,6 +128,15 @@ describe('an upgrade whose collector the service would upgrade again', () => {
     ['it has not started', anUpgrade({ state: 'pending' })],
   ])('is left alone when %s', (_why, upgrade) => {
     expect(offered(upgrade)).toBe('none');
+  });
+
+  it('is polled as often where no list is read, while its task runs', () => {
+    const isDue = (upgrade: Upgrade) => isTaskPollDue(upgrade, { at, periodMs: 20 * seconds });
+    expect(isDue(anUpgradingOne({ polledAt: at - 18 * seconds, dueAt: at + 1 }))).toBe(true);
+    expect(isDue(anUpgradingOne({ polledAt: at - 17 * seconds, dueAt: at + 1 }))).toBe(false);
+    expect(isDue(anUpgradingOne({ dueAt: at }))).toBe(false);
+    expect(isDue(anUpgradingOne({ dueAt: at + 1, taskId: null }))).toBe(false);
+    expect(isDue(aVerifyingOne({ dueAt: at + 1 }))).toBe(false);
   });
 
   it('is judged by the row in every other state', () => {

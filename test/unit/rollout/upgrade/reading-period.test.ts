@@ -63,7 +63,7 @@ describe('which lists are read, and how often', () => {
     expect([control(200), control(50), control(0)].flat()).toEqual([6, 12, 18]);
     // As many as each half minute: all began at once.
     expect(control(800)).toEqual([3]);
-    expect(seconds({ running: 5, ends: 1.25, isSlotAwaited: false })).toEqual([8.334]);
+    expect(seconds({ running: 3, ends: 0, isSlotAwaited: false })).toEqual([9]);
     expect(seconds({ running: 200, ends: 0, isSlotAwaited: false })).toEqual([30]);
     // The list of the target shows an end only while the collector restarts.
     expect(periods([aRolloutWith({ running: 200, ends: 0 })]).upgradable).toBe(6);
@@ -77,8 +77,9 @@ describe('which lists are read, and how often', () => {
   });
 
   it('reads it rarely while nobody waits for a slot, and often for the last upgrades of a wave', () => {
-    expect(periods([aRolloutWith({ running: 6, isSlotAwaited: false })]).upgradable).toBe(30);
-    expect(periods([aRolloutWith({ running: 5, isSlotAwaited: false })]).upgradable).toBe(8.3);
+    expect(periods([aRolloutWith({ running: 4, isSlotAwaited: false })]).upgradable).toBe(30);
+    expect(periods([aRolloutWith({ running: 3, isSlotAwaited: false })]).upgradable).toBe(3);
+    expect(periods([aRolloutWith({ running: 3 })]).upgradable).toBe(3);
   });
 
   it('reads the inventory half as often, and for collectors that return each 20 s', () => {
@@ -122,11 +123,19 @@ describe('which lists are read, and how often', () => {
     expect(read({ running: 450 }, targetBuild)[0]).toEqual(['upgradable', 4]);
   });
 
-  it('reads nothing where single polls cost less', () => {
-    expect(planReadings([aRolloutWith({ running: 9, fleetSize: 10_000 })], perSecond)).toEqual([]);
-    expect(planReadings([aRolloutWith({ running: 10, fleetSize: 10_000 })], perSecond)).not.toEqual([]);
+  it('polls each task where fewer run than a list has pages: as often, but for a quarter of the requests', () => {
+    const read = (of: Parameters<typeof aRolloutWith>[0]) =>
+      planReadings([aRolloutWith({ fleetSize: 10_000, ...of })], perSecond);
+    expect(read({ running: 5 })).toEqual([{ of: 'tasks', periodMs: 8_334 }]);
+    expect(read({ running: 8 })).toEqual([{ of: 'tasks', periodMs: 8_334 }]);
+    expect(read({ running: 9, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 30_000 }]);
+    expect(read({ running: 1, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 3_000 }]);
+    expect(read({ running: 10 })).toMatchObject([{ of: 'upgradable' }, { of: 'inventory' }]);
+    expect(read({ verifying: 9 })).toEqual([]);
+  });
+
+  it('reads nothing while nothing runs, or a service gives so few collectors a page that single polls cost less', () => {
     expect(planReadings([aRolloutWith()], perSecond)).toEqual([]);
-    // Of a service that gives few collectors a page.
     expect(planReadings([aRolloutWith({ running: 40 })], { ...perSecond, pagesRead: 53 })).toEqual([]);
   });
 
