@@ -196,7 +196,7 @@ const plants = {
   /** See `makeDaemonModel`, as for the others without a change here. */
   // As if the inventory said who is in no upgrade.
   anyRowOffers: {
-    firstSeed: 839,
+    firstSeed: 156,
     fleet: (fleet) => ({
       ...fleet,
       readUpgradable: async (_build, onPage, signal) => {

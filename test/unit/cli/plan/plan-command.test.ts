@@ -152,7 +152,7 @@ describe('a plan for a person', () => {
   it('shows how long it takes, how many requests it needs, and when it ends', () => {
     const line = linesOf({ policy: { waves: twoWaves } }).find((each) => each.startsWith('takes about '));
     expect(line).toMatch(
-      /^takes about (\S+) \(±\S+\) and 785 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/,
+      /^takes about (\S+) \(±\S+\) and 853 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/,
     );
     const endOf = (policy: Partial<Policy>) => planned({ policy }).figures.estimate.endsAt;
     // A canary of one and its soak, then 99 by ten at a time.
@@ -205,7 +205,7 @@ describe('a plan for programs', () => {
         { name: 'rest', size: 1, maxFailures: '2%' },
       ],
       leftOut: [{ kind: 'atTarget', reason: 'runs the target build already', count: 1 }],
-      estimate: { requests: 110 },
+      estimate: { requests: 246 },
     });
     expect(JSON.stringify(planJson(policy, plan, figures, false))).not.toContain('collector-');
     expect(planJson(policy, plan, figures, true)).toMatchObject({
