@@ -112,7 +112,7 @@ async function nameRollback(
 ): Promise<{ readonly id: string; readonly original: Rollout } | undefined> {
   const { store, clock } = parts;
   const next = rollout.rollbackId ?? (await nextRolloutId(store, rollout.policy.name, clock.now()));
-  let id: string | null = next;
+  let id: string | null = null;
   let original = rollout;
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
     original = current.rollout;

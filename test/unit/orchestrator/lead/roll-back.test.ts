@@ -33,6 +33,11 @@ async function aRollingBackOne({ size = 20, listed = () => true, byId }: Rolling
     clock,
     now,
     begin: () => beginRollback(parts, aView({ rollout }), signal),
+    /** Redis loses the rollout while the inventory is read. */
+    beginWhileLost: () => {
+      const lost = { ...store, loadView: async () => undefined };
+      return beginRollback({ ...parts, store: lost }, aView({ rollout }), signal);
+    },
     planned: async () => store.listUpgrades('production-20260302-2', { offset: 0, limit: 1_000 }),
   };
 }
@@ -56,6 +61,12 @@ describe('the beginning of a rollback', () => {
       rollbackId: null,
       doubt: { why: { kind: 'empty' } },
     });
+  });
+
+  it('plans nothing for a rollout that Redis has lost meanwhile (P6)', async () => {
+    const { beginWhileLost, planned } = await aRollingBackOne({ size: 2 });
+    expect(await beginWhileLost()).toBe('done');
+    expect(await planned()).toEqual([]);
   });
 
   it('leaves those behind, with the reason, that the service does not know by their id either', async () => {
