@@ -103,7 +103,18 @@ export function startLoops(ground: Ground, engine: Engine, hooks: LoopsHooks) {
 type LoopsParts = ReturnType<typeof loopsParts>;
 
 function loopsParts(ground: Ground, { shared, ...engine }: Engine, hooks: LoopsHooks) {
-  const { config, clock, sink, redis, keyPrefix, followsSchedule, live, policies, broken } = ground;
+  const {
+    config,
+    clock,
+    sink,
+    redis,
+    keyPrefix,
+    followsSchedule,
+    live,
+    policies,
+    broken,
+    requestsPerSecond,
+  } = ground;
   const { outbox, readApiBudgetStatus } = ground.loopPorts;
   return {
     ...engine,
@@ -111,6 +122,7 @@ function loopsParts(ground: Ground, { shared, ...engine }: Engine, hooks: LoopsH
     ...hooks,
     redis,
     keyPrefix,
+    requestsPerSecond,
     followsSchedule,
     schedules: live.schedules(),
     outbox,

@@ -8,7 +8,9 @@ import { type WatchParts, watch } from '../watch/watch-fleet.ts';
 import { packHistory } from './pack-history.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 
-export interface LeadParts extends Omit<ReconcileParts, 'requestsPerSecond'>, WatchParts {
+export interface LeadParts extends ReconcileParts, WatchParts {
+  /** All daemons on the access key together. */
+  readonly requestsPerSecond: number;
   readonly lease: LeaderLease;
   /** Whether another living daemon should lead for a while; default: never. */
   readonly isWaitedFor?: () => Promise<boolean>;

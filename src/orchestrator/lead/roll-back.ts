@@ -104,7 +104,7 @@ async function endWithNobody(
   );
 }
 
-/** Stores the rollback's id, and returns the rollout of that moment; undefined: it is no longer rolling back. */
+/** Stores the rollback's id, and returns the rollout of that moment; undefined: it is no longer rolling back, or is lost. */
 async function nameRollback(
   parts: RollbackParts,
   rollout: Rollout,

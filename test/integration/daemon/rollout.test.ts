@@ -77,6 +77,18 @@ describe.concurrent('a whole rollout, from the first scan to the last verificati
     await untilState(daemon, rolloutId, 'succeeded');
   });
 
+  it('has no more creates waiting than the rate can start in a minute, however many slots it has', async (test) => {
+    const { daemon, rolloutId } = await aStartedNight(test, {
+      scenario: { fleet: { size: 200 } },
+      service: { requestsPerSecond: 1 },
+      rollout: { concurrency: 150, waves: [{ name: 'all', maxFailures: '100%' }] },
+    });
+    const queuedNow = async () => (await daemon.operations.rolloutStatus(rolloutId))?.counts.queued ?? 0;
+    await until('the first to have their turn', async () => (await queuedNow()) > 0);
+    // 48 of them could start in a minute; a leader that changes keeps 50.
+    expect(await queuedNow()).toBeLessThanOrEqual(50);
+  });
+
   it('is rolled back on request: each of its collectors runs its previous build (P15)', async (test) => {
     const { night, daemon, rolloutId, end } = await aStartedNight(test, {
       // What is no longer offered can't be gone back to.
