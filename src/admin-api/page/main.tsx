@@ -85,7 +85,13 @@ function ConnectionNote(): JSX.Element {
         {now.kind === 'signedOut' ? 'signed out' : null}
         {now.kind === 'away' ? (
           <>
-            {now.why} This is the state of <Time at={now.since} />, {span(Date.now() - now.since)} ago.
+            {now.why}
+            {heardAt.value === 0 ? null : (
+              <>
+                {' '}
+                This is the state of <Time at={now.since} />, {span(Date.now() - now.since)} ago.
+              </>
+            )}
           </>
         ) : null}
       </span>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, type Policies, type Rollout } from '../parts/call.ts';
-import { holds, policies, rollouts } from '../parts/live.ts';
+import { heardAt, holds, policies, rollouts } from '../parts/live.ts';
 import { byNeed, currentWave, etaWords, needWords } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
@@ -20,6 +20,7 @@ interface Row {
 
 /** One row for each policy, those that need a person first. */
 export function Overview(): JSX.Element {
+  if (heardAt.value === 0) return <h2 class="lead">The page has no answer of the daemon yet.</h2>;
   const rows = rowsOf(rollouts.value, policies.value);
   const needing = rows.filter(({ rollout }) => rollout?.headline.needsPerson).length;
   return (

@@ -351,6 +351,17 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.getByRole('link', { name: '9 succeeded' }).count()).toBe(1);
   });
 
+  it('does not say that nothing needs a person before it has an answer, as when Redis is away (P16)', async () => {
+    const { operations, url } = await serve(worldRollouts);
+    operations.breakWith(new Error('Redis is away'));
+    const page = ending(await browser.newPage());
+    await page.goto(url);
+    await page.locator('.connection.away').waitFor();
+    expect(await page.locator('main').textContent()).toContain('The page has no answer of the daemon yet.');
+    expect(await page.locator('main').textContent()).not.toContain('Nothing needs you');
+    expect(await page.locator('.connection').textContent()).not.toContain('This is the state of');
+  });
+
   it('polls where a proxy keeps the stream back', async () => {
     const { operations, url, status } = await openRollout();
     const page = ending(await browser.newPage());
