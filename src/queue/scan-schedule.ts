@@ -90,11 +90,11 @@ export function startScanSchedule(parts: ScanScheduleParts) {
   };
   use(parts.schedules);
   return {
-    /** Looks for work now, for every policy: done once at start. Never throws. */
+    /** Scans every policy now, as a daemon does when it starts. Never throws. */
     tickAll: async (at: Date): Promise<void> => {
       for (const each of schedules) await tick(each, 'start', at);
     },
-    /** From here on these are the schedules, and scans now for the policies that say something new. */
+    /** Takes these schedules from now on, and scans now for the policies that have changed. */
     follow: async (present: readonly ScanSchedule[], at: Date): Promise<void> => {
       const news = present.filter(({ policy, version }) => versionOf(policy) !== version);
       await stopTasks();

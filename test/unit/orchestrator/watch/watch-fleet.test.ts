@@ -14,7 +14,7 @@ import {
   startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
-import { aHouse, away } from '../../../support/house.ts';
+import { aHouse, away, over } from '../../../support/house.ts';
 import { aDeferredOne, aVerifyingOne } from '../../../support/upgrade-cases.ts';
 
 const seconds = 1_000;
@@ -235,6 +235,23 @@ describe('watching by the control list', () => {
     await run(3);
     expect(listReadings.map(({ toBuild }) => toBuild)).toEqual([controlBuild, targetBuild, targetBuild]);
     expect(readings).toHaveLength(3);
+  });
+
+  it('is not tried once so few run that their tasks are polled one by one', async () => {
+    const { run, stopAfter, during, upgrade, store, listReadings, readings } = await aControlWatch({
+      fleetSize: 2_500,
+    });
+    during.page = async () => {
+      for (const id of [1, 2]) {
+        const before = await upgrade(id);
+        const after = { ...before, progress: over('succeeded'), rev: before.rev + 1 };
+        if (before.progress.state === 'upgrading')
+          await store.saveUpgrade({ before, after, events: [] }, null);
+      }
+    };
+    await run(9, stopAfter(1));
+    expect(readings).toHaveLength(1);
+    expect(listReadings).toEqual([]);
   });
 
   it('polls by the clock what came from the control build, since one that fails would not be listed', async () => {
