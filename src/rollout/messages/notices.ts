@@ -58,7 +58,8 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
           title: 'more strata held',
           cause: `${label}: ${reason}. No message follows for further held strata of this rollout.`,
         };
-      const words = `${counted(waiting, 'collector')} of it wait until it is released.`;
+      const wait = waiting === 1 ? 'waits' : 'wait';
+      const words = `${counted(waiting, 'collector')} ${wait} until the stratum is released.`;
       return { title: `stratum ${label} held`, cause: `${reason}. ${words}` };
     }
     case 'finished': {
