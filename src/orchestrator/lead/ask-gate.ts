@@ -1,6 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 import { assess } from '../../rollout/decision/assess.ts';
-import { afterAnswer, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
+import { afterAnswer, type GateAnswer, isCounted } from '../../rollout/decision/assess-gate.ts';
 import {
   askDataFlow,
   type CurrentNames,
@@ -31,9 +31,9 @@ export async function askGate(
 ): Promise<'done' | 'again'> {
   const { rollout } = view;
   const gate = rollout.policy.waves[of.wave]?.gates[of.gate];
-  const askedAt = rollout.waves[of.wave]?.gates[of.gate]?.askedAt;
+  const known = rollout.waves[of.wave]?.gates[of.gate];
   const summary = summaryOf(view, of.wave);
-  if (gate === undefined || summary === undefined) return 'done';
+  if (gate === undefined || known === undefined || summary === undefined) return 'done';
   const answer =
     gate.kind === 'dataFlow'
       ? await measureDataFlow(parts, view, { gate, summary, wave: of.wave }, signal)
@@ -45,8 +45,7 @@ export async function askGate(
     const answers = wave?.gates[of.gate];
     if (current.rollout.state !== 'running' || wave?.state !== 'soaking' || answers === undefined)
       return undefined;
-    // Another daemon has asked meanwhile.
-    if (answers.askedAt !== askedAt) return undefined;
+    if (!isCounted(answers, gate, answer, { knownAskedAt: known.askedAt, at })) return undefined;
     return { kind: 'gateAnswered', at, ...of, answers: afterAnswer(answers, gate, answer, at) };
   });
   return 'done';

@@ -87,6 +87,23 @@ export function afterAnswer(
   };
 }
 
+/**
+ * Whether an answer still counts. The leader may ask twice, from an outdated view, or beside another leader. The answer that is
+ * stored second counts only when it is the later one, and only against the gate (P14).
+ * @param asked what was known when the question left, and when its answer came
+ */
+export function isCounted(
+  status: GateAnswers,
+  gate: GateRule,
+  answer: GateAnswer,
+  asked: { readonly knownAskedAt: EpochMs | null; readonly at: EpochMs },
+): boolean {
+  if (status.askedAt === asked.knownAskedAt) return true;
+  // A hold has ended meanwhile: the gate is asked afresh.
+  if (status.askedAt === null) return false;
+  return asked.at >= status.askedAt && hear(gate, answer).verdict !== 'met';
+}
+
 /** Drops every second sample when there are too many: the plot still reaches back to the beginning. */
 function withSample(samples: readonly GateSample[], sample: GateSample): readonly GateSample[] {
   const kept = samples.length < gateSamplesMax ? samples : samples.filter((_, index) => index % 2 === 0);

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { askGate } from '../../../../src/orchestrator/lead/ask-gate.ts';
 import type { GateProbe } from '../../../../src/orchestrator/ports/gate-probe.ts';
-import type { MessageCounts } from '../../../../src/rollout/decision/assess-gate.ts';
-import { aDataFlowGate, aStatus } from '../../../support/builders/gate-builders.ts';
+import {
+  assessGate,
+  type GateAnswer,
+  type MessageCounts,
+} from '../../../../src/rollout/decision/assess-gate.ts';
+import { aDataFlowGate, aStatus, aWebhookGate } from '../../../support/builders/gate-builders.ts';
 import {
   aCollector,
   anUpgrade,
@@ -95,5 +99,29 @@ describe('a collector whose messages are missing', () => {
   it('is not looked up while the wave delivers as it should', async () => {
     const { asked, answers } = await aMeasuredWave({ 'web-1': 100, 'web-2': 100, 'web-3': 1 }, undefined);
     expect([asked.length, answers?.verdict]).toEqual([1, 'met']);
+  });
+});
+
+describe('a gate that is asked twice from one view', () => {
+  it('does not pass while its later answer is an error (P14)', async () => {
+    const gate = aWebhookGate();
+    const rollout = aRollout({
+      policy: aPolicy({ waves: [aWaveRule({ gates: [gate] })] }),
+      waves: [aWave({ size: 1, state: 'soaking', soakEndsAt: startedAt, gates: [aStatus()] })],
+    });
+    const { parts, clock, now } = await aHouse({ rollout });
+    const given: GateAnswer[] = [
+      { kind: 'verdict', verdict: 'pass', detail: '' },
+      { kind: 'error', detail: 'connection refused' },
+    ];
+    const ask = async () => given.shift() ?? { kind: 'error' as const, detail: '' };
+    const view = aView({ rollout, waves: [aSummary({ succeeded: 1 })] });
+    const askOnce = () =>
+      askGate({ ...parts, gates: { ask } }, view, { wave: 0, gate: 0 }, new AbortController().signal);
+    await askOnce();
+    clock.at += 1;
+    await askOnce();
+    const answers = (await now()).waves[0]?.gates[0];
+    expect(answers === undefined ? undefined : assessGate(gate, answers, clock.at).verdict).toBe('waiting');
   });
 });

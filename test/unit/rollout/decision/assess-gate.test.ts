@@ -8,11 +8,17 @@ import {
   type GateAnswer,
   type GateAssessment,
   gateSamplesMax,
+  isCounted,
 } from '../../../../src/rollout/decision/assess-gate.ts';
 import { gateWords, writeGateValue } from '../../../../src/rollout/messages/gates.ts';
 import type { GateAnswers } from '../../../../src/rollout/model/gate-answers.ts';
 import type { Expectation, GateRule } from '../../../../src/rollout/model/policy.ts';
-import { aDataFlowGate, aPrometheusGate, aWebhookGate } from '../../../support/builders/gate-builders.ts';
+import {
+  aDataFlowGate,
+  aPrometheusGate,
+  aStatus,
+  aWebhookGate,
+} from '../../../support/builders/gate-builders.ts';
 
 const minute = 60_000;
 const start = Date.parse('2026-03-02T21:00:00Z');
@@ -160,6 +166,18 @@ describe('a gate', () => {
       words: 'prometheus 0.998 >= 0.99, but that is too old to count',
     });
     expect(stale.askAt).toBeLessThan(start + freshFor);
+  });
+
+  it('that was asked twice at once takes the answer that is stored second only against it (P14)', () => {
+    const stored = afterAnswers(hook, [says('pass')]);
+    const isSecondCounted = (answer: GateAnswer, at: number, status = stored) =>
+      isCounted(status, hook, answer, { knownAskedAt: start - minute, at });
+    expect(isSecondCounted(says('hold'), start + 1)).toBe(true);
+    expect(isSecondCounted(refused, start + 1)).toBe(true);
+    expect(isSecondCounted(says('pass'), start + 1)).toBe(false);
+    expect(isSecondCounted(says('hold'), start - 1)).toBe(false);
+    expect(isSecondCounted(says('hold'), start + 1, freshStatus())).toBe(false);
+    expect(isSecondCounted(says('pass'), start + 1, aStatus({ askedAt: start - minute }))).toBe(true);
   });
 
   it('believes another clock that is a little ahead, and asks again after one that is far ahead', () => {
