@@ -53,6 +53,7 @@ export function makeEngine(ground: Ground) {
     logSearch: service.access.logSearch,
   };
   const { followsSchedule } = ground;
+  const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const configRegister = makeRedisConfigRegister({
     commands,
     keyPrefix,
@@ -69,7 +70,7 @@ export function makeEngine(ground: Ground) {
     accounts: makeAccounts({ ...common, backgroundTasks, readMark }),
     configs: makeConfigs({ register: configRegister, sink, clock, followsSchedule }),
     random: Math.random,
-    answerWithinMs: config.service.requestTimeoutMs + answerMarginMs,
+    answerWithinMs,
     forecast: live.forecast,
     policies,
     memory: makeStoreMemory({
@@ -79,7 +80,7 @@ export function makeEngine(ground: Ground) {
       clock,
       policies,
     }),
-    trustedSince: redis.trustedSince,
+    trustedSince: () => redis.trustedSince(answerWithinMs),
   };
   const reports = makeReports(ground, shared);
   return {

@@ -1,4 +1,4 @@
-import type { Clock, EpochMs } from '../base/time.ts';
+import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
 import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import { makeRedisConnection } from '../redis/connection/connection.ts';
@@ -76,7 +76,10 @@ export function makeRedisConnections(
     faults: makeFaults(place, { sink, rights }),
     /** Notes that Redis is reachable and refuses something. @returns whether this error is such a refusal, which is then logged already */
     learnRefusal: (error: unknown): boolean => writes.learn(error) || rights.learn(error),
-    /** Since when all that was read came from the Redis that is there now; what was written before may be undone. */
+    /**
+     * From when on what is read of a collector counts. What was written before may be undone. After a reconnection that is
+     * later, because creates that Redis has lost may still arrive: in the future at first.
+     */
     trustedSince: reach.trustedSince,
     /** Where Redis is, in words without credentials. */
     place,
@@ -95,10 +98,13 @@ function followReach(place: string, { sink, clock }: { readonly sink: EventSink;
   // Kept by a clock that never jumps: noted by the other one, it would lie in the future once that clock is set back.
   // Then no observation would be trusted: polls without end, and no create.
   let rejoinedAt = performance.now();
+  let wasReached = false;
+  let isRejoined = false;
   let lost: { readonly reason: string; readonly since: EpochMs } | undefined;
   return {
     onReachable: (): void => {
       lost = undefined;
+      wasReached = true;
       sink.note({ event: 'redis.reachable', reason: place });
     },
     onUnreachable: (reason: string): void => {
@@ -107,9 +113,13 @@ function followReach(place: string, { sink, clock }: { readonly sink: EventSink;
     },
     onRejoined: (): void => {
       rejoinedAt = performance.now();
+      isRejoined = wasReached;
     },
     lost: () => lost,
-    trustedSince: (): EpochMs => Math.ceil(clock.now() - (performance.now() - rejoinedAt)),
+    trustedSince: (answerWithinMs: DurationMs): EpochMs => {
+      const arrivesMs = isRejoined ? answerWithinMs : 0;
+      return Math.ceil(clock.now() - (performance.now() - rejoinedAt) + arrivesMs);
+    },
   };
 }
 

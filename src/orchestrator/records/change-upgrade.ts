@@ -14,8 +14,8 @@ export interface ChangeUpgradeParts {
   /** From 0 to 1; spreads retries. */
   readonly random: () => number;
   /**
-   * Since when records come from the Redis that is there now: a replica that took over, or a file that was cut, may
-   * show an upgrade as it was before its create. Always, where left out.
+   * From when on observations count: a replica that took over, or a file that was cut, may show an upgrade as it was before its
+   * create. In the future while such a create may still arrive. Always, where left out.
    */
   readonly trustedSince?: () => EpochMs;
 }

@@ -75,6 +75,8 @@ function nextStep({ progress }: Queued, now: EpochMs, trustedSince: EpochMs): St
   if (refused?.isObserved) return { do: 'askBuilds' };
   if (refused !== undefined) return { do: 'pollCollector', why: 'refused', askUpgradable: false };
   if (startBy !== null && now > startBy) return { do: 'giveBack', reason: { kind: 'windowCloses' } };
+  // Until then a create that Redis has lost may still arrive, and no poll before shows it (P1).
+  if (now < trustedSince) return { do: 'wait', until: trustedSince };
   // What was seen in the future was seen by another clock, or by ours before it was set back: who knows when.
   const isFresh = Math.abs(now - freshAt) <= freshForMs;
   if (isFresh && freshAt >= trustedSince && heartbeatAfter === undefined) return { do: 'start' };

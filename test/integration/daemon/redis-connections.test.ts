@@ -23,7 +23,7 @@ async function connected() {
 describe('what is trusted of a Redis (P1)', () => {
   it('is what was seen since the connection to it was made, and what is seen now', async () => {
     const { connections, now } = await connected();
-    const agoMs = () => now() - connections.trustedSince();
+    const agoMs = () => now() - connections.trustedSince(0);
     await expect.poll(agoMs).toBeGreaterThan(200);
     const disconnectedAt = performance.now();
     connections.worker.client.disconnect(true);
@@ -32,9 +32,17 @@ describe('what is trusted of a Redis (P1)', () => {
     expect(agoMs()).toBeGreaterThanOrEqual(0);
   });
 
+  it('begins, after a reconnection, when creates from before have arrived', async () => {
+    const { connections } = await connected();
+    const arrivesMs = () => connections.trustedSince(hourMs) - connections.trustedSince(0);
+    expect(arrivesMs()).toBe(0);
+    connections.worker.client.disconnect(true);
+    await expect.poll(arrivesMs).toBe(hourMs);
+  });
+
   it('is still what is seen now, when the clock is set back', async () => {
     const { connections, now, move } = await connected();
     move(-hourMs);
-    expect(connections.trustedSince()).toBeLessThanOrEqual(now());
+    expect(connections.trustedSince(0)).toBeLessThanOrEqual(now());
   });
 });

@@ -143,8 +143,10 @@ export function makeDaemonModel(
   });
   const observations = makeObservations();
   const startedAt = scheduler.now();
-  const rejoinedAt = () =>
-    night.plant === 'storeTrustedBlindly' ? 0 : Math.max(startedAt, night.rejoinedAt());
+  const rejoinedAt = () => {
+    if (night.plant === 'storeTrustedBlindly') return 0;
+    return night.rejoinedAt() > startedAt ? night.rejoinedAt() + answerWithinMs : startedAt;
+  };
   const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
   const leadParts = {
     ...partsOf('lead'),

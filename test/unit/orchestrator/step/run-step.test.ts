@@ -152,7 +152,8 @@ describe('a record from before Redis was away', () => {
   it('is polled before its create, however fresh it says it is, for what was listed since then (P1)', async () => {
     const { polls, pollCollector } = unansweredPolls();
     const trustedSince = t + 100;
-    const { parts, run } = await aJob(queued, { pollCollector }, { trustedSince });
+    const { parts, clock, run } = await aJob(queued, { pollCollector }, { trustedSince });
+    clock.at = trustedSince;
     await run();
     // A list is an answer only when a create that Redis has forgotten had arrived by then, or never will.
     const listedSince = trustedSince + parts.answerWithinMs;
