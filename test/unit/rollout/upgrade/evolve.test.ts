@@ -337,7 +337,9 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
 
   it('is not polled while that create may still arrive: it would be shown without an upgrade', () => {
     expect(nextStep(aQueuedOne({ freshAt: t }), t, rejoinedAt)).toEqual({ do: 'wait', until: rejoinedAt });
-    expect(nextStep(aQueuedOne({ freshAt: t }), rejoinedAt, rejoinedAt)).toMatchObject({ askUpgradable: true });
+    expect(nextStep(aQueuedOne({ freshAt: t }), rejoinedAt, rejoinedAt)).toMatchObject({
+      askUpgradable: true,
+    });
   });
 
   it('that goes back to an older build may be left out of the list all the same, and is not held up by that', () => {
