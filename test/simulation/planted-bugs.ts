@@ -269,7 +269,7 @@ const plants = {
     isFoundByReloads: true,
     configs: (configs) => ({
       ...configs,
-      word: () => ({ generation: Number.MAX_SAFE_INTEGER, isTakenUp: true }),
+      versionOf: () => ({ generation: Number.MAX_SAFE_INTEGER, isReinstated: true }),
     }),
   },
   turnKept: {

@@ -1,27 +1,27 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import { configWords } from '../../rollout/messages/configs.ts';
-import type { ConfigWord } from '../../rollout/reload/follow-config.ts';
+import type { ConfigVersion } from '../../rollout/reload/follow-config.ts';
 import { type ConfigStatus, judgeConfig } from '../../rollout/reload/newest-config.ts';
 import type { ConfigRegister, LivingDaemons, NamedConfig } from '../ports/config-register.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 
-/** Whether this daemon has the newest config of each policy: only then may it scan and plan the policy (P5). */
+/** Tracks whether this daemon has the newest config of each policy. Only then may it scan and plan the policy (P5). */
 export interface Configs {
-  /** The status at this instant. */
+  /** Sends a beat and returns the current status of a policy. */
   check(policy: string): Promise<ConfigStatus>;
-  /** The status at the last check or beat; undefined where all agreed. */
+  /** The statuses at the last beat, without policies on which all daemons agree. */
   statuses(): ReadonlyMap<string, ConfigStatus>;
   /**
-   * The generation by which this daemon's config may set the limits of a running rollout, by the last check or beat.
-   * undefined where another daemon has a newer config, where this one scans only once beside others, or where that beat is
-   * too old: a suspended daemon must not undo later changes (P4, P7).
+   * The version of this daemon's config, if it may set the limits of a running rollout. Undefined if another daemon has a
+   * newer config, if this daemon scans only once beside others, or if the last beat is too old: a suspended daemon must
+   * not revert later changes (P4, P7).
    */
-  word(policy: string): ConfigWord | undefined;
-  /** The config was read again. From the next beat on, the policies that it changes are the newest. */
+  versionOf(policy: string): ConfigVersion | undefined;
+  /** Replaces the config after a reload. The changed policies are the newest from the next beat on. */
   replace(own: readonly NamedConfig[]): void;
-  /** The daemons that were alive at the last check or beat. */
+  /** The daemons that were alive at the last beat. */
   living(): Pick<LivingDaemons, 'account' | 'others'>;
-  /** Reports that this daemon is alive, and judges all its policies again. */
+  /** Reports that this daemon is alive, and compares all its policies again. */
   beat(): Promise<void>;
 }
 
@@ -33,24 +33,24 @@ export interface ConfigsParts {
   readonly followsSchedule?: boolean;
 }
 
-// Two beats and a half.
-const wordHoldsMs: DurationMs = 5_000;
+// Two and a half beats.
+const beatValidForMs: DurationMs = 5_000;
 
-/** Compares the config of this daemon with those of living daemons, and reports changes. */
+/** Compares the config of this daemon with those of the other running daemons, and reports changes. */
 export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts): Configs {
   let living: LivingDaemons = { own: [], account: '', beatAt: 0, others: [] };
   let statuses: ReadonlyMap<string, ConfigStatus> = new Map();
   let hashes: ReadonlyMap<string, string> = new Map();
   let askedAt: EpochMs = 0;
-  /** Since when this daemon has its config of a policy, by the clock of Redis. */
-  const saidSince = new Map<string, EpochMs>();
-  /** Policies with a newer config of another daemon since then. That config stays the newer one after the daemon has gone. */
-  const overtaken = new Set<string>();
-  const takeUp = (own: readonly NamedConfig[]): void => {
+  /** Since when this daemon has reported its config of a policy, by the clock of Redis. */
+  const reportedSince = new Map<string, EpochMs>();
+  /** Policies for which another daemon has had a newer config since then, even if that daemon has stopped by now. */
+  const superseded = new Set<string>();
+  const adopt = (own: readonly NamedConfig[]): void => {
     for (const { policy, hash } of own) {
       if (hashes.get(policy) === hash) continue;
-      saidSince.delete(policy);
-      overtaken.delete(policy);
+      reportedSince.delete(policy);
+      superseded.delete(policy);
     }
     hashes = new Map(own.map(({ policy, hash }) => [policy, hash]));
   };
@@ -59,22 +59,22 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     const beganAt = clock.now();
     const replacedBefore = replaced;
     const answer = await register.beat();
-    // The finding is about the previous config. The next beat compares the present one.
+    // This answer is about the previous config. The next beat compares the current one.
     if (replaced !== replacedBefore) return;
     living = answer;
     askedAt = beganAt;
     const { own, others, beatAt } = living;
-    takeUp(own);
+    adopt(own);
     const judged = own.map((config) => [config.policy, judgeConfig(config, others)] as const);
     const before = statuses;
     statuses = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));
     for (const config of own) {
-      // A killed daemon counts as alive for ten more seconds. It may be this one, started again with an older config: it beats
-      // no longer, while another daemon would. The clock may be that of another Redis, which is behind.
-      const since = Math.min(saidSince.get(config.policy) ?? beatAt, beatAt);
-      saidSince.set(config.policy, since);
-      const speaking = others.filter((other) => other.beatAt > since);
-      if (judgeConfig(config, speaking).kind === 'outdated') overtaken.add(config.policy);
+      // A killed daemon counts as alive for ten more seconds. It may be this daemon before a restart with an older config,
+      // so only daemons that have sent a beat since then count. After a fail-over the clock of Redis may be behind.
+      const since = Math.min(reportedSince.get(config.policy) ?? beatAt, beatAt);
+      reportedSince.set(config.policy, since);
+      const active = others.filter((other) => other.beatAt > since);
+      if (judgeConfig(config, active).kind === 'outdated') superseded.add(config.policy);
     }
     for (const [policy, status] of judged) {
       const was = before.get(policy)?.kind ?? 'agreed';
@@ -90,19 +90,19 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
       return statuses.get(policy) ?? agreed;
     },
     statuses: () => statuses,
-    word: (policy) => {
-      if (Math.abs(clock.now() - askedAt) > wordHoldsMs) return undefined;
+    versionOf: (policy) => {
+      if (Math.abs(clock.now() - askedAt) > beatValidForMs) return undefined;
       const { kind } = statuses.get(policy) ?? agreed;
       const own = living.own.find((config) => config.policy === policy);
-      // The config was read again since the last beat, and has not been compared yet.
+      // The config was reloaded since the last beat, and has not been compared yet.
       if (own === undefined || own.hash !== hashes.get(policy)) return undefined;
       if (kind === 'outdated' || (!followsSchedule && kind !== 'agreed')) return undefined;
-      return { generation: own.generation, isTakenUp: !overtaken.has(policy) };
+      return { generation: own.generation, isReinstated: !superseded.has(policy) };
     },
     replace: (own) => {
       replaced += 1;
       register.replace(own);
-      takeUp(own);
+      adopt(own);
     },
     living: () => living,
   };

@@ -1,12 +1,12 @@
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
+import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
 import type { FollowedConfig } from '../../rollout/reload/policy-difference.ts';
 import { type ChangeRolloutParts, stopRollout } from '../records/change-rollout.ts';
 import type { Configs } from './configs.ts';
 
 export interface FollowConfigsParts extends ChangeRolloutParts {
-  readonly configs: Pick<Configs, 'word' | 'beat'>;
+  readonly configs: Pick<Configs, 'versionOf' | 'beat'>;
   /** The policies of the present config: one list, which a reload changes in place. */
   readonly rollouts: readonly Policy[];
 }
@@ -47,20 +47,20 @@ export async function followRollout(
     // In another account, the policy of this name is a different one (P5).
     const account = await parts.accounts?.statusOf(before);
     if (account !== undefined && account.kind !== 'own') return undefined;
-    const present = withPresentBrakes(before, config);
+    const current = withCurrentLimits(before, config);
     // Checked again after the record was read: a daemon reports a newer config before it writes by it.
-    if (present.followed.length > 0) await parts.configs.beat();
-    if (parts.configs.word(policy) === undefined) return undefined;
+    if (current.followed.length > 0) await parts.configs.beat();
+    if (parts.configs.versionOf(policy) === undefined) return undefined;
     // Checked again at each reading of the record and with the present config, which may have changed meanwhile.
-    const judge = (rollout: Rollout) => {
-      const word = parts.configs.word(policy);
+    const factFor = (rollout: Rollout) => {
+      const version = parts.configs.versionOf(policy);
       const now = parts.rollouts.find(({ name }) => name === policy);
-      if (word === undefined || now === undefined) return undefined;
-      const isTakenUp = word.isTakenUp && rollout.config?.generation === before.config?.generation;
-      return followConfig(rollout, { config: now, word: { ...word, isTakenUp }, at: parts.clock.now() });
+      if (version === undefined || now === undefined) return undefined;
+      const isReinstated = version.isReinstated && rollout.config?.generation === before.config?.generation;
+      return followConfig(rollout, { config: now, version: { ...version, isReinstated }, at: parts.clock.now() });
     };
-    if (judge(before) === undefined) return { rollout: rolloutId, followed, waiting: present.waiting };
-    await stopRollout(parts, rolloutId, by, (view) => judge(view.rollout));
-    followed = present.followed;
+    if (factFor(before) === undefined) return { rollout: rolloutId, followed, waiting: current.waiting };
+    await stopRollout(parts, rolloutId, by, (view) => factFor(view.rollout));
+    followed = current.followed;
   }
 }

@@ -5,7 +5,7 @@ import { rollbackPlannedWords } from '../../rollout/messages/events.ts';
 import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
 import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
-import { type LeftBehind, leftBehind, notBrought } from '../../rollout/model/left-behind.ts';
+import { type LeftBehind, leftBehind, notRolledBack } from '../../rollout/model/left-behind.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { RolloutReason } from '../../rollout/model/rollout-reason.ts';
 import { endStates, isFailed, mayHaveBuild, type Upgrade } from '../../rollout/model/upgrade.ts';
@@ -260,8 +260,8 @@ async function leftBehindBy(
   );
   return [
     ...rollout.leftBehind,
-    ...notBrought({ kind: 'failed', rollback: rollout.id }, total(counted, isFailed), failed ?? []),
-    ...notBrought(
+    ...notRolledBack({ kind: 'failed', rollback: rollout.id }, total(counted, isFailed), failed ?? []),
+    ...notRolledBack(
       { kind: 'withdrawn', rollback: rollout.id },
       total(counted, (state) => state === 'withdrawn'),
       withdrawn ?? [],

@@ -4,7 +4,7 @@ import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
-import { makeFailureTest, summarizeFailed } from '../../rollout/status/failure-word.ts';
+import { makeFailureFilter, summarizeFailed } from '../../rollout/status/failure-filter.ts';
 import { isAsShown, shownOf } from '../../rollout/status/preview-rollback.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import { judgeVerb, type VerbJudgement, verbTraits } from '../../rollout/verbs/verbs.ts';
@@ -180,7 +180,7 @@ async function retryFailed(
   if (judgement.kind === 'refused') return judgement;
   let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
   const why = { kind: 'retryAsked', by, words: reason } as const;
-  const isMeant = failureClass === undefined ? () => true : makeFailureTest(failureClass);
+  const isMeant = failureClass === undefined ? () => true : makeFailureFilter(failureClass);
   const unmatched: Upgrade[] = [];
   for (const state of failedStates) {
     const failed = await listAllUpgrades(parts.store, rolloutId, { state });

@@ -1,7 +1,7 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd, type RolloutState } from '../../rollout/model/rollout.ts';
-import { followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
+import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
 import type { ShownConfigStatus } from '../../rollout/reload/newest-config.ts';
 import type { Configs } from '../configs/configs.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
@@ -45,7 +45,7 @@ export interface ListPoliciesParts extends FindOrphansParts {
   readonly clock: Clock;
   readonly forecast: ScanForecast;
   /** Default: all daemons agree. */
-  readonly configs?: Pick<Configs, 'statuses' | 'word'>;
+  readonly configs?: Pick<Configs, 'statuses' | 'versionOf'>;
   /** The policies of the config. */
   readonly rollouts?: readonly Policy[];
 }
@@ -96,12 +96,12 @@ async function findSuperseded({
 }: ListPoliciesParts): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const config of rollouts) {
-    const word = configs?.word(config.name);
-    if (word === undefined || word.isTakenUp) continue;
+    const version = configs?.versionOf(config.name);
+    if (version === undefined || version.isReinstated) continue;
     for (const id of await store.activeRolloutIds([config.name])) {
       const rollout = await store.loadRollout(id);
-      if (rollout === undefined || withPresentBrakes(rollout, config).followed.length === 0) continue;
-      if (followConfig(rollout, { config, word, at: clock.now() }) === undefined) found.add(config.name);
+      if (rollout === undefined || withCurrentLimits(rollout, config).followed.length === 0) continue;
+      if (followConfig(rollout, { config, version, at: clock.now() }) === undefined) found.add(config.name);
     }
   }
   return found;

@@ -1,7 +1,7 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import { configWords, reloadWords, removedPolicyWords } from '../../rollout/messages/configs.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import { withPresentBrakes } from '../../rollout/reload/follow-config.ts';
+import { withCurrentLimits } from '../../rollout/reload/follow-config.ts';
 import {
   compareConfigs,
   type FollowedConfig,
@@ -133,7 +133,7 @@ async function previewReload<Next extends NextConfig>(
       if (rollout === undefined || rollout.unreadable !== undefined) continue;
       const account = await parts.accounts?.statusOf(rollout);
       if (account !== undefined && account.kind !== 'own') continue;
-      const present = withPresentBrakes(rollout, policy);
+      const present = withCurrentLimits(rollout, policy);
       followed.push({ rollout: id, followed: present.followed, waiting: present.waiting });
     }
   }

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { awaitsDeferredAlone, deferredSeenMax } from '../../rollout/decision/wave-blockers.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { isIn, isOnBuild, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
-import { withPresentCaps } from '../../rollout/reload/follow-config.ts';
+import { withCurrentCaps } from '../../rollout/reload/follow-config.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
@@ -32,7 +32,7 @@ export async function loadRolloutView(
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
   const view = {
     ...stored,
-    groups: withPresentCaps(stored.groups, stored.rollout.policy),
+    groups: withCurrentCaps(stored.groups, stored.rollout.policy),
     buildHold: builds.find(({ build }) => isSameBuild(build, targetBuild)) ?? null,
     rollback: rollback ?? null,
     ...(accounts === undefined || stored.rollout.unreadable?.kind === 'newer'

@@ -8,7 +8,7 @@ import { isRolloutEnd, type Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { FrozenRollout } from '../../rollout/planning/freeze-plan.ts';
 import type { PlanOptions } from '../../rollout/planning/plan.ts';
-import { makeJoinerJudge, planJoiners } from '../../rollout/planning/plan-joiners.ts';
+import { makeJoinerRule, planJoiners } from '../../rollout/planning/plan-joiners.ts';
 import type { Configs } from '../configs/configs.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { UpgradeChange } from '../ports/rollout-store.ts';
@@ -20,7 +20,7 @@ import type { PlanMemory } from './read-plan.ts';
 export interface AddLateJoinersParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
   /** Default: this daemon has the newest config. */
-  readonly configs?: Pick<Configs, 'check' | 'word'>;
+  readonly configs?: Pick<Configs, 'check' | 'versionOf'>;
 }
 
 type FleetUnread = Extract<Unread, { of: 'fleet' }>['why'];
@@ -114,11 +114,11 @@ async function bringBack(
   },
 ): Promise<void> {
   const { rollout, fleet, known, options } = of;
-  const judge = makeJoinerJudge(rollout, policy, fleet, options);
+  const exclusionOf = makeJoinerRule(rollout, policy, fleet, options);
   const changes: UpgradeChange[] = [];
   const judging = eachInSteps(fleet.collectors, (collector) => {
     const upgrade = known.get(collector.id);
-    if (upgrade?.progress.state !== 'withdrawn' || judge(collector) !== undefined) return;
+    if (upgrade?.progress.state !== 'withdrawn' || exclusionOf(collector) !== undefined) return;
     const reason = { kind: 'rejoined', before: upgrade.progress.reason } as const;
     changes.push(changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason }));
   });

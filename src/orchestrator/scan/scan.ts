@@ -231,7 +231,7 @@ async function begin(
     createdAt: parts.clock.now(),
     fleet,
     accountMarks: await parts.accounts?.mark().then((mark) => [mark]),
-    generation: parts.configs?.word(policy.name)?.generation,
+    generation: parts.configs?.versionOf(policy.name)?.generation,
   });
   const frozen = await runInSlices(freezing, makeTurnBudget(parts.clock));
   const event = {

@@ -5,8 +5,8 @@ import { type CalendarRules, freezeAt, horizonMs, openStretches } from './open-s
 
 /**
  * The windows and freezes of a rollout: those of its policy, except for a rollback that an operator starts with `--now`. A
- * rollback by `onBreach` keeps them: without a person, nobody knows whether a restart at noon, or in a freeze, harms more
- * than the build (P7). An operator can always run `rollback --now`.
+ * rollback by `onBreach` keeps them, because only an operator can judge whether restarts outside the window harm more than
+ * the build (P7).
  */
 export function calendarOf({ policy, anyTime }: Pick<Rollout, 'policy' | 'anyTime'>): CalendarRules {
   const { windows, freezes, timeZone } = policy;
@@ -16,7 +16,7 @@ export function calendarOf({ policy, anyTime }: Pick<Rollout, 'policy' | 'anyTim
 /** The state of the calendar at an instant. */
 export interface Opening {
   readonly isOpen: boolean;
-  /** When the state changes next; null: not within 400 days. */
+  /** When the state changes next; null if not within 400 days. */
   readonly until: EpochMs | null;
   /** null while it is open. */
   readonly closedBy: ClosedBy | null;
@@ -28,7 +28,7 @@ export type ClosedBy = { readonly kind: 'window' } | { readonly kind: 'freeze'; 
 /**
  * Whether an upgrade of a collector in this zone may start at an instant, and how long that lasts (P7). Adjoining or
  * overlapping windows count as one. A freeze closes them.
- * @param collectorZone the collector's own zone; empty when it has none
+ * @param collectorZone the collector's own zone; empty if it has none
  */
 export function assessCalendar(rules: CalendarRules, collectorZone: string, at: EpochMs): Opening {
   const [next] = openStretches(rules, collectorZone, at);
@@ -46,12 +46,12 @@ export function needsCollectorZone(rules: CalendarRules): boolean {
   return [...rules.windows, ...rules.freezes].some(({ timeZone }) => timeZone === ofCollector);
 }
 
-/** Whether the plan of a rollout sorts its collectors by time zone: only then may windows by their zones come with a reload. */
+/** Whether a rollout's plan groups collectors by time zone. Only then can a reload add windows in `collector` time. */
 export function knowsZones({ policy, config }: Pick<Rollout, 'policy' | 'config'>): boolean {
   return config?.knowsZones === true || needsCollectorZone(policy);
 }
 
-/** When this much open time has passed since `from`; null: not within 400 days. For estimates. */
+/** When this much open time has passed since `from`; null if not within 400 days. */
 export function openTimeFrom(
   rules: CalendarRules,
   collectorZone: string,
@@ -68,7 +68,7 @@ export function openTimeFrom(
   return null;
 }
 
-/** The longest uninterrupted open time in the next 400 days, 0 when there is none; null: it has no end. */
+/** The longest uninterrupted open time in the next 400 days; 0 if there is none; null if it has no end. */
 export function longestOpening(rules: CalendarRules, collectorZone: string, at: EpochMs): DurationMs | null {
   let longestMs = 0;
   for (const { from, to } of openStretches(rules, collectorZone, at)) {

@@ -8,8 +8,8 @@ import {
 } from '../model/policy.ts';
 
 /**
- * When upgrades may start (P7): inside a window, outside all freezes. The policy's zone stands in for that of a collector that
- * names none, or an unknown one.
+ * When upgrades may start (P7): inside a window, outside all freezes. A collector without a known time zone uses the
+ * policy's.
  */
 export type CalendarRules = Pick<Policy, 'windows' | 'freezes' | 'timeZone'>;
 
@@ -22,7 +22,7 @@ export interface Stretch {
 // Windows recur every week, and no freeze lasts longer than a year. Anything further away counts as never.
 export const horizonMs: DurationMs = 400 * dayMs;
 
-/** The open stretches from `at` on, in order; no two adjoin. Lazy: a caller that needs the next change computes only that. */
+/** The open stretches from `at` on, in order, with adjoining ones merged. Lazy: computes only what the caller reads. */
 export function* openStretches(rules: CalendarRules, collectorZone: string, at: EpochMs): Generator<Stretch> {
   const freezes = rules.freezes
     .map((rule) => frozenStretch(rule, zoneOf(rules, rule, collectorZone)))
@@ -39,7 +39,7 @@ export function* openStretches(rules: CalendarRules, collectorZone: string, at: 
   }
 }
 
-/** The first freeze that holds at an instant. */
+/** The first freeze that applies at an instant. */
 export function freezeAt(rules: CalendarRules, collectorZone: string, at: EpochMs): FreezeRule | undefined {
   return rules.freezes.find((rule) => {
     const { from, to } = frozenStretch(rule, zoneOf(rules, rule, collectorZone));
@@ -50,8 +50,8 @@ export function freezeAt(rules: CalendarRules, collectorZone: string, at: EpochM
 const minuteMs = 60_000;
 
 /**
- * The windows from `at` to the horizon, in order, with adjoining or overlapping ones merged. Some have ended already, and one
- * inside a gap of its clock is empty.
+ * The windows from `at` to the horizon, in order, with adjoining or overlapping ones merged. Some may have ended already,
+ * and one inside a daylight-saving gap is empty.
  */
 function* windowStretches(rules: CalendarRules, collectorZone: string, at: EpochMs): Generator<Stretch> {
   const windows = rules.windows.map((rule) => ({ rule, zone: zoneOf(rules, rule, collectorZone) }));
@@ -68,7 +68,7 @@ function* windowStretches(rules: CalendarRules, collectorZone: string, at: Epoch
     for (const { rule, zone } of windows)
       if (rule.days.includes(weekday)) waiting.push(windowStretch(rule, zone, day));
     waiting = joined(waiting);
-    // No clock is a whole day ahead of UTC, so windows of later days begin after this instant, and cannot adjoin earlier ones.
+    // No time zone is a whole day ahead of UTC, so windows of later days begin after this and can't adjoin earlier ones.
     const settled = day * dayMs;
     yield* waiting.filter(({ to }) => to < settled);
     waiting = waiting.filter(({ to }) => to >= settled);
@@ -97,7 +97,7 @@ function windowStretch({ fromMinute, toMinute }: WindowRule, zone: TimeZone, day
 }
 
 function frozenStretch({ from, to }: FreezeRule, zone: TimeZone): Stretch {
-  // Read as if they were UTC, local times are what `instantOf` takes.
+  // `instantOf` takes local times as if they were UTC.
   return { from: zone.instantOf(Date.parse(`${from}Z`)), to: zone.instantOf(Date.parse(`${to}Z`)) };
 }
 

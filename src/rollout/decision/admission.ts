@@ -5,7 +5,7 @@ import type { Lane } from '../model/plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
 import type { Blocker, LaneBlocker } from './blocker.ts';
 
-/** A collector that gets a slot, and the last instant at which its create may leave (P7). */
+/** A collector that gets a slot, and the last instant at which its create may be sent (P7). */
 export interface Pick {
   readonly collectorId: number;
   readonly startBy: EpochMs | null;
@@ -54,7 +54,7 @@ export function admit(view: RolloutView, now: EpochMs): Admission {
   };
 }
 
-/** How many upgrades may start now; below 0 where a reload lowered `concurrency` (P2). */
+/** How many upgrades may start now; negative after a reload has lowered `concurrency` (P2). */
 export function freeSlots({ rollout, slotsTaken }: RolloutView): number {
   return rollout.policy.concurrency - slotsTaken;
 }
@@ -65,8 +65,8 @@ export function slotBlocker({ rollout }: RolloutView): Blocker {
 }
 
 /**
- * When the next window opens, where all candidates wait for one; null: not within a year. undefined: some may start, or none
- * waits for a window. A retry that is not due yet waits for the window too, unless the window opens first.
+ * When the next window opens, if all candidates wait for one; null if not within a year; undefined if some may start or
+ * none waits for a window. A retry that is not due yet waits for the window too, unless the window opens first.
  */
 export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | undefined {
   const calendar = calendarOf(view.rollout);
@@ -87,10 +87,10 @@ export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | u
 const windowWaits: ReadonlySet<LaneBlocker['kind']> = new Set(['window', 'freeze', 'windowTooShort']);
 
 /**
- * Makes the rule that says why collectors of a lane must wait, if they must. Evaluated in order: what an operator must repair
- * comes first. Thousands of lanes share a few time zones, for which the calendar is asked once.
+ * Makes the rule that decides whether collectors of a lane may start, and why not. Evaluated in order: what an operator
+ * must act on comes first. The calendar is evaluated once per time zone, because thousands of lanes share a few zones.
  */
-export function makeLaneJudge(view: RolloutView, now: EpochMs): (laneIndex: number) => LaneVerdict {
+export function makeLaneRule(view: RolloutView, now: EpochMs): (laneIndex: number) => LaneVerdict {
   const calendar = calendarOf(view.rollout);
   const held = new Map(view.rollout.heldStrata.map((each) => [each.stratum, each]));
   const openings = new Map<string, ZoneOpening>();
@@ -172,8 +172,8 @@ function roomIn(view: RolloutView, domain: number): number {
 type JudgedLane = { readonly queue: LaneQueue; readonly verdict: LaneVerdict };
 
 function judgeLanes(view: RolloutView, now: EpochMs): readonly JudgedLane[] {
-  const judge = makeLaneJudge(view, now);
-  return view.candidates.map((queue) => ({ queue, verdict: judge(queue.lane) }));
+  const verdictOf = makeLaneRule(view, now);
+  return view.candidates.map((queue) => ({ queue, verdict: verdictOf(queue.lane) }));
 }
 
 function pick(view: RolloutView, lanes: readonly JudgedLane[], free: number): readonly Pick[] {

@@ -3,9 +3,9 @@ import { isSameBuild } from '../../base/build-version.ts';
 import type { Rollout } from '../model/rollout.ts';
 
 /**
- * Whether a lost rollout had been stopped, in whole or in part, by an operator or by its failures. Redis lost the stop as
- * well, so a daemon must not start the policy again by itself (P4, P11). An abort or a rollback stops one build. Every other
- * stop waits for an operator.
+ * Whether a lost rollout had been stopped, completely or partly, by an operator or because of failures. Redis lost the stop
+ * as well, so a daemon must not start the policy again by itself (P4, P11). An abort or a rollback stops one build. Every
+ * other stop waits for an operator.
  */
 export function wasStopped(lost: Rollout, targetBuild: string): boolean {
   switch (lost.state) {

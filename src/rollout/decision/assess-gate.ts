@@ -32,14 +32,14 @@ export interface GateAssessment extends JudgedGate {
   readonly askAt: EpochMs;
 }
 
-/** An answer may get lost, or the probe's server may restart. After four errors in a row the wave's health is unknown (P14). */
+// An answer may get lost, or the probe's server may restart. After four errors in a row the wave's health is unknown (P14).
 const errorsMax = 4;
 
-/** A soak of days has more answers than a plot has points. */
+/** A plot has no more points than this, even for a soak of days. */
 export const gateSamplesMax = 60;
 
 /**
- * The state of a gate that was not asked yet, also after a hold: earlier answers are no evidence any more.
+ * The state of a gate that was not asked yet, or not since a hold: earlier answers are no longer evidence.
  * @param samples earlier answers, which are still shown
  */
 export function freshStatus(samples: readonly GateSample[] = []): GateAnswers {
@@ -66,22 +66,22 @@ export function afterAnswer(
   answer: GateAnswer,
   at: EpochMs,
 ): GateAnswers {
-  const heard = hear(gate, answer);
+  const reading = interpret(gate, answer);
   const wasWatched = status.askedAt !== null && isFresh(gate, status.askedAt, at);
   const watchedSince = wasWatched ? (status.watchedSince ?? at) : at;
-  const samples = withSample(status.samples, { at, verdict: heard.verdict, value: heard.value });
-  if (heard.verdict === 'error') {
+  const samples = withSample(status.samples, { at, verdict: reading.verdict, value: reading.value });
+  if (reading.verdict === 'error') {
     const errorsInRow = status.errorsInRow + 1;
     const isKept = status.verdict === 'error' || (wasWatched && errorsInRow < errorsMax);
     const count = isKept ? {} : ({ verdict: 'error', since: at } as const);
-    return { ...status, ...count, askedAt: at, watchedSince, detail: heard.detail, errorsInRow, samples };
+    return { ...status, ...count, askedAt: at, watchedSince, detail: reading.detail, errorsInRow, samples };
   }
-  const goesOn = wasWatched && status.verdict === heard.verdict;
+  const isSame = wasWatched && status.verdict === reading.verdict;
   return {
-    ...heard,
+    ...reading,
     askedAt: at,
     watchedSince,
-    since: goesOn ? status.since : at,
+    since: isSame ? status.since : at,
     errorsInRow: 0,
     samples,
   };
@@ -149,9 +149,9 @@ export function evaluateExpectation(expect: Expectation, value: number): boolean
   }
 }
 
-type Heard = Pick<GateSample, 'value' | 'verdict'> & Pick<GateAnswers, 'detail'>;
+type GateReading = Pick<GateSample, 'value' | 'verdict'> & Pick<GateAnswers, 'detail'>;
 
-function hear(gate: GateRule, answer: GateAnswer): Heard {
+function interpret(gate: GateRule, answer: GateAnswer): GateReading {
   const { detail } = answer;
   if (answer.kind === 'error') return { verdict: 'error', value: null, detail };
   if (answer.kind === 'verdict' && gate.kind === 'webhook') {
@@ -165,7 +165,7 @@ function hear(gate: GateRule, answer: GateAnswer): Heard {
   return { verdict: 'error', value: null, detail: `the answer does not fit the gate: ${detail}` };
 }
 
-/** The expectation of a gate's value; null where it answers with a verdict. */
+/** The expectation of a gate's value; null if it answers with a verdict. */
 export function expectationOf(gate: GateRule): Expectation | null {
   switch (gate.kind) {
     case 'prometheus':
@@ -185,7 +185,7 @@ export function isAskedAtTheEnd({ kind }: GateRule): boolean {
   return askedAtTheEnd[kind];
 }
 
-/** How long its answer has to last; 0 where one answer is enough. */
+/** How long its answer has to last; 0 if one answer is enough. */
 export function forMsOf(gate: GateRule): DurationMs {
   return 'forMs' in gate ? gate.forMs : 0;
 }
@@ -199,7 +199,7 @@ const askedAtTheEnd: Readonly<Record<GateRule['kind'], boolean>> = {
 
 type Judgement = Pick<GateAssessment, 'verdict' | 'finding'>;
 
-// Evaluated in order, the first match wins. Silence comes first, because an older answer proves nothing.
+// Evaluated in order, the first match wins. Silence comes first, because an older answer is no evidence.
 function judge(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
   const { verdict, detail, errorsInRow } = answers;
   const silence = { times: errorsInRow, detail };
@@ -230,7 +230,7 @@ function judgeCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgeme
   const forMs = forMsOf(gate);
   const figures = gate.kind === 'dataFlow' && errorsInRow === 0 ? { detail } : {};
   const answered = { kind: 'answered', isMet, value, expect, forMs, ...figures } as const;
-  // A missing instant proves nothing, so it counts as never.
+  // A missing instant counts as never.
   if (errorsInRow > 0 || askedAt === null || since === null) {
     const silence = { times: errorsInRow, detail };
     return { verdict: 'waiting', finding: { ...answered, silence, lastsMs: 0, isOld: false } };

@@ -8,8 +8,8 @@ import type { JudgedGate, StopCause, WaveFailures } from '../model/stop-cause.ts
 import type { StratumReason, UpgradeReason } from '../model/upgrade-reason.ts';
 
 /**
- * Why something does not start now: a kind with its figures, and when it may end by itself (null: unknown, or a person has to
- * end it). `messages/blockers.ts` makes the sentence. Waves are given by name.
+ * Why something does not start now: a kind with its figures, and when it may end by itself (null if unknown, or if a person
+ * has to end it). `messages/blockers.ts` makes the sentence. Waves are given by name.
  */
 export type Blocker = { readonly until: EpochMs | null } & (
   | RolloutBlocker

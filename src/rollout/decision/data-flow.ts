@@ -31,7 +31,7 @@ const asPlanned: CurrentNames = new Map();
 // A message becomes searchable only some seconds after the service received it.
 const indexedAfterMs: DurationMs = 60_000;
 
-// In a shorter time, silence proves little about a collector that rarely sends a line.
+// In a shorter time, silence is weak evidence for a collector that rarely sends a line.
 const rangeMin: DurationMs = 60_000;
 
 // A collector with fewer messages may be silent by chance. At random instants, ten become none once in 20,000 times.
@@ -65,8 +65,8 @@ export function askDataFlow(
 }
 
 /**
- * Compares the messages of a wave's collectors with the earlier ones. A collector that delivered before, and nothing now, is
- * a failure of the wave, like a dead one. Too few earlier messages prove nothing (P14).
+ * Compares the messages of a wave's collectors with the earlier ones. A collector that delivered before and nothing now is
+ * a failure of the wave, like a dead one. Too few earlier messages are no evidence (P14).
  */
 export function judgeDataFlow(
   upgrades: readonly Upgrade[],

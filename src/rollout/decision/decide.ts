@@ -27,7 +27,7 @@ export function decide(view: RolloutView, now: EpochMs): Decision {
   return decideAssessed(assess(view), now);
 }
 
-/** The same for an assessed view. */
+/** `decide` for a view that is assessed already. */
 export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
   const { rollout } = view;
   if (rollout.endedAt !== null) return { actions: [], blockers: [], wakeAt: null };
@@ -57,11 +57,11 @@ function decideByState(view: AssessedView, now: EpochMs): Decision {
       return decideRollingBack(view, deliver);
     case 'held':
       return rollout.heldFor === undefined
-        ? rests(view, deliver, now)
+        ? decideStopped(view, deliver, now)
         : decideHeldFor(view, rollout.heldFor, deliver, now);
     case 'awaitingApproval':
     case 'paused':
-      return rests(view, deliver, now);
+      return decideStopped(view, deliver, now);
     default:
       return assertNever(rollout.state);
   }
@@ -110,8 +110,8 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
 }
 
 /**
- * A hold for something that may come by itself. Then the rollout continues, unless another reason blocks it by now, which
- * replaces this hold.
+ * A hold whose condition may be met without an operator. The rollout continues then, unless another reason blocks it by
+ * now, which replaces this hold.
  */
 function decideHeldFor(
   view: AssessedView,
@@ -119,12 +119,13 @@ function decideHeldFor(
   deliver: readonly Action[],
   now: EpochMs,
 ): Decision {
-  if (view.rollout.doubt !== undefined) return rests(view, deliver, now);
+  if (view.rollout.doubt !== undefined) return decideStopped(view, deliver, now);
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
   const evidence = view.assessed[heldFor.wave]?.assessment.evidence ?? 'none';
-  if (alarm !== undefined || view.groupsUnreadable || evidence === 'none') return rests(view, deliver, now);
+  if (alarm !== undefined || view.groupsUnreadable || evidence === 'none')
+    return decideStopped(view, deliver, now);
   const name = view.rollout.waves[heldFor.wave]?.name ?? '';
   return stop(
     { do: 'endHold', reason: { kind: 'evidence', wave: name, isShown: evidence === 'shown' } },
@@ -136,8 +137,8 @@ function holdForBuild({ build, reason }: BuildHold): Action {
   return { do: 'hold', cause: { kind: 'buildHeld', build, reason } };
 }
 
-/** Stopped by a person or a hold. The finding about the inventory is kept up to date, because status shows it (P16). */
-function rests(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
+/** Stopped by a person or a hold. The inventory is still checked, because status shows the result (P16). */
+function decideStopped(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
   const { doubt } = view.rollout;
   const lower: Action[] = hasExcessAcknowledged(view) ? [{ do: 'lowerAcknowledged' }] : [];
   const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
@@ -149,7 +150,7 @@ function rests(view: AssessedView, deliver: readonly Action[], now: EpochMs): De
   };
 }
 
-/** The real fleet is unknown: nothing starts and no wave advances until it is known, or a person decides (P14). */
+/** The inventory is implausible: nothing starts and no wave advances until it is plausible, or a person decides (P14). */
 function decideImplausible(
   view: AssessedView,
   doubt: ImplausibleInventory,
@@ -181,7 +182,7 @@ function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
   return { actions, blockers, wakeAt: null };
 }
 
-/** First all upgrades end, then a rollout of its own takes the upgraded collectors back, then this rollout ends. */
+/** First all upgrades end, then a separate rollout rolls the collectors back, then this rollout ends. */
 function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Decision {
   const { rollout, rollback } = view;
   const { waiting, open } = countOpen(view);

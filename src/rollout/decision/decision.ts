@@ -8,7 +8,7 @@ import type { Pick } from './admission.ts';
 import type { Blocker } from './blocker.ts';
 import type { OutlierStratum } from './outlier-strata.ts';
 
-/** What the reconciler has to do, as data. `orchestrator/lead/reconcile.ts` carries it out. */
+/** What the reconciler has to do, as data. `orchestrator/lead/reconcile.ts` executes it. */
 export type Action =
   | { readonly do: 'awaitApproval'; readonly wave: number }
   | { readonly do: 'openWave'; readonly wave: number }
@@ -19,7 +19,7 @@ export type Action =
   | { readonly do: 'passWave'; readonly wave: number }
   /** Hold: something is inconclusive, or needs an operator (P14). */
   | { readonly do: 'hold'; readonly cause: HoldCause; readonly heldFor?: HeldFor; readonly forDoubt?: true }
-  /** The condition for which the rollout was held is fulfilled: it runs again. */
+  /** The condition that ends the hold is met: the rollout continues. */
   | { readonly do: 'endHold'; readonly reason: RolloutReason }
   /** Too many failures, or a missed gate: the policy's `onBreach` follows. */
   | { readonly do: 'breach'; readonly cause: BreachCause; readonly holdsBuild: boolean }
@@ -34,7 +34,7 @@ export type Action =
   /** The inventory is implausible, and is read again until it is plausible. */
   | { readonly do: 'checkInventory' }
   | { readonly do: 'setBrake' }
-  /** The store's brake is set, but its reason has gone. */
+  /** The store's brake is set, but its reason no longer applies. */
   | { readonly do: 'liftBrake' }
   | { readonly do: 'admit'; readonly picks: readonly Pick[]; readonly slots: number }
   /** Their steps are overdue: ensure that a job exists for each. */
@@ -44,7 +44,7 @@ export type Action =
   /** Give up upgrades that may have run in another account. They have ended by now, and nobody can poll them. */
   | { readonly do: 'abandon'; readonly reason: UpgradeReason }
   | { readonly do: 'finish'; readonly state: 'succeeded' | 'finishedWithFailures' }
-  /** All upgrades have ended: a rollout of its own takes the upgraded collectors back. */
+  /** All upgrades have ended: a separate rollout rolls the upgraded collectors back. */
   | { readonly do: 'beginRollback' }
   /** The rollback has ended: its collectors are marked, and this rollout ends. */
   | { readonly do: 'endRollback'; readonly reason: RolloutReason }

@@ -11,8 +11,8 @@ import { freshStatus } from './assess-gate.ts';
 import type { RolloutFact } from './rollout-facts.ts';
 
 /**
- * Whether a fact may be stored. For a rollout with a corrupt record only the end may be stored: any other write would replace
- * a record that a person may still repair with a guess. Nothing is stored for a rollout that a newer upwave wrote.
+ * Whether a fact may be stored. For a rollout with a corrupt record, only its end may be stored: any other write would
+ * overwrite a record that a person may still repair. Nothing is stored for a rollout that a newer upwave wrote.
  */
 export function isStorable({ unreadable }: Rollout, { kind }: Pick<RolloutFact, 'kind'>): boolean {
   if (unreadable === undefined) return true;
@@ -79,7 +79,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'resumed':
       return resumeDoubt(resume(next, fact.reason, { ...fact.view, rollout }), fact.at);
     case 'holdEnded':
-      return { ...next, state: 'running', reason: fact.reason, waves: rollout.waves.map(soakAnew) };
+      return { ...next, state: 'running', reason: fact.reason, waves: rollout.waves.map(restartSoakChecks) };
     case 'acknowledgedLowered':
       return { ...next, ...lowerAcknowledged({ ...fact.view, rollout }) };
     case 'aborted':
@@ -90,7 +90,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     }
     case 'rollbackAsked':
       return {
-        ...withFairTime(next, fact.at),
+        ...restartDoubt(next, fact.at),
         state: 'rollingBack',
         reason: fact.reason,
         endedAt: null,
@@ -149,7 +149,7 @@ function resume(next: Rollout, reason: RolloutReason, view: RolloutView): Rollou
     reason,
     waves: waves.map((wave, index) =>
       // Including failures without a stratum: the operator has seen all of them.
-      soakAnew({ ...wave, acknowledgedWeight: view.waves[index]?.weight ?? 0 }),
+      restartSoakChecks({ ...wave, acknowledgedWeight: view.waves[index]?.weight ?? 0 }),
     ),
     acknowledgedStrata,
     endsWithoutHeld: view.rollout.endsWithoutHeld || isOnlyHeldLeft,
@@ -161,9 +161,7 @@ function movedAgain(held: HeldStratum): HeldStratum {
   return held.attributes === undefined ? held : { ...held, unmoved: true };
 }
 
-/**
- * The group is held now. A stratum that the daemon held for failures of this group continues without the group.
- */
+/** The group is held now. A stratum that the daemon held for failures of this group continues without the group. */
 function afterMove(
   { heldStrata }: Rollout,
   { label, view }: Extract<RolloutFact, { kind: 'groupMoved' }>,
@@ -183,16 +181,15 @@ export function isCleared({ stratum, attributes, reason }: HeldStratum, view: Ro
   return view.strata.every((each) => each.stratum !== stratum || each.failed === 0);
 }
 
-/** Observations and answers from before a hold are no evidence after it. */
-function soakAnew(wave: Wave): Wave {
+/** Observations and gate answers from before a hold are no evidence after it. */
+function restartSoakChecks(wave: Wave): Wave {
   if (wave.state !== 'soaking') return wave;
   return { ...wave, soakCheck: null, gates: wave.gates.map(({ samples }) => freshStatus(samples)) };
 }
 
 /**
- * An operator who resumes after the hold for the inventory has read its reason: the missing collectors were removed on
- * purpose. After a pause or another hold nobody has read that, so the rollout waits again. An empty inventory never counts as
- * the fleet.
+ * An operator who resumes after the hold for the inventory has read its reason and confirms that the missing collectors
+ * were removed on purpose. After a pause or another hold, the rollout waits again. An empty inventory is never accepted.
  */
 function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
   const { doubt } = next;
@@ -205,7 +202,7 @@ function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
 }
 
 /** Restarts the wait of a rollback for the inventory: time in a pause does not count for it. */
-function withFairTime(next: Rollout, at: EpochMs): Rollout {
+function restartDoubt(next: Rollout, at: EpochMs): Rollout {
   const { doubt } = next;
   if (doubt === undefined || doubt.isHeld === true || !isImplausibleTooLong(doubt, at)) return next;
   return { ...next, doubt: { ...doubt, since: at } };

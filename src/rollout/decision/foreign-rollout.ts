@@ -33,7 +33,7 @@ export function decideForeign(
   return { actions: [{ do: 'abandon', reason: { kind: 'unwatched' } }], blockers: [], wakeAt: null };
 }
 
-/** No create has left since the last change of an upgrade, and none runs longer than its deadline and its verification. */
+/** No create was sent after the last change of an upgrade, and none runs longer than its deadline and verification. */
 function allOverAt({ rollout, waves }: RolloutView): EpochMs {
   const lastChangeAt = Math.max(rollout.createdAt, ...waves.map((wave) => wave.lastChangeAt ?? 0));
   const { deadlineMs, verifyWithinMs } = rollout.policy.upgrade;

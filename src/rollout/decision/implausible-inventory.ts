@@ -10,12 +10,12 @@ import {
 import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
 import type { RolloutFact } from './rollout-facts.ts';
 
-// At first as often as usual rollouts read the inventory, later less often.
+// At first as often as running rollouts read the inventory, later less often.
 const recheckShare = 1 / 20;
 const recheckMaxMs: DurationMs = 5 * 60_000;
 const recheckShareOfAge = 0.1;
 
-/** Judges a reading of the inventory for a rollout. A reading that began before an implausible one proves nothing. */
+/** Judges a reading of the inventory for a rollout. A reading that began before an implausible one is no evidence. */
 export function assessReading(
   { inventory, doubt }: Pick<Rollout, 'inventory' | 'doubt'>,
   seen: InventoryCount,
@@ -24,9 +24,7 @@ export function assessReading(
   return assessInventory(seen, inventory, doubt?.since);
 }
 
-/**
- * What one complete reading of the inventory means for the rollout's record; undefined: nothing new.
- */
+/** The fact that follows from a complete reading of the inventory; undefined if nothing changes. */
 export function judgeInventoryReading(
   rollout: Rollout,
   seen: InventoryCount,

@@ -2,7 +2,7 @@ import { formatAttributes, type SharedAttribute } from '../model/attributes.ts';
 import { findStratum } from '../model/plan-groups.ts';
 import type { HeldStratum, RolloutView } from '../model/rollout.ts';
 
-// A larger share of the plan is not a bad group but a bad build.
+// If a larger share of the plan is affected, the build is the cause, not the group.
 const shareMax = 0.5;
 
 // With a smaller share of failures, most collectors of the group succeed, so a person decides.

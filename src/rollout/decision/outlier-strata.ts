@@ -20,9 +20,9 @@ const chanceWhenTripped = 0.05;
 
 // In a wave that tries each stratum, weaker evidence is enough once all other upgrades have succeeded: this many for each
 // stratum that failed.
-const wellPerOutlier = 4;
+const successesPerOutlier = 4;
 
-// A single failure always belongs to some stratum, and proves nothing, unless the wave was made to try each stratum.
+// A single failure always belongs to some stratum, and is no evidence, unless the wave was made to try each stratum.
 const failuresWhenTripped = 2;
 
 // While nothing is about to stop, a stratum is held only when chance hardly explains its failures, and never for one
@@ -30,7 +30,7 @@ const failuresWhenTripped = 2;
 const chanceAtAnyTime = 0.001;
 const failuresAtAnyTime = 2;
 
-// A larger share of the plan's collectors, or of the tried strata, is not a bad stratum but a bad build.
+// If a larger share of collectors or of the tried strata is affected, the build is the cause.
 const membersShareMax = 0.5;
 const strataShareMax = 0.2;
 
@@ -42,7 +42,7 @@ export function findOutliers(view: RolloutView): readonly OutlierStratum[] {
   for (const suspect of suspectsOf(tallies)) {
     if (suspect.failed < failuresAtAnyTime) continue;
     const outliers = [...found, suspect];
-    if (!standsOut(suspect, restOf(tallies, outliers), chanceMax)) continue;
+    if (!isOutlier(suspect, restOf(tallies, outliers), chanceMax)) continue;
     // Too many strata: the build is the cause, and the breaker acts.
     if (!areFew(view, tallies, outliers)) return [];
     found.push(suspect);
@@ -80,16 +80,16 @@ export function findOutlierCauses(
     if (!areFew(view, tallies, outliers)) return undefined;
     if (!trip.isWithinBoundsWithout(new Set(outliers.map(({ stratum }) => stratum)))) continue;
     const rest = restOf(tallies, outliers);
-    const isRestWell =
-      trip.triesEachStratum && didAllWell(rest, outliers.length) && outliers.every(failedMostly);
-    if (isRestWell || outliers.every((each) => standsOut(each, rest, chanceMax))) {
+    const isRestHealthy =
+      trip.triesEachStratum && hasAllSucceeded(rest, outliers.length) && outliers.every(failedMostly);
+    if (isRestHealthy || outliers.every((each) => isOutlier(each, rest, chanceMax))) {
       return outliers.map((each) => describe(view, each, rest));
     }
   }
   return undefined;
 }
 
-/** Whether strata could still explain it, if all running upgrades elsewhere succeed. */
+/** Whether a few strata could still explain the failures, if all running upgrades elsewhere succeed. */
 export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
   const suspects = new Set(view.strata.flatMap(({ failed, stratum }) => (failed > 0 ? [stratum] : [])));
   const hopeful = view.strata.map((each) => ({
@@ -101,7 +101,7 @@ export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
   return isRunning && findOutlierCauses(view, trip, hopeful) !== undefined;
 }
 
-/** Strata that are not held, added up over the waves. */
+/** Adds up the strata that are not held, over the waves. */
 function tallyStrata(view: RolloutView, strata: readonly StratumSummary[]): readonly StratumTally[] {
   if (!view.rollout.policy.isolateStrata || view.groups.strata.length < 2) return [];
   const held = heldStrataOf(view);
@@ -155,8 +155,8 @@ function failedMostly({ failed, tried }: StratumTally): boolean {
   return failed * 2 >= tried;
 }
 
-function didAllWell({ failed, tried, active }: Rest, outliers: number): boolean {
-  return failed === 0 && active === 0 && tried >= wellPerOutlier * outliers;
+function hasAllSucceeded({ failed, tried, active }: Rest, outliers: number): boolean {
+  return failed === 0 && active === 0 && tried >= successesPerOutlier * outliers;
 }
 
 /** Few enough to be exceptions, together with the strata that are held already. */
@@ -179,8 +179,8 @@ function areFew(
   );
 }
 
-function standsOut({ failed, tried }: StratumTally, rest: Rest, chanceMax: number): boolean {
-  // Half a failure more than observed: few upgrades without any failure prove little.
+function isOutlier({ failed, tried }: StratumTally, rest: Rest, chanceMax: number): boolean {
+  // Half a failure more than observed, because few upgrades without a failure are weak evidence.
   const share = (rest.failed + 0.5) / (rest.tried + 1);
   return chanceOfAtLeast(failed, tried, share) <= chanceMax;
 }

@@ -2,13 +2,13 @@ import type { DurationMs } from '../../base/time.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import type { Decision } from './decision.ts';
 
-// Enough for a change of leader, and for creates that wait for a heartbeat: the rate never stays unused.
+// Enough to use the whole rate during a change of leader, or while creates wait for a heartbeat.
 const aheadMs: DurationMs = 60_000;
 const queuedMin = 50;
 
 /**
- * Admits no more than the request rate can start in a minute. The policies of an account share the rate, and creates leave in
- * the order of admission: a policy with thousands of slots would put thousands of creates before those of other policies.
+ * Admits no more upgrades than the request rate can start in a minute. The policies of an account share the rate, and
+ * creates are sent in the order of admission. A policy with thousands of slots would delay the creates of all others.
  */
 export function limitQueued(decision: Decision, view: RolloutView, requestsPerSecond: number): Decision {
   const queued = view.waves.reduce((sum, { counts }) => sum + counts.queued, 0);

@@ -45,14 +45,14 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly heldFor?: HeldFor;
       readonly forDoubt?: true;
     }
-  /** The condition of the hold is fulfilled. This acknowledges nothing. */
+  /** The condition that ends the hold is met. This acknowledges nothing. */
   | { readonly kind: 'holdEnded'; readonly reason: RolloutReason }
   | { readonly kind: 'paused'; readonly reason: RolloutReason }
-  /** The failures of every wave at the time of the resume, which are acknowledged. */
+  /** `view`: its failures at the time of the resume are acknowledged. */
   | { readonly kind: 'resumed'; readonly reason: RolloutReason; readonly view: RolloutView }
   | { readonly kind: 'acknowledgedLowered'; readonly view: RolloutView }
   | { readonly kind: 'aborted'; readonly reason: RolloutReason }
-  /** A newer build is out, and the policy upgrades to it. */
+  /** A newer build is available, and the policy upgrades to it. */
   | { readonly kind: 'superseded'; readonly reason: RolloutReason }
   | { readonly kind: 'rollbackAsked'; readonly reason: RolloutReason; readonly anyTime?: true }
   /** The rollback no longer waits for windows and freezes. */

@@ -18,7 +18,7 @@ export type SoakVerdict =
 // `alive` stays true for up to 30 minutes after a death (field-facts.md, Upgrades). A host restarts in less than this.
 const deadAfterMs: DurationMs = 5 * 60_000;
 
-/** @param serviceAt the service's own clock at the answer; null where it has none that proves anything */
+/** Judges one observation of a soaking collector. @param serviceAt the service's clock in the answer; null if unknown */
 export function assessSoak(
   toBuild: string,
   seen: {

@@ -19,8 +19,8 @@ export function deferredBlocker(view: RolloutView, wave: AssessedWave): Blocker 
 }
 
 /**
- * The latest instant at which the last deferred collector of a wave is given up; null when the wave has none. Where not all
- * of them are known, the last one was deferred at the wave's last change or earlier.
+ * The latest instant at which the last deferred collector of a wave is given up; null if the wave has none. If not all of
+ * them are known, the last one was deferred at the wave's last change or earlier.
  */
 export function deferredUntil(view: RolloutView, wave: AssessedWave): EpochMs | null {
   const { counts, lastChangeAt } = wave.summary;
@@ -32,7 +32,7 @@ export function deferredUntil(view: RolloutView, wave: AssessedWave): EpochMs | 
   return lastChangeAt === null ? null : lastChangeAt + upToMs;
 }
 
-/** The latest instant at which the last deferred collector of the rollout is given up; null where it is unknown. */
+/** The latest instant at which the last deferred collector of the rollout is given up; null if unknown. */
 export function lastDeferredUntil(view: AssessedView): EpochMs | null {
   const ends = view.assessed.flatMap((wave) => deferredUntil(view, wave) ?? []);
   return ends.length === 0 ? null : Math.max(...ends);

@@ -84,8 +84,8 @@ function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs):
 }
 
 /**
- * Without a collector on the build a gate has no data, and no data is no pass (P14). The wave waits for deferred collectors,
- * which may still bring data, without a hold. A wave without any is held until evidence comes by itself.
+ * Without a collector on the build a gate has no data, and no data is no pass (P14). The wave waits for its deferred
+ * collectors without a hold. A wave without any is held until a collector runs the build.
  */
 function missingEvidence(view: AssessedView, current: AssessedWave): Progress | undefined {
   const { index, wave, assessment } = current;
@@ -99,7 +99,7 @@ interface SoakTimes {
   readonly now: EpochMs;
 }
 
-/** The soak is over when its time is up, and a later poll has shown every upgraded collector alive on the build. */
+/** The soak ends when its time is up and a later poll has shown every upgraded collector alive on the build. */
 function watchSoak({ index, wave, rule, assessment }: AssessedWave, { endsAt, now }: SoakTimes): Progress {
   const isPolled = rule.soakMs > 0 && assessment.soaking > 0;
   const check = wave.soakCheck;

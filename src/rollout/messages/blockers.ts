@@ -97,7 +97,7 @@ function inZone(timeZone: string): string {
   return timeZone === '' ? '' : ` in ${timeZone}`;
 }
 
-/** Why upgrades may not start now; empty while they may. */
+/** Why upgrades may not start now; empty if they may. */
 export function closedWords(closedBy: ClosedBy | null): string {
   if (closedBy === null) return '';
   if (closedBy.kind === 'window') return 'outside the window';

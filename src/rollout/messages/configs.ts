@@ -4,7 +4,7 @@ import type { ShownConfigStatus } from '../reload/newest-config.ts';
 import type { ReloadChanges } from '../reload/policy-difference.ts';
 import { stateWords } from './sentences.ts';
 
-/** How this daemon's config differs from those of the other daemons, and what to do; undefined where all agree. */
+/** How this daemon's config differs from those of the other daemons, and what to do; undefined if all agree. */
 export function configWords(policy: string, status: ShownConfigStatus): string | undefined {
   const have = status.others === 1 ? '1 daemon has' : `${status.others} daemons have`;
   switch (status.kind) {
@@ -29,14 +29,14 @@ export function differenceWords(differences: readonly PolicyDifference[]): strin
 /** `preview`: nothing has changed yet. */
 export type ReloadStage = 'preview' | 'done';
 
-/** One thing that a reload changes, or leaves as it is. */
+/** A line of the answer to a reload. */
 export interface ReloadLine {
-  /** The kind of the change in one word; empty where there is nothing to name. */
+  /** The kind of the change in one word; may be empty. */
   readonly what: string;
   readonly words: string;
 }
 
-/** What a reload changed, or would change: for each policy, for each running rollout, and for what waits. */
+/** What a reload changed, or would change, by policy and running rollout. */
 export function reloadLines(
   { policies, settings, needsRestart, rollouts, warnings }: ReloadChanges,
   stage: ReloadStage,
@@ -63,10 +63,10 @@ export function reloadLines(
   return lines.length === 0 ? [same] : lines;
 }
 
-// The audit keeps what fits in a line that a person reads; the answer to the reload has all of it.
+// The audit keeps one readable line. The answer to the reload has all changes.
 const wordsMax = 2_000;
 
-/** What a reload changed. */
+/** What a reload changed, for the audit. */
 export function reloadWords({
   policies,
   settings,

@@ -1,15 +1,15 @@
 import { type DurationMs, type EpochMs, isoSecond } from '../../base/time.ts';
 import { makeWords } from './sentences.ts';
 
-/** How a part of a daemon's work is, for `/readyz`. */
+/** The health of a part of the daemon, for `/readyz`. */
 export type Health =
   | { readonly kind: 'serviceUnasked' }
   | { readonly kind: 'serviceWell' }
-  /** `inRow`: answers without a good one in between. */
+  /** `inRow`: number of consecutive faults. */
   | { readonly kind: 'serviceFault'; readonly status: number | string; readonly inRow: number }
   /** The daemons of this access key agree that the service is down. */
   | { readonly kind: 'serviceSaidDown'; readonly why: string }
-  /** `ours`: what this daemon's last request found. `until`: null, one request tries for all daemons. */
+  /** `ours`: the result of this daemon's last request. `until`: null while one request tries for all daemons. */
   | {
       readonly kind: 'serviceAwaited';
       readonly ours: string;
@@ -19,7 +19,7 @@ export type Health =
   | {
       readonly kind: 'serviceDown';
       readonly since: EpochMs | null;
-      /** The next attempt; null: it is due. */
+      /** The next attempt; null if it is due. */
       readonly until: EpochMs | null;
       readonly cause: string;
     }
@@ -35,7 +35,7 @@ export type Health =
   | { readonly kind: 'reportsFail'; readonly since: EpochMs; readonly reason: string }
   | { readonly kind: 'redisWell' }
   | { readonly kind: 'redisUnwritable'; readonly place: string; readonly refusal: string }
-  /** `cause`: null where it is not known. */
+  /** `cause`: null if unknown. */
   | { readonly kind: 'redisAway'; readonly place: string; readonly cause: string | null }
   | { readonly kind: 'redisFault'; readonly place: string; readonly fault: string }
   | { readonly kind: 'configAgreed' }
@@ -80,11 +80,11 @@ export const healthWords = makeWords<Health>({
     `needs a person: ${foreign.map(({ rolloutId, reason }) => `${rolloutId} is left alone: ${reason}`).join('; ')}`,
 });
 
-/** Work that a process repeatedly starts too late. */
+/** Something that a process repeatedly does too late. */
 export type Lateness =
-  /** A create could not leave in this time after its intent. */
+  /** A create could not be sent within this time after its intent. */
   | { readonly kind: 'create'; readonly withinMs: DurationMs }
-  /** Places in the API budget. */
+  /** Uses granted places in the API budget. */
   | { readonly kind: 'places'; readonly lateMs: DurationMs };
 
 export const latenessWords = makeWords<Lateness>({

@@ -3,7 +3,7 @@ import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
 import { rolloutReasonWords } from './rollout-reasons.ts';
 import { stratumReasonWords } from './stratum-reasons.ts';
 
-/** What was known of a Redis that lost data. */
+/** What is known about a loss of Redis data. */
 export interface DataLoss {
   /** Rollouts that are gone. */
   readonly rollouts: readonly Rollout[];
@@ -32,7 +32,7 @@ export function needsStartWords(lost: Rollout): string {
   return `Redis lost its data, and ${stoppedWords(lost)}; only an operator starts it again: upwave start ${name}`;
 }
 
-/** An operator who starts it again has to know which strata to hold again. */
+/** Includes held strata, because the operator who starts the policy again has to hold them again. */
 function stoppedWords({ id, state, reason, waves, heldStrata }: Rollout): string {
   const wave = waves.find((each) => each.state === 'awaitingApproval');
   const words = rolloutReasonWords(reason);

@@ -48,7 +48,7 @@ export function gateChangeWords(gate: string, verdict: string, detail: string): 
 
 export const inventoryTrustedWords = 'the inventory is plausible again';
 
-// A usual record of a rollout fits as a whole.
+// A usual record of a rollout is not cut.
 const textKeptMax = 4_000;
 
 /** A record replaces an unreadable one, and the event keeps the old bytes. */
@@ -65,5 +65,5 @@ export function repairedWords(
   return `repaired by ${by}${why}; the record was: ${corrupt.slice(0, upgradeTextKeptMax)}`;
 }
 
-// A usual record of an upgrade fits as a whole.
+// A usual record of an upgrade is not cut.
 const upgradeTextKeptMax = 2_000;

@@ -20,7 +20,7 @@ export const leftOutWords: Readonly<Record<LeftOutKind, string>> = {
   leftFleet: 'left the fleet',
 };
 
-/** Collectors that are left out for one reason, as they are shown: the kind for programs, the reason for people. */
+/** The number of collectors left out for one reason: its kind for programs, its text for people. */
 export interface ShownLeftOut {
   readonly kind: LeftOutKind | 'text';
   readonly reason: string;
@@ -34,7 +34,7 @@ export function showLeftOut(counts: readonly LeftOutCount[]): readonly ShownLeft
   });
 }
 
-/** `not alive: 3 · excluded: 1`; empty where no collector is left out. */
+/** `not alive: 3 · excluded: 1`; empty if no collector is left out. */
 export function leftOutLine(shown: readonly ShownLeftOut[]): string {
   return shown.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
 }
@@ -66,7 +66,7 @@ export const noTargetWords = makeWords<NoTarget>({
   },
 });
 
-/** Collectors that a rollback does not take back, as they are shown. */
+/** Collectors that a rollback leaves on the new build, as shown to people. */
 export interface ShownLeftBehind {
   readonly kind: LeftBehindKind;
   readonly reason: string;
@@ -79,7 +79,7 @@ export function showLeftBehind({ why, count, some }: LeftBehind): ShownLeftBehin
   return { kind: why.kind, reason: leftBehindWords(why), count, names: some.map(collectorWords) };
 }
 
-/** Why collectors are not taken back. */
+/** Why collectors are not rolled back. */
 export const leftBehindWords = makeWords<LeftBehindReason, LeftBehindKind>({
   unknown: () => 'the service no longer knows them (404)',
   notListed: () => 'the inventory lacks them',

@@ -14,9 +14,9 @@ type PastRollout = Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
 export type UnplannedReason =
   /** `rule`: the rule that does not match, or excludes it; null: unknown. */
   | { readonly kind: 'notSelected' | 'excluded'; readonly rule?: SelectionRule | null }
-  /** The service is unavailable; `detail`: why, where that is known. */
+  /** The service is unavailable; `detail`: why, if known. */
   | { readonly kind: 'unknown'; readonly detail?: string }
-  /** `stopped`: the last rollout, where only an operator starts the next one. */
+  /** `stopped`: the last rollout, if it was stopped and only an operator starts the next one. */
   | {
       readonly kind: 'noTarget';
       readonly why: NoTarget;
@@ -62,7 +62,7 @@ function startWords(stopped: PastRollout, policy: string): string {
   return `${stoppedWords(stopped)}; start it with \`upwave start ${policy}\``;
 }
 
-/** A rule as the config has it: `select.exclude[1] {name: "db-primary-*"}`. */
+/** A rule as in the config: `select.exclude[1] {name: "db-primary-*"}`. */
 function ruleWords({ path, rule }: SelectionRule): string {
   return `${path} ${valueWords(rule)}`;
 }
@@ -75,7 +75,7 @@ function valueWords(value: unknown): string {
   return `{${entries.join(', ')}}`;
 }
 
-/** What an upgrade that was admitted, or has ended, does now. */
+/** What an admitted or ended upgrade is doing now. */
 export function progressWords(upgrade: Upgrade): string {
   const { progress } = upgrade;
   switch (progress.state) {
@@ -117,7 +117,7 @@ function releaseWords(collectorId: number): string {
   return `\`upwave release ${collectorId}\` makes it eligible again`;
 }
 
-/** A retry that waits for something else: what it waits for, and why it is a retry. */
+/** What a blocked retry waits for, and the failure that it retries. */
 export function waitingRetryWords(
   waitsFor: string,
   { isDue, upgrade }: { readonly isDue: boolean; readonly upgrade: Upgrade },

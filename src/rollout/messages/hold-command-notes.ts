@@ -3,9 +3,9 @@ import type { UnreadableRecord } from '../model/rollout.ts';
 import { unreadableWords } from './rollout-reasons.ts';
 import { makeWords } from './sentences.ts';
 
-/** What a person should know about a hold or a release that was done. */
+/** A note for the operator about a completed hold or release. */
 export type HoldNote =
-  /** The last scan, at this instant, did not find the build on offer. */
+  /** The service did not offer the build at the last scan, at this instant. */
   | { readonly kind: 'buildNotOffered'; readonly seenAt: EpochMs; readonly nearest: readonly string[] }
   /** The service has no installed collector with this id. */
   | { readonly kind: 'collectorUnknown' }
@@ -23,7 +23,7 @@ export const holdNoteWords = makeWords<HoldNote>({
   rolloutEnded: () => 'the rollout has ended; the next one plans its collectors',
 });
 
-/** The end of a sentence about a name that was not found; empty where nothing is near. */
+/** The end of a sentence about a name that was not found; empty without similar names. */
 export function didYouMean(nearest: readonly string[]): string {
   return nearest.length === 0 ? '' : `; did you mean ${nearest.map((name) => `"${name}"`).join(', ')}?`;
 }

@@ -3,10 +3,10 @@ import type { IncidentNews, Notice, NoticeFigures } from '../model/notice.ts';
 import { counted, starterWords, stateWords } from './sentences.ts';
 import { sharedAttributeWords } from './stop-causes.ts';
 
-/** A notification in words: its title, what has happened, and what to do. */
+/** The text of a notification. */
 export interface NoticeText {
   readonly title: string;
-  /** Why it happened; empty where the title says everything. */
+  /** Why it happened; empty if the title is sufficient. */
   readonly cause: string;
   readonly numbers: string;
   readonly causes: readonly string[];

@@ -18,21 +18,21 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
   asked: byWords,
   repaired: (reason) => `repaired ${byWords(reason)}`,
   awaitsApproval: () => 'waits for approval',
-  newerBuild: ({ build }) => `build ${build} is out, and the policy upgrades to it at once`,
+  newerBuild: ({ build }) => `build ${build} is available, and the policy upgrades to it at once`,
   evidence: ({ wave, isShown }) =>
     `wave ${wave} has ${isShown ? 'an upgraded collector now' : 'a collector to upgrade again'}`,
   allEnded: () => 'every collector of the plan has ended',
-  takesBack: ({ rollout }) => `takes ${rollout} back`,
+  takesBack: ({ rollout }) => `rolls back ${rollout}`,
   rollbackEnded: ({ rollback, state }) =>
     `by ${rollback}, which ${state === 'aborted' ? 'was ' : ''}${stateWords(state)}`,
-  nothingTakenBack: ({ left }) => `no collector could be taken back${notTakenBackWords(left)}`,
+  nothingTakenBack: ({ left }) => `no collector could be rolled back${notTakenBackWords(left)}`,
   recordCorrupt: () => unreadableWords({ kind: 'corrupt' }),
   recordNewer: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   endedUnread: ({ by }) => `${rolloutReasonWords(by)}; its record in Redis could not be read`,
   text: ({ text }) => text,
 });
 
-/** `; 3 stay: an operator holds them`; empty where all can be taken back. */
+/** `; 3 stay: an operator holds them`; empty if all can be rolled back. */
 export function notTakenBackWords(left: ReadonlyArray<Pick<LeftBehind, 'count' | 'why'>>): string {
   return left.map(({ count, why }) => `; ${count} stay: ${leftBehindWords(why)}`).join('');
 }

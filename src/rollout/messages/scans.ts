@@ -12,7 +12,7 @@ import { leftOutLine, nobodyPlannedWords, noTargetWords, showLeftOut } from './e
 import { makeWords } from './sentences.ts';
 import { implausibleWords } from './stop-causes.ts';
 
-/** What a scan came to. */
+/** The result of a scan. */
 export type ScanResult =
   | { readonly kind: 'started'; readonly rolloutId: string; readonly planned: number }
   | { readonly kind: 'busy'; readonly rolloutId: string; readonly unread?: Unread }
@@ -52,7 +52,7 @@ export type ScanFailure =
       readonly believedAfterMs: DurationMs;
     };
 
-/** What could not be read of a running rollout. */
+/** The part of a running rollout's check that failed. */
 export type Unread =
   | { readonly of: 'account'; readonly account: Exclude<AccountStatus, { kind: 'own' }> }
   | { readonly of: 'builds'; readonly why: ServiceFailure }

@@ -26,7 +26,7 @@ export function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
-/** Words as a sentence of their own. */
+/** Adds a capital letter and a full stop. */
 export function sentence(text: string): string {
   return `${capitalized(text)}${text === '' || /[.!?]$/.test(text) ? '' : '.'}`;
 }
@@ -40,7 +40,7 @@ export function stateWords(state: string): string {
   return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Who began a rollout, for a person: an occasion, an operator, or the rollout that a rollback takes back. */
+/** Who started a rollout, for a person: the schedule, the daemon's start, an operator, or a rollout that is rolled back. */
 export function starterWords(startedBy: string): string {
   return startedBy === 'start' ? 'daemon start' : startedBy;
 }

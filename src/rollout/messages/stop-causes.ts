@@ -5,7 +5,7 @@ import type { HoldCause, StopCause, WaveFailures } from '../model/stop-cause.ts'
 import { gateWords } from './gates.ts';
 import { counted, makeWords, type Sentences, stateWords } from './sentences.ts';
 
-/** Why a rollout stops by itself: the reason of its hold, abort or rollback, with what an operator can do. */
+/** Why the daemon stops a rollout: the reason of its hold, abort or rollback, with what an operator can do. */
 export const stopSentences: Sentences<StopCause> = {
   planUnreadable: () =>
     'the groups of its plan in Redis are unreadable: abort it; running upgrades are watched to their end',
@@ -39,8 +39,8 @@ function noEvidenceWords({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence
 
 /**
  * A wave's failures against its limit: `wave canary: failures 3 (1 lost x 3), allowed 2`, or `failures 3, allowed 2, not
- * counting 7 acknowledged`. Which of the acknowledged ones were lost is not known, so the weight is explained only where
- * there are none.
+ * counting 7 acknowledged`. The weight is explained only without acknowledged failures, because it is unknown which of
+ * those were lost.
  */
 export function waveFailuresWords(of: WaveFailures): string {
   const { wave, failures, failuresAllowed, acknowledged, lost, lostWeight } = of;
@@ -49,7 +49,7 @@ export function waveFailuresWords(of: WaveFailures): string {
   return `wave ${wave}: failures ${failures}${weight}, allowed ${failuresAllowed}${aside}`;
 }
 
-/** What is wrong with a reading of the inventory. */
+/** Why a reading of the inventory is implausible. */
 export const implausibleWords = makeWords<Implausible>({
   empty: ({ expected }) => `the inventory is not plausible: it is empty, ${expected} collectors are expected`,
   manyGone: ({ missing, members }) =>

@@ -9,7 +9,7 @@ export const stratumReasonWords = makeWords<StratumReason>({
   text: ({ text }) => text,
 });
 
-/** The same for a line that names the operator elsewhere: `an incident`. */
+/** Why a stratum is held, without the operator's name: `an incident`. */
 export function stratumWhyWords(reason: StratumReason): string {
   return reason.kind === 'asked' ? reason.words : stratumReasonWords(reason);
 }

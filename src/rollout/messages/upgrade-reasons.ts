@@ -6,7 +6,7 @@ import { makeWords, stateWords } from './sentences.ts';
 import { implausibleWords } from './stop-causes.ts';
 import { byWords, stratumReasonWords } from './stratum-reasons.ts';
 
-/** Why an upgrade is in its state; empty where there is nothing to say. */
+/** Why an upgrade is in its state; empty without a particular reason. */
 export function upgradeWords(upgrade: Upgrade): string {
   const reason = reasonOf(upgrade);
   return reason === undefined ? '' : upgradeReasonWords(reason);
@@ -58,19 +58,19 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   rolloutOver: ({ state }) =>
     state === 'rollingBack' ? 'the rollout is rolling back' : `the rollout was ${stateWords(state)}`,
   heldToTheEnd: ({ labels }) => `its stratum was held to the end: ${labels.join('; ')}`,
-  takenBack: ({ build, rollback }) => `taken back to ${build} by ${rollback}`,
+  takenBack: ({ build, rollback }) => `rolled back to ${build} by ${rollback}`,
   recordCorrupt: () => 'its record in Redis could not be read',
 
-  leftBuild: ({ build }) => `left the build while its wave soaked: it shows ${build || 'none'}`,
+  leftBuild: ({ build }) => `left the build during the soak: it shows ${build || 'none'}`,
   died: ({ silentMs }) =>
     silentMs === null
-      ? 'died while its wave soaked'
-      : `died while its wave soaked: silent for ${formatDuration(Math.round(silentMs / 1_000) * 1_000)}`,
+      ? 'died during the soak'
+      : `died during the soak: silent for ${formatDuration(Math.round(silentMs / 1_000) * 1_000)}`,
   wentSilent: ({ before, windowMs }) =>
-    `fell silent while its wave soaked: no message in ${formatDuration(windowMs)}, ${before} before the upgrade`,
-  vanished: () => 'vanished while its wave soaked: the service no longer knows the collector (404)',
+    `went silent during the soak: no message in ${formatDuration(windowMs)}, ${before} before the upgrade`,
+  vanished: () => 'vanished during the soak: the service no longer knows the collector (404)',
   departed: ({ because }) =>
-    `left the fleet while its wave soaked: ${because === 'ephemeral' ? 'it is ephemeral' : 'an operator holds it'}`,
+    `left the fleet during the soak: ${because === 'ephemeral' ? 'it is ephemeral' : 'an operator holds it'}`,
 
   collectorHeld: (reason) => `held ${byWords(reason)}`,
   retryAsked: (reason) => `asked for ${byWords(reason)}`,

@@ -1,6 +1,6 @@
 /**
- * What distinguishes an account of the service from others: the origin of the configured base URL, and a keyed hash of an access
- * id. The API has no "who am I", so another access id may be another key of the same account.
+ * Identifies an account of the service: the origin of the configured base URL, and a keyed hash of an access id. The API
+ * can't tell the account of a key, so a different access id may be another key of the same account.
  */
 export interface AccountMark {
   readonly origin: string;
@@ -8,17 +8,17 @@ export interface AccountMark {
   readonly accessIdHash: string;
 }
 
-/** How a rollout stands to the account of this daemon. Only `own` lets the daemon do anything for the rollout (P5). */
+/** Whether a rollout belongs to the account of this daemon. The daemon works only on `own` rollouts (P5). */
 export type AccountStatus =
   | { readonly kind: 'own' }
-  /** Not compared yet, or the service did not answer; `reason` is empty or says why. */
+  /** Not compared yet, or the service did not answer; `reason` may be empty. */
   | { readonly kind: 'unknown'; readonly reason: string }
-  /** The service shows other collectors than those of the plan. */
+  /** None of the compared collectors exists in this account. */
   | ({ readonly kind: 'another' } & SampleFigures)
-  /** Some are the same, or too few could be compared. */
+  /** Some collectors match, or too few could be compared. */
   | ({ readonly kind: 'unclear' } & SampleFigures);
 
-/** What came of comparing some collectors of the plan with what the service shows now. */
+/** The result of comparing some collectors of the plan with those of the service. */
 export interface SampleFigures {
   readonly compared: number;
   /** Shown by the service under the same id and name. */
@@ -27,25 +27,25 @@ export interface SampleFigures {
   readonly renamed: number;
 }
 
-/** A collector of the plan, and its name at the service now; undefined: the service has no collector with this id. */
+/** A collector of the plan, and its current name at the service; undefined if the service has no collector with this id. */
 export interface SampledCollector {
   readonly name: string;
   readonly nameShown: string | undefined;
 }
 
-/** Collectors that are compared, at most: each costs a request. */
+/** How many collectors are compared at most. Each costs a request. */
 export const sampleMax = 8;
 
-// Of a rollout that another access id began. Ids and names of two accounts may meet by chance, but not three times.
+// Needed if another access id began the rollout. Ids and names of two accounts may match by chance, but not three times.
 export const matchesMin = 3;
 
-// Collectors are deleted and renamed in every fleet, which shows nothing; more than one in four is no longer the same fleet.
+// Some collectors are deleted or renamed in every fleet. If more than one in four is, it is a different fleet.
 const matchesPerOther = 3;
 
-// One account has hundreds of keys at most, and few are used one after another while a rollout is still running.
+// Few access keys are used one after another during a rollout.
 const marksMax = 8;
 
-/** Whether one of the rollout's marks is this one; `untied`: the rollout has none, from an earlier version. */
+/** Whether a rollout has this mark; `untied` for a rollout of an earlier version, which has no marks. */
 export function compareMarks(
   marks: readonly AccountMark[] | undefined,
   own: AccountMark,
@@ -66,10 +66,10 @@ export function withMark(
 }
 
 /**
- * Judges by a sample of its collectors whether a rollout belongs to the account that was asked. Two accounts with the same
- * ids and names can't be distinguished.
- * @param tie `other`: another access id, or another address, began it. `untied`: an earlier version began it, and nothing
- *   blocks this account, so one match is enough
+ * Judges by a sample of collectors whether a rollout belongs to this account. Two accounts with the same ids and names
+ * can't be distinguished.
+ * @param tie `other`: another access id or address began the rollout. `untied`: an earlier version began it, and one match
+ *   is enough
  */
 export function judgeAccount(
   sample: readonly SampledCollector[],
@@ -85,7 +85,7 @@ export function judgeAccount(
   return { kind: sample.length > 0 && matched === 0 ? 'another' : 'unclear', ...figures };
 }
 
-/** True where nothing may be done for the rollout until a person has acted. */
+/** True if the daemon must not work on the rollout until a person has acted. */
 export function needsPerson(
   status: AccountStatus,
 ): status is Extract<AccountStatus, { kind: 'another' | 'unclear' }> {

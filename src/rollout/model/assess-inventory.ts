@@ -1,115 +1,115 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { FleetCollector } from './collector.ts';
 
-/** What the last good reading of the inventory showed. Later readings are judged by it. */
+/** The last plausible reading of the inventory, with which later readings are compared. */
 export interface InventoryBaseline {
   readonly at: EpochMs;
-  /** Installed collectors, without ephemeral ones: those come and go by themselves. */
+  /** Number of installed collectors, without ephemeral ones, which come and go by themselves. */
   readonly size: number;
-  /** Members of the rollout that were not on it, ephemeral ones aside: it is known that they are gone. */
+  /** Number of non-ephemeral members of the rollout that it lacked, and that are known to have left the fleet. */
   readonly missing: number;
-  /** When the reading began that ended the last doubt: one that began before it and arrives later proves nothing. */
+  /** When the first plausible reading after an implausible one began. A reading that began earlier is ignored. */
   readonly trustedAt?: EpochMs;
 }
 
-/** One whole reading of the inventory, held against the members of a rollout. */
+/** A complete reading of the inventory, compared with the members of a rollout. */
 export interface InventoryCount {
   /** When the reading began. */
   readonly readAt: EpochMs;
   /** Rows of any kind. */
   readonly rows: number;
   readonly size: number;
-  /** Members of the rollout, those aside that are ephemeral and not on it. */
+  /** Members of the rollout, without missing ephemeral ones. */
   readonly members: number;
   readonly missing: number;
-  /** Of the missing ones, those that have not been withdrawn. */
+  /** Missing members that have not been withdrawn. */
   readonly missingUnexplained: number;
-  /** Members that are ephemeral, not on it, and have not been withdrawn. */
+  /** Missing ephemeral members that have not been withdrawn. */
   readonly transient: number;
 }
 
-/** Why a reading is not believed, with its figures. */
+/** Why a reading is implausible, with its figures. */
 export type Implausible =
-  /** No row at all, where collectors are expected. */
+  /** No rows, although collectors are expected. */
   | { readonly kind: 'empty'; readonly expected: number }
-  /** More members than a few are missing at once. */
+  /** Too many members disappeared at once. */
   | { readonly kind: 'manyGone'; readonly missing: number; readonly members: number }
-  /** Much shorter than the last good one. */
+  /** Much shorter than the last plausible reading. */
   | { readonly kind: 'short'; readonly size: number; readonly before: number };
 
 export type InventoryVerdict =
   | { readonly kind: 'plausible' }
   | { readonly kind: 'implausible'; readonly why: Implausible };
 
-/** A reading that is not believed. */
+/** An implausible reading. */
 export interface ImplausibleReading {
   /** When the last such reading began. */
   readonly readAt: EpochMs;
   readonly why: Implausible;
-  /** What that reading showed: an operator may say that it is the fleet from now on. */
+  /** Figures of that reading. An operator may accept them as the new fleet. */
   readonly size: number;
   readonly missing: number;
 }
 
-/** Why nothing that the inventory says is believed for now, and since when. */
+/** Why the inventory is currently implausible, and since when. */
 export interface ImplausibleInventory extends ImplausibleReading {
   readonly since: EpochMs;
-  /** The rollout is held for it: its reason says what it means to resume. */
+  /** The rollout is held for it, and its reason tells what a resume means. */
   readonly isHeld?: true;
 }
 
-/** After so long a rollout that can't believe the inventory is held: a person has to look after it (P14). */
+/** How long a rollout waits for a plausible inventory before it is held for a person to decide (P14). */
 export const implausibleHoldAfterMs: DurationMs = 30 * 60_000;
 
-/** True once an operator has to say what is true. */
+/** True once the rollout has to be held, because an operator has to decide. */
 export function isImplausibleTooLong({ since }: ImplausibleInventory, now: EpochMs): boolean {
   return now - since >= implausibleHoldAfterMs;
 }
 
-// A person deletes a few collectors at once; a lost role, another tenant or a broken page takes many away.
+// A person deletes a few collectors at once. A lost role, another tenant or a broken page makes many disappear.
 const fewMin = 3;
 const fewShare = 0.02;
 
-// The rest of the account is not ours to know: other teams retire a rack now and then.
+// Other teams may retire a rack of the account's other collectors at any time.
 const muchShare = 0.1;
 
-// A baseline is replaced no sooner than this, so that readings which shrink little by little are no way around it.
+// A baseline is kept for at least this long, so that a gradually shrinking inventory is noticed.
 const baselineKeptMs: DurationMs = 15 * 60_000;
 
-// One that shows the same is written down this seldom. Its age shows for how long no reading was good.
+// An unchanged baseline is stored again at this interval. Its age shows how long no reading was plausible.
 const baselineRestatedMs: DurationMs = 60 * 60_000;
 
-// A plan that waits for approval, a rollout that is taken back later, or a nightly one, has no reading for hours or days.
-// Machines are retired meanwhile, and not at once: as many again for each of these, up to a tenth.
+// Some rollouts go without a reading for hours or days, such as a plan that waits for approval. Collectors are retired
+// meanwhile, so the limit grows by the same number for each of these periods, up to a tenth of the collectors.
 const fewAgainMs: DurationMs = 6 * 3_600_000;
 
-/** How many of so many collectors may be gone at once: at least one, and at most half of two or more. */
+/** How many of `count` collectors may disappear at once: at least one, and at most half of two or more. */
 export function fewOf(count: number): number {
   return Math.max(1, Math.min(Math.max(fewMin, Math.ceil(count * fewShare)), Math.floor(count / 2)));
 }
 
-/** How many of so many collectors may be gone when the last good reading is so old. */
+/** How many of `count` collectors may have disappeared since a plausible reading of this age. */
 function goneMax(count: number, ageMs: DurationMs): number {
   const few = fewOf(count);
   const times = 1 + Math.max(0, Math.floor(ageMs / fewAgainMs));
   return Math.max(few, Math.min(few * times, Math.floor(count * muchShare)));
 }
 
-/** True when a list is so much shorter than the last good one that it proves nothing (P14). */
+/** True if a list is so much shorter than the last plausible one that it is no evidence (P14). */
 export function isMuchShorter(size: number, before: number): boolean {
   return before - size > Math.max(fewOf(before), Math.ceil(before * muchShare));
 }
 
-/** Installed collectors that do not come and go by themselves. */
+/** Counts collectors without ephemeral ones. */
 export function countSteady(collectors: ReadonlyArray<Pick<FleetCollector, 'ephemeral'>>): number {
   return collectors.reduce((sum, { ephemeral }) => sum + (ephemeral ? 0 : 1), 0);
 }
 
 /**
- * Judges whether a reading of the inventory can be believed (P14). Evaluated in order; the first match wins: an empty
- * list is never believed, since nobody deletes a whole fleet while it is being upgraded.
- * @param baseline undefined for a rollout of an earlier version: what has been withdrawn is taken for gone
- * @param doubtedSince when readings began to be implausible: time alone makes no reading plausible
+ * Judges whether a reading of the inventory is plausible (P14). Evaluated in order; the first match wins. An empty list is
+ * never plausible, because nobody deletes a whole fleet during its upgrade.
+ * @param baseline undefined for a rollout of an earlier version: withdrawn collectors count as gone
+ * @param doubtedSince when readings became implausible: passing time must not make them plausible
  */
 export function assessInventory(
   seen: InventoryCount,
@@ -118,7 +118,7 @@ export function assessInventory(
 ): InventoryVerdict {
   const knownGone = baseline?.missing ?? seen.missing - seen.missingUnexplained;
   const expected = Math.max(0, seen.members - knownGone);
-  // Ephemeral ones go one by one, not all at once.
+  // Ephemeral collectors disappear one by one, not all at once.
   const listed = Math.max(expected + seen.transient, baseline?.size ?? 0);
   if (seen.rows === 0 && listed > 0) return implausible({ kind: 'empty', expected: listed });
   const missing = seen.missing - knownGone;
@@ -130,7 +130,7 @@ export function assessInventory(
   return { kind: 'plausible' };
 }
 
-/** The baseline after a good reading: tighter at once, looser only after a while. The same one where nothing changed. */
+/** The baseline after a plausible reading: stricter at once, less strict only after `baselineKeptMs`. */
 export function afterGoodReading(
   baseline: InventoryBaseline | undefined,
   { readAt: at, size, missing }: InventoryCount,

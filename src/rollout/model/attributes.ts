@@ -3,8 +3,8 @@ import { type FleetCollector, valueUnder } from './collector.ts';
 import type { CollectorKey } from './policy.ts';
 
 /**
- * What the collectors of a plan were like when it was frozen: the memory behind "what do the failures have in common".
- * One column for each attribute, so that 100,000 collectors stay small.
+ * The attributes of a plan's collectors when it was frozen, to find what failures have in common. Stored by column to save
+ * memory with 100,000 collectors.
  */
 export interface AttributeTable {
   /** Collectors, ascending. */
@@ -16,26 +16,26 @@ export interface AttributeColumn {
   /** `osName`, `hostPrefix`, `fields.rack`. */
   readonly key: string;
   readonly values: readonly string[];
-  /** For each of `ids`, its value's place in `values`; -1 where it has none. */
+  /** For each of `ids`, the index of its value in `values`; -1 without a value. */
   readonly cells: readonly number[];
 }
 
-/** A value may end in `*`: then it is the beginning of a value. */
+/** A value that ends in `*` matches all values with this prefix. */
 export interface Attribute {
   readonly key: string;
   readonly value: string;
 }
 
-// A longer text tells one collector from another, and says nothing that many share.
+// Longer texts are usually unique to one collector.
 const valueLengthMax = 64;
 
-// A service may give each collector hundreds of fields: the most frequent ones are kept.
+// Collectors may have hundreds of fields. The most frequent ones are kept.
 const fieldsMax = 24;
 
-// Of all values of a table: 4 MB before they are compressed, which 100,000 collectors with two unique texts each reach.
+// Total length of a table's values: 4 MB before compression, as with 100,000 collectors with two unique texts each.
 const textLengthMax = 4_000_000;
 
-/** What collectors may have in common beside their fields: a host name is one collector's own. */
+/** Keys that collectors may share, beside fields. A host name belongs to one collector. */
 export const sharedKeys = [
   'osName',
   'osArch',
@@ -50,15 +50,15 @@ const hostPrefixKey = 'hostPrefix';
 const fieldPrefix = 'fields.';
 const keysBesideFields: readonly string[] = [...sharedKeys, hostPrefixKey];
 
-/** What a collector has under a key; undefined where it has nothing: an empty text is not an attribute. */
+/** The value of a collector's attribute; undefined if it is empty. */
 function attributeOf(collector: FleetCollector, key: string): string | undefined {
-  // All others are keys of a policy, too.
+  // All other keys are also keys of policies.
   const value =
     key === hostPrefixKey ? hostPrefixOf(collector.hostName) : valueUnder(collector, key as CollectorKey);
   return value === '' ? undefined : value.slice(0, valueLengthMax);
 }
 
-/** `web-fra-` of `web-fra-017.example.com`: what stands before the last number of the first label. */
+/** The text before the last number of the first label: `web-fra-` for `web-fra-017.example.com`. */
 function hostPrefixOf(hostName: string): string {
   const [label = ''] = hostName.split('.');
   return /^(.*\D)\d+\D*$/u.exec(label)?.[1] ?? label;
@@ -107,7 +107,7 @@ function* columnOf<Row>(
   return { key, values: [...places.keys()], cells };
 }
 
-/** One table of several: that of the plan, then those of late joiners. A collector counts where it stands first. */
+/** Joins the tables of the plan and of its late joiners. The first row of each collector counts. */
 export function joinTables(tables: readonly AttributeTable[]): AttributeTable | undefined {
   const [first, ...others] = tables;
   if (first === undefined || others.length === 0) return first;
@@ -152,12 +152,12 @@ function matchesValue(own: string | undefined, value: string): boolean {
   return value.endsWith('*') ? own.startsWith(value.slice(0, -1)) : own === value;
 }
 
-/** As a person reads and writes them: `fields.rack=r7 and osName=Linux`. */
+/** Formats attributes for people: `fields.rack=r7 and osName=Linux`. */
 export function formatAttributes(attributes: readonly Attribute[]): string {
   return attributes.map(({ key, value }) => `${key}=${value}`).join(' and ');
 }
 
-/** Reads what `formatAttributes` writes; undefined where the text is nothing of the kind. */
+/** Parses the format of `formatAttributes`; undefined if the text has another format. */
 export function parseAttributes(text: string): readonly Attribute[] | undefined {
   const attributes = text.split(/\s+and\s+/u).map((part): Attribute | undefined => {
     const at = part.indexOf('=');
@@ -168,26 +168,26 @@ export function parseAttributes(text: string): readonly Attribute[] | undefined 
   return attributes.every((each) => each !== undefined) ? attributes : undefined;
 }
 
-/** How many failed, of so many that ended. */
+/** Number of failed upgrades among those that ended. */
 export interface Tally {
   readonly failed: number;
   readonly tried: number;
 }
 
-/** How some did, and how all others did. */
+/** The results of a group, and of all other collectors. */
 export interface OutlierTally extends Tally {
   readonly elsewhere: Tally;
 }
 
-/** What the failures of a rollout have in common. The figures are of the collectors with these attributes. */
+/** What the failures of a rollout have in common, with the results of the collectors with these attributes. */
 export interface SharedAttribute extends OutlierTally {
   /** One or two. */
   readonly attributes: readonly Attribute[];
-  /** Collectors of the plan that have them, as a share of all; absent where strata alone were counted. */
+  /** Share of the plan's collectors that have them; absent if only strata were counted. */
   readonly share?: number;
 }
 
-/** Which collectors failed and which were upgraded; nobody else shows anything. */
+/** Ids of collectors that failed, and of those that were upgraded. */
 export interface Outcomes {
   readonly failed: ReadonlySet<number>;
   readonly succeeded: ReadonlySet<number>;

@@ -34,14 +34,14 @@ export interface FleetSnapshot {
 /** A reading of the inventory without the upgradable collectors. */
 export type FleetInventory = Omit<FleetSnapshot, 'upgradableIds' | 'offeredAt'>;
 
-// A heartbeat comes every 15 seconds (collector-api.md §8). A collector that missed one may be restarting, at the end of
-// somebody else's upgrade, while the service still shows its old build and offers it again.
+// A heartbeat comes every 15 seconds (collector-api.md §8). A collector that missed one may be restarting at the end of
+// someone else's upgrade, while the service still shows its old build and lists it as upgradable.
 const heardWithinMs: DurationMs = 20_000;
 
-// After three missing heartbeats it has been silent for longer than a restart takes.
+// After three missing heartbeats, the silence is longer than a usual restart.
 const silentAfterMs: DurationMs = 45_000;
 
-/** The age of a collector's last heartbeat by the service's own clock; `unknown` where the service shows too little. */
+/** Classifies the age of a collector's last heartbeat by the service's clock; `unknown` without heartbeat or clock. */
 export function assessHeartbeat(
   lastSeenAlive: EpochMs | null | undefined,
   serviceAt: EpochMs | null,
@@ -52,7 +52,7 @@ export function assessHeartbeat(
   return ageMs <= silentAfterMs ? 'late' : 'silent';
 }
 
-/** The value of a collector's key; empty where it has none. */
+/** The value of a collector's key; empty without one. */
 export function valueUnder(collector: FleetCollector, key: CollectorKey): string {
   switch (key) {
     case 'collectorVersion':

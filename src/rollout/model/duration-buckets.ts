@@ -1,7 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { DurationSummary } from './rollout.ts';
 
-// Quarter octaves: a bucket's upper edge is at most a fifth above what fell into it, and a day needs 106 of them.
+// Quarter octaves: a bucket's upper edge is at most a fifth above its durations, and a day needs 106 buckets.
 const bucketsPerOctave = 4;
 const share = 0.95;
 
@@ -11,9 +11,9 @@ export function durationBucketOf(durationMs: DurationMs): number {
 }
 
 /**
- * Mean and percentile of durations, from the counts of the buckets. The percentile is the upper edge of its bucket, and so
- * never below the true one: an upgrade must not start because it looks shorter than it is (P7).
- * @returns undefined when nothing was counted
+ * Mean and percentile of durations, from the counts of the buckets. The percentile is the upper edge of its bucket, so it
+ * is never too low: an upgrade must not start because its duration is underestimated (P7).
+ * @returns undefined if nothing was counted
  */
 export function summarizeDurations(counts: ReadonlyMap<number, number>): DurationSummary | undefined {
   const buckets = [...counts].filter(([, amount]) => amount > 0).sort(([a], [b]) => a - b);

@@ -31,6 +31,6 @@ export interface GateAnswers {
 export interface GateSample {
   readonly at: EpochMs;
   readonly verdict: Exclude<GateAnswers['verdict'], 'unasked'>;
-  /** Of a query; null where it had none. */
+  /** The value of a query; null without one. */
   readonly value: number | null;
 }

@@ -1,12 +1,12 @@
 import { reasonOf, type Upgrade } from './upgrade.ts';
 import type { TextReason, UpgradeReason } from './upgrade-reason.ts';
 
-/** Why a rollback does not take a collector back. `messages/exclusions.ts` makes the sentence. */
+/** Why a rollback leaves a collector on the new build. `messages/exclusions.ts` makes the sentence. */
 export type LeftBehindReason =
   /** The service does not know the collector (404). */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'notListed' }
-  /** Its previous build is no longer on offer. */
+  /** Its previous build is no longer offered. */
   | { readonly kind: 'buildNotOffered' }
   /** The collector is in another rollout. */
   | { readonly kind: 'claimed' }
@@ -15,7 +15,7 @@ export type LeftBehindReason =
   | { readonly kind: 'withdrawn'; readonly rollback: string }
   | TextReason;
 
-/** Collectors that a rollback does not take back, for one reason. */
+/** Collectors that a rollback leaves on the new build, for one reason. */
 export interface LeftBehind {
   readonly why: LeftBehindReason;
   readonly count: number;
@@ -23,7 +23,7 @@ export interface LeftBehind {
   readonly some: readonly LeftBehindCollector[];
 }
 
-/** A collector that stays: with its previous build, or with why the rollback did not take it back. */
+/** A collector left on the new build: with its previous build, or with the reason why its rollback failed. */
 export type LeftBehindCollector =
   | { readonly name: string; readonly had: string }
   | { readonly name: string; readonly ended: UpgradeReason }
@@ -32,7 +32,7 @@ export type LeftBehindCollector =
 
 const shownMax = 3;
 
-/** The collectors that stay for one reason; empty without any. */
+/** The entry for collectors left behind for one reason; empty without any. */
 export function leftBehind(why: LeftBehindReason, upgrades: readonly Upgrade[]): readonly LeftBehind[] {
   if (upgrades.length === 0) return [];
   const some = upgrades
@@ -41,8 +41,8 @@ export function leftBehind(why: LeftBehindReason, upgrades: readonly Upgrade[]):
   return [{ why, count: upgrades.length, some }];
 }
 
-/** Collectors that the rollback did not take back, because their upgrades ended without success; some by name. */
-export function notBrought(
+/** The entry for collectors whose rollback ended without success, some by name; empty without any. */
+export function notRolledBack(
   why: LeftBehindReason,
   count: number,
   upgrades: readonly Upgrade[],
@@ -55,7 +55,7 @@ export function notBrought(
   return [{ why, count, some }];
 }
 
-/** How many stay, for any reason. */
+/** How many collectors are left behind, for any reason. */
 export function countLeft(left: ReadonlyArray<{ readonly count: number }>): number {
   return left.reduce((sum, { count }) => sum + count, 0);
 }

@@ -2,7 +2,7 @@ import { invariant } from '../../base/assert.ts';
 
 const rolloutIdShape = /^(.+)-(\d{8})-(\d+)$/;
 
-/** Whether a foreign text can be the id of a rollout. A policy's name is not one. */
+/** Whether a text has the form of a rollout id. The name of a policy does not. */
 export function isRolloutId(text: string): boolean {
   return rolloutIdShape.test(text);
 }

@@ -12,7 +12,7 @@ export type RolloutReason =
   | { readonly kind: 'buildNotOffered'; readonly build: string }
   | PersonReason
   | { readonly kind: 'awaitsApproval' }
-  /** A newer build is out, and the policy upgrades to it. */
+  /** A newer build is available, and the policy upgrades to it. */
   | { readonly kind: 'newerBuild'; readonly build: string }
   /** A wave that was held without evidence has evidence, or may get some again. */
   | { readonly kind: 'evidence'; readonly wave: string; readonly isShown: boolean }

@@ -18,13 +18,13 @@ export { type RolloutState, rolloutStates, type WaveState, waveStates };
 export interface Rollout {
   /** `<policy>-<UTC yyyymmdd>-<n>` */
   readonly id: string;
-  /** A rollback takes the collectors of another rollout back, each to the build it had before. */
+  /** A rollback returns the collectors of another rollout to their previous builds. */
   readonly kind: 'upgrade' | 'rollback';
-  /** For a rollback: the rollout it takes back. */
+  /** For a rollback: the rollout that it rolls back. */
   readonly rollbackOf: string | null;
   /** The rollback of this rollout, once it was started. */
   readonly rollbackId: string | null;
-  /** The policy at the time of the plan, with the limits of the present config (`follow-config.ts`). */
+  /** The policy at the time of the plan, with the limits of the current config (`follow-config.ts`). */
   readonly policy: Policy;
   /** The config of these limits; absent in rollouts of earlier versions. */
   readonly config?: RolloutConfig;
@@ -94,9 +94,7 @@ export interface RolloutConfig {
   readonly knowsZones?: true;
 }
 
-/**
- * What a held rollout waits for. `evidence`: all collectors of this wave have ended, and none is upgraded (P14).
- */
+/** What a held rollout waits for. `evidence`: all collectors of this wave have ended, and none is upgraded (P14). */
 export interface HeldFor {
   readonly kind: 'evidence';
   /** Index of the wave in the plan. */
@@ -139,7 +137,7 @@ export interface Wave {
   readonly openedAt: EpochMs | null;
   readonly soakEndsAt: EpochMs | null;
   readonly passedAt: EpochMs | null;
-  /** When an operator approved its opening, where its rule asks for it. */
+  /** When an operator approved its opening, if its rule requires that. */
   readonly approvedAt: EpochMs | null;
   /** When an operator ended its soak. */
   readonly soakSkippedAt: EpochMs | null;
@@ -166,11 +164,11 @@ export interface WaveSummary {
   readonly lastChangeAt: EpochMs | null;
 }
 
-/** Counters of one stratum in one wave; absent where all are zero. */
+/** Counters of one stratum in one wave; absent if all are zero. */
 export interface StratumSummary {
   readonly stratum: number;
   readonly wave: number;
-  /** Pending or retrying. Deferred ones wait for something else, and are not counted here. */
+  /** Pending or retrying. Deferred upgrades are not counted here. */
   readonly waiting: number;
   /** Queued, starting, upgrading or verifying. */
   readonly active: number;
@@ -240,7 +238,7 @@ export interface RolloutView {
   readonly durations: ReadonlyMap<number, DurationSummary>;
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
-  /** The shared attribute of its failures; null: none. Absent where it was not computed. */
+  /** The shared attribute of its failures; null if there is none; absent if it was not computed. */
   readonly sharedAttribute?: SharedAttribute | null;
   /** Whether it belongs to the account of this daemon; absent: it does. */
   readonly account?: AccountStatus;
@@ -258,7 +256,7 @@ export function isRolloutEnd(state: RolloutState): state is (typeof rolloutEnds)
   return (rolloutEnds as readonly RolloutState[]).includes(state);
 }
 
-/** The number of the present hold or pause, which a `resume` names (P15); null without one. */
+/** The number of the current hold or pause, which a `resume` names (P15); null without one. */
 export function holdNumber({ state, hold, rev }: Rollout): number | null {
   return state === 'held' || state === 'paused' ? (hold ?? rev) : null;
 }

@@ -1,18 +1,18 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 
 /**
- * The service's clock, from its answers. One answer with a false `Date` (a cache, a backend with a wrong clock) must neither
- * declare a collector dead nor prove its return (P10). So a time counts only when it agrees with earlier answers: when it
- * lies on a line from our clock to the service's.
+ * The service's clock, estimated from its answers. One answer with a wrong `Date` (a cache, a backend with a wrong clock)
+ * must neither declare a collector dead nor verify its return (P10). So a time counts only if it agrees with earlier
+ * answers: if it lies on a line that maps our clock to the service's.
  */
 export interface ServiceClock {
-  /** null until answers agree on one. */
+  /** null until answers agree. */
   readonly line: ClockLine | null;
   /** The latest consecutive answers off the line. */
   readonly doubted: ImplausibleReadings;
 }
 
-/** One answer: when its request left and when it arrived, by our clock, and the whole second of its `Date`. */
+/** One answer: when it was requested and when it arrived, by our clock, and the whole second of its `Date`. */
 export interface TimeReading {
   readonly sentAt: EpochMs;
   readonly answeredAt: EpochMs;
@@ -22,34 +22,34 @@ export interface TimeReading {
 interface ClockLine {
   /** 1, except for a simulated service that runs faster. */
   readonly rate: number;
-  /** What the rate was measured from. */
+  /** The rate was measured between these. */
   readonly first: TimeReading;
   readonly last: TimeReading;
 }
 
 interface ImplausibleReadings {
-  /** The first of those in a row that lie on one line of rate 1, and how many they are. */
+  /** The first of consecutive readings on one line of rate 1, and their number. */
   readonly even: { readonly first: TimeReading; readonly count: number } | null;
-  /** A few of the last ones, apart from each other. */
+  /** A few of the last readings, at least `spacedByMs` apart. */
   readonly spaced: readonly TimeReading[];
 }
 
 export const unknownServiceClock: ServiceClock = { line: null, doubted: { even: null, spaced: [] } };
 
 /**
- * How far a `Date` may lie off the line, by the service's clock: more than two machines with an own time server ever
- * differ from one answer to the next, and less than a heartbeat's period (collector-api.md §8).
+ * How far a `Date` may be off the line, by the service's clock: more than two backends with time servers differ, and less
+ * than the interval of heartbeats (collector-api.md §8).
  */
 const jumpMaxMs: DurationMs = 10_000;
 
-/** How far our clock and the service's may differ when the first answer comes: two clocks that agree prove each other. */
+/** How far our clock and the service's may differ at the first answer. Two clocks that agree confirm each other. */
 const firstDifferenceMaxMs: DurationMs = 2 * 60_000;
 
-// A clock that was set, ours or the service's, keeps its offset. A cached answer differs by more after this time.
+// After one of the clocks was set, the new offset is constant. The offset of cached answers grows during this time.
 const evenCountMin = 5;
 const evenSpanMs: DurationMs = 30_000;
 
-// A faster simulated service shows its speed within a second: several answers on a steep line are no accident.
+// A faster simulated service is recognised within a second, by several answers on a steep line.
 const spacedCount = 4;
 const spacedByMs: DurationMs = 50;
 const fastRateMin = 2;
@@ -58,10 +58,10 @@ const fastRateMax = 2_000;
 // Two clocks drift apart by less than a second in this time.
 const followAfterMs: DurationMs = 60_000;
 
-/** The header has whole seconds, and its answer may be from any instant of its second. */
+/** The header has whole seconds, so the answer may be from any instant of that second. */
 export const dateStepMs: DurationMs = 1_000;
 
-/** @returns the clock after this answer, and the answer's time; null where the time proves nothing */
+/** @returns the clock after this answer, and the answer's time; null if the time is not confirmed */
 export function readServiceTime(
   clock: ServiceClock,
   reading: TimeReading,
@@ -84,7 +84,7 @@ function acceptFirst(reading: TimeReading): ClockLine | null {
   return isNear ? { rate: 1, first: reading, last: reading } : null;
 }
 
-/** Whether the answer's time lies where the line leads, for some instant between its request and its end. */
+/** Whether the answer's time is on the line, for some instant between request and arrival. */
 function isOnLine(line: ClockLine, { sentAt, answeredAt, dateAt }: TimeReading): boolean {
   const { rate, last } = line;
   const slackMs =
@@ -94,12 +94,12 @@ function isOnLine(line: ClockLine, { sentAt, answeredAt, dateAt }: TimeReading):
   return dateAt >= earliest && dateAt <= latest;
 }
 
-/** How far the service's clock moved while the answer was running, and within its second. */
+/** How far the service's clock moved during the request, plus the rounding to a second. */
 function uncertaintyOf({ sentAt, answeredAt }: TimeReading, rate: number): DurationMs {
   return rate * Math.abs(answeredAt - sentAt) + dateStepMs;
 }
 
-/** How wrong a measured rate may be; 1 was not measured. */
+/** The possible error of a measured rate. A rate of 1 is not measured. */
 function rateError({ rate, first, last }: ClockLine): number {
   if (rate === 1) return 0;
   const spanMs = Math.max(1, last.answeredAt - first.answeredAt);
@@ -108,12 +108,12 @@ function rateError({ rate, first, last }: ClockLine): number {
 
 function extend(line: ClockLine, reading: TimeReading): ClockLine {
   if (line.rate === 1) {
-    // Followed slowly: a clock that drifts with each answer soon leaves the line.
+    // Updated slowly, so that a clock which drifts with each answer leaves the line.
     const isOld = reading.answeredAt - line.last.answeredAt >= followAfterMs;
     return isOld ? { rate: 1, first: reading, last: reading } : line;
   }
   const measured = rateOf(line.first, reading);
-  // An answer that overtook another one measures nothing.
+  // Answers out of order can't be used to measure the rate.
   return reading.answeredAt <= line.last.answeredAt || measured === null
     ? line
     : { rate: measured, first: line.first, last: reading };
@@ -135,7 +135,7 @@ function doubt({ even, spaced }: ImplausibleReadings, reading: TimeReading): Imp
   };
 }
 
-/** The first stays, so that the line grows until it is steep enough; one on which the others do not lie goes. */
+/** Keeps the first reading, so that the line gets longer, unless the others are not on its line. */
 function withoutMiddle(spaced: readonly TimeReading[]): readonly TimeReading[] {
   if (spaced.length < spacedCount) return spaced;
   const [first, , ...others] = spaced;
@@ -155,7 +155,7 @@ function confirm({ even, spaced }: ImplausibleReadings, reading: TimeReading): C
   return line === 'crooked' || line === 'flat' ? null : line;
 }
 
-/** The line of a clock that runs faster; `flat` as long as it might as well be one of rate 1. */
+/** The line of a clock that runs faster; `flat` if its rate may also be 1. */
 function lineThrough(spaced: readonly TimeReading[]): ClockLine | 'crooked' | 'flat' {
   const [first, last] = [spaced[0], spaced.at(-1)];
   if (first === undefined || last === undefined) return 'flat';
@@ -166,7 +166,7 @@ function lineThrough(spaced: readonly TimeReading[]): ClockLine | 'crooked' | 'f
   return spaced.every((each) => isBetween(line, each)) ? line : 'crooked';
 }
 
-/** As on the line, between two readings that hold its ends. */
+/** Whether a reading is on the line, within the uncertainty of both readings. */
 function isBetween({ rate, first }: ClockLine, reading: TimeReading): boolean {
   const slackMs = uncertaintyOf(first, rate) + uncertaintyOf(reading, rate);
   const expected = first.dateAt + rate * (reading.answeredAt - first.answeredAt);

@@ -4,7 +4,7 @@ import type { SharedAttribute } from './attributes.ts';
 import type { Expectation } from './policy.ts';
 import type { UpgradeState } from './upgrade.ts';
 
-/** Why a rollout is held by itself, or breached; `messages/stop-causes.ts` makes the sentence. */
+/** Why the daemon holds a rollout, or why a limit is breached; `messages/stop-causes.ts` makes the sentence. */
 export type StopCause = HoldCause | BreachCause;
 
 /** Causes of a hold: something is inconclusive, or needs an operator (P14). */
@@ -37,12 +37,12 @@ export type BreachCause =
 /** A wave's weighted failures against its limit. */
 export interface WaveFailures {
   readonly wave: string;
-  /** Those that count, and how many the wave may have: more than that trips it. */
+  /** Failures that count. More than `failuresAllowed` trip the wave. */
   readonly failures: number;
   readonly failuresAllowed: number;
-  /** Those that an operator has acknowledged: they no longer count. */
+  /** Failures that an operator has acknowledged, which no longer count. */
   readonly acknowledged: number;
-  /** Collectors that did not come back, and as how many failures each counts. Those of held strata are set aside. */
+  /** Lost collectors without those of held strata, and as how many failures each counts. */
   readonly lost: number;
   readonly lostWeight: number;
 }
@@ -57,15 +57,15 @@ export interface JudgedGate {
 export type GateFinding =
   | { readonly kind: 'unasked' }
   | { readonly kind: 'silent'; readonly silence: GateSilence }
-  /** `silence`: it has given no answer since then. */
+  /** `silence`: the gate has not answered since then. */
   | { readonly kind: 'saysHold'; readonly detail: string; readonly silence: GateSilence | null }
   | {
       readonly kind: 'answered';
       readonly isMet: boolean;
       readonly value: number | null;
-      /** null: a webhook. */
+      /** null for a webhook. */
       readonly expect: Expectation | null;
-      /** The parts of the value, in words; absent where it needs none. */
+      /** Explains the value; absent if it needs no explanation. */
       readonly detail?: string;
       readonly silence: GateSilence | null;
       /** How long the result has lasted, and how long it has to last. */

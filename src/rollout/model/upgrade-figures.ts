@@ -12,13 +12,13 @@ import {
   upgradeStates,
 } from './upgrade.ts';
 
-/** From the last create to the verification, because waits between attempts are no part of an upgrade's duration. */
+/** The duration from the last create to the verification, without waits between attempts. */
 export function learnedMsOf(before: Upgrade, after: Upgrade): DurationMs | undefined {
   if (before.progress.state !== 'verifying' || after.progress.state !== 'succeeded') return undefined;
   return Math.max(0, Math.round(after.progress.endedAt - before.progress.startedAt));
 }
 
-/** The figure of a stratum that counts a state; absent for states that neither wait, nor run, nor show the build's quality. */
+/** The counter of a stratum in which a state is counted; undefined for states that are not counted. */
 export function stratumFigureOf(
   state: UpgradeState,
 ): keyof Pick<StratumSummary, 'waiting' | 'active' | 'succeeded' | 'failed'> | undefined {
@@ -29,8 +29,8 @@ export function stratumFigureOf(
 }
 
 /**
- * When the state changed: its event knows, and an end knows without one. undefined: it did not, or nobody knows, or an
- * end was left again: a wave's soak runs from the end of its last upgrade.
+ * When the state changed, by its event or its end. Undefined if it did not change or the time is unknown, and for a change
+ * from an end state: a wave's soak starts at the end of its last upgrade.
  */
 export function changedAtOf({
   before,
@@ -47,7 +47,7 @@ export function changedAtOf({
   return instants.length === 0 ? undefined : Math.max(...instants);
 }
 
-/** How many upgrades are in such states. */
+/** Adds up the counters of the wanted states. */
 export function countIn(
   counts: Readonly<Record<UpgradeState, number>>,
   wanted: (state: UpgradeState) => boolean,
@@ -57,17 +57,17 @@ export function countIn(
   return sum;
 }
 
-/** When it ended; null while it has not. */
+/** When the upgrade ended; null if it has not. */
 export function endedAtOf({ progress }: Upgrade): EpochMs | null {
   return 'endedAt' in progress ? progress.endedAt : null;
 }
 
-/** For a failure: what `retry` may choose by; undefined for any other upgrade. */
+/** The failure class of a failed upgrade, by which `retry` can select; undefined for any other upgrade. */
 export function failureClassOf({ progress }: Upgrade): UpgradeFailureClass | undefined {
   return 'failureClass' in progress ? progress.failureClass : undefined;
 }
 
-/** What is counted of an upgrade before anything of it has happened: one for all records of a plan. */
+/** The tally of an upgrade that has not started. Shared by all records of a plan, to save memory. */
 export const freshTally: UpgradeTally = {
   attempts: 0,
   createsInDoubt: 0,

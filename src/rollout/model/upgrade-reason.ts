@@ -17,7 +17,7 @@ export type UpgradeReason =
   | { readonly kind: 'rejoined'; readonly before: UpgradeReason }
   | TextReason;
 
-/** It returned its slot before its create left. */
+/** Why an upgrade released its slot before its create was sent. */
 type TurnReason =
   | { readonly kind: 'rolloutStopped'; readonly state: RolloutState }
   /** Another daemon or a person stopped the rollout at this moment. */
@@ -29,11 +29,11 @@ type TurnReason =
   | { readonly kind: 'windowCloses' }
   | { readonly kind: 'buildNotOffered' };
 
-/** Why it waits without a slot. */
+/** Why an upgrade waits without a slot. */
 type DeferReason =
   | { readonly kind: 'notAlive' }
   | { readonly kind: 'silent' }
-  /** The service's list leaves it out: an upgrade may be running. */
+  /** The upgradable list lacks the collector: an upgrade may be running. */
   | { readonly kind: 'notUpgradable' }
   | { readonly kind: 'upgradedElsewhere' }
   /** Another rollout is upgrading it. */
@@ -41,7 +41,7 @@ type DeferReason =
   /** Polls fail. `before`: the earlier reason of the wait. */
   | { readonly kind: 'unpollable'; readonly detail: string; readonly before?: UpgradeReason };
 
-/** What went wrong. `detail`, `message`: the service's own words. */
+/** What went wrong. `detail`, `message`: texts of the service. */
 type FailureReason =
   | { readonly kind: 'service'; readonly detail: string }
   | { readonly kind: 'task'; readonly message: string }
@@ -49,13 +49,13 @@ type FailureReason =
   | { readonly kind: 'createsUnanswered'; readonly creates: number }
   | { readonly kind: 'adoptedEnded' }
   | { readonly kind: 'noEnd'; readonly withinMs: DurationMs }
-  /** No poll can show whether it ended. */
+  /** No poll can show whether the task ended. */
   | { readonly kind: 'endUnseen'; readonly withinMs: DurationMs; readonly detail: string }
   | { readonly kind: 'notBack'; readonly withinMs: DurationMs }
   | { readonly kind: 'returnUnseen'; readonly withinMs: DurationMs; readonly detail: string }
-  /** It is alive, on another build; empty: it shows none. */
+  /** The collector is alive on another build; empty if it shows none. */
   | { readonly kind: 'otherBuild'; readonly build: string; readonly afterMs: DurationMs }
-  /** The rollout was ended while it was in another account, where nobody can watch it. */
+  /** The rollout was ended, and this upgrade is in another account, where it can't be watched. */
   | { readonly kind: 'unwatched' }
   | { readonly kind: 'unexplainedTwice'; readonly last: UpgradeReason }
   | {
@@ -69,7 +69,7 @@ type FailureReason =
 type EndReason =
   /** `late`: the task did not show the success, but the collector shows the build. */
   | { readonly kind: 'returned'; readonly late: boolean }
-  /** Someone else had upgraded it. `but`: what happened to it while its wave soaked. */
+  /** Someone else had upgraded the collector. `but`: what happened to it during the soak. */
   | { readonly kind: 'onBuild'; readonly but?: UpgradeReason }
   | { readonly kind: 'gone' }
   | { readonly kind: 'waitedInVain'; readonly before: UpgradeReason; readonly forMs: DurationMs }
@@ -78,24 +78,24 @@ type EndReason =
   | { readonly kind: 'takenBack'; readonly build: string; readonly rollback: string }
   | { readonly kind: 'recordCorrupt' };
 
-/** What happened to it while its wave soaked. */
+/** What happened to a collector during the soak. */
 export type SoakReason =
-  /** Empty: it shows no build. */
+  /** `build`: empty if it shows none. */
   | { readonly kind: 'leftBuild'; readonly build: string }
-  /** null: the service itself reports it as dead. */
+  /** `silentMs`: null if the service itself reports the collector as dead. */
   | { readonly kind: 'died'; readonly silentMs: DurationMs | null }
-  /** It is alive, and delivers nothing. `before`: its earlier messages in the same time. */
+  /** The collector is alive, but delivers nothing. `before`: its earlier messages in the same time. */
   | { readonly kind: 'wentSilent'; readonly before: number; readonly windowMs: DurationMs }
   | { readonly kind: 'vanished' }
   | { readonly kind: 'departed'; readonly because: 'ephemeral' | 'held' };
 
-/** A person requested it. `words`: the given reason, or empty. */
+/** A person asked for it. `words`: the given reason, or empty. */
 type PersonReason =
   | { readonly kind: 'collectorHeld'; readonly by: string; readonly words: string }
   | { readonly kind: 'retryAsked'; readonly by: string; readonly words: string }
   | { readonly kind: 'repaired'; readonly by: string; readonly words: string };
 
-/** A reason that exists only as a text: records of earlier versions had sentences instead of kinds. */
+/** A reason that exists only as a text, from records of earlier versions, which had sentences instead of kinds. */
 export interface TextReason {
   readonly kind: 'text';
   readonly text: string;
@@ -103,7 +103,7 @@ export interface TextReason {
 
 /** Why a stratum is held alone; `messages/stratum-reasons.ts` makes the sentence. */
 export type StratumReason =
-  /** It fails, and the others do not. */
+  /** Its collectors fail, and the others do not. */
   | ({ readonly kind: 'outlier' } & OutlierTally)
   | { readonly kind: 'asked'; readonly by: string; readonly words: string }
   | TextReason;

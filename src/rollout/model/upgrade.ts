@@ -9,7 +9,7 @@ export { type UpgradeState, upgradeStates };
  *
  *   pending ──► queued ──► starting ──► upgrading ──► verifying ──► succeeded
  *
- * Every arrow, and why:
+ * Every transition with its causes:
  *
  *   pending     → queued      its turn            → withdrawn
  *   queued      → starting    its create leaves   → upgrading    the answer came late    → verifying  has the build
@@ -37,7 +37,7 @@ export interface Upgrade<Progress extends UpgradeProgress = UpgradeProgress> {
   readonly identity: UpgradeIdentity;
   readonly tally: UpgradeTally;
   readonly progress: Progress;
-  /** Counts saved changes; a save names the one it was made from, so a stale one is refused. */
+  /** Number of saved changes. A save names the `rev` it is based on, and a stale save is refused. */
   readonly rev: number;
 }
 
@@ -45,45 +45,45 @@ export interface Upgrade<Progress extends UpgradeProgress = UpgradeProgress> {
 export type UpgradeIn<State extends UpgradeState> = Upgrade<ProgressIn<State>>;
 export type ProgressIn<State extends UpgradeState> = Extract<UpgradeProgress, { readonly state: State }>;
 
-/** What the plan froze: which collector, to which build, and its place in the plan. */
+/** Fixed by the plan: the collector, its target build, and its position. */
 export interface UpgradeIdentity {
   readonly rolloutId: string;
   readonly collectorId: number;
   readonly collectorName: string;
   /** Index of its wave in the plan. */
   readonly wave: number;
-  /** Its place among all planned collectors. */
+  /** Its position among all planned collectors. */
   readonly order: number;
   readonly fromBuild: string;
-  /** The rollout's target; in a rollback, the build this one had before. */
+  /** The rollout's target; in a rollback, the collector's previous build. */
   readonly toBuild: string;
   /** Indexes into the plan's groups. */
   readonly lane: number;
   readonly stratum: number;
   readonly domains: readonly number[];
-  /** When the plan's reading showed it eligible; 0 when it had not been heard from, or was not on the list. */
+  /** When the plan's reading showed it eligible; 0 without a recent heartbeat or entry on the upgradable list. */
   readonly eligibleAt: EpochMs;
-  /** The service's clock when the plan's reading showed that it would start this upgrade; absent when unknown. */
+  /** The service's clock when the plan's reading listed it as upgradable; absent if unknown. */
   readonly offeredAt?: EpochMs;
-  /** It comes and goes by itself: the service deletes it after 12 h without a heartbeat (collector-api.md §3). Absent: it does not. */
+  /** The service deletes it after 12 h without a heartbeat (collector-api.md §3). */
   readonly ephemeral?: true;
 }
 
-/** What is counted over an upgrade's whole life. */
+/** Counters over the whole life of an upgrade. */
 export interface UpgradeTally {
   /** Tasks created so far. */
   readonly attempts: number;
-  /** Creates whose answer never came. */
+  /** Creates without an answer. */
   readonly createsInDoubt: number;
   /** Failures without an explanation: the second one is permanent. */
   readonly unexplained: number;
-  /** Failed polls in a row; the wait before the next one grows with them. */
+  /** Consecutive failed polls. The interval of polls grows with them. */
   readonly failedPolls: number;
-  /** Since when the service answers others and not about this one, after its time was up; absent while it does. */
+  /** Since when, after the deadline, polls of this upgrade fail while other requests succeed. */
   readonly unansweredSince?: EpochMs;
-  /** How long it has been deferred in all since it was last upgrading; absent while it was not. */
+  /** Total time it has been deferred since it was last upgrading. */
   readonly deferredMs?: DurationMs;
-  /** How often the rollout's brakes had changed when it was given its turn; absent: never. */
+  /** How often the rollout's limits had changed when it was admitted; absent if never. */
   readonly turnChanges?: number;
   /** When the first task was created, for the duration. */
   readonly firstStartedAt: EpochMs | null;
@@ -93,14 +93,13 @@ export interface UpgradeTally {
 
 /** One attempt: an upgrade task, or a create that the service refused for good. */
 export interface Attempt {
-  /** null: refused before there was a task, or adopted. */
+  /** null if the create was refused, or the task was adopted. */
   readonly taskId: string | null;
   readonly startedAt: EpochMs;
-  /** Absent in the last one while the record's own state is its outcome. */
+  /** Absent in the last attempt while the upgrade's own state is its result. */
   readonly ended?: {
     readonly at: EpochMs;
     readonly state: UpgradeState;
-    /** Absent where there is nothing to say. */
     readonly reason?: UpgradeReason;
   };
 }
@@ -120,7 +119,7 @@ export type UpgradeProgress =
   | {
       readonly state: 'deferred';
       readonly condition: 'notAlive' | 'inUpgrade';
-      /** As if all its waits since it was last upgrading were one. */
+      /** When the wait would have begun if all waits since it was last upgrading were consecutive. */
       readonly since: EpochMs;
       readonly dueAt: EpochMs;
       readonly reason: UpgradeReason;
@@ -130,19 +129,19 @@ export type UpgradeProgress =
 export interface QueuedProgress {
   readonly state: 'queued';
   readonly dueAt: EpochMs;
-  /** When it was last seen eligible; 0: it has to be polled before its create. */
+  /** When it was last seen eligible; 0 if it has to be polled before its create. */
   readonly freshAt: EpochMs;
   /**
-   * The service's clock at an instant at which it was in no upgrade. One that had just ended would have it restart by
-   * now, into a build that it does not show yet: only a heartbeat newer than this clears the way for a create (P1).
-   * Absent once there was one.
+   * The service's clock when the collector was in no upgrade. Another upgrade may have ended just before, and the collector
+   * may be restarting into a build that it does not show yet. A create needs a heartbeat newer than this (P1). Absent once
+   * there was one.
    */
   readonly heartbeatAfter?: EpochMs;
-  /** The last instant at which its create may leave, so that it is expected to end before the window closes (P7). */
+  /** The last instant at which its create may be sent to end before the window closes (P7). */
   readonly startBy: EpochMs | null;
-  /** Polls in a row that showed a late heartbeat, each a newer one; absent when the last was not late. */
+  /** Consecutive polls with a late heartbeat, each newer than the one before; absent if the last was not late. */
   readonly late?: { readonly polls: number; readonly heartbeatAt: EpochMs };
-  /** The service refused its create, for a reason that observation has to settle before anything else; absent otherwise. */
+  /** The service refused its create for a reason that has to be checked by observation first. */
   readonly refused?: RefusedCreate;
 }
 
@@ -150,23 +149,23 @@ export interface EndedProgress<State extends EndState> {
   readonly state: State;
   readonly endedAt: EpochMs;
   readonly reason: UpgradeReason;
-  /** The failures it counts as (DESIGN §4, Failures). */
+  /** As how many failures it counts (DESIGN §4, Failures). */
   readonly weight: number;
-  /** The collector did not come back, or died while its wave soaked. */
+  /** The collector did not come back, or went down during the soak. */
   readonly lost: boolean;
-  /** For a failure: what kind, so that `retry` can choose. */
+  /** For a failure: its class, by which `retry` can select. */
   readonly failureClass?: UpgradeFailureClass;
-  /** For a withdrawn one: someone else had upgraded it, and it was alive on the build. It soaks with its wave (P14). */
+  /** For a withdrawn upgrade: someone else upgraded the collector, and it was alive. It soaks with its wave (P14). */
   readonly onBuild?: true;
 }
 
-/** A refused create whose reason a person's action may explain: the collector is observed before it is judged. */
+/** A refused create that a person's action may explain. The collector is polled before the refusal is judged. */
 export interface RefusedCreate {
-  /** `collector`: the service knows no such collector. `version`: it does not take the build for this collector. */
+  /** `collector`: the service does not know the collector. `version`: it refuses the build for this collector. */
   readonly of: 'collector' | 'version';
-  /** What the service said. */
+  /** The service's message. */
   readonly detail: string;
-  /** The collector was observed since, and runs another build: the builds on offer are asked for. */
+  /** The collector was polled since, and runs another build. The offered builds are read next. */
   readonly isObserved?: true;
 }
 
@@ -175,20 +174,20 @@ export type PolledState = 'queued' | 'starting' | 'upgrading' | 'verifying' | 'd
 
 export interface UpgradingProgress {
   readonly state: 'upgrading';
-  /** null: adopted. A create in doubt was found running, its task id is not known, so the build is watched. */
+  /** null for an adopted task: a create in doubt was found running, and its task id is unknown. */
   readonly taskId: string | null;
   readonly startedAt: EpochMs;
-  /** When it was last seen running; its end came after that. */
+  /** When it was last seen running. */
   readonly polledAt: EpochMs;
-  /** When the inventory last showed it unchanged, so that its poll could wait. */
+  /** When a list last showed it unchanged. */
   readonly unchangedAt?: EpochMs;
   readonly deadlineAt: EpochMs;
   readonly dueAt: EpochMs;
-  /** Set when the task is over without success and the collector itself has still to be polled. */
+  /** Set if the task ended without success and the collector still has to be polled. */
   readonly ending: TaskEnding | null;
 }
 
-/** How a task stopped without having succeeded. */
+/** How a task ended without success. */
 export type TaskEnding =
   | { readonly kind: 'failed'; readonly message: string; readonly seenDelayMs: DurationMs }
   | { readonly kind: 'missing' }
@@ -200,31 +199,31 @@ export interface VerifyingProgress {
   readonly startedAt: EpochMs;
   readonly verifyBy: EpochMs;
   readonly dueAt: EpochMs;
-  /** The service's own clock when the end was seen; a heartbeat newer than this proves the collector back. */
+  /** The service's clock when the end was seen. A heartbeat newer than this shows that the collector has returned. */
   readonly endedServiceAt: EpochMs | null;
-  /** The heartbeat shown at the first poll after the end; any newer one proves it too. */
+  /** The heartbeat at the first poll after the end. A newer heartbeat also shows that the collector has returned. */
   readonly baselineHeartbeatAt: EpochMs | null;
-  /** The task did not say `succeeded`: the build was found on the collector. */
+  /** The task did not report success, but the collector showed the build. */
   readonly late: boolean;
 }
 
 type Trait =
   /** A task of ours may be running at the service (P2). */
   | 'slot'
-  /** It waits for its turn or for a condition, without a slot. Every state is `waiting`, `running` or an `end`. */
+  /** Waits for admission or a condition, without a slot. Every state is `waiting`, `running` or an `end`. */
   | 'waiting'
-  /** It has been given its turn, and has not ended. */
+  /** Admitted, and has not ended. */
   | 'running'
-  /** The collector has the build, or may get it: what a rollback would take back. */
+  /** The collector has the build or may get it, so a rollback includes it. */
   | 'build'
-  /** No create of it can be under way: it may still be taken out of the rollout. */
+  /** No create can be under way, so it can still be withdrawn. */
   | 'notStarted'
-  /** Left only by an operator's request (`retry`, `release`, `rollback`), or when its collector goes bad in the soak. */
+  /** Left only by an operator's request (`retry`, `release`, `rollback`), or when the collector fails during the soak. */
   | 'end'
   /** An end that counts as a failure (DESIGN §4, Failures). */
   | 'failed';
 
-/** Every state, with all that is true in it. */
+/** The traits of every state. */
 const traits = {
   pending: ['waiting', 'notStarted'],
   queued: ['running', 'slot', 'build', 'notStarted'],
@@ -256,7 +255,7 @@ export const isWaiting = (state: UpgradeState): boolean => has(state, 'waiting')
 export const isRunning = (state: UpgradeState): boolean => has(state, 'running');
 export const mayHaveBuild = (state: UpgradeState): boolean => has(state, 'build');
 export const isNotStarted = (state: UpgradeState): boolean => has(state, 'notStarted');
-/** True from its create on, for as long as the collector may be changing. */
+/** True from the create on until the upgrade ends. */
 export const isUnderWay = (state: UpgradeState): boolean => isRunning(state) && !isNotStarted(state);
 export const isEnd = (state: UpgradeState): state is EndState => has(state, 'end');
 export const isFailed = (state: UpgradeState): state is FailedState => has(state, 'failed');
@@ -274,27 +273,27 @@ export function isIn<State extends UpgradeState>(
   return (states as readonly UpgradeState[]).includes(upgrade.progress.state);
 }
 
-/** When this upgrade wants attention next; undefined when it waits for its turn or has ended. */
+/** When the upgrade's next step is due; undefined if it waits for admission or has ended. */
 export function dueAtOf(upgrade: Upgrade): EpochMs | undefined {
   return 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : undefined;
 }
 
-/** Why it is in its state; undefined where there is nothing to say. */
+/** Why the upgrade is in its state; undefined without a particular reason. */
 export function reasonOf({ progress }: Upgrade): UpgradeReason | undefined {
   return 'reason' in progress ? progress.reason : undefined;
 }
 
-/** The failures this upgrade counts as in its wave (DESIGN §4, Failures): 0 unless it failed. */
+/** As how many failures the upgrade counts in its wave (DESIGN §4, Failures); 0 unless it failed. */
 export function weightOf(upgrade: Upgrade): number {
   return 'weight' in upgrade.progress ? upgrade.progress.weight : 0;
 }
 
-/** True when the collector did not come back from its upgrade. */
+/** True if the collector was lost. */
 export function isLost(upgrade: Upgrade): boolean {
   return 'lost' in upgrade.progress && upgrade.progress.lost;
 }
 
-/** True when someone else upgraded the collector: it shows how the build does, and is no success of the rollout. */
+/** True if someone else upgraded the collector: it is evidence for the build, but no success of the rollout. */
 export function isOnBuild({ progress }: Upgrade): boolean {
   return progress.state === 'withdrawn' && progress.onBuild === true;
 }

@@ -6,20 +6,20 @@ import { commandFor, holdCommandOf, quoteArgument } from '../status/command-for.
 import type { RolloutStatus } from '../status/status.ts';
 import type { RolloutVerb } from '../verbs/verbs.ts';
 
-/** Something that was announced and still needs a person. */
+/** An announced incident that still needs a person. */
 export interface OpenIncident {
   readonly incident: string;
   readonly news: IncidentNews;
 }
 
-/** What of a rollout was announced; the memory between two readings of it. */
+/** What was announced about a rollout, stored between two readings of it. */
 export interface AnnouncedRollout {
   readonly started: boolean;
-  /** Names of waves. */
+  /** Names of passed waves that were announced. */
   readonly passed: readonly string[];
   readonly open: readonly OpenIncident[];
   readonly endedAt: EpochMs | null;
-  /** What it had come to, and since when it has not moved. */
+  /** A text that changes with each progress, and since when it has not changed. */
   readonly progress: { readonly mark: string; readonly at: EpochMs };
 }
 
@@ -29,20 +29,20 @@ export interface NoticesOf<State> {
 }
 
 /**
- * What has to be announced of a rollout, from what was announced and what is. Level-triggered: it does not matter how
- * often, or how late, a rollout is read.
- * @param announced undefined: nothing of it was announced yet
+ * Compares a rollout's status with what was announced, and returns the notices that are due. Level-triggered: it does not
+ * matter how often or how late a rollout is read.
+ * @param announced undefined if nothing was announced yet
  */
 export function dueOfRollout(
   announced: AnnouncedRollout | undefined,
   status: RolloutStatus,
   at: {
     readonly now: EpochMs;
-    /** Since when this installation announces: of older rollouts only what still needs a person. */
+    /** Since when this installation sends notices. Of older rollouts it announces only what still needs a person. */
     readonly since: EpochMs;
-    /** A rollout that could move and has not for so long makes no progress. */
+    /** A rollout that could continue but has not for this long makes no progress. */
     readonly gracePeriodMs: DurationMs;
-    /** Paths of the report that its end leaves; empty: only the command gives a report. */
+    /** Paths of the report files; without them, the notice names the command instead. */
     readonly reports?: readonly string[];
   },
 ): NoticesOf<AnnouncedRollout> {
@@ -94,12 +94,12 @@ export function dueOfRollout(
   };
 }
 
-/** Those of a list whose incidents another one lacks. */
+/** The incidents of a list that another list lacks. */
 function without(list: readonly OpenIncident[], other: readonly OpenIncident[]): readonly OpenIncident[] {
   return list.filter(({ incident }) => other.every((each) => each.incident !== incident));
 }
 
-/** What is open, in the words in which it was announced. */
+/** The open incidents, each as it was announced first. */
 function keep(before: readonly OpenIncident[], open: readonly OpenIncident[]): readonly OpenIncident[] {
   return open.map((each) => before.find(({ incident }) => incident === each.incident) ?? each);
 }
@@ -109,7 +109,7 @@ function waveAfter({ waves }: RolloutStatus, name: string): string | null {
   return waves.slice(index + 1).find(({ size }) => size > 0)?.name ?? null;
 }
 
-/** What needs a person now. A rollout that a person paused waits for that person, who knows. */
+/** The incidents that need a person now. A pause is none, because a person asked for it. */
 function openOf(
   status: RolloutStatus,
   at: {
@@ -127,24 +127,24 @@ function openOf(
     const incident = `${id}/approval/${wave ?? 'plan'}`;
     open.push({ incident, news: { event: 'approvalNeeded', wave } });
   } else if (headline.needsPerson && headline.kind !== 'paused' && headline.kind !== 'rollingBack') {
-    // What waits for an account or a newer version says so in its blockers.
+    // For another account or a newer version, the blockers contain the reason.
     const why = headline.kind === 'held' ? reason : (status.blockers[0]?.reason ?? reason);
     const incident = `${id}/${headline.kind}/${hold ?? 0}`;
     open.push({ incident, news: { event: 'held', reason: why } });
   }
   open.push(...heldStrataOf(status));
   const { mark, at: since } = at.progress;
-  if (mark !== waits && at.now - since >= at.gracePeriodMs)
+  if (mark !== waitingMark && at.now - since >= at.gracePeriodMs)
     open.push({ incident: `${id}/noProgress/${since}`, news: { event: 'noProgress', since } });
   return open;
 }
 
-// A build that is bad for an operating system holds a stratum for each of its versions, one after the other.
+// A build that fails on one operating system holds the stratum of each of its versions, one after the other.
 const strataAnnouncedMax = 3;
 
-/** One incident for each stratum that the daemon held, up to a few; one for all further ones together. */
+/** One incident for each of the first strata that the daemon held, and one for all others. */
 function heldStrataOf({ id, strata }: RolloutStatus): readonly OpenIncident[] {
-  // What a person held is known to people.
+  // A person's own hold needs no notice.
   const held = strata.held.filter(({ by }) => by === 'daemon').toSorted((a, b) => a.at - b.at);
   const further = held.slice(strataAnnouncedMax);
   const incidents = held.slice(0, strataAnnouncedMax).map(({ label, reason, at, waiting }): OpenIncident => {
@@ -161,10 +161,10 @@ function heldStrataOf({ id, strata }: RolloutStatus): readonly OpenIncident[] {
   return [...incidents, { incident: `${id}/strata/${at}`, news }];
 }
 
-/** The mark of a rollout that waits for something that is known. */
-const waits = 'waits';
+/** The mark of a rollout that waits for a known reason. */
+const waitingMark = 'waits';
 
-/** Ends and waves are progress; what is tried again and again is not. */
+/** Ended upgrades and wave changes are progress; retries are not. */
 function progressOf(
   before: AnnouncedRollout['progress'],
   status: RolloutStatus,
@@ -176,7 +176,7 @@ function progressOf(
   const mark =
     moves && !isAwaited
       ? [...endStates.map((state) => counts[state]), ...waves.map(({ state }) => state)].join()
-      : waits;
+      : waitingMark;
   return mark === before.mark ? before : { mark, at: now };
 }
 

@@ -3,26 +3,26 @@ import type { Notice } from '../model/notice.ts';
 import { quoteArgument } from '../status/command-for.ts';
 import type { NoticesOf, OpenIncident } from './due-notices.ts';
 
-/** How the scans of a policy went. */
+/** The last scans of a policy. */
 export interface ScanReading {
   readonly policy: string;
-  /** The last one, where it failed. */
+  /** The last scan's failure; null if it succeeded. */
   readonly failure: { readonly reason: string } | null;
-  /** When the next good scan is overdue; null before the first good one. */
+  /** When the next successful scan is overdue; null before the first successful one. */
   readonly overdueAt: EpochMs | null;
 }
 
-/** What of a policy's scans was announced. */
+/** What was announced about a policy's scans. */
 export interface AnnouncedPolicy {
-  /** null while scans are well. */
+  /** null while scans succeed. */
   readonly failingSince: EpochMs | null;
   readonly open: OpenIncident | null;
 }
 
-// One scan that fails is repeated by the schedule; at a daemon's start the first one takes a while.
+// The schedule repeats a failed scan, and the first scan after a daemon's start takes some time.
 const failingForMs: DurationMs = 10 * 60_000;
 
-/** What has to be announced of a policy's scans, from what was announced and what is. */
+/** Compares a policy's scans with what was announced, and returns the notices that are due. */
 export function dueOfPolicy(
   announced: AnnouncedPolicy | undefined,
   { policy, failure, overdueAt }: ScanReading,

@@ -4,7 +4,7 @@ import { assessCalendar } from '../calendar/calendar.ts';
 import type { Notice } from '../model/notice.ts';
 import type { Receiver } from '../model/receiver.ts';
 
-/** Those who are announced of it. Who hears that an incident began hears that it is over. */
+/** The receivers of a notice. The end of an incident goes to those who got its beginning, because its event is the same. */
 export function receiversOf(notice: Notice, receivers: readonly Receiver[]): readonly Receiver[] {
   return receivers.filter(
     ({ events, policies }) =>
@@ -12,20 +12,20 @@ export function receiversOf(notice: Notice, receivers: readonly Receiver[]): rea
   );
 }
 
-/** What a receiver's turn comes to. */
+/** What to do next for a receiver. */
 export type Delivery<Waiting> =
   | { readonly kind: 'send'; readonly waiting: Waiting }
-  /** Nobody needs it any more. */
+  /** The message is too old to be useful. */
   | { readonly kind: 'expire'; readonly waiting: Waiting }
   | { readonly kind: 'rest'; readonly until: EpochMs }
   | { readonly kind: 'done' };
 
-/** A receiver that takes nothing for a day is not worth telling what happened the day before. */
+// A message that could not be delivered for a day is outdated.
 const noticeKeptMs: DurationMs = 86_400_000;
 
 /**
- * The next message for a receiver, in the order in which they were written. In quiet hours what only informs waits, and is
- * sent at their end; what needs a person, and that it needs none any more, goes at once.
+ * Chooses the next message for a receiver, oldest first. In quiet hours, incidents and their ends are sent at once, and
+ * informational messages wait for the end of the quiet hours.
  */
 export function nextDelivery<Waiting extends { readonly notice: Notice }>(
   waiting: readonly Waiting[],
@@ -52,7 +52,7 @@ function quietUntilOf(quiet: NonNullable<Receiver['quiet']>, now: EpochMs): Epoc
 const firstRetryMs: DurationMs = 2_000;
 const retryMaxMs: DurationMs = 5 * 60_000;
 
-/** How long a receiver rests after so many failures in a row. */
+/** How long to wait before the next attempt, after this many failures in a row. */
 export function retryAfterMs(failures: number): DurationMs {
   return Math.min(retryMaxMs, firstRetryMs * 2 ** Math.min(20, Math.max(0, failures - 1)));
 }

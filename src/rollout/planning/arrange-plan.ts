@@ -5,16 +5,16 @@ import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
 import type { UpgradeIdentity } from '../model/upgrade.ts';
 import { domainSizes, orderWave } from './domain-order.ts';
-import { groupCollectors, makeLaneBook } from './group-collectors.ts';
+import { groupCollectors, makeLaneIndex } from './group-collectors.ts';
 import { takeSeats } from './take-seats.ts';
 
 export interface PlannedWave {
   readonly name: string;
-  /** In the order in which they start, as far as nothing stands in the way. */
+  /** In start order; a member that has to wait lets later ones start first. */
   readonly members: readonly PlannedMember[];
 }
 
-/** A collector with its place among all planned ones, from 1, and its groups. */
+/** A collector with its groups, and its position (from 1) in the start order of the whole plan. */
 export interface PlannedMember extends Pick<UpgradeIdentity, 'order' | 'lane' | 'stratum' | 'domains'> {
   readonly collector: FleetCollector;
 }
@@ -25,7 +25,7 @@ export interface ArrangedPlan {
 }
 
 /**
- * Gives each of these collectors its wave, its place and its groups. Repeatable, whatever the order they come in.
+ * Assigns each collector its wave, its position and its groups. The result does not depend on the order of the input.
  * @param seed the rollout's id
  */
 export function* arrangePlan(
@@ -36,7 +36,7 @@ export function* arrangePlan(
   const grouping = yield* groupCollectors(collectors, policy, seed);
   const seated = yield* takeSeats(grouping, policy.waves);
   const sizes = grouping.strata.map(() => policy.waves.map(() => 0));
-  const book = makeLaneBook(needsCollectorZone(policy));
+  const laneIndex = makeLaneIndex(needsCollectorZone(policy));
   let order = 0;
   const waves: PlannedWave[] = [];
   for (const [wave, { name }] of policy.waves.entries()) {
@@ -45,15 +45,15 @@ export function* arrangePlan(
       const inWaves = sizes[stratum];
       if (inWaves !== undefined) inWaves[wave] = (inWaves[wave] ?? 0) + 1;
       order += 1;
-      return { collector, order, lane: book.laneOf(collector, stratum, domains), stratum, domains };
+      return { collector, order, lane: laneIndex.laneOf(collector, stratum, domains), stratum, domains };
     });
     waves.push({ name, members });
   }
   const strata = grouping.strata.map((label, index) => ({ label, sizes: sizes[index] ?? [] }));
-  return { waves, groups: { strata, lanes: book.lanes, domains: grouping.domains } };
+  return { waves, groups: { strata, lanes: laneIndex.lanes, domains: grouping.domains } };
 }
 
-/** How many of these members the tightest cap makes wait for each other; 1 where no cap binds, 0 for nobody. */
+/** How many members must upgrade one after the other because of the tightest cap: 1 without a cap, 0 without members. */
 export function longestChain(
   members: readonly Pick<PlannedMember, 'domains'>[],
   domains: readonly CapDomain[],

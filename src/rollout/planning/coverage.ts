@@ -1,20 +1,20 @@
 import type { PlanGroups } from '../model/plan-groups.ts';
 
-/** How far the waves of a plan reach over its strata. */
+/** How many of a plan's strata its waves cover. */
 export interface Coverage {
   /** Strata of the plan. */
   readonly total: number;
-  /** Of each wave: strata with members in it. */
+  /** For each wave, the number of strata that have members in it. */
   readonly waves: readonly number[];
-  /** Strata that no wave before the last covers: nothing is learned of them before everyone's turn. */
+  /** Strata with members in the last wave only: no earlier wave tests the build on them. */
   readonly uncovered: {
     readonly count: number;
-    /** The largest of them, at most twenty. */
+    /** The largest strata, at most `labelsMax`. */
     readonly labels: readonly string[];
   };
 }
 
-// More do not fit a line that a person reads.
+// More labels do not fit one line of the status.
 const labelsMax = 20;
 
 /** Reports how many strata each wave covers (DESIGN §4, Waves). */

@@ -3,8 +3,8 @@ import type { CapDomain } from '../model/plan-groups.ts';
 import type { GroupedCollector } from './group-collectors.ts';
 
 /**
- * Orders the members of a wave so that those who share a cap are spread over it, and a long chain of them starts early:
- * the k-th of n sits at (k - 0.5) / n of the wave. The others are spread over it by their ranks.
+ * Orders the members of a wave. Members that share a cap form a chain, and each chain is spread over the whole wave, with
+ * the k-th of n at (k - 0.5) / n, so that a long chain starts early. Members without a cap are spread by rank.
  */
 export function* orderWave(
   members: readonly GroupedCollector[],
@@ -14,7 +14,7 @@ export function* orderWave(
   const byRank = yield* sortInSteps(members, (a, b) => a.rank - b.rank);
   const chains = yield* splitByChain(byRank, (member) => {
     const domain = tightestDomain(member.domains, domains, sizes);
-    // One that is alone with its domain in the wave waits for nobody in it.
+    // The only member of a domain in this wave waits for no other member.
     return domain !== undefined && (sizes[domain] ?? 0) > 1 ? domain : undefined;
   });
   const placed: Array<{ readonly member: GroupedCollector; readonly position: number }> = [];
@@ -31,8 +31,8 @@ export function* orderWave(
 }
 
 /**
- * Orders the members of a stratum so that domains with few members in the wave, for their cap, come first; by rank among
- * equals. Those in no domain are spread evenly over the turns of the others, so that they keep their share.
+ * Orders the members of a stratum. Domains with few members in the wave, relative to their cap, come first; rank decides
+ * between equals. Members without a domain are spread evenly among the others to keep their share of the seats.
  */
 export function* inDomainOrder(
   members: readonly GroupedCollector[],
@@ -42,9 +42,9 @@ export function* inDomainOrder(
     inWave,
   }: {
     readonly domains: readonly CapDomain[];
-    /** The domain each of them waits in, if any. */
+    /** The tightest domain of each member that has one. */
     readonly chainOf: ReadonlyMap<GroupedCollector, number>;
-    /** Members of each domain that the wave has already. */
+    /** How many members of each domain are already in the wave. */
     readonly inWave: readonly number[];
   },
 ): Steps<readonly GroupedCollector[]> {
@@ -73,8 +73,8 @@ export function* inDomainOrder(
 }
 
 /**
- * The domain that would make these members wait longest: the one with the most members for its cap.
- * @param sizes members of each domain, by its index
+ * The domain of a collector with the most members relative to its cap, which makes it wait longest.
+ * @param sizes number of members of each domain, by index
  */
 export function tightestDomain(
   ofCollector: readonly number[],
@@ -104,7 +104,7 @@ export function domainSizes(
   return sizes;
 }
 
-/** Parts members by the domain they wait in, in their order; undefined is for those who wait in none. */
+/** Groups members by their tightest domain and keeps their order; the key is undefined for members without one. */
 function* splitByChain(
   members: Iterable<GroupedCollector>,
   chainOf: (member: GroupedCollector) => number | undefined,

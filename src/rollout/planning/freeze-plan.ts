@@ -20,7 +20,7 @@ export interface FrozenRollout {
   readonly attributes: AttributeTable;
 }
 
-/** Turns a plan into a rollout: from here on only late joiners are added (P5). */
+/** Turns a plan into a rollout. Only late joiners are added to it afterwards (P5). */
 export function* freezeInSteps(
   plan: Plan,
   origin: RolloutOrigin & { readonly policy: Policy; readonly fleet: FleetSnapshot },
@@ -55,25 +55,25 @@ export function* freezeInSteps(
   return { rollout, upgrades, groups: plan.groups, attributes: yield* tabulateAttributes(collectors) };
 }
 
-/** As `freezeInSteps`, at once: for those that nobody else waits for. */
+/** `freezeInSteps` in one go, for callers that may block the event loop. */
 export function freezePlan(...given: Parameters<typeof freezeInSteps>): FrozenRollout {
   return runAtOnce(freezeInSteps(...given));
 }
 
-/** What the records of one plan have in common. */
+/** What all records of one plan share. */
 export interface UpgradeOrigin {
   readonly rolloutId: string;
-  /** What showed that the service would start these upgrades; null where it was not asked. */
+  /** The reading in which the service offered these upgrades; null if it was not asked. */
   readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'offeredAt' | 'upgradableIds'> | null;
 }
 
-/** The record of a planned collector that waits for its turn. */
+/** Makes the record of a planned collector in state `pending`. */
 export function pendingUpgrade(
   { collector, order, lane, stratum, domains }: PlannedMember,
   { wave, toBuild }: { readonly wave: number; readonly toBuild: string },
   { rolloutId, fleet: reading }: UpgradeOrigin,
 ): Upgrade {
-  // Of one that the list left out, since it is above the target, the reading shows nothing: it may be in an upgrade (P1).
+  // A collector above the target may be missing from the upgradable list. It may be in another upgrade then (P1).
   const fleet = reading?.upgradableIds.has(collector.id) === true ? reading : null;
   return {
     identity: {
@@ -87,7 +87,7 @@ export function pendingUpgrade(
       lane,
       stratum,
       domains,
-      eligibleAt: fleet === null ? 0 : fitAtOf(collector.lastSeenAlive, fleet),
+      eligibleAt: fleet === null ? 0 : eligibleAtOf(collector.lastSeenAlive, fleet),
       ...(typeof fleet?.offeredAt === 'number' ? { offeredAt: fleet.offeredAt } : {}),
       ...(collector.ephemeral ? { ephemeral: true as const } : {}),
     },
@@ -97,10 +97,10 @@ export function pendingUpgrade(
   };
 }
 
-// One for all records of a plan.
+// Shared by all records of a plan, to save memory.
 const pending: Upgrade['progress'] = { state: 'pending' };
 
-/** Of the others it is not known that they were alive then (P1). */
-function fitAtOf(lastSeenAlive: EpochMs | undefined, fleet: NonNullable<UpgradeOrigin['fleet']>): EpochMs {
+/** When the reading showed the collector alive; 0 if it did not (P1). */
+function eligibleAtOf(lastSeenAlive: EpochMs | undefined, fleet: NonNullable<UpgradeOrigin['fleet']>): EpochMs {
   return assessHeartbeat(lastSeenAlive, fleet.serviceAt) === 'heard' ? fleet.readAt : 0;
 }

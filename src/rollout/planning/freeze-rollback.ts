@@ -13,11 +13,12 @@ import { type FrozenRollout, pendingUpgrade } from './freeze-plan.ts';
 import { backToMax, countBuilds, newRollout, plainWave, type RolloutOrigin } from './new-rollout.ts';
 
 /**
- * Makes the rollout that takes another one back: a canary, then the rest, each collector to the build it had before,
- * within the limits of the original (DESIGN §4, Rollback). Its `targetBuild` is the most frequent of those builds and
- * only for display; each record has its own. Collectors that left the fleet, or run that build already, are left out.
- * @param who those to take back, and those that can't be
- * @param collectors what the inventory shows now, by id
+ * Makes the rollback of a rollout: a canary, then the rest, within the limits of the original (DESIGN §4, Rollback).
+ * Each collector returns to the build it had before, which its own record names. The rollback's `targetBuild` is the
+ * most frequent of these builds and only for display. Collectors that left the fleet or already run their build are left
+ * out.
+ * @param upgrades the upgrades to roll back (`takenBack`), and the collectors that cannot be rolled back (`left`)
+ * @param collectors the current inventory, by id
  */
 export function* freezeRollback(
   original: Rollout,
@@ -71,8 +72,8 @@ export function* freezeRollback(
 }
 
 /**
- * Collectors are grouped by the build that they go back to, as the original grouped them by the build that they came
- * from: all of them run the same build now, and each old build may fail in its own way.
+ * Groups collectors by the build they return to. All of them run the same build now, and each old build may fail in its
+ * own way.
  */
 function* arrangeRollback(
   chosen: readonly FleetCollector[],
@@ -99,15 +100,16 @@ function* arrangeRollback(
 
 /**
  * The policy of a rollback: a canary by the rule of the policy's first wave, then the rest, within the policy's
- * concurrency, caps, windows and freezes. Neither asks for an approval, which the rollback itself has been given, nor a
- * gate: a gate watches what the bad build harms, and would hold its cure. A breach holds the rollback.
+ * concurrency, caps, windows and freezes. Its waves need no approval, because an operator or the breaker asked for the
+ * rollback. They have no gates either: a gate measures the harm of the bad build and would hold the rollback that ends
+ * it. A breach holds the rollback.
  */
 export function rollbackPolicy(policy: Policy): Policy {
   const first = policy.waves[0];
   const canary: WaveRule = {
     ...plainWave('canary'),
     size: { kind: 'perStratum', count: 1 },
-    // The only wave of a policy takes all collectors, and shows nothing to those after it.
+    // A policy's only wave takes all collectors, so it is no canary rule.
     ...(policy.waves.length > 1 ? first : { soakMs: first?.soakMs ?? 0 }),
     ...{ approval: false, gates: [], name: 'canary' },
   };

@@ -1,16 +1,17 @@
 import { hashNumber } from '../../base/hash.ts';
 import { eachInSteps, mapInSteps, type Steps, sortInSteps } from '../../base/steps.ts';
-import { type FleetCollector, valueUnder as readKey } from '../model/collector.ts';
+import { type FleetCollector, valueUnder } from '../model/collector.ts';
 import type { CapDomain, Lane } from '../model/plan-groups.ts';
 import type { CapRule, CollectorKey, Policy } from '../model/policy.ts';
 
-/** A planned collector with what it belongs to, before it has a place in a wave. */
+/** A planned collector with its groups, before it is assigned to a wave. */
 export interface GroupedCollector {
   readonly collector: FleetCollector;
-  /** Its place in any choice among equals, by a hash: repeatable, and not by name or age (DESIGN §4, Waves). */
+  /** Position by hash, which decides between equals: repeatable, and independent of name and age (DESIGN §4, Waves). */
   readonly rank: number;
-  /** Indexes into the grouping. */
+  /** Index into the grouping's strata. */
   readonly stratum: number;
+  /** Indexes into the grouping's domains. */
   readonly domains: readonly number[];
 }
 
@@ -22,7 +23,7 @@ export interface Grouping {
   readonly domains: readonly CapDomain[];
 }
 
-/** Sorts collectors into strata and cap domains; the same for the same collectors, in whatever order they come. */
+/** Sorts collectors into strata and cap domains. The result does not depend on the order of the input. */
 export function* groupCollectors(
   collectors: readonly FleetCollector[],
   policy: Pick<Policy, 'spreadBy' | 'maxInFlightPer'>,
@@ -45,7 +46,7 @@ export function* groupCollectors(
   };
 }
 
-/** Orders collectors by a hash of seed and id; by id only where the hashes are the same. */
+/** Orders collectors by a hash of seed and id, and by id where two hashes are equal. */
 export function* inHashOrder<Collector extends Pick<FleetCollector, 'id'>>(
   collectors: readonly Collector[],
   seed: string,
@@ -58,10 +59,10 @@ export function* inHashOrder<Collector extends Pick<FleetCollector, 'id'>>(
   return sorted.map(({ collector }) => collector);
 }
 
-// One for all that have none.
+// Shared by all collectors without a domain, to save memory.
 const noDomains: readonly number[] = [];
 
-/** A cap can bind only among two or more, so that a collector alone with its value is in no domain. */
+/** A cap binds only among two or more collectors, so a value that only one collector has makes no domain. */
 function* makeDomains(
   collectors: readonly FleetCollector[],
   rules: readonly CapRule[],
@@ -103,19 +104,19 @@ function bySizeThenLabel(
 /** Names the stratum of a collector by its values: `Linux / amd64 / 19.441-2`. Equal labels are one stratum. */
 export function stratumLabel(collector: FleetCollector, spreadBy: readonly CollectorKey[]): string {
   if (spreadBy.length === 0) return 'all';
-  return spreadBy.map((key) => readKey(collector, key) || '(none)').join(' / ');
+  return spreadBy.map((key) => valueUnder(collector, key) || '(none)').join(' / ');
 }
 
-/** Names the domain of a cap: `fields.cluster = db-7`. A collector without a value is in none: undefined. */
+/** Names the domain of a cap: `fields.cluster = db-7`; undefined for a collector without a value. */
 export function domainLabel(collector: FleetCollector, key: CollectorKey): string | undefined {
-  const value = readKey(collector, key);
+  const value = valueUnder(collector, key);
   return value === '' ? undefined : `${key} = ${value}`;
 }
 
-/** Numbers lanes in the order in which they are first asked for. */
-export interface LaneBook {
+/** Numbers lanes in the order of their first use. */
+export interface LaneIndex {
   readonly lanes: readonly Lane[];
-  /** The lane of a collector of this stratum and these domains; a new one at the end where there was none. */
+  /** The lane for this collector, stratum and domains; adds one if none exists. */
   laneOf(collector: Pick<FleetCollector, 'timeZone'>, stratum: number, domains: readonly number[]): number;
 }
 
@@ -123,7 +124,7 @@ export interface LaneBook {
  * @param byZone whether collectors of different time zones are in different lanes
  * @param known lanes that keep their numbers
  */
-export function makeLaneBook(byZone: boolean, known: readonly Lane[] = []): LaneBook {
+export function makeLaneIndex(byZone: boolean, known: readonly Lane[] = []): LaneIndex {
   const lanes = [...known];
   const numbers = new Map(lanes.map((lane, index) => [nameOf(lane), index]));
   return {

@@ -7,17 +7,17 @@ import type { Policy, WaveRule } from '../model/policy.ts';
 import type { Rollout, Wave } from '../model/rollout.ts';
 import { longestChain, type PlannedWave } from './arrange-plan.ts';
 
-/** Where a rollout comes from. */
+/** Who started a rollout and from which inventory, account and config it was planned. */
 export interface RolloutOrigin extends Pick<Rollout, 'id' | 'startedBy' | 'createdAt'> {
   /** The inventory behind the plan. */
   readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'collectors'>;
-  /** The account whose inventory that is, where it is known. */
+  /** The account of that inventory, where known. */
   readonly accountMarks?: readonly AccountMark[] | undefined;
-  /** Of the config whose policy that is, where it is known. */
+  /** Generation of the config that has the policy, where known. */
   readonly generation?: number | undefined;
 }
 
-/** A rollout before anything of it has started. */
+/** Makes the record of a rollout of which nothing has started. */
 export function newRollout(
   { id, startedBy, createdAt, fleet, accountMarks, generation }: RolloutOrigin,
   policy: Policy,
@@ -66,7 +66,7 @@ export function newRollout(
   };
 }
 
-/** The rule of a wave that takes everybody, without a soak, gates or an approval, and may have no failure. */
+/** The rule of a wave that takes all collectors and allows no failure, without soak, gates or approval. */
 export function plainWave(name: string): WaveRule {
   return {
     name,
@@ -78,7 +78,7 @@ export function plainWave(name: string): WaveRule {
   };
 }
 
-/** A wave that nobody has entered. */
+/** A wave in state `waiting`. */
 export function unopenedWave({ name, gates }: WaveRule, { size, chain }: Pick<Wave, 'size' | 'chain'>): Wave {
   return {
     name,
@@ -98,13 +98,13 @@ export function unopenedWave({ name, gates }: WaveRule, { size, chain }: Pick<Wa
   };
 }
 
-/** More than a handful of builds does not fit a status line. */
+/** More builds do not fit one line of the status. */
 export const fromBuildsMax = 5;
 
-/** More old builds than a service offers at a time. */
+/** More builds than a service offers at a time. */
 export const backToMax = 50;
 
-/** How often each build occurs, the most frequent first; the same for the same builds in whatever order they come. */
+/** Counts each build, the most frequent first. The result does not depend on the order of the input. */
 export function countBuilds(
   builds: readonly string[],
 ): ReadonlyArray<{ readonly build: string; readonly count: number }> {

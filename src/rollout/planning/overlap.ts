@@ -1,12 +1,12 @@
-/** Who a policy would upgrade. */
+/** The collectors that a policy would upgrade. */
 export interface PolicyClaim {
   readonly policy: string;
-  /** Ids of another account name other collectors. */
+  /** The same id names different collectors in different accounts. */
   readonly account?: string | undefined;
   readonly members: ReadonlyArray<{ readonly id: number; readonly name: string }>;
 }
 
-/** Two policies that would both upgrade the same collectors; whichever comes first takes them. */
+/** Two policies that would both upgrade the same collectors. Whichever starts a rollout first upgrades them. */
 export interface Overlap {
   readonly policies: readonly [string, string];
   readonly count: number;
@@ -14,7 +14,7 @@ export interface Overlap {
   readonly names: readonly string[];
 }
 
-// Enough to recognise what two selections have in common.
+// Enough examples for a person to recognise the overlap.
 const namesMax = 3;
 
 /** Finds the pairs of policies that claim the same collectors, in the order of the policies. */

@@ -4,13 +4,13 @@ import type { LeftOutKind } from '../model/left-out.ts';
 import { isUnderWay, type UpgradeState } from '../model/upgrade.ts';
 import type { Plan } from './plan.ts';
 
-/** A rollout that a fresh plan is compared with. */
+/** The rollout that a new plan is compared with. */
 export interface ComparedRollout {
   readonly targetBuild: string;
   readonly members: readonly ComparedMember[];
 }
 
-/** A collector as that rollout has it. */
+/** A collector in that rollout. */
 export interface ComparedMember extends NamedCollector {
   /** The name of its wave. */
   readonly wave: string;
@@ -23,19 +23,19 @@ export interface NamedCollector {
   readonly name: string;
 }
 
-/** What a fresh plan has otherwise than a rollout. */
+/** How a new plan differs from a rollout. */
 export interface PlanDifference {
-  /** Collectors that a rollout started now would upgrade: members that are not done and not in flight already. */
+  /** Planned collectors that a rollout started now would upgrade: neither done nor in flight. */
   readonly touched: number;
   readonly done: number;
   readonly inFlight: number;
   readonly added: readonly NamedCollector[];
-  /** Members of the rollout that the plan leaves out, by reason. */
+  /** Members of the rollout that the new plan leaves out, by reason. */
   readonly dropped: ReadonlyArray<{
     readonly kind: LeftOutKind;
     readonly collectors: readonly NamedCollector[];
   }>;
-  /** Members whose wave is another one. */
+  /** Members that change their wave. */
   readonly moved: ReadonlyArray<{
     readonly from: string;
     readonly to: string;
@@ -46,8 +46,8 @@ export interface PlanDifference {
 }
 
 /**
- * The fleet as if a rollout to the same build had upgraded nobody yet. Without this, its own success would look like a
- * change: collectors on the target build leave the plan, and waves sized in percents shrink.
+ * Returns the fleet as it was before a rollout to the same build upgraded anything. Otherwise the rollout's own progress
+ * would show as a difference: upgraded collectors would leave the plan, and waves sized in percent would shrink.
  */
 export function undoProgress(
   fleet: FleetSnapshot,
@@ -65,8 +65,8 @@ export function undoProgress(
 }
 
 /**
- * Compares a rollout with a plan that was made from `undoProgress`, by the id of that rollout as its seed.
- * @param before undefined: there was no rollout yet, so all of the plan is new
+ * Compares a rollout with a plan made from `undoProgress`, with the rollout's id as seed.
+ * @param before undefined if there was no rollout yet, so that everything in the plan is new
  */
 export function comparePlan(before: ComparedRollout | undefined, plan: Plan): PlanDifference {
   const isSameTarget = before !== undefined && isSameBuild(before.targetBuild, plan.targetBuild);
@@ -95,7 +95,7 @@ export function comparePlan(before: ComparedRollout | undefined, plan: Plan): Pl
   return { ...counts, added, dropped, moved: [...moved.values()] };
 }
 
-/** Collectors by the reason for which they are left out, in the order in which the reasons come first. */
+/** Groups collectors by the reason they are left out, in order of first occurrence. */
 export function groupByKind<Each extends NamedCollector>(
   collectors: readonly Each[],
   kindOf: (collector: Each) => LeftOutKind,

@@ -9,19 +9,18 @@ import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import { longestChain, type PlannedMember } from './arrange-plan.ts';
 import { type FrozenRollout, pendingUpgrade } from './freeze-plan.ts';
-import { domainLabel, inHashOrder, makeLaneBook, stratumLabel } from './group-collectors.ts';
-import { makeJudge, type PlanOptions } from './plan.ts';
+import { domainLabel, inHashOrder, makeLaneIndex, stratumLabel } from './group-collectors.ts';
+import { makeExclusionRule, type PlanOptions } from './plan.ts';
 import { seatJoiners } from './seat-joiners.ts';
 
 /**
- * Plans the collectors that came to the fleet after the plan was frozen (DESIGN §4, Late joiners).
- * They enter the last wave that has passed or is open, as far as it has seats for them, or else the last one, after all
- * others, so that none runs ahead of the gates. Groups keep their indexes, and new ones are added behind them.
- * @param policy the present one: it and the frozen one both have to select a collector, so that neither a policy that was
- *   changed since, nor a daemon with an older config, adds one that the other excludes (P5). How joiners group is the frozen
- *   policy's word
- * @param known collectors of the fleet with a record in this rollout
- * @returns only the new records, with the rollout and groups that know them; null when nobody joins
+ * Plans late joiners: collectors that came to the fleet after the plan was frozen (DESIGN §4, Late joiners).
+ * They enter the last wave that has passed or is open while it has seats, and otherwise the end of the last wave, so no
+ * joiner starts before a gate allows it. Existing groups keep their indexes, and new groups are appended.
+ * @param policy the current policy. Both it and the frozen policy must select a joiner, so neither a later change nor a
+ *   daemon with an older config adds an excluded collector (P5). The frozen policy decides how joiners are grouped
+ * @param known collectors of the fleet that have a record in this rollout
+ * @returns the new records, with the changed rollout and groups; null if no collector joins
  */
 export function* planJoiners(
   rollout: Rollout,
@@ -31,13 +30,13 @@ export function* planJoiners(
   known: ReadonlySet<number>,
   options: PlanOptions = {},
 ): Steps<FrozenRollout | null> {
-  // A rollback takes back what the original changed, and nobody else.
+  // A rollback covers only what the original upgraded.
   if (rollout.kind === 'rollback') return null;
-  const judge = makeJoinerJudge(rollout, policy, fleet, options);
+  const exclusionOf = makeJoinerRule(rollout, policy, fleet, options);
   const mustWait = yield* makeMustWait(rollout, groups, fleet, known);
   const joiners = yield* filterInSteps(
     fleet.collectors,
-    (each) => !known.has(each.id) && judge(each) === undefined && !mustWait(each),
+    (each) => !known.has(each.id) && exclusionOf(each) === undefined && !mustWait(each),
   );
   if (joiners.length === 0) return null;
   const planned = countPlanned(rollout);
@@ -60,7 +59,7 @@ export function* planJoiners(
         const chain = Math.max(each.chain, longestChain(members, extended.groups.domains));
         return { ...each, joined: each.joined + members.length, chain };
       }),
-      // A stratum that was held while nobody belonged to it may have its first members now.
+      // A stratum that was held while it was empty may have its first members now.
       heldStrata: rollout.heldStrata.map((held) => ({
         ...held,
         stratum: indexOfStratum(extended.groups.strata, held.label),
@@ -71,21 +70,22 @@ export function* planJoiners(
   };
 }
 
-/** The rule that says why a collector does not join a rollout: by the policy as it was frozen, then by the present one. */
-export function makeJoinerJudge(
+/** Makes the rule that tells why a collector may not join: by the frozen policy, then by the current one. */
+export function makeJoinerRule(
   { policy: frozen, targetBuild }: Pick<Rollout, 'policy' | 'targetBuild'>,
   present: Pick<Policy, 'select' | 'target'>,
   fleet: Pick<FleetSnapshot, 'collectors' | 'upgradableIds'>,
   options: PlanOptions,
 ): (collector: FleetCollector) => PlanExclusion | undefined {
-  const byFrozen = makeJudge(frozen, targetBuild, fleet, options);
-  const byPresent = makeJudge(present, targetBuild, fleet, options);
+  const byFrozen = makeExclusionRule(frozen, targetBuild, fleet, options);
+  const byPresent = makeExclusionRule(present, targetBuild, fleet, options);
   return (collector) => byFrozen(collector) ?? byPresent(collector);
 }
 
 /**
- * A planned collector that was alone with its value is in no domain of that cap, and may be tried again at any time:
- * whoever shares the value is left to the next rollout (P2). So is whoever may share it with one that this reading lacks.
+ * A planned collector whose value was unique is in no domain of that cap, and may be retried at any time. A joiner with
+ * the same value therefore waits for the next rollout (P2). So does a joiner whose value a planned collector missing from
+ * this reading may have.
  */
 function* makeMustWait(
   rollout: Rollout,
@@ -102,27 +102,27 @@ function* makeMustWait(
   yield* eachInSteps(fleet.collectors, (collector) => {
     if (known.has(collector.id)) for (const label of labelsOf(collector)) taken.add(label);
   });
-  const isOneUnseen = known.size < countPlanned(rollout);
-  return (collector) => labelsOf(collector).some((label) => isOneUnseen || taken.has(label));
+  const isAnyMissing = known.size < countPlanned(rollout);
+  return (collector) => labelsOf(collector).some((label) => isAnyMissing || taken.has(label));
 }
 
 function countPlanned({ waves }: Rollout): number {
   return waves.reduce((sum, { size, joined }) => sum + size + joined, 0);
 }
 
-/** Finds or adds what joiners belong to. */
+/** Finds or adds the groups of joiners. */
 function extendGroups(rollout: Rollout, groups: PlanGroups) {
   const { policy, waves } = rollout;
   const strata = groups.strata.map(({ sizes, ...rest }) => ({ ...rest, sizes: [...sizes] }));
-  // A held group first: who belongs to it, and to one that was released, is held.
+  // Held groups come first: a collector that matches a held and a released group is held.
   const ofGroups = [...rollout.heldStrata, ...groups.strata].flatMap(({ label, attributes }) =>
     attributes === undefined ? [] : [{ label, attributes }],
   );
   const domains = [...groups.domains];
-  const book = makeLaneBook(knowsZones(rollout), groups.lanes);
+  const laneIndex = makeLaneIndex(knowsZones(rollout), groups.lanes);
   const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
   const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
-  const extended: PlanGroups = { strata, domains, lanes: book.lanes };
+  const extended: PlanGroups = { strata, domains, lanes: laneIndex.lanes };
   const add = (collector: FleetCollector, wave: number): Omit<PlannedMember, 'order'> => {
     const group = ofGroups.find(({ attributes }) => hasAttributes(collector, attributes));
     const named = group ?? { label: stratumLabel(collector, policy.spreadBy) };
@@ -133,7 +133,7 @@ function extendGroups(rollout: Rollout, groups: PlanGroups) {
       const name = domainLabel(collector, key);
       return name === undefined ? [] : indexIn<CapDomain>(domainOf, domains, { label: name, cap });
     });
-    return { collector, stratum, domains: inDomains, lane: book.laneOf(collector, stratum, inDomains) };
+    return { collector, stratum, domains: inDomains, lane: laneIndex.laneOf(collector, stratum, inDomains) };
   };
   return { groups: extended, add };
 }

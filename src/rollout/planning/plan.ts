@@ -8,13 +8,13 @@ import type { Policy } from '../model/policy.ts';
 import { arrangePlan, type PlannedWave } from './arrange-plan.ts';
 import { compileSelection } from './selector.ts';
 
-/** The waves with their members, and every collector left out with the reason (P5). */
+/** The waves with their members, and each collector that is left out, with the reason (P5). */
 export interface Plan {
   readonly targetBuild: string;
   readonly waves: readonly PlannedWave[];
   readonly leftOut: readonly LeftOut[];
   readonly groups: PlanGroups;
-  /** Names this content: equal for the same members, waves and target. */
+  /** Hash of members, waves and target. */
   readonly hash: string;
 }
 
@@ -23,21 +23,21 @@ export interface LeftOut {
   readonly kind: PlanExclusion;
 }
 
-/** What is known of collectors beside the policy and the inventory; each names them by id. */
+/** Ids of collectors with a special state that neither policy nor inventory shows. */
 export interface PlanOptions {
-  /** They failed on this very build. */
+  /** Failed earlier on this build. */
   readonly failedBefore?: ReadonlySet<number>;
-  /** An operator wants them left alone. */
+  /** Held by an operator. */
   readonly heldCollectors?: ReadonlySet<number>;
-  /** They have their turn in a rollout of another policy (P1). */
+  /** Planned in a rollout of another policy (P1). */
   readonly claimed?: ReadonlySet<number>;
-  /** Where given, nobody else is planned. */
+  /** If set, only these are planned. */
   readonly only?: ReadonlySet<number>;
 }
 
 /**
  * Makes the plan of a rollout (DESIGN §4, Waves).
- * @param seed the rollout's id: members are chosen by a hash of it and theirs, so the same seed makes the same plan
+ * @param seed the rollout's id; members are chosen by a hash of it and their own id, so the same seed makes the same plan
  */
 export function* planInSteps(
   policy: Policy,
@@ -46,11 +46,11 @@ export function* planInSteps(
   seed: string,
   options: PlanOptions = {},
 ): Steps<Plan> {
-  const judge = makeJudge(policy, targetBuild, fleet, options);
+  const exclusionOf = makeExclusionRule(policy, targetBuild, fleet, options);
   const chosen: FleetCollector[] = [];
   const leftOut: LeftOut[] = [];
   yield* eachInSteps(fleet.collectors, (collector) => {
-    const kind = judge(collector);
+    const kind = exclusionOf(collector);
     if (kind === undefined) chosen.push(collector);
     else leftOut.push({ collector, kind });
   });
@@ -58,31 +58,31 @@ export function* planInSteps(
   return { targetBuild, waves, leftOut, groups, hash: hashOf(targetBuild, waves) };
 }
 
-/** As `planInSteps`, at once: for those that nobody else waits for. */
+/** `planInSteps` in one go, for callers that may block the event loop. */
 export function makePlan(...given: Parameters<typeof planInSteps>): Plan {
   return runAtOnce(planInSteps(...given));
 }
 
 /**
- * Makes the rule that says why a collector is left out; undefined when it is in. Evaluated in order, first match wins:
- * what the policy says, then what is settled already, then what may pass.
+ * Makes the rule that tells why a collector is left out of a plan; undefined if it is planned. Evaluated in order, first
+ * match wins: what the policy excludes, then lasting reasons, then temporary ones.
  */
-export function makeJudge(
+export function makeExclusionRule(
   policy: Pick<Policy, 'select' | 'target'>,
   targetBuild: string,
   { collectors, upgradableIds }: Pick<FleetSnapshot, 'collectors' | 'upgradableIds'>,
   { failedBefore, heldCollectors, claimed, only }: PlanOptions,
 ): (collector: FleetCollector) => PlanExclusion | undefined {
   const selection = compileSelection(policy.select);
-  // A fleet has few builds, and this is asked of each collector.
+  // Cached: a fleet has few builds and many collectors.
   const above = new Map<string, boolean>();
   const isAbove = ({ build }: FleetCollector) => {
     const known = above.get(build) ?? (compareBuildVersions(build, targetBuild) ?? 0) > 0;
     above.set(build, known);
     return known;
   };
-  // Whether a service lists collectors above the target as upgradable is not specified (collector-api.md §4.3); a task
-  // would take them down. One that lists some of them lists all that it would take down now.
+  // The API does not specify whether collectors above the target are listed as upgradable (collector-api.md §4.3). A
+  // service that lists any of them is assumed to list all that it would downgrade now.
   const listsAbove = collectors.some((collector) => upgradableIds.has(collector.id) && isAbove(collector));
   return (collector) => {
     const unselected = selection(collector);

@@ -7,11 +7,11 @@ import { compileMatch } from './selector.ts';
 import { shareSeats } from './take-seats.ts';
 
 /**
- * Gives late joiners their waves (DESIGN §4, Late joiners): the last wave that has passed or is open takes as many as
- * its own rule has seats for in the plan that has grown, and everyone else waits in the last wave. So a fleet that
- * returns from an outage does not flood an open canary, and nobody puts off the end of a soak that has started.
- * @param joiners in the order in which they choose
- * @returns the wave of each, by its id
+ * Assigns late joiners to waves (DESIGN §4, Late joiners). The last wave that has passed or is open takes as many as its
+ * size rule allows in the grown plan. All others enter the last wave. A fleet that returns from an outage therefore does
+ * not flood an open canary, and no joiner delays the end of a soak.
+ * @param joiners in the order of their choice
+ * @returns the wave of each joiner, by collector id
  */
 export function seatJoiners(
   rollout: Rollout,
@@ -43,7 +43,7 @@ export function seatJoiners(
   return waves;
 }
 
-/** A wave that soaks is being judged, and one that is held must show nothing more; the last one takes whoever is left. */
+/** Joiners must not change a wave that is being judged, so only the last wave takes them while it soaks. */
 function waveToJoin(waves: readonly Wave[]): number {
   const last = waves.length - 1;
   if (waves[last]?.state === 'soaking') return last;
@@ -52,8 +52,8 @@ function waveToJoin(waves: readonly Wave[]): number {
 }
 
 /**
- * As in the plan, no cap domain is wholly inside the waves before the last one: of those that joiners found, one stays
- * behind. The others have members in the plan already.
+ * One member of every cap domain stays for the last wave, as in the plan. This matters only for domains that joiners
+ * create, because all others already have planned members.
  */
 function makeStaysBehind(
   { policy }: Rollout,

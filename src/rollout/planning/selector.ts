@@ -5,33 +5,33 @@ import type { FleetCollector } from '../model/collector.ts';
 import type { Expectation, Selection, Selector } from '../model/policy.ts';
 
 /**
- * Makes the rule that says why a selection leaves a collector out; undefined where it is in. A policy that an earlier
- * version stored may hold an expression that is refused today: such a selection takes nobody, so that nothing is
- * upgraded that it means to exclude (P5).
+ * Makes the rule that tells why a selection leaves a collector out; undefined if it is selected. A policy stored by an
+ * earlier version may have a regular expression that is invalid today. Such a selection selects nothing, so that no
+ * collector it means to exclude is upgraded (P5).
  */
 export function compileSelection({
   include,
   exclude,
 }: Selection): (collector: FleetCollector) => 'notSelected' | 'excluded' | undefined {
   const includes = compiledOr(false, () => compileSelector(include));
-  const spares = compiledOr(false, () => {
+  const isKept = compiledOr(false, () => {
     const tests = exclude.map(compileSelector);
     return (collector) => !tests.some((matches) => matches(collector));
   });
   return (collector) => {
     if (!includes(collector)) return 'notSelected';
-    return spares(collector) ? undefined : 'excluded';
+    return isKept(collector) ? undefined : 'excluded';
   };
 }
 
-/** The rule of a selection that leaves a collector out, with its place in the policy's config. */
+/** The rule of a selection that leaves a collector out, with its path in the policy's config. */
 export interface SelectionRule {
   /** `select.exclude[1]`, or the key of `select.include` that does not match. */
   readonly path: string;
   readonly rule: Selector;
 }
 
-/** Finds the rule by which a selection leaves this collector out; undefined where it does not, or no rule can be used. */
+/** Finds the rule by which a selection leaves this collector out; undefined if it is selected or no rule is valid. */
 export function findSelectionRule(
   { include, exclude }: Selection,
   collector: FleetCollector,
@@ -45,7 +45,7 @@ export function findSelectionRule(
   return rule === undefined ? undefined : { path: `select.exclude[${index}]`, rule };
 }
 
-/** Each key by itself: all of them must match. */
+/** Splits a selector into one rule for each key; all of them must match. */
 function partsOf(include: Selector): SelectionRule[] {
   const { fields, ...rest } = include;
   const of = (key: string, rule: Selector) => ({ path: `select.include.${key}`, rule });
@@ -55,14 +55,14 @@ function partsOf(include: Selector): SelectionRule[] {
   ];
 }
 
-/** Makes the test for a wave's `match`; none takes everybody, and one that is refused today nobody. */
+/** Makes the test for a wave's `match`. Without a `match` all collectors pass; with one that is invalid today, none does. */
 export function compileMatch(match: Selector | undefined): CollectorTest {
   return match === undefined ? () => true : compiledOr(false, () => compileSelector(match));
 }
 
 type CollectorTest = (collector: FleetCollector) => boolean;
 
-/** @param ifUnusable what the test says of everybody where it holds an expression that is refused today */
+/** @param ifUnusable the result for every collector if the selector has an expression that is invalid today */
 function compiledOr(ifUnusable: boolean, compile: () => CollectorTest): CollectorTest {
   try {
     return compile();
@@ -73,8 +73,8 @@ function compiledOr(ifUnusable: boolean, compile: () => CollectorTest): Collecto
 }
 
 /**
- * Makes a test out of a selector: every given key must match, a list matches when one entry does (DESIGN §4).
- * @throws PatternError for a regular expression that can't be used
+ * Makes a test from a selector: every given key must match, and a list matches if one entry does (DESIGN §4).
+ * @throws PatternError for an invalid regular expression
  */
 function compileSelector(selector: Selector): CollectorTest {
   const keys = Object.keys(makeTest) as ReadonlyArray<keyof Selector>;
@@ -95,7 +95,7 @@ const ofText =
     return (collector) => matches(of(collector));
   };
 
-// A key without a test would match everybody (P5).
+// Exhaustive by type: a key without a test would match every collector (P5).
 const makeTest: { readonly [Key in keyof Wanted]: (wanted: Wanted[Key]) => CollectorTest } = {
   name: ofText(({ name }) => name),
   category: ofText(({ category }) => category),
@@ -129,7 +129,7 @@ interface VersionBound {
   readonly build: string;
 }
 
-/** Reads `>=19.361-1 <19.500-1`: all bounds must hold. @returns undefined when the text is no range */
+/** Parses `>=19.361-1 <19.500-1`; all bounds must hold. @returns undefined if the text is not a range */
 export function parseVersionRange(range: string): readonly VersionBound[] | undefined {
   const bounds: VersionBound[] = [];
   for (const part of range.trim().split(/\s+/)) {

@@ -1,17 +1,17 @@
 import type { PlanGroups, Stratum } from '../model/plan-groups.ts';
 import type { HeldStratum, Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
-import { makeLaneBook } from './group-collectors.ts';
+import { makeLaneIndex } from './group-collectors.ts';
 
-/** A group that is held for what its collectors share, and its upgrades. */
+/** A group held because of an attribute its collectors share, with its upgrades. */
 export interface HeldGroup {
   readonly held: HeldStratum;
   readonly members: readonly Upgrade[];
 }
 
 /**
- * Gives a held group a stratum of its own, with lanes like those that its members are in. Repeatable: members that were
- * counted there already are not taken from their former strata again.
+ * Moves a held group into its own stratum, with lanes like the former lanes of its members. Idempotent: members that are
+ * already counted in the new stratum are not subtracted from their former strata again.
  */
 export function splitGroup(
   rollout: Rollout,
@@ -33,14 +33,14 @@ export function splitGroup(
   });
   if (known === -1)
     strata.push({ label: held.label, ...(attributes !== undefined && { attributes }), sizes });
-  const book = makeLaneBook(true, groups.lanes);
+  const laneIndex = makeLaneIndex(true, groups.lanes);
   const upgrades = members.map((upgrade): Upgrade => {
     const timeZone = groups.lanes[upgrade.identity.lane]?.timeZone ?? '';
-    const lane = book.laneOf({ timeZone }, stratum, upgrade.identity.domains);
+    const lane = laneIndex.laneOf({ timeZone }, stratum, upgrade.identity.domains);
     return { ...upgrade, identity: { ...upgrade.identity, stratum, lane }, rev: upgrade.rev + 1 };
   });
   return {
-    groups: { ...groups, strata, lanes: book.lanes },
+    groups: { ...groups, strata, lanes: laneIndex.lanes },
     rollout: {
       ...rollout,
       heldStrata: rollout.heldStrata.map((each) => (each.label === held.label ? { ...each, stratum } : each)),

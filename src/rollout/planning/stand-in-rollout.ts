@@ -13,13 +13,13 @@ import type { RolloutReason } from '../model/rollout-reason.ts';
 import { rollbackPolicy } from './freeze-rollback.ts';
 import { plainWave, unopenedWave } from './new-rollout.ts';
 
-/** What is known of a rollout whose own record is unreadable: what the store keeps beside it. */
+/** What the store still knows about a rollout whose own record is unreadable. */
 export interface RolloutRemains extends Pick<Rollout, 'id' | 'kind' | 'rev' | 'createdAt' | 'targetBuild'> {
-  /** undefined: that is unreadable, too. */
+  /** undefined if it is unreadable, too. */
   readonly state: RolloutState | undefined;
-  /** The last of its upgrades had ended. */
+  /** All of its upgrades have ended. */
   readonly isOver: boolean;
-  /** The last wave that has started; -1: none. */
+  /** Index of the last wave that has started; -1 if none has. */
   readonly frontier: number;
   /** All waves up to the last that has members. */
   readonly waves: readonly WaveSummary[];
@@ -27,10 +27,10 @@ export interface RolloutRemains extends Pick<Rollout, 'id' | 'kind' | 'rev' | 'c
 }
 
 /**
- * The rollout as it is shown while its own record is unreadable. A corrupt one is held, so that nothing starts by what is
- * guessed (P5, P14), unless it was ended before its time: then only what is running is waited for. It is stored only when a
- * person repairs the rollout.
- * @param policies as the config has them now: how long what is running may take, and what a failure means
+ * Makes the rollout that is shown while its own record is unreadable. A corrupt rollout is held, so that nothing starts
+ * on guessed data (P5, P14), unless it had been ended: then only running upgrades are awaited. It is stored only when
+ * an operator repairs the rollout.
+ * @param policies from the current config: deadlines of running upgrades, and what a failure means
  */
 export function makeStandIn(remains: RolloutRemains, policies: readonly Policy[]): Rollout {
   const { id, kind, rev, isOver, createdAt, frontier, targetBuild, problem } = remains;
@@ -84,13 +84,13 @@ function stateOf({ state, isOver, problem }: RolloutRemains): RolloutState {
   return isOver ? 'aborted' : 'held';
 }
 
-/** No wave has started before the gate of the one before it had passed (P3). */
+/** A wave starts only after the gate of the previous wave passed (P3). */
 function waveStateAt(index: number, frontier: number): WaveState {
   if (index > frontier) return 'waiting';
   return index === frontier ? 'open' : 'passed';
 }
 
-/** One that the config does not have any more. Nothing starts by it, and running upgrades are watched for as long as usual. */
+/** Replaces a policy that is no longer in the config. Nothing starts; running upgrades get the default deadlines. */
 function unknownPolicy(name: string): Policy {
   const minuteMs = 60_000;
   return {

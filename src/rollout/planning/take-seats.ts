@@ -5,24 +5,24 @@ import type { GroupedCollector, Grouping } from './group-collectors.ts';
 import { compileMatch } from './selector.ts';
 import { makeUntriedValues, type UntriedValues } from './untried-values.ts';
 
-/** What the waves have left so far; changes as seats are taken. */
+/** Mutable state while waves are filled. */
 interface Seating {
   readonly grouping: Grouping;
-  /** The tightest domain of each collector over the whole plan. */
+  /** The tightest domain of each collector in the whole plan. */
   readonly chainOf: ReadonlyMap<GroupedCollector, number>;
-  /** Members of each stratum without a wave, by rank. */
+  /** Members of each stratum that have no wave yet, by rank. */
   left: ReadonlyArray<readonly GroupedCollector[]>;
-  /** Strata that have a member in a wave. */
+  /** Whether a stratum has a member in a wave. */
   readonly covered: boolean[];
-  /** Members of each domain without a wave. */
+  /** How many members of each domain have no wave yet. */
   readonly unplanned: number[];
   readonly untried: UntriedValues;
 }
 
 /**
- * Gives every collector its wave (DESIGN §4, Waves): each rule takes its seats from what remains, spread over the strata;
- * the last one takes the rest. No cap domain is wholly inside the waves before the last one, so a seat that only the
- * last member of a domain could take stays empty. A first wave whose `match` matches nobody takes one of each stratum.
+ * Assigns every collector to a wave (DESIGN §4, Waves). Each wave fills its seats from the remaining collectors, spread
+ * over the strata, and the last wave takes the rest. One member of every cap domain stays for the last wave, even if a
+ * seat stays empty. A first wave whose `match` matches no collector takes one of each stratum.
  * @returns the members of each wave
  */
 export function* takeSeats(
@@ -39,7 +39,7 @@ export function* takeSeats(
   return [...waves, seating.left.flat()];
 }
 
-// A canary whose `match` matches nobody would pass at once, and let all others start without anything to judge by (P14).
+// An empty canary would pass at once and let all others start without evidence (P14).
 const plainCanary = { size: { kind: 'perStratum', count: 1 } } as const;
 
 function* beginSeating(grouping: Grouping): Steps<Seating> {
@@ -75,7 +75,7 @@ function* fillWave(
     const members =
       domains.length === 0 ? unordered : yield* inDomainOrder(unordered, { domains, chainOf, inWave });
     let free = wanted;
-    // Where collectors share caps, their order spreads those, and stays as it is.
+    // Members that share caps keep the order that spreads the caps.
     const isFree = members.every((member) => member.domains.length === 0);
     for (const member of isFree ? seekValues(members, untried) : members) {
       if (free === 0) return;
@@ -90,8 +90,8 @@ function* fillWave(
       yield;
     }
   }
-  // Small strata choose first, since they have the fewest others to fall back on; and each gets its first seat before
-  // any gets its second, which could take the last free place of a domain from them.
+  // Small strata choose first, because they have the fewest alternatives. Each stratum gets one seat before any gets its
+  // second, which could take the last free place of a domain.
   const strata = seats
     .map((wanted, stratum) => ({ wanted, stratum, members: open[stratum] ?? [] }))
     .filter(({ wanted }) => wanted > 0)
@@ -108,10 +108,10 @@ function* fillWave(
   return [...taken];
 }
 
-// So few are compared for a seat, whatever the size of the plan: half of all values are found in the first dozens.
+// Bounds the cost of each seat: half of all attribute values occur among the first few dozen collectors.
 const comparedMax = 50;
 
-/** Those with the most values that no wave has tried come first, each among its next neighbours; by rank where equal. */
+/** Orders members by how many untried attribute values they have, among the next `comparedMax` members by rank. */
 function* seekValues(
   members: readonly GroupedCollector[],
   untried: UntriedValues,
@@ -145,18 +145,18 @@ function seatsOf(
   return shareSeats(membersOf(size, grouping.collectors.length), claims);
 }
 
-/** How a stratum stands when a wave is filled. */
+/** A stratum's claim to seats of a wave. */
 export interface SeatClaim {
-  /** Members that could still take a seat. */
+  /** Members that can still take a seat. */
   readonly left: number;
   /** An earlier wave has members of it. */
   readonly covered: boolean;
 }
 
 /**
- * Shares the seats of a wave among the strata, which come largest first: one for each that no earlier wave covers, one
- * for each of the others, and what remains in proportion to the remainder of each (DESIGN §4, Waves).
- * @returns seats of each stratum, never more than are left of it
+ * Divides the seats of a wave among the strata, largest first: one seat for each stratum that no earlier wave covers, one
+ * for each other stratum, and the remaining seats in proportion to the remaining members (DESIGN §4, Waves).
+ * @returns seats of each stratum, at most as many as it has members left
  */
 export function shareSeats(seats: number, claims: readonly SeatClaim[]): number[] {
   const given = claims.map(() => 0);
@@ -179,7 +179,7 @@ export function shareSeats(seats: number, claims: readonly SeatClaim[]): number[
   return given.map((count, index) => count + (inProportion[index] ?? 0));
 }
 
-/** Divides by the largest remainder; whole numbers throughout, so that no rounding of fractions decides. */
+/** Divides seats by the largest-remainder method, in whole numbers to avoid rounding errors. */
 function divideByRemainder(seats: number, weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total === 0) return weights.map(() => 0);

@@ -7,15 +7,16 @@ export type TargetChoice =
   | { readonly kind: 'chosen'; readonly build: string }
   | { readonly kind: 'none'; readonly why: NoTarget };
 
-/** When builds were seen first, as known at an instant. */
+/** When each build was first seen, as known at `at`. */
 export interface BuildAges {
   readonly firstSeen: ReadonlyMap<string, EpochMs>;
   readonly at: EpochMs;
 }
 
 /**
- * Pins the one build of a rollout (P6): the one marked latest, not the highest number, or the build the policy names.
- * @param seen without it, the age of a latest build is not checked; a build it does not know was first seen now
+ * Chooses the target build of a rollout (P6): the build marked latest, which need not be the highest, or the build that
+ * the policy names.
+ * @param seen without it, the age of the latest build is not checked; a build that it lacks counts as first seen now
  * @param heldBuilds builds that may not be installed, with the reason (DESIGN §4, Quarantine)
  */
 export function chooseTarget(
@@ -41,7 +42,7 @@ export function chooseTarget(
   return { kind: 'chosen', build };
 }
 
-/** True while the service still offers this build. */
+/** Whether the service still offers this build. */
 export function isOffered(build: string, builds: ReadonlyArray<{ readonly version: string }>): boolean {
   return builds.some((offered) => isSameBuild(offered.version, build));
 }

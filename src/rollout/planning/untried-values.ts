@@ -2,21 +2,21 @@ import { eachInSteps, type Steps } from '../../base/steps.ts';
 import { tabulateAttributes } from '../model/attributes.ts';
 import type { FleetCollector } from '../model/collector.ts';
 
-/** Values of attributes that no wave has tried so far. */
+/** Attribute values that no wave has tried yet. */
 export interface UntriedValues {
-  /** How many of them a collector has. */
+  /** How many untried values a collector has. */
   countOf(collector: FleetCollector): number;
-  /** A wave takes it: its values are tried. */
+  /** Marks the values of a collector that enters a wave as tried. */
   note(collector: FleetCollector): void;
-  /** None is left. */
+  /** All values have been tried. */
   isDone(): boolean;
 }
 
-// What fewer share is tried by few waves whatever they take.
+// Rarer values would get into few waves in any case.
 const shareMin = 0.002;
 const sharedMin = 3;
 
-/** Makes the list of values for a plan of these collectors; nothing of it has been tried. */
+/** Collects the attribute values of a plan's collectors, all untried. */
 export function* makeUntriedValues(collectors: readonly FleetCollector[]): Steps<UntriedValues> {
   const { ids, columns } = yield* tabulateAttributes(collectors);
   const rows = new Map<number, number>();

@@ -9,28 +9,28 @@ import type { Rollout } from '../model/rollout.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { comparePolicies, type FollowedConfig } from './policy-difference.ts';
 
-/** What the config of a daemon may say about a rollout's brakes. */
-export interface ConfigWord {
-  /** Of the config: grows with each one that is new to the installation. */
+/** Version of a policy's config in a daemon, which decides whether it may change the limits of a running rollout. */
+export interface ConfigVersion {
+  /** Increases with each config that is new to the installation. */
   readonly generation: number;
-  /** The config was read when no newer one was in use, so it counts although its generation is older: it was rolled back. */
-  readonly isTakenUp: boolean;
+  /** No newer config was in use when this one was read: it applies despite its older generation, because of a revert. */
+  readonly isReinstated: boolean;
 }
 
-/** How a rollout stands to the present version of its policy. */
-export interface PresentPolicy extends Omit<FollowedConfig, 'rollout'> {
-  /** The policy as it is frozen, with the brakes of the present one. */
+/** A rollout's policy compared with the current config. */
+export interface CurrentPolicy extends Omit<FollowedConfig, 'rollout'> {
+  /** The frozen policy with the current limits. */
   readonly policy: Policy;
 }
 
 /**
- * Gives a running rollout the brakes of the present config: windows, freezes, slots, caps, failure limits and `defer`.
- * Its plan and its target stay as they are frozen (P5, P6).
+ * Applies the current limits to the frozen policy of a running rollout: windows, freezes, slots, caps, failure limits and
+ * `defer`. Plan and target stay frozen (P5, P6).
  */
-export function withPresentBrakes(
+export function withCurrentLimits(
   rollout: Pick<Rollout, 'kind' | 'policy' | 'config'>,
   config: Policy,
-): PresentPolicy {
+): CurrentPolicy {
   const { kind, policy: frozen } = rollout;
   const present = kind === 'rollback' ? rollbackPolicy(config) : config;
   const limits = new Map(present.waves.map(({ name, maxFailures }) => [name, maxFailures]));
@@ -39,7 +39,7 @@ export function withPresentBrakes(
     ...frozen,
     ...calendarFor(rollout, present),
     concurrency: present.concurrency,
-    // A plan has the domains of its own caps alone.
+    // A plan has domains only for the caps it was made with.
     maxInFlightPer: frozen.maxInFlightPer.map(({ key, cap }) => ({ key, cap: caps.get(key) ?? cap })),
     isolateStrata: present.isolateStrata,
     isolateAttributes: present.isolateAttributes,
@@ -55,27 +55,27 @@ export function withPresentBrakes(
 }
 
 /**
- * The fact by which a rollout follows the present config; undefined where it does already, or where this config must not
- * say so: a daemon with an older one must not take back what a newer one has changed.
+ * The fact by which a rollout adopts the current limits; undefined if it has them, or if this config must not change them:
+ * a daemon with an older config must not revert the changes of a newer one.
  */
 export function followConfig(
   rollout: Rollout,
-  { config, word, at }: { readonly config: Policy; readonly word: ConfigWord; readonly at: EpochMs },
+  { config, version, at }: { readonly config: Policy; readonly version: ConfigVersion; readonly at: EpochMs },
 ): Extract<RolloutFact, { kind: 'policyChanged' }> | undefined {
   if (rollout.unreadable !== undefined) return undefined;
-  if (!word.isTakenUp && word.generation < (rollout.config?.generation ?? 0)) return undefined;
-  const { policy, followed } = withPresentBrakes(rollout, config);
+  if (!version.isReinstated && version.generation < (rollout.config?.generation ?? 0)) return undefined;
+  const { policy, followed } = withCurrentLimits(rollout, config);
   if (followed.length === 0) return undefined;
-  const { generation } = word;
+  const { generation } = version;
   return { kind: 'policyChanged', at, policy, generation, differences: followed };
 }
 
-/** The groups of a plan with the caps of its policy, which may have changed since the plan was frozen. */
-export function withPresentCaps(
+/** The groups of a plan with the policy's caps, which may have changed since the plan was frozen. */
+export function withCurrentCaps(
   groups: PlanGroups,
   { maxInFlightPer }: Pick<Policy, 'maxInFlightPer'>,
 ): PlanGroups {
-  // Without a rule of that name the cap of the plan stays.
+  // Without a rule for its key, a domain keeps the cap of the plan.
   const capOf = ({ label, cap }: CapDomain): number => {
     const rules = maxInFlightPer.filter(({ key }) => label.startsWith(`${key} = `));
     return rules.length === 0 ? cap : Math.min(...rules.map((rule) => rule.cap));
@@ -85,8 +85,8 @@ export function withPresentCaps(
 }
 
 /**
- * Where the plan did not ask for the time zones of its collectors, it does not know them. Then windows by their zones
- * wait for the next rollout, and a freeze by their zones holds while it holds anywhere on Earth (P7).
+ * A plan made without `collector` time zones does not know its collectors' zones. New windows in `collector` time then
+ * wait for the next rollout, and a freeze in `collector` time applies while it applies anywhere on Earth (P7).
  */
 function calendarFor(rollout: Pick<Rollout, 'policy' | 'config'>, present: Policy): CalendarRules {
   const { windows, freezes, timeZone } = present;
@@ -99,7 +99,7 @@ function calendarFor(rollout: Pick<Rollout, 'policy' | 'config'>, present: Polic
   };
 }
 
-// The first clocks are 14 hours before UTC, the last ones 12 hours after it.
+// Local times range from UTC+14 to UTC-12.
 const hourMs = dayMs / 24;
 const firstClockMs = 14 * hourMs;
 const lastClockMs = 12 * hourMs;

@@ -1,44 +1,47 @@
 import type { EpochMs } from '../../base/time.ts';
 
-/** A daemon that lives, as it says of itself. */
+/** A running daemon, as it reports itself. */
 export interface LivingDaemon {
-  /** False for `run --once`, which scans when it starts, and never again. */
+  /** False for `run --once`, which scans only when it starts. */
   readonly followsSchedule: boolean;
-  /** Names the account that it works for; another name may still be the same account. */
+  /** Mark of its account. Different marks may still belong to the same account. */
   readonly account: string;
-  /** When it last said that it lives, by the clock of Redis. One that was killed says it no more, and lives on for some seconds. */
+  /** When it last reported, by the clock of Redis. A killed daemon counts as alive for some seconds. */
   readonly beatAt: EpochMs;
-  /** By policy: which config it has of it. */
+  /** Its config of each policy. */
   readonly configs: readonly PolicyConfig[];
 }
 
-/** A policy as one config has it. */
+/** Identifies a policy's config. */
 export interface PolicyConfig {
   readonly policy: string;
-  /** Names what the policy says; two configs that say the same have the same. */
+  /** Hash of the policy's content. */
   readonly hash: string;
-  /** Grows with each config that is new to the installation. */
+  /** Increases with each config that is new to the installation. */
   readonly generation: number;
 }
 
-/** How the config of a daemon stands to those of the other living ones, for one policy. */
+/** A daemon's config of one policy, compared with those of the other running daemons. */
 export interface ConfigStatus {
-  /** `outdated`: others have a newer one, and scans of the policy are theirs. `newest`: others have another one, newer only where they follow no schedule. */
+  /**
+   * `outdated`: others have a newer config and scan the policy. `newest`: others have a different config, which is older
+   * or belongs to a daemon without schedules.
+   */
   readonly kind: 'agreed' | 'newest' | 'outdated';
-  /** How many others those are. */
+  /** How many other daemons have that config. */
   readonly others: number;
 }
 
-/** The same for a person, who also sees that limits in force come from a newer config which no running daemon has. */
+/** A config status as shown to operators. `superseded`: the limits in force come from a newer config that no daemon has. */
 export interface ShownConfigStatus {
   readonly kind: ConfigStatus['kind'] | 'superseded';
   readonly others: number;
 }
 
 /**
- * Judges which config of a policy counts (P5): the newest among those of living daemons. A config that was rolled back
- * counts again once the last daemon with the other one is gone, and a policy that only one daemon has is always served.
- * A daemon without schedules makes nobody outdated: when it has scanned, nobody else would look after the policy.
+ * Decides which config of a policy applies (P5): the newest among the running daemons. A reverted config applies again
+ * once the last daemon with the newer one has stopped. A daemon without schedules makes no other daemon outdated, because
+ * nobody would scan the policy after its only scan.
  */
 export function judgeConfig(own: PolicyConfig, others: readonly LivingDaemon[]): ConfigStatus {
   const differing = others.flatMap(({ followsSchedule, configs }) => {

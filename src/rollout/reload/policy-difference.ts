@@ -4,6 +4,7 @@ import {
   formatAmount,
   type GateRule,
   isolationOf,
+  type MessageRule,
   type Policy,
   type PolicyDifference,
   type Selector,
@@ -11,19 +12,19 @@ import {
   type WindowRule,
 } from '../model/policy.ts';
 
-/** What a policy says otherwise than before; `added` and `removed` for a whole policy. */
+/** How a policy changed; `added` and `removed` for a whole policy. */
 export interface PolicyChange {
   readonly policy: string;
   readonly kind: 'added' | 'removed' | 'changed';
   readonly differences: readonly PolicyDifference[];
 }
 
-/** How a running rollout stands to the present config. */
+/** Which changes of the config a running rollout adopts. */
 export interface FollowedConfig {
   readonly rollout: string;
-  /** Followed from now on. */
+  /** Changes that apply from now on. */
   readonly followed: readonly PolicyDifference[];
-  /** Left to the next rollout, because they would change the plan or the target, or because the plan lacks what they need. */
+  /** Changes that wait for the next rollout, because they would change the plan or target, or need data the plan lacks. */
   readonly waiting: readonly PolicyDifference[];
 }
 
@@ -32,13 +33,12 @@ export interface ReloadChanges {
   readonly policies: readonly PolicyChange[];
   readonly settings: readonly string[];
   readonly needsRestart: readonly string[];
-  /** The running rollouts, as they stand to the config now; in a preview, `followed` is what they would follow at once. */
+  /** What the running rollouts adopt; in a preview, what they would adopt. */
   readonly rollouts: readonly FollowedConfig[];
-  /** What a person should know beside it. */
   readonly warnings: readonly string[];
 }
 
-/** What differs between two configs, in the order of the file. */
+/** Compares two configs, in the order of the file. */
 export function compareConfigs(before: readonly Policy[], after: readonly Policy[]): readonly PolicyChange[] {
   const names = new Set([...before, ...after].map(({ name }) => name));
   return [...names].flatMap((policy): readonly PolicyChange[] => {
@@ -50,20 +50,19 @@ export function compareConfigs(before: readonly Policy[], after: readonly Policy
   });
 }
 
-/** What differs between two versions of one policy, in the order of the file. */
+/** Compares two versions of one policy, key by key. */
 export function comparePolicies(before: Policy, after: Policy): readonly PolicyDifference[] {
   const [from, to] = [textsOf(before), textsOf(after)];
   const keys = new Set([...from.keys(), ...to.keys()]);
   return [...keys].flatMap((key) => {
     const [old, present] = [from.get(key), to.get(key)];
-    // Texts may be cut or leave a gate's content out; what is compared is the whole.
     if (old?.compared === present?.compared) return [];
-    const takesEffect = isBrake(key) ? 'now' : 'nextRollout';
+    const takesEffect = isLimit(key) ? 'now' : 'nextRollout';
     return [{ key, from: old?.shown ?? '', to: present?.shown ?? '', takesEffect } as const];
   });
 }
 
-const brakeKeys: ReadonlySet<string> = new Set([
+const limitKeys: ReadonlySet<string> = new Set([
   'windows',
   'freezes',
   'timeZone',
@@ -73,71 +72,102 @@ const brakeKeys: ReadonlySet<string> = new Set([
   'defer.upTo',
 ]);
 
-/** Whether a running rollout follows this key of the present config (DESIGN §4, Reload). */
-function isBrake(key: string): boolean {
+/** Whether a running rollout adopts changes of this key (DESIGN §4, Reload). */
+function isLimit(key: string): boolean {
   return (
-    brakeKeys.has(key) ||
+    limitKeys.has(key) ||
     key.startsWith('maxInFlightPer.') ||
     (key.startsWith('waves.') && key.endsWith('.maxFailures'))
   );
 }
 
-interface Text {
-  readonly compared: string;
-  readonly shown: string;
-}
+/** A value of a policy: its path in the file, its text, and the exact value where the text is shortened. */
+type Setting = readonly [key: string, shown: string, compared?: unknown];
 
-function textsOf(policy: Policy): ReadonlyMap<string, Text> {
-  const { select, target, waves, upgrade, retry, defer, maxInFlightPer, windows, freezes, ...others } =
-    policy;
-  const { isolateStrata: _strata, isolateAttributes: _attributes, ...rest } = others;
-  const texts = new Map<string, Text>();
-  const set = (key: string, shown: string, compared = shown) =>
-    texts.set(key, { compared, shown: shown.length > shownMax ? `${shown.slice(0, shownMax)}…` : shown });
-  for (const [key, value] of Object.entries(rest)) if (key !== 'name') set(key, plain(value));
-  set('isolate', isolationOf(policy));
-  set('select.include', selectorText(select.include));
-  set('select.exclude', select.exclude.map(selectorText).join(' or '));
-  const { minimumAgeMs, ...targetRule } = target;
-  for (const [key, value] of Object.entries(targetRule)) set(`target.${key}`, plain(value));
-  set('target.minimumAge', formatDuration(minimumAgeMs), String(minimumAgeMs));
-  set('windows', windows.map(windowText).join(', '));
-  set('freezes', freezes.map(freezeText).join(', '));
-  for (const { key, cap } of maxInFlightPer) set(`maxInFlightPer.${key}`, String(cap));
-  // Their order is part of the plan, too.
-  set('waves', waves.map(({ name }) => name).join(', '));
-  for (const wave of waves) for (const [key, text] of waveTexts(wave)) set(key, text.shown, text.compared);
-  for (const [key, ms] of Object.entries(upgrade))
-    set(`upgrade.${key.replace(/Ms$/, '')}`, formatDuration(ms), String(ms));
-  set('retry', plain(retry));
-  set('defer.upTo', formatDuration(defer.upToMs), String(defer.upToMs));
-  return texts;
+interface SettingText {
+  readonly shown: string;
+  readonly compared: string;
 }
 
 const shownMax = 200;
 
-function waveTexts({ name, size, match, soakMs, maxFailures, approval, gates }: WaveRule) {
-  const of = (key: string, shown: string, compared = shown) =>
-    [`waves.${name}.${key}`, { shown, compared }] as const;
+function textsOf(policy: Policy): ReadonlyMap<string, SettingText> {
+  return new Map(
+    settingsOf(policy).map(([key, shown, compared = shown]) => [
+      key,
+      {
+        shown: shown.length > shownMax ? `${shown.slice(0, shownMax)}…` : shown,
+        compared: JSON.stringify(compared),
+      },
+    ]),
+  );
+}
+
+function settingsOf(policy: Policy): readonly Setting[] {
+  const { select, target, waves, upgrade, retry, defer, maxInFlightPer, windows, freezes, ...others } =
+    policy;
+  const { name: _name, isolateStrata: _strata, isolateAttributes: _attributes, ...rest } = others;
+  const { messageRules, ...plain } = rest;
   return [
-    of('size', formatAmount(size)),
-    ...(match === undefined ? [] : [of('match', selectorText(match))]),
-    of('soak', formatDuration(soakMs), String(soakMs)),
-    of('maxFailures', formatAmount(maxFailures)),
-    of('approval', String(approval)),
-    of('gates', gates.map(gateText).join(', '), plain(gates)),
+    ...nestedSettings(plain),
+    ['isolate', isolationOf(policy)],
+    ['select.include', selectorText(select.include), select.include],
+    ['select.exclude', select.exclude.map(selectorText).join('; '), select.exclude],
+    ...nestedSettings({ target }),
+    ['windows', windows.map(windowText).join(', ')],
+    ['freezes', freezes.map(freezeText).join(', ')],
+    ...maxInFlightPer.map(({ key, cap }): Setting => [`maxInFlightPer.${key}`, String(cap)]),
+    // The order of waves is part of the plan.
+    ['waves', waves.map(({ name }) => name).join(', ')],
+    ...waves.flatMap(waveSettings),
+    ...nestedSettings({ upgrade, retry, defer }),
+    ['messageRules', messageRules.map(messageRuleText).join('; '), messageRules],
   ];
 }
 
-/** Its URL may be a secret (P12). */
+/** The values of nested objects, each under its path in the file: `retry.backoff.initial`. */
+function nestedSettings(values: object, path = ''): readonly Setting[] {
+  return Object.entries(values).flatMap(([name, value]: [string, unknown]): readonly Setting[] => {
+    const key = `${path}${name}`;
+    if (Array.isArray(value)) return [[key, value.join(', '), value]];
+    if (typeof value === 'object' && value !== null) return nestedSettings(value, `${key}.`);
+    const isDuration = typeof value === 'number' && name.endsWith('Ms');
+    return [isDuration ? [key.slice(0, -'Ms'.length), formatDuration(value), value] : [key, String(value)]];
+  });
+}
+
+function waveSettings({ name, size, match, soakMs, maxFailures, approval, gates }: WaveRule) {
+  const of = (key: string, shown: string, compared?: unknown): Setting => [
+    `waves.${name}.${key}`,
+    shown,
+    compared,
+  ];
+  return [
+    of('size', formatAmount(size)),
+    ...(match === undefined ? [] : [of('match', selectorText(match), match)]),
+    of('soak', formatDuration(soakMs), soakMs),
+    of('maxFailures', formatAmount(maxFailures)),
+    of('approval', String(approval)),
+    of('gates', gates.map(gateText).join(', '), gates),
+  ];
+}
+
+/** Leaves out the URL, which may be a secret (P12). */
 function gateText({ name, kind, dryRun }: GateRule): string {
   return `${name} (${kind}${dryRun ? ', dry run' : ''})`;
 }
 
-function selectorText(selector: Selector): string {
-  return Object.entries(selector)
-    .map(([key, value]) => `${key}: ${plain(value)}`)
+/** `osName: Linux* or Windows*, fields.rack: r7`. */
+function selectorText({ fields = {}, ...rest }: Selector): string {
+  const ofFields = Object.entries(fields).map(([field, values]) => [`fields.${field}`, values] as const);
+  return [...Object.entries(rest), ...ofFields]
+    .map(([key, value]) => `${key}: ${Array.isArray(value) ? value.join(' or ') : value}`)
     .join(', ');
+}
+
+/** `disk full or no space: retryLater`. */
+function messageRuleText({ words, class: kind }: MessageRule): string {
+  return `${words.join(' or ')}: ${kind}`;
 }
 
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
@@ -153,8 +183,4 @@ function timeOfDay(minute: number): string {
 
 function freezeText({ from, to, reason, timeZone }: FreezeRule): string {
   return `${from}–${to} ${timeZone}${reason === '' ? '' : ` (${reason})`}`;
-}
-
-function plain(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { writeExpectation } from '../messages/gates.ts';
 import type { GateCourse } from '../status/course.ts';
 
-/** Shapes on a plane of `width` × `height`; whoever writes it down escapes its texts. */
+/** A plot of `width` × `height`. Its texts are not escaped yet. */
 export interface Plot {
   readonly title: string;
   readonly width: number;
@@ -18,7 +18,7 @@ export type Shape =
       readonly y: number;
       readonly width: number;
       readonly height: number;
-      /** Shown where it is pointed at. */
+      /** The tooltip. */
       readonly text: string;
     }
   | {
@@ -35,11 +35,11 @@ export type Shape =
     };
 
 export const plotWidth = 900;
-/** Beside an axis: names stand there. */
+/** Space for names beside the axis. */
 export const labelWidth = 140;
 const rowHeight = 26;
 
-/** A wave, and how long it was in which state. */
+/** A wave with the times it spent in each state. */
 export interface WaveRow {
   readonly name: string;
   readonly bars: ReadonlyArray<{
@@ -49,7 +49,7 @@ export interface WaveRow {
   }>;
 }
 
-/** A time axis: where an instant is on it, and in words. */
+/** A time axis: converts instants to positions and to text. */
 export interface TimeAxis {
   readonly from: EpochMs;
   readonly to: EpochMs;
@@ -80,10 +80,10 @@ export function wavesPlot(rows: readonly WaveRow[], axis: TimeAxis): Plot {
 }
 
 const progressHeight = 180;
-// A line has no more points than a screen shows.
+// More points than this are not visible.
 const pointsMax = 300;
 
-/** How many had succeeded and failed, over time. */
+/** The number of succeeded and failed upgrades over time. */
 export function progressPlot(
   ends: ReadonlyArray<{ readonly at: EpochMs; readonly failed: boolean }>,
   { from, to, planned }: { readonly from: EpochMs; readonly to: EpochMs; readonly planned: number },
@@ -120,7 +120,7 @@ export function progressPlot(
 
 const gateHeight = 110;
 
-/** The values of a query over time, with a line for what they must meet; undefined: it gave fewer than two. */
+/** The values of a gate's query over time, with a line for the limit; undefined with fewer than two values. */
 export function gatePlot({ wave, name, expect, samples }: GateCourse): Plot | undefined {
   const valued = samples.flatMap(({ at, value }) => (value === null ? [] : [{ at, value }]));
   const [first, last] = [valued[0], valued.at(-1)];
@@ -157,7 +157,7 @@ export function gatePlot({ wave, name, expect, samples }: GateCourse): Plot | un
   };
 }
 
-/** From one instant to another, in UTC. */
+/** Makes a time axis in UTC. */
 export function timeAxis(from: EpochMs, to: EpochMs): TimeAxis {
   const span = Math.max(1, to - from);
   const x = (at: EpochMs) =>

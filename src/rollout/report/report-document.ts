@@ -9,19 +9,19 @@ import type { RolloutStatus, WaveStatus } from '../status/status.ts';
 import { clock, gatePlot, type Plot, progressPlot, timeAxis, type WaveRow, wavesPlot } from './plots.ts';
 import type { GroupFigures, ReportFigures } from './report-figures.ts';
 
-/** Everything that a report is made of. */
+/** The data of a report. */
 export interface ReportInput {
   readonly status: RolloutStatus;
   readonly groups: Pick<PlanGroups, 'strata'>;
   readonly figures: ReportFigures;
-  /** Oldest first, as far as they are kept. */
+  /** The stored events, oldest first. */
   readonly events: readonly RolloutEvent[];
   readonly gates: readonly GateCourse[];
   readonly madeAt: EpochMs;
   readonly installation: string | undefined;
 }
 
-/** A part of a report, in plain text: whoever writes it down escapes it. */
+/** A part of a report. Its texts are not escaped yet. */
 export type Block =
   | { readonly kind: 'heading'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string }
@@ -37,7 +37,7 @@ export interface ReportDocument {
   readonly blocks: readonly Block[];
 }
 
-/** What went where and when, what failed and why, who did what, and what stays behind: for a change ticket. */
+/** Makes a report for a change ticket: what was upgraded when, failures with causes, actions, and what was not upgraded. */
 export function reportDocument(input: ReportInput): ReportDocument {
   const { status } = input;
   const what = status.kind === 'rollback' ? 'Rollback' : 'Rollout';
@@ -106,7 +106,7 @@ function waves({ status, figures, madeAt, events, gates: courses }: ReportInput)
   ];
 }
 
-/** Open, then soaking, as far as it is known when each wave began to soak. */
+/** The time each wave was open, and the part of it known as soak. */
 function waveRows(
   waves: readonly WaveStatus[],
   { until, events }: Pick<ReportInput, 'events'> & { readonly until: EpochMs },
@@ -172,7 +172,7 @@ function strata({ figures, groups, status }: ReportInput): readonly Block[] {
   ];
 }
 
-/** What happened beside single collectors; each operator's verb is one of these. */
+/** The events of the rollout itself and all actions of operators. */
 function actions({ events }: ReportInput): readonly Block[] {
   const rows = events
     .filter(({ event, by }) => !event.startsWith('upgrade.') || by !== 'daemon')
@@ -187,7 +187,7 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
   const stays = [
     ...status.leftOut.map(({ reason, count }) => ['left out of the plan', String(count), reason, '']),
     ...status.leftBehind.map(({ reason, count, names }) => [
-      'not taken back',
+      'not rolled back',
       String(count),
       reason,
       names.join(', '),

@@ -4,15 +4,15 @@ import type { DurationSummary } from '../model/rollout.ts';
 import { type EndState, endStates, isEnd, isFailed, type Upgrade } from '../model/upgrade.ts';
 import { endedAtOf } from '../model/upgrade-figures.ts';
 
-/** What a report shows of some upgrades: of a wave, a stratum, or all. */
+/** Figures of a group of upgrades: of a wave, of a stratum, or of all. */
 export interface GroupFigures {
   readonly planned: number;
   readonly ends: Readonly<Record<EndState, number>>;
-  /** Of those that succeeded, from the first create to the end; null: none did. */
+  /** Durations of successful upgrades, from the first create to the end; null without any. */
   readonly durations: Pick<DurationSummary, 'medianMs' | 'p95Ms'> | null;
 }
 
-/** A collector that did not get the build. */
+/** A collector that was not upgraded. */
 export interface MissedCollector {
   readonly id: number;
   readonly name: string;
@@ -29,14 +29,14 @@ export interface ReportFigures {
   readonly waves: ReadonlyMap<number, GroupFigures>;
   /** By index of the stratum. */
   readonly strata: ReadonlyMap<number, GroupFigures>;
-  /** When each success and each failure came, oldest first. */
+  /** Successes and failures, oldest first. */
   readonly ends: ReadonlyArray<{ readonly at: EpochMs; readonly failed: boolean }>;
-  /** In plan order, as far as a reader takes them in. */
+  /** In plan order, at most `missedMax`. */
   readonly missed: readonly MissedCollector[];
   readonly missedTotal: number;
 }
 
-/** A report is read by people: the export has all of them. */
+// The report is for people; the export has all collectors.
 const missedMax = 500;
 
 interface Group {
@@ -45,12 +45,12 @@ interface Group {
   readonly durations: DurationMs[];
 }
 
-/** Adds up upgrades, a page at a time, so that no report holds a fleet in memory. */
+/** Adds up upgrades page by page, so that the whole fleet is never in memory. */
 export function makeReportTally(): {
   add(upgrade: Upgrade): void;
   figures(): ReportFigures;
 } {
-  const all = aGroup();
+  const all = emptyGroup();
   const waves = new Map<number, Group>();
   const strata = new Map<number, Group>();
   const ends: Array<{ at: EpochMs; failed: boolean }> = [];
@@ -78,13 +78,13 @@ export function makeReportTally(): {
   };
 }
 
-function aGroup(): Group {
+function emptyGroup(): Group {
   const ends = Object.fromEntries(endStates.map((state) => [state, 0])) as Record<EndState, number>;
   return { planned: 0, ends, durations: [] };
 }
 
 function groupIn(groups: Map<number, Group>, key: number): Group {
-  const group = groups.get(key) ?? aGroup();
+  const group = groups.get(key) ?? emptyGroup();
   groups.set(key, group);
   return group;
 }

@@ -5,7 +5,7 @@ import type { Block, ReportDocument } from './report-document.ts';
 export const reportFormats = ['html', 'md'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** Writes a report down. Every text of it is escaped. */
+/** Renders a report. All its texts are escaped. */
 export function writeReport(report: ReportDocument, format: ReportFormat): string {
   return format === 'html' ? writeHtml(report) : writeMarkdown(report);
 }
@@ -21,7 +21,7 @@ svg { max-width: 100%; height: auto; margin: .5rem 0; font: 12px system-ui, sans
 @media print { body { margin: 0; max-width: none } }
 `;
 
-/** One file that needs nothing else: no script, no address, no font. */
+/** A self-contained file, without scripts, links or fonts. */
 function writeHtml({ title, blocks }: ReportDocument): string {
   return `<!doctype html>
 <html lang="en">
@@ -82,7 +82,7 @@ function shapeOf(shape: Shape): string {
   }
 }
 
-/** Names and reasons come from machines: a line each, and nothing that nobody sees. */
+/** Names and reasons are untrusted: line breaks and invisible characters are removed, too. */
 function escapeHtml(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
@@ -94,7 +94,7 @@ function escapeHtml(text: string): string {
   return toOneLine(text).replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-/** The same without plots, whose figures stand in its tables. */
+/** Leaves out the plots, whose figures are in the tables. */
 function writeMarkdown({ title, blocks }: ReportDocument): string {
   const parts = blocks.flatMap((block) => (block.kind === 'plot' ? [] : [markdownOf(block)]));
   return `${[`# ${escapeMarkdown(title)}`, ...parts].join('\n\n')}\n`;
@@ -116,7 +116,7 @@ function markdownOf(block: Exclude<Block, { kind: 'plot' }>): string {
   }
 }
 
-/** Markdown takes HTML as it is, so that is escaped, too. */
+/** Escapes HTML, too, because Markdown passes it through. */
 function escapeMarkdown(text: string): string {
   return toOneLine(text)
     .replace(/[\\`*_[\]|~#]/g, '\\$&')

@@ -1,28 +1,27 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 
-/** How the budget of one access key stands, over all daemons on it (P8). */
+/** The API budget of one access key, over all daemons that use it (P8). */
 export interface ApiBudgetStatus {
-  /** Requests that got their place, over the last minute. */
+  /** Requests granted over the last minute. */
   readonly requestsPerSecond: number;
-  /** What may be used now: less than the maximum after 429s, until the rate has found its way up again. */
+  /** The rate allowed now: below the maximum after a 429, until it has recovered. */
   readonly requestsPerSecondNow: number;
   readonly requestsPerSecondMax: number;
-  /** 429s in the last hour; those that came at once are one. */
+  /** 429s in the last hour; simultaneous ones count once. */
   readonly rateLimited: number;
   readonly outage: Outage | null;
 }
 
-/**
- * Why no requests are being sent. `since`: when it was found down; null for a pause. `until`: when the pause ends,
- * or a request tries again; null: one tries it right now.
- */
+/** Why no requests are being sent. */
 export interface Outage {
   readonly kind: 'rateLimited' | 'signInThrottled' | 'serviceDown';
-  /** For a person. */
+  /** A sentence. */
   readonly reason: string;
-  /** What came instead of an answer; null for a pause. */
+  /** The error received instead of an answer; null for a pause. */
   readonly detail: string | null;
+  /** When the outage was noticed; null for a pause. */
   readonly since: EpochMs | null;
+  /** When the pause ends or the next attempt is due; null while an attempt is in progress. */
   readonly until: EpochMs | null;
 }
 
@@ -33,7 +32,7 @@ export const outageReasons: Readonly<Record<Outage['kind'], string>> = {
   serviceDown: 'the service does not answer',
 };
 
-/** The remainder of a pause, or until a service that is down is tried; 0: nobody waits for that. */
+/** How long the pause still lasts, or until the next attempt in an outage; 0 without either. */
 export function outageLeftMs({ outage }: ApiBudgetStatus, now: EpochMs): DurationMs {
   return Math.max(0, (outage?.until ?? now) - now);
 }

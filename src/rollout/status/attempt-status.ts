@@ -3,19 +3,19 @@ import { upgradeReasonWords } from '../messages/upgrade-reasons.ts';
 import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 import { endedAtOf } from '../model/upgrade-figures.ts';
 
-/** How one attempt went: for whoever asks about the collector. */
+/** One attempt of an upgrade, as shown to an operator. */
 export interface AttemptStatus {
-  /** null: it was refused before there was a task, or adopted. */
+  /** null if the create was refused, or the task was adopted. */
   readonly taskId: string | null;
   readonly startedAt: EpochMs;
   /** null while it is in flight. */
   readonly endedAt: EpochMs | null;
-  /** The state that it led to. */
+  /** The state in which the attempt ended. */
   readonly state: UpgradeState;
   readonly reason: string;
 }
 
-/** The attempts of an upgrade, oldest first, as far as they are kept. */
+/** The attempts of an upgrade that are still stored, oldest first. */
 export function attemptsOf(upgrade: Upgrade): readonly AttemptStatus[] {
   return (upgrade.tally.tasks ?? []).map(({ taskId, startedAt, ended }) => {
     const reason = ended === undefined ? reasonOf(upgrade) : ended.reason;

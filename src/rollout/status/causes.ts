@@ -5,60 +5,60 @@ import type { RolloutView } from '../model/rollout.ts';
 import { type failedStates, isFailed, reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
 
-/** The groups, in the order in which they are shown. */
+/** The groups in display order. */
 export const causeGroupNames = ['failed', 'retrying', 'deferred', 'withdrawn'] as const;
 export type CauseGroupName = (typeof causeGroupNames)[number];
 
-/** Why upgrades failed, are retried, are deferred, or were withdrawn. `total` is the sum of all that the group has (P9). */
+/** Why upgrades failed, are retried, are deferred, or were withdrawn. `total` is the sum over causes and others (P9). */
 export interface CauseGroup {
   readonly of: CauseGroupName;
-  /** By the rollout's counters. */
+  /** From the rollout's counters. */
   readonly total: number;
-  /** The most frequent first; a few at most. */
+  /** The most frequent first, at most `causesShownMax`. */
   readonly causes: readonly Cause[];
   readonly others: OtherCauses;
 }
 
-/** The upgrades of a group that are in none of its causes. */
+/** The upgrades of a group that are in none of the shown causes. */
 export interface OtherCauses {
   readonly count: number;
-  /** How many causes those have that were read. */
+  /** How many further causes were found among the upgrades that were read. */
   readonly causes: number;
-  /** How many of `count` were not read: only the latest are. */
+  /** How many of `count` were not read, because only the latest upgrades are. */
   readonly unread: number;
 }
 
-/** One cause: alike in kind, class and message, as far as that does not vary from collector to collector. */
+/** Upgrades with the same kind, class and message, apart from the variable parts of the message. */
 export interface Cause {
   readonly kind: (typeof failedStates)[number] | 'retrying' | 'notAlive' | 'inUpgrade' | 'withdrawn';
-  /** Of a failure: what `retry` may choose by; null in every other group. */
+  /** The class by which `retry` can select; null unless the upgrades failed. */
   readonly failureClass: UpgradeFailureClass | null;
-  /** The message; `…` stands for a path, a number or a name that differs. */
+  /** The message, with `…` for paths, numbers and names that differ. */
   readonly text: string;
   readonly count: number;
-  /** By label, the most frequent first; a few at most. */
+  /** The most frequent first, at most `strataShownMax`. */
   readonly strata: readonly { readonly label: string; readonly count: number }[];
   readonly otherStrata: { readonly count: number; readonly strata: number };
-  /** Of some collectors; of failures, the latest. */
+  /** Example collectors; for failures, the latest. */
   readonly names: readonly string[];
 }
 
-/** Upgrades by the group they belong to, at most `causesReadMax` each, failed and withdrawn ones newest first. */
+/** Upgrades by group, at most `causesReadMax` each; failed and withdrawn upgrades newest first. */
 export type CauseUpgrades = Readonly<Partial<Record<CauseGroupName, readonly Upgrade[]>>>;
 
-/** So many of a group are read for a status, in a few milliseconds. */
+/** How many upgrades of a group are read for a status. This takes a few milliseconds. */
 export const causesReadMax = 200;
 
 const causesShownMax = 5;
 const strataShownMax = 3;
 const namesShownMax = 3;
 
-/** How many upgrades a group has, by what is counted. */
+/** How many upgrades a group has, by the rollout's counters. */
 export function countOfGroup(view: Pick<RolloutView, 'waves'>, of: CauseGroupName): number {
   return total(view, (state) => groupOf(state) === of);
 }
 
-/** Groups what is not well by cause. */
+/** Groups failed, retrying, deferred and withdrawn upgrades by cause. */
 export function groupCauses(
   view: Pick<RolloutView, 'waves' | 'groups'>,
   upgrades: CauseUpgrades,
@@ -66,7 +66,7 @@ export function groupCauses(
   return causeGroupNames.flatMap((of) => {
     const count = countOfGroup(view, of);
     if (count === 0) return [];
-    // Counters and records are read one after the other: those that came in between are the newest.
+    // Counters are read before records. Records that were added in between are the newest, and are dropped.
     const members = (upgrades[of] ?? []).filter(({ progress: { state } }) => groupOf(state) === of);
     const read = members.slice(Math.max(0, members.length - count));
     const found = findCauses(view, read);
@@ -131,14 +131,14 @@ function kindOf(upgrade: Upgrade): Cause['kind'] {
   return 'withdrawn';
 }
 
-/** Shown where texts of one cause differ. */
+/** Placeholder for the parts in which the texts of one cause differ. */
 const anything = '…';
 
-// A message may be as long as the service likes; causes differ in their first words.
+// The service does not limit the length of a message, and causes differ in their first words.
 const textReadMax = 400;
 const textShownMax = 160;
 
-/** The words of its message. */
+/** The words of an upgrade's message. */
 function tokensOf(upgrade: Upgrade): readonly string[] {
   return upgradeWords(upgrade)
     .slice(0, textReadMax)
@@ -146,12 +146,12 @@ function tokensOf(upgrade: Upgrade): readonly string[] {
     .filter((token) => token !== '');
 }
 
-/** The tokens that two messages of one cause share; what differs is left open. */
+/** The tokens that two messages of one cause share, with the placeholder for the others. */
 function commonTokens(a: readonly string[], b: readonly string[]): readonly string[] {
   return a.map((token, index) => (token === b[index] ? token : anything));
 }
 
-/** The text of a cause for a person. Adjoining open parts are one. */
+/** The text of a cause. Adjacent placeholders are merged. */
 function causeWords(tokens: readonly string[]): string {
   const words = tokens
     .filter((token, index) => token !== anything || tokens[index - 1] !== anything)
@@ -162,7 +162,7 @@ function causeWords(tokens: readonly string[]): string {
 const lead = /^[([{"'`<]+/u;
 const trail = /[)\]}"'`>,.;:!?]+$/u;
 
-/** What is the same in all messages of one cause: numbers, paths, addresses and the collector's own name are left open. */
+/** Replaces the variable part of a message: numbers, paths, addresses and the collector's own name. */
 function keyOf(token: string, collectorName: string): string {
   const core = token.replace(lead, '').replace(trail, '');
   return core === collectorName || isVariable(core) ? anything : token;

@@ -4,7 +4,7 @@ import type { Rollout } from '../model/rollout.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/verbs.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 
-/** What an operator types for each verb. */
+/** The subcommand for each verb. */
 export const commandNames: Readonly<Record<RolloutVerb, string>> = {
   pause: 'pause',
   resume: 'resume',
@@ -15,18 +15,15 @@ export const commandNames: Readonly<Record<RolloutVerb, string>> = {
   retry: 'retry',
 };
 
-/** Of a status, what its commands name. */
+/** The part of a status that its commands need. */
 interface CommandedRollout extends ShownRollout, Pick<Rollout, 'id' | 'rollbackOf' | 'rollbackId'> {
   readonly policy: string;
 }
 
-/**
- * The whole command for a verb as this status would mean it: `upwave approve production --wave rest`. A verb that has
- * nothing to name is shown without.
- */
+/** The complete command for a verb that fits this status, such as `upwave approve production --wave rest`. */
 export function commandFor(status: CommandedRollout, verb: RolloutVerb): string {
   const { id, policy, rollbackOf, rollbackId } = status;
-  // A rollout and its rollback are of one policy.
+  // A rollout and its rollback have the same policy, so its name would be ambiguous.
   const name = rollbackOf === null && rollbackId === null ? policy : id;
   const asked = askedNow(status, verb);
   return [
@@ -46,8 +43,8 @@ function optionsOf(asked: AskedVerb): readonly string[] {
 }
 
 /**
- * Holds the collectors alone that share what explains the failures; undefined where they are held, where nothing is left
- * to hold, or where their attributes are not known.
+ * The command that holds only the collectors with the attribute that explains the failures; undefined if they are held
+ * already, the rollout has ended, or the attributes are unknown.
  */
 export function holdCommandOf({
   sharedAttribute: shared,
@@ -63,7 +60,7 @@ export function holdCommandOf({
   return strata.held.some(({ label }) => label === name) ? undefined : `upwave hold ${quoteArgument(name)}`;
 }
 
-/** A text as one argument of a command that is meant to be copied: names come from machines, and a shell obeys some. */
+/** Quotes a text as one shell argument, because operators copy these commands and names are untrusted input. */
 export function quoteArgument(text: string): string {
   const printable = toPrintable(text);
   if (/^[\w./:@+-]+$/.test(printable)) return printable;

@@ -10,42 +10,42 @@ import type { Expectation } from '../model/policy.ts';
 import type { Rollout, RolloutView, StratumSummary } from '../model/rollout.ts';
 import { isFailed, isUnderWay, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 
-/** How a rollout went so far: what a person wants to see drawn. */
+/** The history of a rollout, for charts. */
 export interface RolloutCourse {
   readonly burnUp: BurnUp;
-  /** The builds of the planned collectors over time; null: not known. */
+  /** The builds of the planned collectors over time; null if unknown. */
   readonly builds: BuildCourse | null;
-  /** How often each kind of event was kept, the most frequent first. */
+  /** Number of stored events of each kind, the most frequent first. */
   readonly eventCounts: ReadonlyArray<{ readonly event: string; readonly count: number }>;
-  /** Those with the most failures first; `strataShownMax` at most. */
+  /** The strata with the most failures first, at most `strataShownMax`. */
   readonly strata: readonly StratumCourse[];
   readonly strataTotal: number;
-  /** When no upgrade may start, from the beginning on, by the policy's own time zone. */
+  /** When no upgrade may start, from the rollout's creation, in the policy's time zone. */
   readonly closed: readonly ClosedStretch[];
-  /** The gates that have been asked, in the order of waves. */
+  /** The gates that have been evaluated, in the order of waves. */
   readonly gates: readonly GateCourse[];
 }
 
-/** What one gate answered over time. */
+/** The results of one gate over time. */
 export interface GateCourse {
   readonly wave: string;
   readonly name: string;
-  /** What the values of a query must meet; null: it answers without a value. */
+  /** The condition on the values of a query; null if the gate has no value. */
   readonly expect: Expectation | null;
   /** Oldest first. */
   readonly samples: readonly GateSample[];
 }
 
 export interface BurnUp {
-  /** Oldest first, evenly spaced; `pointsMax` at most. */
+  /** Oldest first, evenly spaced, at most `pointsMax`. */
   readonly points: readonly BurnUpPoint[];
-  /** The events reach back to the beginning. */
+  /** All events since the rollout's creation are known. */
   readonly isWhole: boolean;
 }
 
-/** How many planned collectors ran which build, over time. */
+/** How many planned collectors ran each build, over time. */
 export interface BuildCourse {
-  /** The target first, then the builds that it replaces, the most frequent first, the others as one. */
+  /** The target first, then the builds it replaces, the most frequent first, then `other builds` as one. */
   readonly builds: readonly string[];
   /** One count for each build; oldest first. */
   readonly points: ReadonlyArray<{ readonly at: EpochMs; readonly counts: readonly number[] }>;
@@ -72,7 +72,7 @@ const pointsMax = 120;
 const strataShownMax = 200;
 const stretchesMax = 60;
 
-/** @param events newest first, as far as they were read; `isWhole`: these are all */
+/** @param read the events, newest first; `isWhole` if these are all events of the rollout */
 export function describeCourse(
   view: RolloutView,
   read: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
@@ -91,7 +91,7 @@ export function describeCourse(
   };
 }
 
-/** What the gates of a rollout have answered; those that were not asked yet are left out. */
+/** The results of the rollout's gates, without those that were never evaluated. */
 export function describeGates({ policy, waves }: Rollout): readonly GateCourse[] {
   return waves.flatMap(({ name: wave, gates }, waveIndex) =>
     gates.flatMap(({ samples }, index) => {
@@ -111,8 +111,8 @@ function levelOf(state: UpgradeState): Level | undefined {
 }
 
 /**
- * The levels of today less what the events changed since. An upgrade whose earlier events are no longer kept was in
- * flight before its end.
+ * Computes the points backwards: from today's levels, undoing the changes that the events show. An upgrade whose earlier
+ * events are lost counts as in flight before its end.
  */
 function burnUpOf(
   view: RolloutView,
@@ -137,7 +137,7 @@ function burnUpOf(
       if (change.from !== undefined) levels[change.from] += 1;
       next -= 1;
     }
-    // A record and its event are read one after the other.
+    // Counters and events are not read atomically, so a level may fall below zero.
     points.push({
       at,
       succeeded: Math.max(0, levels.succeeded),
@@ -170,7 +170,7 @@ function changesOf(events: readonly RolloutEvent[], isWhole: boolean): readonly 
   return changes;
 }
 
-/** Each success moves one collector from its build to the target: known only where no event is lost. */
+/** Each success moves one collector from its build to the target. Null if events are missing. */
 function buildsOf(
   { rollout, waves }: RolloutView,
   { events, isWhole }: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
@@ -190,7 +190,7 @@ function buildsOf(
     for (let one = successes[next]; one !== undefined && one.at <= at; one = successes[next]) {
       const known = fromBuilds.indexOf(one.fromBuild ?? '') + 1;
       const from = known > 0 ? known : builds.length - 1;
-      // A late joiner came with a build that the plan had not counted.
+      // The plan did not count the builds of late joiners.
       counts[from] = Math.max(0, (counts[from] ?? 0) - 1);
       counts[0] = (counts[0] ?? 0) + 1;
       next += 1;
@@ -228,7 +228,7 @@ function describeStrata(view: RolloutView): readonly StratumCourse[] {
 function closedStretches(rules: CalendarRules, from: EpochMs, until: EpochMs): readonly ClosedStretch[] {
   const stretches: ClosedStretch[] = [];
   let at = from;
-  // Each turn goes on at the next change of the calendar; a day has few of them.
+  // Each turn advances to the next change of the calendar. A day has few of them.
   for (let turn = 0; turn < 2 * stretchesMax && at < until; turn += 1) {
     const opening = assessCalendar(rules, '', at);
     const to = Math.min(opening.until ?? until, until);

@@ -4,46 +4,46 @@ import { type DurationSpread, learnedSpread, medianOf, slowestOf, usualSpread } 
 import type { Policy } from '../model/policy.ts';
 import { usualReadings } from '../upgrade/usual-readings.ts';
 
-/** The remainder of a wave, for an estimate. */
+/** The remaining work of a wave. */
 export interface WaveRemainder {
   readonly upgrades: number;
   readonly soakMs: DurationMs;
-  /** Upgrades that a cap makes wait for each other: the longest such chain. */
+  /** The longest chain of upgrades that a cap makes run one after the other. */
   readonly chain: number;
 }
 
 export interface Estimate {
-  /** null: its windows leave no room for it. */
+  /** null if the windows are too short for the work. */
   readonly endsAt: EpochMs | null;
   /** Half the range in which the end is expected. */
   readonly plusMinusMs: DurationMs;
   readonly requests: number;
 }
 
-// Its create, the poll that shows its end, and one in ten that is polled or tried again. The remainder is of readings.
+// The create, the poll that shows the end, and for one in ten a further poll or retry. List readings are added separately.
 const requestsPerUpgrade = 2.1;
 
-// Durations vary as widely as that; the sum over many slots varies much less. A quarter is honest for most fleets.
+// Single durations vary more than this; sums over many slots vary less. A quarter fits most fleets.
 const uncertainty = 0.25;
 
-// Of real first tries 96.5 % succeed : among so many of the last ones, one is tried again.
+// 96.5 % of first attempts succeed in real fleets, so one of this many is retried.
 const retriedOfLast = 1 / 0.035;
 
-// Fewer durations than this say little about the next one.
+// Fewer durations than this predict little.
 const learnedMin = 5;
 
-/** What upgrades so far took, from create to verification. */
+/** How long completed upgrades took, from create to verification. */
 export interface LearnedDurations {
   readonly count: number;
   readonly meanMs: DurationMs;
-  /** Unknown where left out: they vary as upgrades usually do. */
+  /** If unknown, durations are assumed to vary as they usually do. */
   readonly p95Ms?: DurationMs;
 }
 
 /**
- * When these waves will have ended, one after the other, and with how many requests: each is bound by its slots, by its
- * longest chain under a cap, or by the request rate, ends with its slowest upgrade, works only while a window is
- * open, and soaks by the clock on the wall.
+ * Estimates when these waves end, one after the other, and how many requests they need. Each wave is limited by its
+ * slots, its longest chain under a cap, or the request rate, and ends with its slowest upgrade. Upgrades run only in open
+ * windows; the soak is wall-clock time.
  */
 export function estimateRemainder(
   remainders: readonly WaveRemainder[],
@@ -51,7 +51,7 @@ export function estimateRemainder(
   of: {
     readonly from: EpochMs;
     readonly requestsPerSecond: number;
-    /** Collectors of the account, which readings of its lists show. */
+    /** Number of collectors in the account, which sets the number of list pages. */
     readonly fleetSize: number;
     readonly learned?: LearnedDurations;
   },
@@ -73,7 +73,7 @@ export function estimateRemainder(
     const workMs = busyMs + slowestMs - meanMs + retryMs;
     return { workMs, soakMs, requests: ownRequests + readings.requestsPerMs * workMs };
   });
-  const end = (factor: number) => layOut(works, policy, { from: of.from, factor });
+  const end = (factor: number) => scheduleWork(works, policy, { from: of.from, factor });
   const [early, endsAt, late] = [end(1 - uncertainty), end(1), end(1 + uncertainty)];
   return {
     endsAt: endsAt === null ? null : Math.round(endsAt),
@@ -82,7 +82,7 @@ export function estimateRemainder(
   };
 }
 
-/** What the policy expects is a median; the slow half takes more of the time than the fast one. */
+/** The spread of durations. `expectMs` is a median; the mean is longer because durations are skewed. */
 function spreadOf({ upgrade }: Policy, learned: LearnedDurations | undefined): DurationSpread {
   const usual = usualSpread(upgrade.expectMs);
   if (learned === undefined || learned.count < learnedMin)
@@ -91,8 +91,8 @@ function spreadOf({ upgrade }: Policy, learned: LearnedDurations | undefined): D
   return p95Ms === undefined ? { ...usual, meanMs } : learnedSpread(meanMs, p95Ms);
 }
 
-/** Lays the work of each wave into open windows, and its soak after it. */
-function layOut(
+/** Places the work of each wave in open windows, followed by its soak. @returns the end; null if no windows are left */
+function scheduleWork(
   works: ReadonlyArray<{ readonly workMs: DurationMs; readonly soakMs: DurationMs }>,
   policy: Policy,
   { from, factor }: { readonly from: EpochMs; readonly factor: number },

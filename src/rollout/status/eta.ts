@@ -11,24 +11,24 @@ import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
 import { learnedOf } from './learned-durations.ts';
 
-/** When a rollout is expected to end, as far as that can be known (P16). */
+/** When a rollout is expected to end, if that can be estimated (P16). */
 export type Eta =
-  /** Pauses that are known of included. */
+  /** Includes known pauses. */
   | ({ readonly kind: 'at'; readonly at: EpochMs } & EtaFigures)
-  /** It depends on a person, so there is no instant: how long it takes from the approval on. */
+  /** The end depends on an operator, so only the duration after the approval is known. */
   | ({
       readonly kind: 'afterApproval';
-      /** When the approval is expected to be waited for; null: it is waited for now. */
+      /** When the rollout is expected to need the approval; null if it needs it now. */
       readonly approvalAt: EpochMs | null;
       readonly durationMs: DurationMs;
     } & EtaFigures)
-  /** Only deferred collectors remain: the last of them is given up then. */
+  /** Only deferred collectors remain. The last of them is given up at this time. */
   | { readonly kind: 'atTheLatest'; readonly at: EpochMs }
   | { readonly kind: 'unknown'; readonly reason: EtaUnknownReason };
 
 type EtaFigures = Pick<Estimate, 'plusMinusMs' | 'requests'>;
 
-/** The one place that says when a rollout ends; null for one that has ended. */
+/** The only place that computes the ETA; null for a rollout that has ended. */
 export function etaOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta | null {
   if (view.rollout.endedAt !== null) return null;
   const reason = unknownReasonOf(view, api);
@@ -51,8 +51,8 @@ function unknownReasonOf(
 function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
   const { rollout } = view;
   const learned = learnedOf(view);
-  // Upgrades in flight are not seen to end before a pause is over, either.
-  const from = Math.max(now, api.outage?.until ?? now, nothingBefore(view) ?? now);
+  // The end of upgrades in flight is also not noticed before a pause is over.
+  const from = Math.max(now, api.outage?.until ?? now, idleUntil(view) ?? now);
   const remainders = remaindersOf(view, from);
   const policy = { ...rollout.policy, ...calendarOf(rollout) };
   const given = { requestsPerSecond: api.requestsPerSecondNow, fleetSize: rollout.fleetSize, learned };
@@ -60,20 +60,20 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
     estimateRemainder(of, policy, { ...given, from: begin });
   const approval = nextApprovalOf(view);
   if (approval !== undefined) {
-    const { wave, isWaitedFor } = approval;
-    const approvalAt = isWaitedFor ? from : estimate(remainders.slice(0, wave), from).endsAt;
+    const { wave, isDue } = approval;
+    const approvalAt = isDue ? from : estimate(remainders.slice(0, wave), from).endsAt;
     if (approvalAt === null) return unknown('noWindow');
     const { endsAt, plusMinusMs, requests } = estimate(remainders.slice(wave), approvalAt);
     if (endsAt === null) return unknown('noWindow');
     return {
       kind: 'afterApproval',
-      approvalAt: isWaitedFor ? null : approvalAt,
+      approvalAt: isDue ? null : approvalAt,
       durationMs: endsAt - approvalAt,
       plusMinusMs,
       requests,
     };
   }
-  // A wave that shows nothing yet is held if its deferred collectors are given up.
+  // A wave without evidence is held once its deferred collectors are given up.
   const isOver = rollout.waves.every(({ state }) => state === 'passed');
   if (!isOver && waitsForOf(view, now)?.kind === 'collectors') return unknown('collectors');
   if (isDeferredAlone(view)) return atTheLatest(view, estimate(remainders, from).endsAt);
@@ -81,21 +81,21 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   return endsAt === null ? unknown('noWindow') : { kind: 'at', at: endsAt, plusMinusMs, requests };
 }
 
-/** When the next retry is due, while all else has ended: nothing starts before. */
-function nothingBefore({ slotsTaken, candidates, nextRetryAt }: AssessedView): EpochMs | null {
+/** When the next retry is due, if nothing else is running or can start. */
+function idleUntil({ slotsTaken, candidates, nextRetryAt }: AssessedView): EpochMs | null {
   const isAnyReady = candidates.some(({ retries, pending }) => retries.length + pending.length > 0);
   return slotsTaken > 0 || isAnyReady ? null : nextRetryAt;
 }
 
 interface Approval {
-  /** Index of the first wave that it is for. */
+  /** Index of the first wave that needs it. */
   readonly wave: number;
-  readonly isWaitedFor: boolean;
+  readonly isDue: boolean;
 }
 
-/** The next approval without which the rollout does not go on to its end; undefined: there is none. */
+/** The next approval that the rollout needs; undefined if it needs none. */
 function nextApprovalOf({ rollout }: AssessedView): Approval | undefined {
-  if (rollout.state === 'awaitingApproval') return { wave: 0, isWaitedFor: true };
+  if (rollout.state === 'awaitingApproval') return { wave: 0, isDue: true };
   const wave = rollout.waves.findIndex(
     (each, index) =>
       !hasBegun(each) &&
@@ -103,7 +103,7 @@ function nextApprovalOf({ rollout }: AssessedView): Approval | undefined {
       each.approvedAt === null &&
       rollout.policy.waves[index]?.approval === true,
   );
-  return wave < 0 ? undefined : { wave, isWaitedFor: rollout.waves[wave]?.state === 'awaitingApproval' };
+  return wave < 0 ? undefined : { wave, isDue: rollout.waves[wave]?.state === 'awaitingApproval' };
 }
 
 function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder[] {
@@ -131,17 +131,17 @@ function unknown(reason: EtaUnknownReason): Eta {
   return { kind: 'unknown', reason };
 }
 
-/** What a running rollout waits for while nothing of it is in flight, and until when where that is known. */
+/** What a running rollout waits for while nothing is in flight, and until when, if known. */
 export interface WaitsFor {
   /**
-   * `window`: all that could start waits for an open window. `collectors`: only deferred collectors remain, of the wave or
-   * of the rollout; they are given up then. `inventory`: the inventory is not plausible, and is read again.
+   * `window`: all remaining upgrades wait for an open window. `collectors`: only deferred collectors remain, of the wave
+   * or of the rollout; they are given up at `until`. `inventory`: the inventory is implausible and is read again.
    */
   readonly kind: 'window' | 'collectors' | 'inventory';
   readonly until: EpochMs | null;
 }
 
-/** What nothing but a change outside can bring on; null while something of the rollout goes on, a soak included. */
+/** What the rollout waits for; null while it makes progress by itself, which includes a soak. */
 export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
   const { current } = view;
   const { state, doubt } = view.rollout;
@@ -159,7 +159,7 @@ export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
   return opening === undefined ? null : { kind: 'window', until: opening };
 }
 
-/** True while every upgrade that has not ended is deferred. */
+/** True if all upgrades that have not ended are deferred. */
 function isDeferredAlone(view: AssessedView): boolean {
   const deferred = total(view, (state) => state === 'deferred');
   return deferred > 0 && deferred === total(view, (state) => !isEnd(state));

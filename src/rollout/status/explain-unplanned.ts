@@ -4,7 +4,7 @@ import type { FleetCollector } from '../model/collector.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import { isFailed, type Upgrade } from '../model/upgrade.ts';
-import { makeJudge } from '../planning/plan.ts';
+import { makeExclusionRule } from '../planning/plan.ts';
 import { compileSelection, findSelectionRule, type SelectionRule } from '../planning/selector.ts';
 import type { TargetChoice } from '../planning/target.ts';
 import type { UpgradeExplanation } from './explain.ts';
@@ -14,13 +14,13 @@ export interface Unplanned extends UpgradeExplanation {
   readonly rule: SelectionRule | null;
 }
 
-/** What is known of a policy for a collector that has no place in its rollout. */
+/** What is known about a policy and a collector that is not in its rollout. */
 export interface UnplannedContext {
-  /** What the policy would go to now; null: the service can't be asked. */
+  /** The target that the policy would choose now; null if the service cannot be asked. */
   readonly target: TargetChoice | null;
-  /** Its upgrade rollouts that are kept, newest first, with the collector's record in each. */
+  /** The policy's rollouts that are still stored, newest first, with the collector's record in each. */
   readonly past: readonly PastRecord[];
-  /** An operator's request about the collector. */
+  /** The operator's hold on the collector, if any. */
   readonly held: { readonly by: string; readonly reason: string } | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface PastRecord {
 }
 
 /**
- * Why a collector is in no rollout of a policy, by the rules of the next plan: what the policy and people say of the
- * collector first, then what stops the whole policy, then what may pass by itself.
+ * Explains why a collector is in no rollout of a policy, by the rules of the next plan. Evaluated in order: what the
+ * policy or an operator excludes, then what stops the whole policy, then temporary reasons.
  */
 export function explainUnplanned(
   policy: Policy,
@@ -55,13 +55,13 @@ export function explainUnplanned(
     ({ rollout, upgrade }) =>
       upgrade !== undefined && isFailed(upgrade.progress.state) && rollout.state !== 'succeeded',
   );
-  // Whether the service offers it the upgrade is seen at the next scan; here it is taken to.
+  // Only the next scan shows whether the service offers this upgrade. Assume that it does.
   const offered = { collectors: [], upgradableIds: new Set([collector.id]) };
-  const judge = makeJudge(policy, target.build, offered, {
+  const exclusionOf = makeExclusionRule(policy, target.build, offered, {
     heldCollectors: new Set(held === undefined ? [] : [collector.id]),
     failedBefore: new Set(failed === undefined ? [] : [collector.id]),
   });
-  const reason = judge(collector);
+  const reason = exclusionOf(collector);
   if (reason === 'held')
     return unplanned({
       kind: 'held',
@@ -79,10 +79,7 @@ export function explainUnplanned(
   return unplanned({ kind: reason ?? 'eligible' });
 }
 
-/**
- * True for a rollout after which only an operator starts another one to the same build: an operator, or the breaker, ended it
- * on purpose.
- */
+/** True if an operator or the breaker ended the rollout. Only an operator starts another one to the same build then. */
 export function isStopped({ state }: Pick<Rollout, 'state'>): boolean {
   return state === 'rollingBack' || state === 'aborted' || state === 'rolledBack';
 }

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { freeSlots, makeLaneJudge, slotBlocker } from '../decision/admission.ts';
+import { freeSlots, makeLaneRule, slotBlocker } from '../decision/admission.ts';
 import { assess, hasBegun } from '../decision/assess.ts';
 import { type Blocker, stateBlocker } from '../decision/blocker.ts';
 import { decideAssessed } from '../decision/decide.ts';
@@ -11,16 +11,13 @@ import { progressWords, waitingRetryWords, withdrawnByHoldWords } from '../messa
 import type { RolloutView } from '../model/rollout.ts';
 import { dueAtOf, type Upgrade } from '../model/upgrade.ts';
 
-/** Where a collector stands, and until when where that is known. */
+/** The situation of a collector, and until when it lasts, if known. */
 export interface UpgradeExplanation {
   readonly reason: string;
   readonly until: EpochMs | null;
 }
 
-/**
- * Why one collector is where it is, and when that changes, from the very rules that the daemon acts on (DESIGN §3).
- * An end says how it ended. A running upgrade says what is polled next.
- */
+/** Explains the state of one collector and when it changes, from the rules that the daemon itself follows (DESIGN §3). */
 export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs): UpgradeExplanation {
   const { progress } = upgrade;
   switch (progress.state) {
@@ -30,7 +27,7 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
       const isDue = progress.dueAt <= now;
       const mayStart = view.rollout.state === 'running' && heldStratumOf(view, upgrade) === undefined;
       if (!isDue && mayStart) break;
-      // One that waits for something else says all the same why it is a retry.
+      // A blocked retry shows both the blocker and the failure that made it a retry.
       const { reason, until } = explained(...blockersOf(view, upgrade, now));
       return { reason: waitingRetryWords(reason, { isDue, upgrade }), until };
     }
@@ -58,15 +55,12 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
   return { reason: progressWords(upgrade), until: dueAtOf(upgrade) ?? null };
 }
 
-/**
- * The same of a collector that was withdrawn because a person held it: also what brings it back.
- * @returns undefined for any other collector
- */
+/** Explains a collector that was withdrawn by a hold, and what brings it back; undefined for any other collector. */
 export function explainWithdrawnByHold(
   { progress, ...upgrade }: Upgrade,
   after: {
     readonly isHeld: boolean;
-    /** The rollout takes collectors back. */
+    /** The rollout accepts late joiners. */
     readonly acceptsJoiners: boolean;
     readonly nextScanAt: EpochMs | null;
   },
@@ -77,7 +71,7 @@ export function explainWithdrawnByHold(
   return { reason, until: next === 'nextScan' ? after.nextScanAt : null };
 }
 
-/** The same of one whose record is unreadable. */
+/** Explains a collector whose record is unreadable. */
 export function explainUnreadable(collectorId: number): UpgradeExplanation {
   return explained({ kind: 'recordsUnreadable', collectorIds: [collectorId], until: null });
 }
@@ -86,7 +80,7 @@ function explained(...blockers: readonly Blocker[]): UpgradeExplanation {
   return { reason: blockers.map(blockerWords).join('; '), until: blockers.at(-1)?.until ?? null };
 }
 
-/** What this collector waits for; evaluated in order, what stops everybody first. */
+/** What this collector waits for. Evaluated in order: what stops the whole rollout comes first. */
 function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonly Blocker[] {
   const view = assess(given);
   const { rollout, current } = view;
@@ -97,7 +91,7 @@ function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonl
   const { actions, blockers } = decideAssessed(view, now);
   const wave = view.assessed[upgrade.identity.wave];
   if (wave !== undefined && !hasBegun(wave.wave)) {
-    // The soak of the wave before is the only wait of a wave whose end is known.
+    // Of all waits for an earlier wave, only a soak has a known end.
     const until = blockers.find(({ kind }) => kind === 'soak')?.until ?? null;
     const order = { kind: 'waveOrder', wave: wave.wave.name, waits: waveWaits(view, wave), until } as const;
     const isAwaited = current?.assessment.evidence === 'awaited' && awaitsDeferredAlone(view);
@@ -106,13 +100,13 @@ function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonl
   const [first] = blockers;
   const isStopped = view.braked || actions.some((action) => stopsAll.has(action.do));
   if (isStopped && first !== undefined) return [first];
-  const verdict = makeLaneJudge(view, now)(upgrade.identity.lane);
+  const verdict = makeLaneRule(view, now)(upgrade.identity.lane);
   if (verdict.kind === 'blocked') return [verdict.blocker];
   if (freeSlots(view) <= 0) return [slotBlocker(view)];
   return [{ kind: 'turn', until: null }];
 }
 
-/** What stops everybody; any other action leaves others a way. */
+/** Actions that stop the whole rollout. */
 const stopsAll: ReadonlySet<Action['do']> = new Set([
   'hold',
   'breach',

@@ -4,26 +4,26 @@ import { indexOfStratum, type PlanGroups } from '../model/plan-groups.ts';
 import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
 import { failureClassOf } from '../model/upgrade-figures.ts';
 
-/** Which upgrades of a rollout a person asks for. All given parts must match. */
+/** Search criteria for upgrades of a rollout. All given criteria must match. */
 export interface UpgradeFilter {
-  /** Any of these. */
+  /** Matches any of these. */
   readonly states?: readonly UpgradeState[] | undefined;
   /** Index of a wave. */
   readonly wave?: number | undefined;
   /** Label of a stratum. */
   readonly stratum?: string | undefined;
   /**
-   * Words of its reason, in this order; `…` stands for anything, as in the text of a cause. Or the kind of its reason, or its
-   * failure class, by name.
+   * A part of the reason, where `…` matches anything as in the text of a cause; or the name of the reason's kind or of
+   * the failure class.
    */
   readonly cause?: string | undefined;
-  /** Words that its name, id, builds, stratum or caps contain, in any order. */
+  /** Words that name, id, builds, stratum or caps contain, in any order. */
   readonly match?: string | undefined;
-  /** What its collector was like when it was planned: all of these. The search reads nobody else. */
+  /** Attributes that the collector had when it was planned; all must match. */
   readonly attributes?: readonly Attribute[] | undefined;
 }
 
-/** Separates upgrades that match a filter from the others. Letters match in either case. */
+/** Makes the test for a filter. Case is ignored. */
 export function makeUpgradeMatcher(filter: UpgradeFilter, groups: PlanGroups): (upgrade: Upgrade) => boolean {
   const { states, wave } = filter;
   const stratum = filter.stratum === undefined ? undefined : indexOfStratum(groups.strata, filter.stratum);
@@ -47,12 +47,12 @@ export function makeUpgradeMatcher(filter: UpgradeFilter, groups: PlanGroups): (
   };
 }
 
-/** Whether programs know its reason, or its class, by this name. */
+/** Whether this is the name of the kind or failure class of its reason. */
 function isCalled(upgrade: Upgrade, name: string): boolean {
   return [reasonOf(upgrade)?.kind, failureClassOf(upgrade)].some((each) => each?.toLowerCase() === name);
 }
 
-/** True where only counted parts are asked for, so that the counters know how many there are. */
+/** True if the rollout's counters alone can tell how many upgrades match. */
 export function isCounted({ stratum, cause, match, attributes }: UpgradeFilter): boolean {
   return [stratum, cause, match, attributes].every((part) => part === undefined);
 }

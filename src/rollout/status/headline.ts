@@ -10,25 +10,25 @@ import {
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import type { WaitsFor } from './eta.ts';
 
-/** What a person reads first of a rollout: what has to be done, rather than the state of its record (P16). */
+/** The most important fact about a rollout: what has to be done, rather than the state of its record (P16). */
 export interface Headline {
   readonly kind: HeadlineKind;
-  /** It does not go on until a person acts. */
+  /** The rollout does not continue until a person acts. */
   readonly needsPerson: boolean;
 }
 
-/** What a headline is made of: parts of the status. */
+/** The parts of the status that decide the headline. */
 export interface HeadlineFacts extends ApprovalFacts {
   readonly kind: 'upgrade' | 'rollback';
-  /** Whether it belongs to the account of the daemon that was asked: only `own` is worked on. */
+  /** Whether the rollout belongs to the account of this daemon. The daemon works only on `own`. */
   readonly account: AccountStatus['kind'];
-  /** Why its own record is unreadable: what is shown is what is known beside it; null while it is readable. */
+  /** Why the rollout's own record is unreadable; null if it is readable. */
   readonly recordUnreadable: UnreadableRecord['kind'] | null;
-  /** The budget that all rollouts share; null for one that has ended. */
+  /** The API budget that all rollouts share; null for a rollout that has ended. */
   readonly api: ApiBudgetStatus | null;
-  /** What a running rollout waits for while nothing of it is in flight; null else. */
+  /** What a running rollout waits for while nothing is in flight; otherwise null. */
   readonly waitsFor: WaitsFor | null;
-  /** Of the rollback of this rollout; null where there is none. */
+  /** State of this rollout's rollback; null if there is none. */
   readonly rollbackState: RolloutState | null;
 }
 
@@ -36,17 +36,17 @@ interface ApprovalFacts extends Pick<Rollout, 'state' | 'endedAt'> {
   readonly waves: ReadonlyArray<{ readonly state: WaveState; readonly waits: string | null }>;
 }
 
-/** The one place that decides it: badge, title, exit code and metric all take it from here. */
+/** The only place that decides the headline. Badge, title, exit code and metric use it. */
 export function headlineOf(facts: HeadlineFacts): Headline {
   const kind = kindOf(facts);
-  // A rollback that is held keeps the rollout that it takes back waiting, too.
-  const isRollbackStopped = facts.state === 'rollingBack' && isStopped(facts.rollbackState);
-  return { kind, needsPerson: facts.endedAt === null && (isHeadline(kind, 'person') || isRollbackStopped) };
+  // A held rollback also stops the rollout that is being rolled back.
+  const isRollbackWaiting = facts.state === 'rollingBack' && awaitsPerson(facts.rollbackState);
+  return { kind, needsPerson: facts.endedAt === null && (isHeadline(kind, 'person') || isRollbackWaiting) };
 }
 
 /**
- * `person`: a person must act. `failed`: it has ended, or is ending, and did not come to what was asked for. `alarm`: somebody
- * should hear, although nobody has to act. `well`: all is as it should be.
+ * `person`: a person must act. `failed`: the rollout ended, or is ending, without reaching its goal. `alarm`: worth a
+ * notification although no action is needed. `well`: everything is normal.
  */
 type HeadlineTrait = 'person' | 'failed' | 'alarm' | 'well';
 
@@ -73,7 +73,7 @@ export function isHeadline(kind: HeadlineKind, trait: HeadlineTrait): boolean {
   return traits[kind].includes(trait);
 }
 
-/** Evaluated in order: who has to act comes first, then what the rollout waits for, then what it does. */
+/** Evaluated in order: required actions come first, then what the rollout waits for, then its state. */
 function kindOf(facts: HeadlineFacts): HeadlineKind {
   const { state, account } = facts;
   if (facts.endedAt === null && facts.recordUnreadable === 'newer') return 'newerVersion';
@@ -103,13 +103,13 @@ function runningKindOf(facts: HeadlineFacts): HeadlineKind {
   }
 }
 
-function isStopped(state: RolloutState | null): boolean {
+function awaitsPerson(state: RolloutState | null): boolean {
   return state === 'held' || state === 'paused' || state === 'awaitingApproval';
 }
 
 /**
- * True while the rollout, or a wave of it, waits for an operator's `approve`. A wave that has its approval waits for
- * nothing any more, and opens with the next pass; one of a rollout that was stopped for good never opens.
+ * True while the rollout or one of its waves waits for `approve`. An approved wave keeps its state until the next pass
+ * opens it, and waves of an ended rollout never open; neither counts.
  */
 export function awaitsApproval({ state, waves, endedAt }: ApprovalFacts): boolean {
   if (state === 'awaitingApproval') return true;

@@ -3,8 +3,8 @@ import type { RolloutView } from '../model/rollout.ts';
 import type { LearnedDurations } from './estimate.ts';
 
 /**
- * How long the remaining upgrades of a rollout are expected to take: as those that have ended, and longer or shorter in
- * proportion to what their strata took. The more upgrades of a stratum have ended, the more its own durations count.
+ * Predicts how long the remaining upgrades take, from those that have ended. The mix of strata among the remaining
+ * upgrades scales the result. The more upgrades of a stratum have ended, the more weight its own durations get.
  */
 export function learnedOf({
   learned,

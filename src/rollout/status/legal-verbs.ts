@@ -5,7 +5,7 @@ import { countIn } from '../model/upgrade-figures.ts';
 import { type AskedVerb, judgeVerb, type RolloutVerb, rolloutVerbs } from '../verbs/verbs.ts';
 import { awaitsApproval } from './headline.ts';
 
-/** Of a status, what a verb is asked for by. */
+/** The part of a status that decides which verbs are possible and with which arguments. */
 export interface ShownRollout extends Pick<Rollout, 'kind' | 'state' | 'endedAt' | 'planHash'> {
   readonly hold: number | null;
   readonly counts: Readonly<Record<UpgradeState, number>>;
@@ -17,7 +17,7 @@ export interface ShownRollout extends Pick<Rollout, 'kind' | 'state' | 'endedAt'
   }>;
 }
 
-/** What an operator can do now (DESIGN §5, Status): the verbs that would change something. */
+/** The verbs that would change something now (DESIGN §5, Status). */
 export function legalVerbs(view: RolloutView, status: ShownRollout): readonly RolloutVerb[] {
   return rolloutVerbs.filter((verb) => {
     const asked = askedNow(status, verb);
@@ -27,7 +27,7 @@ export function legalVerbs(view: RolloutView, status: ShownRollout): readonly Ro
   });
 }
 
-/** A verb as whoever sees this status would mean it; undefined while there is nothing that it could be for. */
+/** A verb with the arguments that fit this status; undefined if there is nothing to apply it to. */
 export function askedNow(status: ShownRollout, verb: RolloutVerb): AskedVerb | undefined {
   switch (verb) {
     case 'approve': {
@@ -45,7 +45,7 @@ export function askedNow(status: ShownRollout, verb: RolloutVerb): AskedVerb | u
       const failed = countIn(status.counts, isFailed);
       return failed + status.counts.retrying === 0 ? undefined : { verb, failed };
     }
-    // A rollback that runs can be let start outside its window.
+    // Asked of a running rollback, the verb allows it to start outside its window.
     case 'rollback':
       return { verb, now: status.kind === 'rollback' && status.window !== null && !status.window.isOpen };
     case 'pause':

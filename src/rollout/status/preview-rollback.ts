@@ -10,30 +10,30 @@ import { countBuilds } from '../planning/new-rollout.ts';
 import type { ShownRollback } from '../verbs/refusal.ts';
 import { type WindowStatus, windowOf } from './window.ts';
 
-/** What a rollback does, shown before it is asked for (P15). Its plan leaves out who has left the fleet by then. */
+/** What a rollback will do, shown before it is confirmed (P15). Its plan leaves out collectors that have left the fleet. */
 export interface RollbackPreview {
   readonly rollout: string;
-  /** Collectors that go back. */
+  /** Number of collectors that are rolled back. */
   readonly collectors: number;
-  /** How many of these are still being upgraded; each of these upgrades ends first. */
+  /** How many of these are still being upgraded. Their upgrades end first. */
   readonly running: number;
-  /** How many of these never showed the build; they go back only where they show it by then. */
+  /** How many of these never showed the build. They are rolled back only if they show it by then. */
   readonly unconfirmed: number;
-  /** So many more may be upgraded before the rollback begins: the slots of a rollout that runs. */
+  /** How many more collectors may be upgraded before the rollback begins: the slots of a running rollout. */
   readonly mayGrowBy: number;
-  /** The builds that they go back to, most frequent first. */
+  /** The builds that they return to, most frequent first. */
   readonly builds: ReadonlyArray<{ readonly build: string; readonly count: number }>;
   readonly leftBehind: readonly ShownLeftBehind[];
   readonly waves: readonly PreviewedWave[];
   readonly concurrency: number;
   readonly caps: ReadonlyArray<{ readonly key: string; readonly cap: number }>;
-  /** null: it may start at any time. */
+  /** null if it may start at any time. */
   readonly window: WindowStatus | null;
 }
 
 export interface PreviewedWave {
   readonly name: string;
-  /** At most so many collectors; null: those that match, which is known only once it is planned. */
+  /** Maximum number of collectors; null if the wave has a `match`, whose result is known only once it is planned. */
   readonly size: number | null;
   readonly soakMs: DurationMs;
   /** As written in the config: `1%`. */
@@ -41,8 +41,8 @@ export interface PreviewedWave {
 }
 
 /**
- * Shows the rollback of a rollout.
- * @param of those that it takes back, and those that it can't
+ * Previews the rollback of a rollout.
+ * @param of the upgrades to roll back, and the collectors that cannot be rolled back
  */
 export function previewRollback(
   view: RolloutView,
@@ -64,7 +64,7 @@ export function previewRollback(
   };
 }
 
-/** Shows the remainder of a rollback that runs: whoever lets it pass its windows starts these. */
+/** Previews the remaining upgrades of a running rollback, for an operator who lets it start outside its window. */
 export function previewRest(view: RolloutView, open: readonly Upgrade[], now: EpochMs): RollbackPreview {
   const { rollout } = view;
   const waves = rollout.policy.waves.map((rule, index) => ({
@@ -84,8 +84,8 @@ export function previewRest(view: RolloutView, open: readonly Upgrade[], now: Ep
 }
 
 /**
- * Whether a rollback is still the one that was shown: no more collectors go back, and no more stay, than were shown and
- * may have come to it since. Fewer are no change: their upgrades have failed meanwhile, or someone has taken them back.
+ * Whether a rollback still matches its preview: no more collectors are rolled back or stay than were shown, apart from
+ * those upgraded in the meantime. Fewer are accepted, because upgrades may have failed since.
  */
 export function isAsShown(
   shown: ShownRollback,
@@ -94,7 +94,7 @@ export function isAsShown(
   return collectors <= shown.collectors + mayGrowBy && countLeft(leftBehind) <= shown.leftBehind + mayGrowBy;
 }
 
-/** Of a preview, what whoever confirms it names. */
+/** The figures of a preview by which an operator confirms it. */
 export function shownOf({ collectors, leftBehind }: RollbackPreview): ShownRollback {
   return { collectors, leftBehind: countLeft(leftBehind) };
 }
@@ -112,7 +112,7 @@ function limitsOf(
   };
 }
 
-/** Strata differ by the build that a collector had, in the plan that is taken back as in the rollback. */
+/** Uses the strata of the original plan. They group by previous build, as those of the rollback do. */
 function sizesOf(rules: readonly WaveRule[], upgrades: readonly Upgrade[]): readonly PreviewedWave[] {
   const [canary, rest] = rules;
   if (canary === undefined || rest === undefined) return [];

@@ -8,15 +8,14 @@ import {
 } from '../model/attributes.ts';
 import type { RolloutView } from '../model/rollout.ts';
 
-// Two failures always have something in common.
+// Two failures always share some attribute.
 const failuresMin = 3;
-// The chance that a healthy rollout ever accuses anything: shared by all descriptions that are weighed, and by all
-// failures at which they are weighed.
+// Probability of a false positive over a whole rollout, divided among all descriptions and all times they are tested.
 const chanceMax = 0.01;
-// Pairs are made of the singles that explain most; so many fit one mask.
+// Pairs are formed from the best single attributes. This many fit in one bit mask.
 const pairedMax = 30;
 
-/** Collectors, or groups of them that are alike, and how they did. */
+/** Collectors, or groups of similar collectors, with their results. */
 interface Sample {
   readonly columns: readonly AttributeColumn[];
   /** By row. */
@@ -27,19 +26,19 @@ interface Description extends Tally {
   readonly attributes: SharedAttribute['attributes'];
 }
 
-/** One value of a column, or several with the same beginning. */
+/** One value of a column, or several values with a common prefix. */
 interface Single extends Description {
-  /** Of its column. */
+  /** Index of its column. */
   readonly place: number;
   readonly column: AttributeColumn;
-  /** The cells that have it. */
+  /** Indexes of its values in the column. */
   readonly wanted: ReadonlySet<number>;
 }
 
 /**
- * Names the shortest description of collectors that explains the failures: those that it fits fail far more often than
- * the others. An attribute, a common beginning of its values, or a pair of attributes.
- * @returns null where nothing explains them better than chance
+ * Finds what failed collectors have in common: an attribute, a common prefix of its values, or a pair of attributes.
+ * Collectors that match it fail significantly more often than the others.
+ * @returns null if no attribute explains the failures better than chance
  */
 export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): SharedAttribute | null {
   const rows = table.ids.flatMap((id, row) => {
@@ -56,7 +55,7 @@ export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): 
   return { ...found, share: membersWith(table, found.attributes).length / table.ids.length };
 }
 
-/** The same by `spreadBy` alone, for a rollout whose attributes are not known: its strata are counted. */
+/** Does the same with `spreadBy` only, from the counters of strata, for a rollout without stored attributes. */
 export function findSharedOfStrata({ rollout, groups, strata }: RolloutView): SharedAttribute | null {
   const { spreadBy } = rollout.policy;
   const tallies = groups.strata.map((): { failed: number; tried: number } => ({ failed: 0, tried: 0 }));
@@ -67,7 +66,7 @@ export function findSharedOfStrata({ rollout, groups, strata }: RolloutView): Sh
     tally.tried += failed + succeeded;
   }
   const parts = groups.strata.map(({ label }) => label.split(' / '));
-  // A value with a slash of its own: the keys can't be told apart.
+  // A value that contains the separator makes the label ambiguous.
   if (spreadBy.length === 0 || parts.some((values) => values.length !== spreadBy.length)) return null;
   const columns = spreadBy.map((key, place): AttributeColumn => {
     const texts = parts.map((values) => values[place] ?? '');
@@ -89,15 +88,15 @@ function findIn(sample: Sample): SharedAttribute | null {
     .filter(({ failed }) => failed >= failuresMin)
     .sort((a, b) => gainOf(b, all) - gainOf(a, all))
     .slice(0, pairedMax);
-  // Weighed again at each failure. Until the failures have doubled it is hardly another question: each doubling has its
-  // part of the chance, and a third of that at each failure.
+  // The test is repeated at each failure, and consecutive tests are strongly correlated. Each doubling of failures gets
+  // its share of `chanceMax`, and each test a third of that share.
   const doublings = Math.log2(all.failed);
   const chance = chanceMax / (3 * doublings * (doublings + 1));
   const single = best(suspects, { all, chance: chance / singles.length });
   const pairs = pairsOf(suspects, sample.tallies).filter(({ failed }) => failed >= failuresMin);
   const pair = best(pairs, { all, chance: (chance * 2) / (singles.length * (singles.length - 1)) });
   if (pair === undefined || single === undefined) return asShared(single ?? pair, all);
-  // Among so many second attributes one fits better by chance alone.
+  // A pair has to be clearly better: among many second attributes, one fits better by chance alone.
   const isClearer = gainOf(pair, all) > gainOf(single, all) + Math.log(singles.length);
   return asShared(isClearer ? pair : single, all);
 }
@@ -108,7 +107,7 @@ function asShared(found: Description | undefined, all: Tally): SharedAttribute |
   return { attributes, failed, tried, elsewhere: { failed: all.failed - failed, tried: all.tried - tried } };
 }
 
-/** The values of a column that may be weighed, and the beginnings that several values share. */
+/** The values of a column with enough results to be tested, and the prefixes that several values share. */
 function describeValues(
   column: AttributeColumn,
   place: number,
@@ -131,7 +130,7 @@ function describeValues(
   const groups = [
     ...tried.map(({ value, cell }) => ({ value, wanted: [cell] })),
     ...[...families].flatMap(([word, cellsOf]) =>
-      cellsOf.length > 1 ? [{ value: `${word}*`, wanted: beginningWith(word, tried) }] : [],
+      cellsOf.length > 1 ? [{ value: `${word}*`, wanted: withPrefix(word, tried) }] : [],
     ),
   ];
   return groups
@@ -147,14 +146,14 @@ function describeValues(
     .filter((single) => single.tried >= failuresMin);
 }
 
-function beginningWith(
+function withPrefix(
   word: string,
   values: ReadonlyArray<{ readonly value: string; readonly cell: number }>,
 ): readonly number[] {
   return values.flatMap(({ value, cell }) => (value.startsWith(word) ? [cell] : []));
 }
 
-/** Two attributes of different keys that together leave something out which each alone does not. */
+/** Pairs of attributes with different keys, where each attribute narrows down the other. */
 function pairsOf(singles: readonly Single[], tallies: readonly Tally[]): readonly Description[] {
   const byMask = new Map<number, { failed: number; tried: number }>();
   for (const [row, tally] of tallies.entries()) {
@@ -178,14 +177,14 @@ function pairsOf(singles: readonly Single[], tallies: readonly Tally[]): readonl
         tried += sum.tried;
       }
       if (tried === one.tried || tried === other.tried) return [];
-      // In one order, so that a pair has one name.
+      // A fixed order gives each pair one name.
       const attributes = [one, other].sort((a, b) => a.place - b.place).flatMap((each) => each.attributes);
       return [{ attributes, failed, tried }];
     }),
   );
 }
 
-/** Among those that explain failures better than chance, the one that explains them best. */
+/** The best description among those that explain the failures better than chance. */
 function best<D extends Description>(
   descriptions: readonly D[],
   { all, chance }: { readonly all: Tally; readonly chance: number },
@@ -196,7 +195,7 @@ function best<D extends Description>(
     .find((each) => isBelow(chance, each, all));
 }
 
-/** How much likelier the failures are once collectors that fit a description may fail at a rate of their own. */
+/** Log-likelihood gain if collectors that match the description have their own failure rate. */
 function gainOf({ failed, tried }: Tally, all: Tally): number {
   const elsewhere = { failed: all.failed - failed, tried: all.tried - tried };
   return likelihoodOf({ failed, tried }) + likelihoodOf(elsewhere) - likelihoodOf(all);
@@ -208,8 +207,8 @@ function likelihoodOf({ failed, tried }: Tally): number {
 }
 
 /**
- * Whether chance hardly makes at least so many of all failures, dealt out blindly among all that were tried, fall among
- * some of them (hypergeometric). Above the mean the terms fall fast: few are added up.
+ * Whether the hypergeometric probability of at least this many failures among the matching collectors is below the
+ * limit. Above the mean the terms fall fast, so few are summed.
  */
 function isBelow(chanceAllowed: number, { failed, tried }: Tally, all: Tally): boolean {
   const others = all.tried - tried;
@@ -228,7 +227,7 @@ function logChoose(of: number, some: number): number {
   return logFactorial(of) - logFactorial(some) - logFactorial(of - some);
 }
 
-/** Stirling's series; below ten, where it is too rough, as a sum. */
+/** Stirling's approximation; an exact sum below ten, where it is too inaccurate. */
 function logFactorial(n: number): number {
   if (n >= 10) return (n + 0.5) * Math.log(n) - n + 0.5 * Math.log(2 * Math.PI) + 1 / (12 * n);
   let logs = 0;

@@ -49,7 +49,7 @@ import { legalVerbs } from './legal-verbs.ts';
 import { findSharedOfStrata } from './shared-attribute.ts';
 import { type WindowStatus, windowOf } from './window.ts';
 
-/** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
+/** The status of a rollout (DESIGN §5), made from the result of `decide`. */
 export interface RolloutStatus
   extends Pick<
       Rollout,
@@ -68,45 +68,45 @@ export interface RolloutStatus
     >,
     Pick<HeadlineFacts, 'account' | 'recordUnreadable' | 'api' | 'waitsFor'> {
   readonly policy: string;
-  /** What a person reads first: what has to be done. Badge, title, exit code and metric are made of it. */
+  /** What has to be done. Badge, title, exit code and metric are derived from it. */
   readonly headline: Headline;
   readonly reason: string;
   readonly reasonKind: RolloutReasonKind;
-  /** The number of the hold or pause that it is in, by which `resume` names it; null while it is in none. */
+  /** Number of the current hold or pause, which `resume` names; null without one. */
   readonly hold: number | null;
-  /** While it is held for something that may come by itself; the hold ends then. */
+  /** A condition that ends the hold without an operator; null without one. */
   readonly heldFor: HeldFor | null;
-  /** Whom a rollback does not take back, and why; also of the rollout that is taken back. */
+  /** Collectors that the rollback leaves on the new build, with the reason; shown for the original rollout too. */
   readonly leftBehind: readonly ShownLeftBehind[];
-  /** While the plan waits for approval: how the fleet moved since it was shown before. */
+  /** While the plan waits for approval: how it differs from the plan shown before. */
   readonly drift: DriftStatus | null;
   readonly planned: number;
   readonly counts: Readonly<Record<UpgradeState, number>>;
-  /** Why upgrades failed, are retried, are deferred, or were withdrawn; without those of which there is none. */
+  /** Why upgrades failed, are retried, are deferred, or were withdrawn; without empty groups. */
   readonly causes: readonly CauseGroup[];
-  /** What the failures have in common; null: nothing that is more than chance. */
+  /** What the failures have in common; null if nothing significant. */
   readonly sharedAttribute: SharedAttribute | null;
   readonly leftOut: readonly ShownLeftOut[];
-  /** Slots taken, of `concurrency`. */
+  /** Number of slots taken, out of `concurrency`. */
   readonly inFlight: number;
   readonly concurrency: number;
-  /** As how many failures a collector counts that did not come back. */
+  /** As how many failures a lost collector counts. */
   readonly lostWeight: number;
   /** null once it has ended. */
   readonly eta: Eta | null;
-  /** By the policy's own time zone; null where upgrades may start at any time. */
+  /** In the policy's time zone; null if upgrades may start at any time. */
   readonly window: WindowStatus | null;
-  /** Set while the target build is held, over all policies. */
+  /** The hold of the target build, which applies to all policies; null without one. */
   readonly buildHold: BuildHold | null;
   readonly strata: StrataStatus;
   readonly waves: readonly WaveStatus[];
-  /** Why nothing more starts right now; empty when something can. */
+  /** Why nothing more can start now; empty if something can. */
   readonly blockers: readonly ShownBlocker[];
-  /** What an operator can do now. */
+  /** The verbs that would change something now. */
   readonly verbs: readonly RolloutVerb[];
 }
 
-/** How the plan that waits differs from the one before it. */
+/** How the plan that waits for approval differs from the previous one. */
 export interface DriftStatus extends Omit<PlanDrift, 'change'> {
   readonly words: string;
 }
@@ -127,26 +127,26 @@ export interface StrataStatus {
 export interface GateStatus extends Pick<GateAssessment, 'name' | 'verdict' | 'dryRun'> {
   readonly words: string;
   readonly value: number | null;
-  /** How often in a row it was asked and gave no answer. */
+  /** Number of consecutive requests without an answer. */
   readonly unanswered: number;
 }
 
 export interface WaveStatus
   extends Pick<Wave, 'name' | 'joined' | 'state' | 'openedAt' | 'soakEndsAt' | 'passedAt'>,
     Pick<WaveAssessment, 'failures' | 'failuresAllowed' | 'lost' | 'acknowledged' | 'setAside'> {
-  /** Members when it was planned, and late joiners. */
+  /** Planned members and late joiners. */
   readonly size: number;
-  /** Strata with members in it. */
+  /** Number of strata with members in the wave. */
   readonly strata: number;
   readonly counts: WaveSummary['counts'];
   readonly gates: readonly GateStatus[];
-  /** What it waits for; null when it does not wait. */
+  /** What the wave waits for; null if it does not wait. */
   readonly waits: string | null;
 }
 
 /**
- * Makes the status of a rollout from its view: the very decision the daemon acts on, in words (DESIGN §3).
- * @param upgrades what is not well, as far as it was read
+ * Makes the status of a rollout from its view and from the same decision that the daemon acts on (DESIGN §3).
+ * @param upgrades the failed, retrying, deferred and withdrawn upgrades that were read
  */
 export function describeRollout(
   given: RolloutView,
@@ -204,7 +204,7 @@ export function describeRollout(
   return { ...status, verbs: legalVerbs(view, status) };
 }
 
-/** @param strata how many strata have members in it */
+/** @param strata number of strata with members in the wave */
 function describeWave(view: AssessedView, each: AssessedWave, strata: number, now: EpochMs): WaveStatus {
   const { wave, rule, summary, assessment } = each;
   const waits = waveWaits(view, each);

@@ -5,15 +5,15 @@ import { closedWords } from '../messages/blockers.ts';
 
 export interface WindowStatus {
   readonly isOpen: boolean;
-  /** When that changes next; null: not in a year. */
+  /** When that changes next; null if not within a year. */
   readonly until: EpochMs | null;
   readonly reason: string;
   readonly timeZone: string;
-  /** Some of its windows go by each collector's own time zone. */
+  /** Some windows use each collector's own time zone. */
   readonly ownZones: boolean;
 }
 
-/** How windows and freezes stand; null where upgrades may start at any time. */
+/** Whether windows and freezes allow a start now; null if upgrades may start at any time. */
 export function windowOf(rules: CalendarRules, now: EpochMs): WindowStatus | null {
   if (rules.windows.length + rules.freezes.length === 0) return null;
   const { isOpen, until, closedBy } = assessCalendar(rules, '', now);

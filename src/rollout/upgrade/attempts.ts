@@ -1,17 +1,17 @@
 import type { EpochMs } from '../../base/time.ts';
 import { type Attempt, isEnd, isFailed, isIn, reasonOf, type Upgrade } from '../model/upgrade.ts';
 
-// More than any policy retries; an operator may ask for another turn again and again.
+// More than a policy allows by itself; an operator can ask for any number of retries.
 const attemptsKept = 10;
 
-/** The record after a change, with its attempts brought up to date. */
+/** Updates the list of attempts in a changed record. */
 export function noteAttempts(before: Upgrade, after: Upgrade, at: EpochMs): Upgrade {
   if (isSameTask(before, after)) return after;
   const tasks = attemptsAfter(before, after, at).slice(-attemptsKept);
   return tasks.length === 0 ? after : { ...after, tally: { ...after.tally, tasks } };
 }
 
-/** A poll that showed nothing new: most of all changes. */
+/** A poll without news, which is the most frequent change. */
 function isSameTask({ progress: before }: Upgrade, { progress: after }: Upgrade): boolean {
   return before.state === 'upgrading' && after.state === 'upgrading' && before.taskId === after.taskId;
 }
@@ -22,7 +22,7 @@ function attemptsAfter(before: Upgrade, after: Upgrade, at: EpochMs): readonly A
   const isOpen = last !== undefined && last.ended === undefined;
   const earlier = isOpen ? tasks.slice(0, -1) : tasks;
   const reasonNow = reasonOf(after);
-  // The end of the record is the end of its last attempt, and is not written down twice.
+  // The end of the upgrade is the end of its last attempt, and is not stored twice.
   const ended = isEnd(after.progress.state)
     ? {}
     : { ended: { at, state: after.progress.state, ...(reasonNow !== undefined && { reason: reasonNow }) } };
@@ -33,7 +33,7 @@ function attemptsAfter(before: Upgrade, after: Upgrade, at: EpochMs): readonly A
     return isOpen ? [...earlier, { taskId: running.taskId ?? taskId, startedAt }] : tasks;
   }
   if (running !== undefined) return [...earlier, { taskId: running.taskId, startedAt: running.startedAt }];
-  // The service refused the create, and that spent an attempt.
+  // A refused create that spent an attempt.
   if (isIn(before, 'starting') && after.tally.attempts > before.tally.attempts)
     return [...tasks, { taskId: null, startedAt: before.progress.sentAt, ...ended }];
   if (!isOpen || !('endedAt' in before.progress) || isFailed(after.progress.state)) return tasks;

@@ -1,24 +1,25 @@
 import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 
-/** What a list showed of collectors that run a target already and are in no upgrade of ours. */
+/** Counts collectors that already run a target and are in no upgrade of ours. */
 interface Returned {
-  /** On the last whole inventory. */
+  /** In the last complete inventory. */
   readonly inInventory: number;
-  /** On the upgradable list of the control build. */
+  /** In the upgradable list of the control build. */
   readonly listed: number;
 }
 
-// Fewer collectors prove nothing: some may be too old for the API, or be upgraded by someone else.
+// Fewer collectors are no evidence: some may be too old for the API, or upgraded by someone else.
 export const returnedMin = 5;
 
-// The list leaves out collectors that the service can't upgrade; one that leaves out most of them leaves out all.
+// The list leaves out collectors that the service can't upgrade. A list that leaves out most is taken to leave out all.
 const listedShareMin = 1 / 2;
 
 /**
- * A build that no collector goes to, so that its upgradable list shows every collector whose upgrade is over: also those that
- * are back, which the list of their target leaves out (field-facts.md, The wire). One that nobody comes from is preferred,
- * since a collector that failed and stays on it is not listed; then the newest.
- * @param offered what the service offers
+ * Chooses the control build: a build that is no target of these upgrades. Its upgradable list shows every collector whose
+ * upgrade has ended, including those on the target, which the target's own list leaves out (field-facts.md, The wire).
+ * Prefers builds that no collector comes from, because a collector that failed and stays on the build is not listed; then
+ * the newest build.
+ * @param offered the builds that the service offers
  */
 export function chooseControlBuild(
   offered: readonly string[],
@@ -32,8 +33,8 @@ export function chooseControlBuild(
 }
 
 /**
- * Whether the service lists collectors that would go back to the control build, which is not specified (collector-api.md
- * §4.3). undefined: too few collectors have shown it.
+ * Whether the service also lists collectors for which the control build is a downgrade. The API does not specify this
+ * (collector-api.md §4.3). Undefined without enough evidence.
  */
 export function isControlListWhole({ inInventory, listed }: Returned): boolean | undefined {
   return inInventory < returnedMin ? undefined : listed >= inInventory * listedShareMin;

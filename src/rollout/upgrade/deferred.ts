@@ -10,7 +10,7 @@ import { type EvolveContext, end, to, verifyLate, waitedInVain, withdraw } from 
 
 type Deferred = UpgradeIn<'deferred'>;
 
-// A service that refuses a collector as not alive, and shows it alive, is not asked again with every page.
+// Some services refuse a collector as not alive but list it as alive. It is not retried with every page.
 const rowsAfterShare = 1 / 5;
 
 const polls: PollLimit<'deferred'> = {
@@ -22,7 +22,7 @@ const polls: PollLimit<'deferred'> = {
   },
 };
 
-/** Waits without a slot for a condition: to be alive, or to be in no upgrade of someone else's. */
+/** Waits without a slot until the collector is alive, or until someone else's upgrade of it has ended. */
 export const deferred: StateRules<'deferred'> = {
   nextStep: ({ progress }) => ({
     do: 'pollCollector',
@@ -56,7 +56,7 @@ function afterCollectorSeen(upgrade: Deferred, seen: CollectorSeen, context: Evo
   const { policy } = context;
   if (isSameBuild(seen.build, upgrade.identity.toBuild)) return verifyLate(upgrade, seen, context);
   if (condition === 'notAlive' ? isHeardAgain(seen) : seen.upgradable === true) {
-    // The upgrade that it was in may have ended right now: it shows the old build until it restarts (P1).
+    // The other upgrade may have ended just now. The collector shows the old build until it restarts (P1).
     const dueAt = condition === 'inUpgrade' ? restartSeenAt(at, 0, context) : at;
     return to(
       upgrade,

@@ -2,7 +2,7 @@ import { type FailedState, isOnBuild, type Upgrade } from '../model/upgrade.ts';
 import { ignore, type StateRules } from './state-rules.ts';
 import { type Cause, end, fail, lose, to, withdraw } from './transitions.ts';
 
-/** An end waits for nothing, and no poll or create of it is under way. */
+/** Rules of all end states: no poll or create is under way. */
 const over = {
   nextStep: () => ({ do: 'rest' }) as const,
   on: {
@@ -14,7 +14,7 @@ const over = {
 
 const rollBack = (upgrade: Upgrade, { at, reason }: Cause) => end(upgrade, 'rolledBack', at, reason);
 
-/** On the build. While its wave soaks, the collector may still die or leave the build. */
+/** While the wave soaks, the collector may still go down or leave the build. */
 const succeeded: StateRules<'succeeded'> = {
   ...over,
   on: {
@@ -38,7 +38,7 @@ const failed = {
   },
 } satisfies StateRules<FailedState>;
 
-/** One that someone else upgraded soaks with its wave, and is never a failure of ours. */
+/** A collector that someone else upgraded soaks with its wave, but never counts as a failure. */
 const withdrawn: StateRules<'withdrawn'> = {
   ...over,
   on: {
@@ -46,7 +46,7 @@ const withdrawn: StateRules<'withdrawn'> = {
     departed: (upgrade, fact) => (isOnBuild(upgrade) ? withdraw(upgrade, fact) : upgrade),
     regressed: (upgrade, { at, reason }) =>
       isOnBuild(upgrade) ? end(upgrade, 'withdrawn', at, { kind: 'onBuild', but: reason }) : upgrade,
-    // Whatever the plan's reading showed of it is old by now.
+    // The plan's reading of the collector is outdated.
     rejoined: (upgrade, { reason }) => {
       const identity = { ...upgrade.identity, eligibleAt: 0 };
       return to({ ...upgrade, identity }, { state: 'pending', reason }, { failedPolls: 0 });

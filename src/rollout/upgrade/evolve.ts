@@ -15,7 +15,7 @@ import type { EvolveContext } from './transitions.ts';
 import { upgrading } from './upgrading.ts';
 import { verifying } from './verifying.ts';
 
-/** Every state with its rules: a state or a fact without an answer does not compile. */
+/** The rules of every state. Exhaustive by type: a state or fact without a rule does not compile. */
 const rules: { readonly [State in UpgradeState]: StateRules<State> } = {
   pending,
   queued,
@@ -28,8 +28,8 @@ const rules: { readonly [State in UpgradeState]: StateRules<State> } = {
 };
 
 /**
- * The only way an upgrade changes (DESIGN §3). A fact that does not fit the state is late: it returns the very same
- * record, so that a repeated or overtaken step changes nothing.
+ * Applies a fact to an upgrade. This is the only way an upgrade changes (DESIGN §3). A fact that does not fit the state is
+ * late: the same record is returned, so a repeated or late step changes nothing.
  */
 export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveContext): Upgrade {
   const next = answer(upgrade, fact.kind, fact, context);
@@ -45,14 +45,14 @@ function answer<Kind extends FactKind>(
   return rulesOf(upgrade).on[kind](upgrade, fact, context);
 }
 
-/** The rules of the very state that the upgrade is in, so that they may be given this upgrade. */
+/** The rules of the upgrade's state. The cast is safe because the rules are looked up by that state. */
 function rulesOf({ progress: { state } }: Upgrade): StateRules<UpgradeState> {
   return rules[state] as StateRules<UpgradeState>;
 }
 
 /**
- * What this upgrade needs now. Pure: the same record and instant always give the same step.
- * @param trustedSince what was seen before is polled again: the record may be older than a create that was lost (P1)
+ * The next step of an upgrade. Pure: the same record and instant always give the same step.
+ * @param trustedSince observations before this instant are repeated: a create may be missing from the record (P1)
  */
 export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs = 0): Step {
   const { polls, nextStep: stepNow } = rulesOf(upgrade);
@@ -61,42 +61,42 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
   return stepNow(upgrade, now, trustedSince);
 }
 
-/** What a row of the inventory means for an upgrade. @param row with the service's clock at that very page */
+/** Decides what an inventory row means for an upgrade. @param row with the service's clock at its page */
 export function judgeRow(upgrade: Upgrade, row: InventoryRow, context: RowContext): RowVerdict {
   if (isPollUnderWay(upgrade, context.at)) return 'none';
   return rulesOf(upgrade).rows?.judge(upgrade, row, context) ?? 'none';
 }
 
-/** What it means for an upgrade that the service would start another one of its collector. @param row as the list shows it */
+/** Decides what it means that the collector is on an upgradable list. @param row the row of that list */
 export function judgeOffer(upgrade: Upgrade, row: InventoryRow, context: RowContext): RowVerdict {
   if (isPollUnderWay(upgrade, context.at)) return 'none';
   const { rows } = rulesOf(upgrade);
   return (rows?.judgeOffer ?? rows?.judge)?.(upgrade, row, context) ?? 'none';
 }
 
-/** What it means for an upgrade that the service would start no other one of its collector, to any build. */
+/** Decides what it means that the collector is not on the list of the control build. */
 export function judgeUnlisted(upgrade: Upgrade, context: UnlistedContext): UnlistedVerdict {
   if (isPollUnderWay(upgrade, context.at)) return 'none';
   return rulesOf(upgrade).rows?.judgeUnlisted?.(upgrade, context) ?? 'none';
 }
 
-/** Whether the task of an upgrade is to be polled now, where no list is read that shows its end. */
+/** Whether the task has to be polled now, if no list that shows its end is read. */
 export function isTaskPollDue(upgrade: Upgrade, context: UnlistedContext): boolean {
   if (isPollUnderWay(upgrade, context.at)) return false;
   return rulesOf(upgrade).rows?.isTaskPollDue?.(upgrade, context) ?? false;
 }
 
-// A write now would only make that poll stale. One that failed is repeated soon.
+// A write now would make the poll's own write stale. A failed poll is repeated soon anyway.
 function isPollUnderWay(upgrade: Upgrade, at: EpochMs): boolean {
   return (dueAtOf(upgrade) ?? at) <= at || upgrade.tally.failedPolls > 0;
 }
 
-/** True for an upgrade whose polls a page can take over, so that it counts for how often pages are read. */
+/** True if list pages can replace polls of this upgrade. Such upgrades determine how often lists are read. */
 export function isWatched(upgrade: Upgrade): boolean {
   return rulesOf(upgrade).rows?.isWatched(upgrade) ?? false;
 }
 
-/** True when it matters whether the service answers others, while it gives no answer about this one. */
+/** True if it matters whether the service answers other requests, because this poll's time is up without an answer. */
 export function isQuestionable(
   upgrade: Upgrade,
   failure: ServiceFailure,

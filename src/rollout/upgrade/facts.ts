@@ -4,57 +4,57 @@ import type { ServiceFailure } from './failure-classes.ts';
 
 /**
  * What happened to one upgrade: past tense, with its instant. Only `evolve` turns facts into state. `admitted`: the
- * reconciler gave it a slot.
+ * reconciler gave the upgrade a slot.
  */
 export type UpgradeFact = { readonly at: EpochMs } & (
   | {
       readonly kind: 'admitted';
       readonly startBy: EpochMs | null;
-      /** How often the rollout's brakes have changed: a turn counts until they change again. */
+      /** How often the rollout's limits have changed. The admission is valid until they change again. */
       readonly changes?: number;
-      /** What a page showed of it a moment ago, where one was read. */
+      /** The collector's row on a page read just before, if any. */
       readonly seen?: RowObservation | undefined;
-      /** Records from before may be undone ones; always trusted, where left out. */
+      /** Records before this instant may have lost changes; all are trusted if it is absent. */
       readonly trustedSince?: EpochMs;
     }
-  /** It could not start now (brake, hold): its slot goes back. */
+  /** It cannot start now (brake, hold), and its slot is released. */
   | { readonly kind: 'putBack'; readonly reason: UpgradeReason }
-  /** Another rollout is upgrading it right now. */
+  /** Another rollout is upgrading the collector. */
   | { readonly kind: 'claimed'; readonly reason: UpgradeReason }
-  /** The intent is written down; the create leaves right after. */
+  /** The intent is stored, and the create is sent next. */
   | { readonly kind: 'createSent' }
-  /** The create was stopped before it left. */
+  /** The create was stopped before it was sent. */
   | { readonly kind: 'createNotSent' }
   | { readonly kind: 'created'; readonly taskId: string }
   | { readonly kind: 'createFailed'; readonly failure: ServiceFailure }
-  /** The builds on offer, asked for after a refused version: is the target still one of them? */
+  /** The offered builds were read after a refused version: is the target still offered? */
   | { readonly kind: 'buildsSeen'; readonly stillOffered: boolean }
   | ({ readonly kind: 'taskSeen' } & TaskSighting)
   | ({ readonly kind: 'collectorSeen' } & CollectorObservation)
   /**
-   * A row hints that its task may be over: it is polled now. The row itself ends nothing (P10). `unchangedAt`: when a list
-   * showed last that it went on.
+   * A row suggests that the task has ended, so it is polled now. The row alone ends nothing (P10). `unchangedAt`: when a
+   * list last showed the task as running.
    */
   | { readonly kind: 'changeHinted'; readonly unchangedAt?: EpochMs }
   /**
-   * A row shows that nothing has changed, and the next one comes soon: a poll due before `until` waits until then. One that
-   * is due already goes ahead, and none waits longer than its rare poll, its deadline or the end of its verification: so
-   * polls come back by themselves when pages do not.
+   * A row shows no change, and the next row comes soon: a poll due before `until` is postponed to `until`. A poll that is
+   * already due is not postponed, and none is postponed beyond its rare poll, its deadline or the end of its verification.
+   * Polls therefore resume by themselves if pages stop.
    */
   | { readonly kind: 'unchanged'; readonly until: EpochMs }
   | ({ readonly kind: 'pollFailed' } & FailedPoll)
   | { readonly kind: 'withdrawn'; readonly reason: UpgradeReason }
-  /** Nobody can watch it to its end: it is in another account, and its rollout was ended. */
+  /** The upgrade can't be watched to its end: it is in another account, and its rollout was ended. */
   | { readonly kind: 'abandoned'; readonly reason: UpgradeReason }
-  /** Its wave soaks, and it left the fleet for a reason that is known, which says nothing about the build. */
+  /** During the soak, the collector left the fleet for a known reason that is unrelated to the build. */
   | { readonly kind: 'departed'; readonly reason: UpgradeReason }
-  /** Its wave soaks, and it died (`lost`) or left the build. */
+  /** During the soak, the collector went down (`lost`) or left the build. */
   | { readonly kind: 'regressed'; readonly reason: UpgradeReason; readonly lost: boolean }
-  /** An operator wants a failed one tried again. */
+  /** An operator asked to retry a failed upgrade. */
   | { readonly kind: 'retryAsked'; readonly reason: UpgradeReason }
-  /** A withdrawn one is eligible again. */
+  /** A withdrawn collector is eligible again. */
   | { readonly kind: 'rejoined'; readonly reason: UpgradeReason }
-  /** Its rollback succeeded. */
+  /** The rollback of this collector succeeded. */
   | { readonly kind: 'rolledBack'; readonly reason: UpgradeReason }
 );
 
@@ -62,48 +62,48 @@ export type FactKind = UpgradeFact['kind'];
 export type FactOf<Kind extends FactKind> = Extract<UpgradeFact, { readonly kind: Kind }>;
 export type CollectorSeen = FactOf<'collectorSeen'>;
 
-/** What a poll that failed was for, and how it failed. */
+/** What a failed poll asked for, and how it failed. */
 export interface FailedPoll {
   readonly of: 'task' | 'collector' | 'builds';
   readonly failure: ServiceFailure;
-  /** Whether the service answered another question right after; absent where that changes nothing. */
+  /** Whether the service answered another request right after; absent if that does not matter. */
   readonly othersAnswered?: boolean;
-  /** For a 404 of a collector: whether a plausible inventory, read after it, lacks the collector too. */
+  /** For a 404 of a collector: whether a plausible inventory read afterwards lacks it, too. */
   readonly isGone?: boolean;
 }
 
-/** A task as one poll shows it. `serviceAt`: the service's own clock at the answer, where the answer shows it. */
+/** A task as shown by one poll. `serviceAt`: the service's clock in the answer, if it has one. */
 export interface TaskSighting {
   readonly status: number;
   readonly message: string;
   readonly serviceAt: EpochMs | null;
 }
 
-/** What a poll of a collector showed. */
+/** A collector as shown by one poll. */
 export interface CollectorObservation extends InventoryRow {
-  /** Whether the service would start an upgrade of it now (it is alive, at another build and in no upgrade). null: not asked. */
+  /** Whether the service lists it as upgradable: alive, on another build and in no upgrade. null if not asked. */
   readonly upgradable: boolean | null;
-  /** The service's clock when it would have started one, where `upgradable` is true and the clock is known. */
+  /** The service's clock when it listed the collector, if `upgradable` is true and the clock is known. */
   readonly offeredAt?: EpochMs;
 }
 
-/** A collector's row of the inventory. */
+/** A collector's row in the inventory. */
 export interface InventoryRow {
   readonly build: string;
   readonly alive: boolean;
   readonly lastSeenAlive: EpochMs | null;
-  /** The service's clock at the answer, where it is known. */
+  /** The service's clock in the answer, if known. */
   readonly serviceAt: EpochMs | null;
 }
 
-/** A collector's row of a list, and when it was read. */
+/** A collector's row in a list, and when it was read. */
 export type RowObservation = InventoryRow & {
   readonly at: EpochMs;
-  /** The last time that an upgradable list had it, before this heartbeat: then no upgrade of it was running. */
+  /** The last time before this heartbeat that an upgradable list had it, so that no upgrade of it was running then. */
   readonly offered?: ListedOffer | undefined;
 };
 
-/** An upgradable list had a collector: its reading began `at`, by our clock, and ended before `offeredAt`, by the service's. */
+/** An upgradable list had a collector. Reading began `at` by our clock, and ended before `offeredAt` by the service's. */
 export interface ListedOffer {
   readonly at: EpochMs;
   readonly offeredAt: EpochMs;

@@ -5,13 +5,13 @@ import { classifyPollFailure } from './failure-classes.ts';
 import type { PollLimit } from './state-rules.ts';
 import { count, type EvolveContext, end, pollAgain } from './transitions.ts';
 
-// Where only the polls of one upgrade get no answer, it has a day beyond its time: enough to repair the service.
+// How long after its deadline an upgrade may stay without answers while others get them: enough to repair the service.
 export const unansweredForMs: DurationMs = 86_400_000;
 
 /**
- * A failed poll shows nothing, so it is repeated; but not for ever, since the slot stays taken, and the rollout cannot
- * end. A poll that is refused ends the upgrade when its time is up. One without any answer ends it a day after that, and
- * only when the service answered others all the while: a service that is down says nothing about anybody (P13).
+ * Repeats a failed poll, but not forever, because the slot stays taken and the rollout can't end. A refused poll ends the
+ * upgrade once its time is up. A poll without any answer ends it a day later, and only if the service answered other
+ * requests in the meantime: an outage is no evidence about a single upgrade (P13).
  */
 export function afterPollFailed<State extends PolledState>(
   upgrade: UpgradeIn<State>,
@@ -28,7 +28,7 @@ export function afterPollFailed<State extends PolledState>(
   if (failure.kind === 'refused') return limit.giveUp(upgrade, poll, context);
   if (failure.kind !== 'unavailable' && !isUnknown)
     return keepUnanswered(again, upgrade.tally.unansweredSince);
-  // A 404 that the inventory does not confirm is an answer, though it says nothing.
+  // A 404 that the inventory does not confirm shows that the service answers.
   if (poll.othersAnswered !== true && !isUnknown) return again;
   const unansweredSince = upgrade.tally.unansweredSince ?? at;
   return at - unansweredSince >= limit.unansweredForMs

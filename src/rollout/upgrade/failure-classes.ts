@@ -2,11 +2,11 @@ import type { DurationMs } from '../../base/time.ts';
 import type { MessageRule } from '../model/policy.ts';
 import type { RefusedCreate } from '../model/upgrade.ts';
 
-/** What went wrong between us and the service, as the adapter that asks it understood it. */
+/** What went wrong with a request to the service, as classified by its adapter. */
 export type ServiceFailure =
   /**
-   * No usable answer: connection, time-out, 5xx, HTML, broken JSON. `sent`: the service may have acted on it.
-   * `isUnreached`: not even a part of an answer came.
+   * No usable answer: connection, time-out, 5xx, HTML, broken JSON. `sent`: the service may have acted on the request.
+   * `isUnreached`: no part of an answer arrived.
    */
   | {
       readonly kind: 'unavailable';
@@ -14,17 +14,17 @@ export type ServiceFailure =
       readonly isUnreached?: true;
       readonly detail: string;
     }
-  /** 429: certainly not acted on; the whole budget pauses (P8). */
+  /** 429: the service did not act on the request, and the whole budget pauses (P8). */
   | { readonly kind: 'throttled'; readonly detail: string }
   /** 401 after this key has worked: sign-ins are throttled (field-facts.md, The wire). */
   | { readonly kind: 'signInThrottled'; readonly retryAfterMs: DurationMs; readonly detail: string }
-  /** 401 on the first call or again and again, 403, 415, 301: all collectors share it. */
+  /** 401 on the first call or repeatedly, 403, 415, 301: affects all collectors. */
   | { readonly kind: 'misconfigured'; readonly detail: string }
-  /** 404, with its code where it had one. */
+  /** 404, with its code if it had one. */
   | { readonly kind: 'notFound'; readonly code?: string; readonly detail: string }
-  /** Any other refusal, with its code where it had one (collector-api.md §7.5). */
+  /** Any other refusal, with its code if it had one (collector-api.md §7.5). */
   | { readonly kind: 'refused'; readonly code: string; readonly status?: number; readonly detail: string }
-  /** We stopped waiting ourselves, because we are closing. */
+  /** The daemon cancelled the request because it is shutting down. */
   | { readonly kind: 'cancelled'; readonly sent: boolean };
 
 export const failureClasses = [
@@ -40,7 +40,7 @@ export const failureClasses = [
 /** What a failure means for the upgrade (DESIGN §4, What a failure means). */
 export type FailureClass = (typeof failureClasses)[number];
 
-// Documented names of the same refusals at other endpoints (collector-api.md §7.3), to which the wire's names are mapped.
+// Names of the same refusals at different endpoints (collector-api.md §7.3).
 const unknownCollectorCodes = ['collector.invalid', 'InvalidCollector', 'BadRequestCollectorId'];
 const wrongTypeCodes = ['collector.type.invalid', 'InvalidCollectorType'];
 
@@ -57,19 +57,19 @@ const createRows: readonly FailureRow[] = [
   { when: (f) => f.kind === 'misconfigured', class: 'hold' },
   { when: (f) => isCode(f, 'collector.not.alive'), class: 'defer' },
   { when: (f) => isCode(f, 'collector.in.upgrading'), class: 'adopt' },
-  // What a person did since our last observation may explain these: a deletion, an upgrade by hand.
+  // A person may have deleted or upgraded the collector since our last observation.
   { when: (f) => refusedOf(f) !== undefined, class: 'observe' },
   { when: (f) => f.kind === 'refused' && wrongTypeCodes.includes(f.code), class: 'permanent' },
-  // A refusal we do not know: it may pass, and it may not, so it spends an attempt (P13).
+  // An unknown refusal may be temporary or permanent, so it spends an attempt (P13).
   { when: () => true, class: 'retry' },
 ];
 
-/** What a failed create means. */
+/** Classifies a failed create. */
 export function classifyCreateFailure(failure: ServiceFailure): FailureClass {
   return createRows.find((row) => row.when(failure))?.class ?? 'retry';
 }
 
-/** Whether a failed create has to be settled by observation, and of what; undefined: it says enough by itself. */
+/** What has to be observed to interpret a refused create; undefined if the refusal itself is clear. */
 export function refusedOf(failure: ServiceFailure): RefusedCreate['of'] | undefined {
   if (failure.kind === 'notFound') return 'collector';
   if (failure.kind !== 'refused') return undefined;
@@ -77,7 +77,7 @@ export function refusedOf(failure: ServiceFailure): RefusedCreate['of'] | undefi
   return failure.code === 'collector.version.invalid' ? 'version' : undefined;
 }
 
-/** What a failed poll means. A refusal we do not know says nothing about the collector: poll again (P13). */
+/** Classifies a failed poll. An unknown refusal is no evidence about the collector, so the poll is repeated (P13). */
 export function classifyPollFailure(failure: ServiceFailure): 'again' | 'hold' | 'gone' {
   if (failure.kind === 'misconfigured') return 'hold';
   if (failure.kind === 'notFound') return 'gone';
@@ -90,11 +90,11 @@ function isCode(failure: ServiceFailure, code: string): boolean {
 
 /**
  * What a failed task's message means. Exact texts are not public (field-facts.md, Upgrades), so rules match words.
- * Evaluated in order; first match wins, and a policy's own rules stand before these. Permanent causes come first:
- * "permission denied while downloading" does not pass by waiting.
+ * Evaluated in order after the policy's own rules; first match wins. Permanent causes come first: waiting does not help
+ * against "permission denied while downloading".
  */
 const defaultMessageRules: readonly MessageRule[] = [
-  // A check that timed out has shown nothing about what it checked: "timed out while checking privileges".
+  // A check that timed out has no result: "timed out while checking privileges".
   { words: ['timed out while', 'time-out while', 'timeout while'], class: 'retry' },
   {
     words: [
@@ -107,7 +107,7 @@ const defaultMessageRules: readonly MessageRule[] = [
   { words: ['time-out', 'timeout', 'timed out', 'network', 'download', 'connection'], class: 'retry' },
 ];
 
-/** @returns `unexplained` when no rule knows the message: retry once, then permanent. */
+/** Classifies a failed task's message. @returns `unexplained` if no rule matches: retry once, then permanent. */
 export function classifyTaskMessage(
   message: string,
   policyRules: readonly MessageRule[],
@@ -124,7 +124,7 @@ export function isUnreached(failure: ServiceFailure): boolean {
   return failure.kind === 'unavailable' && failure.isUnreached === true;
 }
 
-/** A failure in words for a person. */
+/** A failure as text. */
 export function describeFailure(failure: ServiceFailure): string {
   if (failure.kind === 'cancelled') return 'stopped by us';
   const { detail } = failure;

@@ -6,14 +6,14 @@ import type { CollectorObservation, InventoryRow } from './facts.ts';
 import { nextAgainAt } from './poll-schedule.ts';
 import type { EvolveContext } from './transitions.ts';
 
-// A restart keeps a collector silent for up to a minute where an upgrade takes five: seen after half of that.
+// In a five-minute upgrade, a restart keeps the collector silent for up to a minute. This waits for half of that.
 const restartShare = 1 / 10;
 
 type Heartbeat = Pick<CollectorObservation, 'alive' | 'lastSeenAlive' | 'serviceAt'>;
 
 /**
- * A collector that restarts at the end of its upgrade still shows the old build, and is offered again. So may one whose
- * heartbeat there is no time to compare with.
+ * Whether the collector may be restarting at the end of an upgrade. It shows the old build and is listed as upgradable
+ * then. Without the service's clock, a heartbeat can't rule that out.
  */
 export function mayRestart({ alive, lastSeenAlive, serviceAt }: Heartbeat): boolean {
   const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
@@ -21,12 +21,12 @@ export function mayRestart({ alive, lastSeenAlive, serviceAt }: Heartbeat): bool
   return !alive || isUnjudged || heartbeat === 'silent' || heartbeat === 'late';
 }
 
-/** When a collector whose last heartbeat came right before its restart shows that it restarts. */
+/** When a restart right after the last heartbeat becomes visible as silence. */
 export function restartSeenAt(at: EpochMs, polledBefore: number, { policy }: EvolveContext): EpochMs {
   return Math.max(nextAgainAt(at, polledBefore, policy), at + policy.upgrade.expectMs * restartShare);
 }
 
-/** Whether a row of the inventory is as good as a poll before its create: alive, not at the build, and heard from since. */
+/** Whether an inventory row can replace the poll before a create: alive, not on the target, with a new heartbeat. */
 export function showsEligible(
   { identity: { toBuild } }: Upgrade,
   { build, alive, lastSeenAlive, serviceAt }: InventoryRow,
@@ -36,7 +36,7 @@ export function showsEligible(
   return assessHeartbeat(lastSeenAlive, serviceAt) === 'heard' && lastSeenAlive > (heartbeatAfter ?? 0);
 }
 
-/** A collector that was not alive may be tried again. */
+/** Whether a collector that was not alive can be retried. */
 export function isHeardAgain({ alive, lastSeenAlive, serviceAt }: Heartbeat): boolean {
   return alive && assessHeartbeat(lastSeenAlive, serviceAt) !== 'silent';
 }

@@ -8,7 +8,7 @@ import { type EvolveContext, takeTurn, withdraw } from './transitions.ts';
 
 type Pending = UpgradeIn<'pending'>;
 
-/** Without a slot, a poll or a create: all that can come is its turn, or its end. */
+/** Rules of states without slot, polls and creates: only admission or an end can follow. */
 const waiting = {
   nextStep: () => ({ do: 'rest' }) as const,
   on: {
@@ -21,23 +21,23 @@ const waiting = {
   },
 };
 
-/** Waits for its turn: the reconciler admits it. */
+/** Waits until the reconciler admits it. */
 export const pending: StateRules<'pending'> = {
   ...waiting,
   on: { ...waiting.on, admitted: afterAdmitted },
 };
 
-/** Waits for an instant; from then on the reconciler may admit it again. */
+/** Waits until it is due; then the reconciler may admit it again. */
 export const retrying: StateRules<'retrying'> = {
   ...waiting,
   on: {
     ...waiting.on,
-    // Its collector has been through something since it was last polled, so it is polled again (P1).
+    // The last observation predates the failed attempt, so the collector is polled again (P1).
     admitted: (upgrade, fact) => takeTurn(upgrade, fact, { dueAt: fact.at, freshAt: 0 }),
   },
 };
 
-/** What the plan, or a page, showed of it a moment ago takes the place of the poll before its create. */
+/** A recent reading of the plan or of a page replaces the poll before the create. */
 function afterAdmitted(upgrade: Pending, fact: FactOf<'admitted'>, context: EvolveContext) {
   const { at, seen } = fact;
   const { policy } = context;
@@ -45,15 +45,15 @@ function afterAdmitted(upgrade: Pending, fact: FactOf<'admitted'>, context: Evol
   if (seen !== undefined && isPollReplaced(upgrade, seen, fact, context))
     return takeTurn(upgrade, fact, { dueAt: at, freshAt: seen.at });
   if (offeredAt === undefined) return takeTurn(upgrade, fact, { dueAt: at, freshAt: eligibleAt });
-  // Of one that is admitted right after its plan was made a newer heartbeat is not to be seen yet.
+  // Right after planning, a newer heartbeat can't be visible yet.
   const heardAt = nextHeartbeatAt(eligibleAt, policy);
   const dueAt = heardAt > at ? Math.min(heardAt, nextHeartbeatAt(at, policy)) : at;
   return takeTurn(upgrade, fact, { dueAt, freshAt: eligibleAt, heartbeatAfter: offeredAt });
 }
 
 /**
- * After a loss of data an upgrade may run that this record does not know, and a row does not show that (P1). An upgradable
- * list does that was read since creates from before have arrived, and shortly before the row.
+ * After a data loss, an upgrade that is missing from this record may be running, which a row does not show (P1). Only an
+ * upgradable list rules that out, if it was read shortly before the row and after all earlier creates had arrived.
  */
 function isPollReplaced(
   upgrade: Pending,

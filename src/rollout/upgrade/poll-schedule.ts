@@ -1,12 +1,12 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Policy } from '../model/policy.ts';
 
-// Durations are about log-normal (field-facts.md, Upgrades), so the chance that a task ends in the next minute falls
-// slowly with its age: polls spaced by a share of the age see each end with a delay in proportion to its duration.
+// Durations are roughly log-normal (field-facts.md, Upgrades), so the probability that a task ends in the next minute
+// falls slowly with its age. Polls spaced by a share of the age notice each end with a proportional delay.
 const firstTaskPollShare = 0.5;
 const laterTaskPollShare = 0.15;
 
-// While pages show what changes, these polls are for what no page shows: a task that hangs.
+// While list pages show changes, these polls detect what no page shows: a task that hangs.
 const firstRarePollShare = 6;
 const rarePollGrowth = 2;
 
@@ -18,8 +18,8 @@ const timeoutShare = 6 / 7 + 1 / 700;
 const firstVerifyShare = 1 / 12;
 const laterVerifyShare = 1 / 20;
 
-// The next heartbeat is there after 15 s (collector-api.md §8), and a little for its way. Where an upgrade takes less
-// than five minutes, all there goes faster.
+// The next heartbeat comes after 15 s (collector-api.md §8), plus some transit time. Where upgrades take less than five
+// minutes, as in tests, everything is scaled down.
 const heartbeatMaxMs: DurationMs = 18_000;
 const heartbeatShare = heartbeatMaxMs / 300_000;
 
@@ -35,52 +35,52 @@ export function firstTaskPollAt(createdAt: EpochMs, policy: Policy): EpochMs {
   return after(createdAt, policy.upgrade.expectMs * firstTaskPollShare);
 }
 
-/** When to poll a task again; never later than its deadline, so that its end is not overlooked. */
+/** When to poll a task again; not later than its deadline. */
 export function nextTaskPollAt(times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
   const ageMs = Math.max(times.at - times.startedAt, policy.upgrade.expectMs * firstTaskPollShare);
-  return noLaterThanItsEnds(after(times.at, ageMs * laterTaskPollShare), times, policy);
+  return noLaterThanLimits(after(times.at, ageMs * laterTaskPollShare), times, policy);
 }
 
-/** When to poll a task that is watched by pages, whatever they show: rarely, and where its time runs out. */
+/** When to poll a task that list pages watch: rarely, and at its time-out and deadline. */
 export function nextRareTaskPollAt(times: TaskTimes & { polledAt: EpochMs }, policy: Policy): EpochMs {
   const { startedAt, polledAt } = times;
   const ageMs = Math.max(
     policy.upgrade.expectMs * firstRarePollShare,
     (polledAt - startedAt) * rarePollGrowth,
   );
-  return noLaterThanItsEnds(after(startedAt, ageMs), { ...times, at: polledAt }, policy);
+  return noLaterThanLimits(after(startedAt, ageMs), { ...times, at: polledAt }, policy);
 }
 
-/** The service's own time-out and our deadline are both polled for when they come. */
-function noLaterThanItsEnds(nextAt: EpochMs, times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
+/** Polls exactly at the service's own time-out and at our deadline. */
+function noLaterThanLimits(nextAt: EpochMs, times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
   const timeoutAt = after(times.startedAt, policy.upgrade.deadlineMs * timeoutShare);
   const ends = [timeoutAt, times.deadlineAt].filter((endAt) => endAt > times.at);
   return Math.min(nextAt, ...ends);
 }
 
-/** When to poll an upgraded collector that has to come back, for the first time after its task's end. */
+/** When to poll a collector for the first time after the end of its task. */
 export function firstVerifyPollAt(endedAt: EpochMs, policy: Policy): EpochMs {
   return after(endedAt, policy.upgrade.verifyWithinMs * firstVerifyShare);
 }
 
-/** When to poll it again; a last poll is due exactly when its time is up. */
+/** When to poll it again; the last poll is due exactly when its time is up. */
 export function nextVerifyPollAt(times: { verifyBy: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
   const nextAt = after(times.at, policy.upgrade.verifyWithinMs * laterVerifyShare);
   return times.at >= times.verifyBy ? nextAt : Math.min(nextAt, times.verifyBy);
 }
 
-/** When a collector that lives has shown a heartbeat newer than this instant. */
+/** By when a live collector has shown a heartbeat newer than this instant. */
 export function nextHeartbeatAt(since: EpochMs, policy: Policy): EpochMs {
   return after(since, Math.min(heartbeatMaxMs, policy.upgrade.expectMs * heartbeatShare));
 }
 
-/** When to poll a deferred collector again: soon at first, then less and less often. */
+/** When to poll a deferred collector again, with growing intervals. */
 export function nextDeferredPollAt(times: { since: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
   const waitMs = Math.max(policy.upgrade.expectMs * 0.5, (times.at - times.since) * 0.2);
   return after(times.at, Math.min(waitMs, deferredPollMaxMs));
 }
 
-/** When to repeat a call that brought no answer: 5 s, 10 s … 1 m where an upgrade takes 5 m, and in proportion. */
+/** When to repeat a request without an answer: 5 s, 10 s … 1 m for a five-minute upgrade, otherwise in proportion. */
 export function nextAgainAt(at: EpochMs, failedPolls: number, policy: Policy): EpochMs {
   const expectMs = policy.upgrade.expectMs;
   return after(at, Math.min((expectMs / 60) * 2 ** Math.min(failedPolls, 20), expectMs / 5));
@@ -99,7 +99,7 @@ export function retryAt(at: EpochMs, attempts: number, jitter: number, policy: P
   );
 }
 
-/** When to retry what passes slowly, such as a full disk: the longest wait at once. */
+/** When to retry after a slow condition, such as a full disk: after the longest wait. */
 export function longRetryAt(at: EpochMs, jitter: number, policy: Policy): EpochMs {
   return after(at, withJitter(policy.retry.backoff.maxMs, jitter, policy));
 }
@@ -108,12 +108,12 @@ function withJitter(waitMs: DurationMs, jitter: number, policy: Policy): Duratio
   return Math.round(waitMs * (1 + policy.retry.backoff.jitter * jitter));
 }
 
-/** Instants are whole milliseconds, in records and in JSON. */
+/** Rounds up, because instants are whole milliseconds in records and JSON. */
 function after(at: EpochMs, waitMs: DurationMs): EpochMs {
   return at + Math.ceil(waitMs);
 }
 
-/** When a poll is due whose upgrade a page showed unchanged; one that is due by now goes ahead. */
-export function putOff(dueAt: EpochMs, at: EpochMs, until: EpochMs): EpochMs {
+/** Postpones the poll of an upgrade that a page showed unchanged, unless the poll is already due. */
+export function postpone(dueAt: EpochMs, at: EpochMs, until: EpochMs): EpochMs {
   return dueAt <= at ? dueAt : Math.max(dueAt, until);
 }

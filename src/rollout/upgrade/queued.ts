@@ -7,7 +7,7 @@ import type { CollectorSeen, FactOf, InventoryRow, RowObservation } from './fact
 import { afterPollFailed } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
 import { mayRestart, showsEligible } from './heartbeats.ts';
-import { nextAgainAt, nextHeartbeatAt, putOff } from './poll-schedule.ts';
+import { nextAgainAt, nextHeartbeatAt, postpone } from './poll-schedule.ts';
 import { ignore, type PollLimit, type RowContext, type RowVerdict, type StateRules } from './state-rules.ts';
 import { freshForMs, type Step } from './step.ts';
 import {
@@ -27,18 +27,18 @@ import {
 
 type Queued = UpgradeIn<'queued'>;
 
-// It has no deadline of its own; after so many failed polls in a row it gives its slot back.
+// The state has no deadline. After this many failed polls in a row the upgrade releases its slot.
 const failedPollsMax = 3;
 
-// Polls in a row, each with a newer heartbeat, after which one that comes late is taken for one in time.
+// After this many polls in a row, each with a newer heartbeat, a late heartbeat is accepted.
 const latePollsMax = 4;
 
-// Polls of a collector that someone else upgraded and that is not back yet: three minutes where an upgrade takes five.
+// Polls of a collector that someone else upgraded and that is not back yet: three minutes for a five-minute upgrade.
 const returnPollsMax = 6;
 
 const polls: PollLimit<'queued'> = {
   isTimeUp: ({ tally }) => tally.failedPolls >= failedPollsMax,
-  // Nothing runs, and one that is deferred is polled again.
+  // No task is running, and a deferred collector is polled again.
   unansweredForMs: 0,
   giveUp: (upgrade, { at, failure }, context) => {
     const reason = { kind: 'unpollable', detail: describeFailure(failure) } as const;
@@ -46,7 +46,7 @@ const polls: PollLimit<'queued'> = {
   },
 };
 
-/** Has a slot: its create leaves once the collector was seen eligible a moment ago. */
+/** Has a slot. The create is sent once a recent observation shows the collector eligible. */
 export const queued: StateRules<'queued'> = {
   nextStep,
   polls,
@@ -54,7 +54,7 @@ export const queued: StateRules<'queued'> = {
   on: {
     putBack,
     claimed: (upgrade, fact, context) => defer(upgrade, 'inUpgrade', fact, context),
-    // From here until its answer is stored the create is in doubt, and whoever gets the job next may settle it.
+    // The create is in doubt until its answer is stored. Any daemon that gets the job may settle it by polling.
     createSent: (upgrade, { at }) =>
       to(upgrade, { state: 'starting', sentAt: at, dueAt: at, startBy: upgrade.progress.startBy }),
     created: (upgrade, { at, taskId }, context) => run(upgrade, { taskId, startedAt: at }, context),
@@ -71,41 +71,41 @@ export const queued: StateRules<'queued'> = {
 
 function nextStep({ progress }: Queued, now: EpochMs, trustedSince: EpochMs): Step {
   const { refused, startBy, freshAt, heartbeatAfter } = progress;
-  // Before its window is judged: what was refused is known by now, and is not asked again later.
+  // Settled before the window is checked, because the refusal is current now.
   if (refused?.isObserved) return { do: 'askBuilds' };
   if (refused !== undefined) return { do: 'pollCollector', why: 'refused', askUpgradable: false };
   if (startBy !== null && now > startBy) return { do: 'giveBack', reason: { kind: 'windowCloses' } };
-  // Until then a create that Redis has lost may still arrive, and no poll before shows it (P1).
+  // A create that Redis has lost may still arrive until then, and no earlier poll shows it (P1).
   if (now < trustedSince) return { do: 'wait', until: trustedSince };
-  // What was seen in the future was seen by another clock, or by ours before it was set back: who knows when.
+  // An observation in the future comes from another clock, or from ours before it was set back.
   const isFresh = Math.abs(now - freshAt) <= freshForMs;
   if (isFresh && freshAt >= trustedSince && heartbeatAfter === undefined) return { do: 'start' };
-  // Its upgrade may be running, which a collector does not show until it restarts: the upgradable list does.
+  // An unknown upgrade may be running. Only the upgradable list shows that before the restart.
   return { do: 'pollCollector', why: 'recheck', askUpgradable: freshAt < trustedSince };
 }
 
 function judgeRow(upgrade: Queued, row: InventoryRow, { trustedSince }: RowContext): RowVerdict {
   const { heartbeatAfter, freshAt } = upgrade.progress;
-  // One whose record may be older than a lost create is looked up on the list, which a row does not show (P1).
+  // If the record may lack a create, only the upgradable list is sufficient, not a row (P1).
   if (heartbeatAfter === undefined || freshAt < trustedSince) return 'none';
   const isAtTarget = isSameBuild(row.build, upgrade.identity.toBuild);
   if (isAtTarget || showsEligible(upgrade, row, heartbeatAfter)) return 'collectorSeen';
-  // With its next heartbeat the next page shows it eligible; one that falls silent is polled.
+  // The next page will show the next heartbeat. A collector that is silent is polled.
   return assessHeartbeat(row.lastSeenAlive, row.serviceAt) === 'heard' ? 'unchanged' : 'none';
 }
 
-/** Whether a row of the inventory is as good as the poll before a create: newer than what is known, and eligible. */
+/** Whether an inventory row can replace the poll before a create: newer than the last observation, and eligible. */
 export function isPollReplaced(upgrade: Upgrade, row: RowObservation): boolean {
   const { progress, tally } = upgrade;
   if (progress.state !== 'queued' || progress.refused !== undefined || tally.createsInDoubt > 0) return false;
-  // 0: it has to be polled.
+  // 0 means that it has to be polled.
   const isNewer = progress.freshAt > 0 && row.at > progress.freshAt;
   return isNewer && showsEligible(upgrade, row, progress.heartbeatAfter);
 }
 
 function afterUnchanged(upgrade: Queued, { at, until }: FactOf<'unchanged'>): Upgrade {
   const { state, freshAt, heartbeatAfter, startBy } = upgrade.progress;
-  const dueAt = putOff(upgrade.progress.dueAt, at, until);
+  const dueAt = postpone(upgrade.progress.dueAt, at, until);
   if (dueAt === upgrade.progress.dueAt || heartbeatAfter === undefined) return upgrade;
   return to(upgrade, { state, dueAt, freshAt, heartbeatAfter, startBy });
 }
@@ -126,13 +126,13 @@ function afterCollectorSeen(upgrade: Queued, seen: CollectorSeen, context: Evolv
 }
 
 /**
- * Its create was refused, and it shows the build since (DESIGN §4, What a failure means). A create of ours from before
- * may have brought the build; otherwise someone else did, and nothing is left to do.
+ * The create was refused, and the collector runs the target (DESIGN §4, What a failure means). An earlier create of ours
+ * may have upgraded it. Otherwise someone else did, and the upgrade ends as withdrawn.
  */
 function settleOnBuild(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { attempts, createsInDoubt, failedPolls } = upgrade.tally;
   if (attempts > 0 || createsInDoubt > 0) return verifyLate(upgrade, seen, context);
-  // Its soak observes only a collector that was heard from on the build, and this one may still restart.
+  // The soak covers only collectors with a heartbeat on the target, and this one may still be restarting.
   const mayReturn = mayRestart(seen);
   if (mayReturn && failedPolls < returnPollsMax) return pollAgain(upgrade, seen.at, context);
   const reason = { kind: 'onBuild' } as const;
@@ -141,7 +141,7 @@ function settleOnBuild(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
   return to(upgrade, { ...ended, onBuild: true });
 }
 
-/** Its create was refused, and it runs another build since. */
+/** The create was refused, and the collector does not run the target. */
 function settleRefusal(
   upgrade: Queued,
   refused: RefusedCreate,
@@ -149,7 +149,7 @@ function settleRefusal(
   context: EvolveContext,
 ): Upgrade {
   const { freshAt, startBy } = upgrade.progress;
-  // It is there all the same, so the service contradicts itself: that spends an attempt (P13).
+  // The collector exists although the service refused it as unknown. The contradiction spends an attempt (P13).
   if (refused.of === 'collector')
     return retryOrFail(
       spendAttempt(upgrade),
@@ -160,20 +160,20 @@ function settleRefusal(
   return to(upgrade, { state: 'queued', dueAt: at, freshAt, startBy, refused: observed }, { failedPolls: 0 });
 }
 
-/** Polled before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */
+/** Judges the poll before a create. A silent collector may be restarting from someone else's upgrade (P1). */
 function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at, lastSeenAlive, serviceAt, upgradable } = seen;
-  const postpone = (condition: 'notAlive' | 'inUpgrade', reason: UpgradeReason) =>
+  const deferFor = (condition: 'notAlive' | 'inUpgrade', reason: UpgradeReason) =>
     defer(upgrade, condition, { at, reason }, context);
-  if (!seen.alive) return postpone('notAlive', { kind: 'notAlive' });
+  if (!seen.alive) return deferFor('notAlive', { kind: 'notAlive' });
   const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
-  if (heartbeat === 'silent') return postpone('notAlive', { kind: 'silent' });
-  if (upgradable === false && isListed(upgrade)) return postpone('inUpgrade', { kind: 'notUpgradable' });
+  if (heartbeat === 'silent') return deferFor('notAlive', { kind: 'silent' });
+  if (upgradable === false && isListed(upgrade)) return deferFor('inUpgrade', { kind: 'notUpgradable' });
   const { startBy, heartbeatAfter: waitedFor } = upgrade.progress;
   const heartbeatAfter = upgradable === true ? seen.offeredAt : waitedFor;
   const isHeard =
     heartbeatAfter === undefined || (lastSeenAlive ?? Number.POSITIVE_INFINITY) > heartbeatAfter;
-  // Without a time to compare with, one that restarts looks like any other: only newer heartbeats distinguish them.
+  // Without the service's clock, only newer heartbeats rule out a restart.
   const isUnjudged = serviceAt === null && lastSeenAlive !== null;
   const isInTime = isHeard && heartbeat !== 'late' && !isUnjudged;
   const late = countLate(upgrade.progress, lastSeenAlive ?? 0);
@@ -181,7 +181,7 @@ function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
     return to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { failedPolls: 0 });
   if (heartbeatAfter === undefined)
     return pollAgain({ ...upgrade, progress: { ...upgrade.progress, late } }, at, context);
-  // It was in no upgrade then, which need not be asked again: what is missing is its heartbeat.
+  // It was in no upgrade at `heartbeatAfter`. Only a newer heartbeat is still missing.
   const { failedPolls } = upgrade.tally;
   const againAt = nextAgainAt(at, failedPolls, context.policy);
   const dueAt = Math.max(againAt, nextHeartbeatAt(at, context.policy));
@@ -193,14 +193,14 @@ function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
 }
 
 /**
- * Whether the service's list of upgradable collectors leaves it out for a reason. Whether it ever has one that is above the
- * build is not specified (collector-api.md §4.3): where the plan's reading had it, it has; else nothing is known.
+ * Whether a missing entry on the upgradable list is meaningful. The API does not specify whether it lists collectors above
+ * the target (collector-api.md §4.3); it does if the plan's reading had this collector.
  */
 function isListed({ identity: { fromBuild, toBuild, offeredAt } }: Queued): boolean {
   return offeredAt !== undefined || (compareBuildVersions(fromBuild, toBuild) ?? 0) <= 0;
 }
 
-/** One that restarts shows no newer heartbeat, and is silent soon; with newer ones it is the service that lags. */
+/** Counts late heartbeats. A restarting collector sends no newer ones; with newer ones the service itself lags. */
 function countLate(
   { late }: ProgressIn<'queued'>,
   heartbeatAt: EpochMs,

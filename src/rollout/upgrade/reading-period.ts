@@ -4,103 +4,102 @@ import { freshForMs } from './step.ts';
 /** Running tasks of one build. */
 export interface RunningTasks {
   readonly count: number;
-  /** How many of them are expected to end in the next millisecond: by their ages, and by what their strata took so far. */
+  /** How many are expected to end per millisecond now, by their ages and by the durations of their strata. */
   readonly endsPerMs: number;
 }
 
-/** How much there is to watch in one rollout. */
+/** The upgrades of one rollout that readings can watch. */
 export interface WatchedRollout {
-  /** Upgrades whose task is running, by their build: the upgradable list shows that it is over. */
+  /** Upgrades whose task is running, by target build. The upgradable list shows their end. */
   readonly running: ReadonlyMap<string, RunningTasks>;
-  /** Upgrades whose create waits for a newer heartbeat, which the inventory shows. */
+  /** Number of upgrades whose create waits for a newer heartbeat, which the inventory shows. */
   readonly queued: number;
-  /** Upgrades whose create waits for its place in the request rate, those that wait for a heartbeat included. */
+  /** Number of upgrades whose create waits for the request rate or for a heartbeat. */
   readonly leaving: number;
-  /** Upgrades whose collector has still to come back, which the inventory shows. */
+  /** Number of upgrades whose collector has to return, which the inventory shows. */
   readonly verifying: number;
-  /** Whether a collector takes the slot of an upgrade that ends: nothing else is gained by knowing its end early. */
+  /** Whether another collector waits for a slot. Otherwise there is little use in knowing an end early. */
   readonly isSlotAwaited: boolean;
-  /** Collectors of the whole fleet, as it was last read. */
+  /** Number of collectors in the fleet at the last reading. */
   readonly fleetSize: number;
-  /** How long an upgrade usually takes: as learned, or as the policy expects. */
+  /** How long an upgrade usually takes: learned, or as the policy expects. */
   readonly usualMs: DurationMs;
 }
 
-/** What is read of the service, and how long after its last reading it is read again. */
+/** What is read from the service, and how often. */
 export type Reading = {
   readonly periodMs: DurationMs;
 } & (
   | { readonly of: 'inventory' }
-  /** The collectors that the service would upgrade to this build: an upgrade that is on it again has ended. */
+  /** The collectors that the service would upgrade to this build. An upgrade on this list has ended. */
   | { readonly of: 'upgradable'; readonly toBuild: string }
-  /** The same for the control build: an upgrade that is not on it goes on. */
+  /** The same for the control build. An upgrade that is not on this list is running. */
   | { readonly of: 'control'; readonly toBuild: string }
-  /** Each running task by a poll of its own: fewer upgrades run than a list has pages. */
+  /** One poll for each running task, because fewer upgrades are running than a list has pages. */
   | { readonly of: 'tasks' }
 );
 
-/** What readings are planned by, beside the rollouts. */
+/** Limits of the account within which readings are planned. */
 export interface ReadingLimits {
-  /** What the access key may send now, over all daemons. */
+  /** The current request rate of the access key, over all daemons. */
   readonly requestsPerSecond: number;
-  /** How many pages the last reading of the inventory took: a service may give fewer collectors a page than it is asked for. */
+  /** How many pages the last reading of the inventory took. Services may use smaller pages than requested. */
   readonly pagesRead?: number;
-  /** The build whose upgradable list is known to show every upgrade that is over; undefined: none is known. */
+  /** The build whose upgradable list shows every upgrade that has ended; undefined if none is known. */
   readonly controlBuild?: string | undefined;
 }
 
 /** A page of a list shows this many collectors for one request (collector-api.md §4.1). */
 export const collectorsPerPage = 1_000;
 
-// A request is worth a twenty-fifth of an upgrade in one slot: 12 s where it takes 5 minutes. A list is read when the slots
-// of ends that it is expected to show have idled for as long: n slots end one upgrade in usual / n, so that a period of
-// usual × √(2 / 25 / n) makes pages and idle slots cost the same, which is the least of both together.
+// A request is worth a twenty-fifth of an upgrade in one slot: 12 s of five minutes. With n slots, one upgrade ends in
+// usual / n. A period of usual × √(2 / 25 / n) makes the cost of pages and of idle slots equal, which minimizes the sum.
 const requestPriceShare = 1 / 25;
 
-// More often than this shows no more: the poll that follows and the next create take about as long.
+// Shorter periods gain nothing: the poll that follows and the next create take about as long.
 const periodMinShare = 1 / 100;
 
-// Requests cost nothing while few upgrades run, so a slot never idles for longer than this for the sake of one.
+// With few upgrades running, requests are plentiful, and a slot does not idle longer than this to save one.
 const periodMaxShare = 1 / 36;
 
-// While hardly an end is expected, the control list is read more rarely, and so many times at most: these upgrades may be
-// faster. It shows an end for as long as it takes; the list of the target only while the collector restarts.
+// While few ends are expected, the control list is read up to this many times more rarely; not more, because upgrades may
+// be faster than expected. The target's list can't be read more rarely: it shows an end only during the restart.
 const stretchMax = 3;
 
-// Where no collector waits for a slot, an end counts for the failure limit alone, and the last ones end the wave: the
-// requests are idle then. A collector that returns is polled 50 s after its task where no row shows it before.
+// If no collector waits for a slot, an end matters only for the failure limit, or as the last one of the wave. A collector
+// that returns is polled 50 s after the end of its task if no row shows it before.
 const restingPeriodShare = 1 / 10;
 const lastUpgrades = 3;
 
-// The upgradable list shows an end while the collector restarts, and every failure. The inventory shows the ends whose
-// restart was too short for that, and the collectors that are back.
+// The upgradable list shows failures, and ends while the collector restarts. The inventory shows ends with a shorter
+// restart, and the collectors that have returned.
 const inventoryStretch = 2;
 
-// Where the control list is read, nothing waits for the inventory: it shows which collectors are gone.
+// Beside the control list, the inventory is needed only to find collectors that have left the fleet.
 const inventoryBesideControlShare = 1;
 
-// The same poll of a collector that returns.
+// At the latest when a collector that returns would be polled.
 const inventoryMaxShare = 1 / 10;
 
-// About a restart's silence: what remains is to see collectors return.
+// About the silence during a restart, for collectors that have to return.
 const verifyPeriodShare = 1 / 15;
 
-// A create that waits for its place needs no poll of its own while rows of the last minute show its collector.
+// A create that waits for the request rate needs no poll while a row of the last minute shows its collector.
 const rowFreshMs = freshForMs / 2;
 
-// Three quarters of the requests are for creates and polls, however large the fleet is.
+// Leaves three quarters of the requests for creates and polls, even in a large fleet.
 const pageShareMax = 1 / 4;
 
-// So many creates keep the request rate busy for a while.
+// This many waiting creates keep the request rate busy for a while.
 export const leavingMany = 10;
 const hintShareMax = 1 / 40;
 
-// Of a rollback, with its many builds, only lists that show several upgrades are worth a page.
+// A rollback has many target builds. Only lists that show several upgrades are worth a page.
 const runningPerPage = 4;
 
 /**
- * What is read, and how often: lists, or single tasks while these cost less. All rollouts share the readings: the one with
- * the shortest upgrades sets the pace.
+ * Plans what is read and how often: lists, or single tasks if these need fewer requests. All rollouts share the readings,
+ * and the rollout with the shortest upgrades determines the period.
  */
 export function planReadings(
   rollouts: readonly WatchedRollout[],
@@ -108,7 +107,7 @@ export function planReadings(
 ): readonly Reading[] {
   const busy = rollouts.filter((rollout) => watchedOf(rollout) > 0);
   const pagesWanted = Math.ceil(Math.max(1, ...busy.map(({ fleetSize }) => fleetSize)) / collectorsPerPage);
-  // One more shows that a page shorter than asked for was the last; pages of two halves overlap.
+  // More pages than this show that the service uses smaller pages: one may be needed to find the end, and halves overlap.
   const pages = pagesRead > 2 * pagesWanted + 1 ? pagesRead : pagesWanted;
   const watched = sum(busy.map(watchedOf));
   if (pagesWanted > watched) return slowDown(taskReadings(busy), runningOf(busy).count, requestsPerSecond);
@@ -118,7 +117,7 @@ export function planReadings(
   return slowDown(readings, pages, requestsPerSecond);
 }
 
-/** @param requests of one reading */
+/** Lengthens all periods so that readings stay within their share of requests. @param requests number for one reading */
 function slowDown(
   readings: readonly Reading[],
   requests: number,
@@ -126,18 +125,18 @@ function slowDown(
 ): readonly Reading[] {
   const perMs = sum(readings.map(({ periodMs }) => requests / periodMs));
   const slower = Math.max(1, perMs / ((requestsPerSecond * pageShareMax) / 1_000));
-  // Polls are put off by it, and instants are whole milliseconds, in records and in JSON.
+  // Periods postpone polls, and instants are whole milliseconds in records and JSON.
   return readings.map((reading) => ({ ...reading, periodMs: Math.ceil(reading.periodMs * slower) }));
 }
 
-/** A poll of each running task costs a request, as a page of a list does. */
+/** Polls each running task. A poll costs one request, as a page of a list does. */
 function taskReadings(busy: readonly WatchedRollout[]): readonly Reading[] {
   const running = runningOf(busy);
   if (running.count === 0) return [];
   return [{ of: 'tasks', periodMs: endsPeriodMs(busy, running.count, running) }];
 }
 
-/** One list shows all ends, all returns, and all collectors that may start. The inventory shows who is gone. */
+/** The control list shows ends, returns and eligible collectors. The inventory shows which collectors left the fleet. */
 function controlReadings(
   busy: readonly WatchedRollout[],
   pages: number,
@@ -151,16 +150,16 @@ function controlReadings(
   ];
 }
 
-/** How often to read what shows an end for as long as it lasts. @param requests of one reading */
+/** Period of a reading that shows an end until it is handled. @param requests number for one reading */
 function endsPeriodMs(busy: readonly WatchedRollout[], requests: number, running: RunningTasks): DurationMs {
   const usualMs = usualOf(busy);
-  // Where nobody waits for a slot, it is read rarely as it is.
+  // If no collector waits for a slot, the period is long already.
   const isStretched = isSlotAwaited(busy) || running.count <= lastUpgrades;
   const stretch = isStretched && running.count > 0 ? stretchOf(running, usualMs) : 1;
   return usualMs * Math.max(listShare(busy, requests, running) * stretch, periodMinShare);
 }
 
-/** The upgradable list of each target shows an end while the collector restarts, and the inventory shows those that are back. */
+/** The upgradable lists of the targets show ends while collectors restart. The inventory shows collectors that returned. */
 function listReadings(busy: readonly WatchedRollout[], pages: number): readonly Reading[] {
   const usualMs = usualOf(busy);
   const readings: Reading[] = [];
@@ -179,15 +178,15 @@ function listReadings(busy: readonly WatchedRollout[], pages: number): readonly 
   return readings;
 }
 
-/** How often creates need rows: those that wait for a newer heartbeat, and those that wait for their place. */
+/** How often creates need rows, because they wait for a newer heartbeat or for the request rate. */
 function awaitedRowsMs(busy: readonly WatchedRollout[], usualMs: DurationMs): DurationMs {
   if (busy.some(({ queued }) => queued > 0)) return Math.min(usualMs * periodMinShare, rowFreshMs);
   return busy.some(({ leaving }) => leaving > 0) ? rowFreshMs : Number.POSITIVE_INFINITY;
 }
 
 /**
- * How many polls the rows of one reading may ask for. While many creates wait for their place in the request rate, an end
- * gives its slot to none of them sooner: a twentieth of the requests, half of it for each list, is enough to see failures.
+ * How many task polls the rows of one reading may trigger. While many creates wait for the request rate, knowing an end
+ * early frees no create. A twentieth of the requests, half of it for each list, is enough to notice failures.
  */
 export function hintsMax(
   rollouts: readonly WatchedRollout[],
@@ -207,7 +206,7 @@ function listShare(busy: readonly WatchedRollout[], pages: number, running: Runn
   return Math.max(Math.min(share, periodMaxShare), periodMinShare);
 }
 
-/** The least of pages and idle slots together is at the root of how many times fewer ends than usual are expected. */
+/** By the same optimization, the period grows with the square root of how many fewer ends are expected than usual. */
 function stretchOf({ count, endsPerMs }: RunningTasks, usualMs: DurationMs): number {
   return Math.min(Math.sqrt(count / (endsPerMs * usualMs)), stretchMax);
 }

@@ -6,25 +6,25 @@ import { freshTally } from '../model/upgrade-figures.ts';
 import { adopt, end } from './transitions.ts';
 
 /**
- * What a person decides about a corrupt record. `watch`: an upgrade that may run is watched to its deadline, and is
- * unconfirmed at worst. `withdraw`: nothing of it runs, and its slot is free.
+ * An operator's decision about a corrupt record. `watch`: an upgrade that may be running is watched to its deadline, and
+ * ends as unconfirmed at worst. `withdraw`: nothing is running, and the slot is released.
  */
 export type Settlement = 'watch' | 'withdraw';
 
-/** What the store knows of an upgrade whose record is corrupt. */
+/** What the store knows about an upgrade whose record is corrupt. */
 export interface CorruptUpgrade extends Pick<UpgradeIdentity, 'collectorId' | 'wave' | 'order'> {
-  /** null: not known. */
+  /** null if unknown. */
   readonly lane: number | null;
-  /** Whether a task of ours may be running, or have ended unseen. */
+  /** Whether a task of ours may be running, or may have ended unnoticed. */
   readonly mayRun: boolean;
-  /** Its text as far as it goes. */
+  /** The corrupt text of the record. */
   readonly text: string;
 }
 
 /**
- * The upgrade that takes the place of a corrupt record. One that is watched keeps its slot until its collector shows the
- * build or its deadline is over (P2), and has no attempt left, so that no further task is created (P1). Where its lane is
- * not known, it counts for every cap.
+ * Makes the upgrade that replaces a corrupt record. A watched upgrade keeps its slot until its collector shows the build
+ * or its deadline has passed (P2). It has no attempt left, so no further task is created (P1). If its lane is unknown, it
+ * counts for every cap.
  */
 export function repairUpgrade(
   corrupt: CorruptUpgrade,
@@ -53,19 +53,19 @@ export function repairUpgrade(
     },
     tally: isWatched ? { ...freshTally, attempts: policy.retry.maxAttempts - 1 } : freshTally,
     progress: { state: 'pending' },
-    // No count of changes comes near: a daemon that still has the old record in hand is refused.
+    // Larger than any count of changes, so a daemon that still has the old record can't save it.
     rev: at,
   };
   if (isWatched) return adopt(found, at, { policy, answerWithinMs: 0, jitter: 0 });
   return end(found, 'withdrawn', at, { kind: 'recordCorrupt' });
 }
 
-/** Its collector's name, as far as the text still has it. */
+/** The collector's name, if the text still contains it. */
 export function nameOfCorrupt({ collectorId, text }: CorruptUpgrade): string {
   return textOf(text, 'collectorName') ?? `collector ${collectorId}`;
 }
 
-/** A member of a JSON text that may be corrupt elsewhere. */
+/** Reads a text member of JSON that may be corrupt elsewhere. */
 function textOf(text: string, name: string): string | undefined {
   const [, quoted] = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(text) ?? [];
   if (quoted === undefined) return undefined;

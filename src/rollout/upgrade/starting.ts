@@ -25,7 +25,7 @@ import {
 
 type Starting = UpgradeIn<'starting'>;
 
-// Creates without an answer, each settled by polls, after which something is wrong with this one collector.
+// After this many creates without an answer, the cause is probably this collector.
 const createsInDoubtMax = 10;
 
 const polls: PollLimit<'starting'> = {
@@ -37,7 +37,7 @@ const polls: PollLimit<'starting'> = {
   },
 };
 
-/** Its create was sent, and is in doubt until an answer or a poll settles it. It keeps its slot. */
+/** The create was sent, and is in doubt until an answer or a poll settles it. The upgrade keeps its slot. */
 export const starting: StateRules<'starting'> = {
   nextStep: () => ({ do: 'pollCollector', why: 'settle', askUpgradable: true }),
   polls,
@@ -54,7 +54,7 @@ export const starting: StateRules<'starting'> = {
   },
 };
 
-/** Back to the queue with its slot: by then the collector has to be polled again (P1). */
+/** Returns the upgrade to the queue with its slot. The collector has to be polled again before the next create (P1). */
 function queueAgain(
   upgrade: Starting,
   waiting: Pick<UpgradeIn<'queued'>['progress'], 'dueAt' | 'refused'>,
@@ -75,7 +75,7 @@ function afterCreateFailed(
   const failureClass = classifyCreateFailure(failure);
   switch (failureClass) {
     case 'again':
-      // Certainly not acted on: it keeps its slot, and spends no attempt.
+      // The service did not act on it: the upgrade keeps its slot and spends no attempt.
       return queueAgain(
         upgrade,
         { dueAt: nextAgainAt(at, failedPolls, context.policy) },
@@ -90,7 +90,7 @@ function afterCreateFailed(
     case 'defer':
       return defer(upgrade, 'notAlive', { at, reason: { kind: 'notAlive' } }, context);
     case 'adopt': {
-      // An earlier create of ours got no answer: the running upgrade is most likely ours, and keeps its slot (P2).
+      // An earlier create of ours got no answer, so the running upgrade is probably ours and keeps its slot (P2).
       if (createsInDoubt > 0) return adopt(upgrade, at, context);
       return defer(upgrade, 'inUpgrade', { at, reason: { kind: 'upgradedElsewhere' } }, context);
     }
@@ -103,7 +103,7 @@ function afterCreateFailed(
   }
 }
 
-/** A create in doubt, and what the collector shows: done, running, or never arrived (P1). */
+/** Settles a create in doubt by the collector's state: upgraded, running, or the create never arrived (P1). */
 function afterCollectorSeen(upgrade: Starting, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at } = seen;
   const { sentAt } = upgrade.progress;
@@ -111,13 +111,13 @@ function afterCollectorSeen(upgrade: Starting, seen: CollectorSeen, context: Evo
   const before = upgrade.tally.createsInDoubt;
   const createsInDoubt = before + 1;
   if (seen.upgradable !== true) return adopt(count(upgrade, { createsInDoubt }), sentAt, context);
-  // Not in an upgrade now, but the create may still arrive, or it may have worked after all.
+  // Not in an upgrade now, but the create may still arrive, or the collector may be restarting after it.
   const isRestarting = mayRestart(seen) && at < sentAt + context.policy.upgrade.deadlineMs;
   if (at < sentAt + context.answerWithinMs || isRestarting) return pollAgain(upgrade, at, context);
   if (createsInDoubt >= createsInDoubtMax) {
     return fail(upgrade, 'retry', at, { kind: 'createsUnanswered', creates: createsInDoubtMax });
   }
-  // A heartbeat may be the last one before such a restart, so it is polled once more before the next create.
+  // The heartbeat may be the last one before a restart, so the collector is polled once more before the next create.
   return queueAgain(
     upgrade,
     { dueAt: restartSeenAt(at, before, context) },

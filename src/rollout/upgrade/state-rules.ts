@@ -5,18 +5,18 @@ import type { FactKind, FactOf, InventoryRow } from './facts.ts';
 import type { Step } from './step.ts';
 import type { EvolveContext } from './transitions.ts';
 
-/** All that may happen in one state. Each state has a file with its rules, and `evolve.ts` has the table of them. */
+/** The rules of one state. Each state has a file with its rules, and `evolve.ts` has the table of them. */
 export interface StateRules<State extends UpgradeState> {
   /**
-   * What the upgrade needs once it is due.
-   * @param trustedSince what was seen before is polled again: the record may be older than a create that was lost (P1)
+   * The next step once the upgrade is due.
+   * @param trustedSince observations before this instant are repeated: a create may be missing from the record (P1)
    */
   readonly nextStep: (upgrade: UpgradeIn<State>, now: EpochMs, trustedSince: EpochMs) => Step;
-  /** What polls are for, and when they have failed for too long; absent in a state without polls. */
+  /** When polls have failed for too long; absent in a state without polls. */
   readonly polls?: PollLimit<State>;
-  /** What the inventory shows of it; absent where that is of no use. */
+  /** How list rows are used; absent in states that do not use them. */
   readonly rows?: RowRules<State>;
-  /** The answer to each fact. One that does not fit the state returns the very same record. */
+  /** The new record after each fact. A fact that does not fit the state returns the same record. */
   readonly on: { readonly [Kind in FactKind]: Answer<UpgradeIn<State>, Kind> };
 }
 
@@ -26,30 +26,30 @@ export type Answer<Of extends Upgrade, Kind extends FactKind> = (
   context: EvolveContext,
 ) => Upgrade;
 
-/** When failed polls end an upgrade, or give its slot back. */
+/** When failed polls end an upgrade or release its slot. */
 export interface PollLimit<State extends UpgradeState> {
-  /** Whether the upgrade should have shown by now what it is polled for. */
+  /** Whether the awaited result is overdue. */
   readonly isTimeUp: (upgrade: UpgradeIn<State>, at: EpochMs, policy: Policy) => boolean;
-  /** For how long after that the service has to leave this one unanswered while it answers others. */
+  /** How long after that polls have to stay unanswered while the service answers other requests. */
   readonly unansweredForMs: DurationMs;
   readonly giveUp: Answer<UpgradeIn<State>, 'pollFailed'>;
 }
 
 export interface RowRules<State extends UpgradeState> {
-  /** Whether rows take the place of polls, so that the upgrade counts for how often pages are read. */
+  /** Whether rows replace polls. Such upgrades determine how often pages are read. */
   readonly isWatched: (upgrade: UpgradeIn<State>) => boolean;
   readonly judge: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
-  /** Its collector is on the upgradable list of its build, or of the control build; absent where that is a row like any other. */
+  /** For a row of the upgradable list of the target or control build; absent if it means the same as an inventory row. */
   readonly judgeOffer?: (upgrade: UpgradeIn<State>, row: InventoryRow, context: RowContext) => RowVerdict;
-  /** Its collector is not on the list of the control build; absent where that says nothing. */
+  /** For a collector that is not on the control build's list; absent if that means nothing. */
   readonly judgeUnlisted?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => UnlistedVerdict;
-  /** No list is read: whether it has a task that is to be polled now. */
+  /** Whether the upgrade's task has to be polled now, if no list is read. */
   readonly isTaskPollDue?: (upgrade: UpgradeIn<State>, context: UnlistedContext) => boolean;
 }
 
 /**
- * The fact that a row is: `collectorSeen` where it is as good as a poll of the collector, `changeHinted` where the task is
- * to be polled now, `unchanged` where the next poll may wait; `none` changes nothing.
+ * The fact that follows from a row. `collectorSeen`: the row replaces a poll of the collector. `changeHinted`: the task has
+ * to be polled now. `unchanged`: the next poll can wait. `none`: no fact.
  */
 export type RowVerdict = 'collectorSeen' | 'changeHinted' | 'unchanged' | 'none';
 
@@ -57,19 +57,19 @@ export type UnlistedVerdict = Extract<RowVerdict, 'unchanged' | 'none'>;
 
 export interface UnlistedContext {
   readonly at: EpochMs;
-  /** From one reading of the list to the next. */
+  /** Time between two readings of the list. */
   readonly periodMs: DurationMs;
 }
 
 export interface RowContext extends UnlistedContext {
   readonly policy: Policy;
-  /** The upgradable list of its build is read, too: that shows the end of its task, and silence need not be polled. */
+  /** The upgradable list of the target is read, too. It shows the end of the task, so silence triggers no poll. */
   readonly isOfferRead: boolean;
-  /** Records from before may be undone ones. */
+  /** Records before this instant may have lost changes. */
   readonly trustedSince: EpochMs;
 }
 
-/** Facts that come too late for a state, or do not fit it: they change nothing. */
+/** Rules for facts that do not fit a state or come too late: they change nothing. */
 export function ignore<Kind extends FactKind>(
   ...kinds: readonly Kind[]
 ): { readonly [K in Kind]: <Of extends Upgrade>(upgrade: Of) => Of } {

@@ -1,22 +1,22 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { UpgradeReason } from '../model/upgrade-reason.ts';
 
-/** The one call that a job makes next, as data; `orchestrator/step/run-step.ts` carries it out. */
+/** The next request of a job, as data; `orchestrator/step/run-step.ts` executes it. */
 export type Step =
-  /** Nothing for a job: the upgrade waits for the reconciler, or has ended. */
+  /** No request: the upgrade waits for the reconciler, or has ended. */
   | { readonly do: 'rest' }
   | { readonly do: 'wait'; readonly until: EpochMs }
-  /** Write the intent, then create the task. */
+  /** Store the intent, then create the task. */
   | { readonly do: 'start' }
-  /** Its window closes too soon by now: its slot goes back (P7). */
+  /** The window closes too soon, and the slot is released (P7). */
   | { readonly do: 'giveBack'; readonly reason: UpgradeReason }
   | { readonly do: 'pollTask'; readonly taskId: string }
   | { readonly do: 'pollCollector'; readonly why: PollReason; readonly askUpgradable: boolean }
-  /** Its build was refused, and it runs another one: is the build still on offer? */
+  /** The target was refused: check whether the service still offers it. */
   | { readonly do: 'askBuilds' };
 
 export type PollReason = 'recheck' | 'refused' | 'settle' | 'watchBuild' | 'judge' | 'verify' | 'deferred';
 
-// Within a minute a collector that was on offer and heard from cannot have gone through a whole upgrade by someone else,
-// so what was read so recently needs no second poll before a create (P1: no task for a build it already runs).
+// Within a minute, an eligible collector can't have gone through a complete upgrade by someone else. An observation of
+// that age needs no second poll before a create (P1: no task for a build it already runs).
 export const freshForMs: DurationMs = 60_000;

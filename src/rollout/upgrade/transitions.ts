@@ -23,12 +23,12 @@ import {
   retryAt,
 } from './poll-schedule.ts';
 
-/** What the rules need beside the record. */
+/** Input of the rules beside record and fact. */
 export interface EvolveContext {
   readonly policy: Policy;
-  /** A create sent longer ago than this has been answered, or never will be. */
+  /** No answer or effect of a create comes later than this. */
   readonly answerWithinMs: DurationMs;
-  /** From -1 to 1, drawn by the caller. */
+  /** Random, from -1 to 1. */
   readonly jitter: number;
 }
 
@@ -38,7 +38,7 @@ export interface Cause {
   readonly reason: UpgradeReason;
 }
 
-/** The same upgrade in another state, or with other data of its state: the progress is replaced as a whole. */
+/** Moves an upgrade to another state, or changes the data of its state. The progress is replaced as a whole. */
 export function to(
   upgrade: Upgrade,
   progress: UpgradeProgress,
@@ -48,9 +48,9 @@ export function to(
   return { identity: upgrade.identity, tally, progress, rev: upgrade.rev + 1 };
 }
 
-/** What is counted in this state: some of it ends with the state it belongs to. */
+/** Drops the parts of the tally that do not belong to this state. */
 function tallyIn(state: UpgradeProgress['state'], tally: UpgradeTally): UpgradeTally {
-  // Nearly always there is nothing to leave out.
+  // The usual case, without a copy.
   if (!('unansweredSince' in tally || 'deferredMs' in tally || 'turnChanges' in tally)) return tally;
   const { unansweredSince: _answered, deferredMs, turnChanges, ...kept } = tally;
   const isBefore = isNotStarted(state) || state === 'starting';
@@ -62,7 +62,7 @@ function tallyIn(state: UpgradeProgress['state'], tally: UpgradeTally): UpgradeT
   };
 }
 
-/** It was admitted: a slot is its own. */
+/** Queues an admitted upgrade, which has a slot now. */
 export function takeTurn(
   upgrade: UpgradeIn<'pending' | 'retrying'>,
   { startBy, changes }: FactOf<'admitted'>,
@@ -72,13 +72,13 @@ export function takeTurn(
   return to(upgrade, { state: 'queued', ...waiting, startBy }, turn);
 }
 
-/** Its slot goes back, and no attempt is spent. */
+/** Releases the slot without spending an attempt. */
 export function putBack(upgrade: UpgradeIn<'queued' | 'starting'>, { at, reason }: Cause): Upgrade {
   if (upgrade.tally.attempts === 0) return to(upgrade, { state: 'pending', reason });
   return to(upgrade, { state: 'retrying', dueAt: at, reason });
 }
 
-/** Its task runs. */
+/** Enters `upgrading`: the task is running. */
 export function run(
   upgrade: Upgrade,
   { taskId, startedAt }: { readonly taskId: string | null; readonly startedAt: EpochMs },
@@ -104,12 +104,12 @@ export function run(
   );
 }
 
-/** A task of ours runs, whose id was lost with the answer to its create. */
+/** Enters `upgrading` for a task of ours whose id was lost with the answer to its create. */
 export function adopt(upgrade: Upgrade, startedAt: EpochMs, context: EvolveContext): Upgrade {
   return run(upgrade, { taskId: null, startedAt }, context);
 }
 
-/** Its task is over, and the collector has still to come back. */
+/** Enters `verifying`: the task has ended, and the collector has to return. */
 export function verify(
   upgrade: Upgrade,
   ended: { readonly at: EpochMs; readonly serviceAt: EpochMs | null; readonly late: boolean },
@@ -133,7 +133,7 @@ export function verify(
   );
 }
 
-/** The build was found on the collector, without a task that said so. */
+/** Enters `verifying` because the collector shows the build although no task was seen to end. */
 export function verifyLate(
   upgrade: Upgrade,
   { at, serviceAt }: CollectorSeen,
@@ -142,7 +142,7 @@ export function verifyLate(
   return verify(upgrade, { at, serviceAt, late: true }, context);
 }
 
-/** Waits for a condition, for as long as the policy has it wait in all until it is upgrading. */
+/** Enters `deferred`. The policy limits the total waiting time until the upgrade starts. */
 export function defer(
   upgrade: Upgrade,
   condition: ProgressIn<'deferred'>['condition'],
@@ -165,7 +165,7 @@ export function waitedInVain(
   return end(upgrade, 'withdrawn', at, { kind: 'waitedInVain', before, forMs });
 }
 
-/** What the message of a failed task asks for. @param upgrade with the attempt that failed counted in */
+/** Retries or fails by the message of a failed task. @param upgrade with the failed attempt counted */
 export function afterTaskFailed(
   upgrade: Upgrade,
   { at, message }: { readonly at: EpochMs; readonly message: string },
@@ -187,14 +187,14 @@ export function afterTaskFailed(
   }
 }
 
-/** A failure whose cause is not known is tried once more. @param upgrade with the attempt that failed counted in */
+/** Retries a failure without a known cause once. @param upgrade with the failed attempt counted */
 export function afterUnexplained(upgrade: Upgrade, { at, reason }: Cause, context: EvolveContext): Upgrade {
   const { unexplained } = upgrade.tally;
   if (unexplained > 0) return fail(upgrade, 'permanent', at, { kind: 'unexplainedTwice', last: reason });
   return retryOrFail(count(upgrade, { unexplained: unexplained + 1 }), { at, reason }, context);
 }
 
-/** @param upgrade with the attempt that failed counted in */
+/** Retries while attempts remain, then fails. @param upgrade with the failed attempt counted */
 export function retryOrFail(
   upgrade: Upgrade,
   { at, reason }: Cause,
@@ -208,34 +208,34 @@ export function retryOrFail(
   return to(upgrade, { state: 'retrying', dueAt, reason }, { failedPolls: 0 });
 }
 
-/** The same record with another count, before it enters another state. */
+/** Changes the tally without changing the state. */
 export function count<Of extends Upgrade>(upgrade: Of, changes: Partial<UpgradeTally>): Of {
   return { ...upgrade, tally: { ...upgrade.tally, ...changes } };
 }
 
-/** The same upgrade with one more attempt spent. */
+/** Adds one spent attempt. */
 export function spendAttempt<Of extends Upgrade>(upgrade: Of): Of {
   return count(upgrade, { attempts: upgrade.tally.attempts + 1 });
 }
 
-/** Nothing learned: the same poll a little later. No attempt is spent. */
+/** Repeats a poll a little later, without spending an attempt. */
 export function pollAgain(upgrade: UpgradeIn<PolledState>, at: EpochMs, { policy }: EvolveContext): Upgrade {
   const { failedPolls } = upgrade.tally;
   const dueAt = nextAgainAt(at, failedPolls, policy);
   return to(upgrade, { ...upgrade.progress, dueAt }, { failedPolls: failedPolls + 1 });
 }
 
-/** It has not started: leaving the rollout is nobody's failure. */
+/** Ends an upgrade that has not started. This is not a failure. */
 export function withdraw(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
   return end(upgrade, 'withdrawn', at, reason);
 }
 
-/** It may be upgrading, and nobody can watch it to its end. */
+/** Ends an upgrade that may be running but can't be watched any more. */
 export function abandon(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
   return fail(upgrade, 'unconfirmed', at, reason);
 }
 
-/** An end that is nobody's failure. */
+/** Ends an upgrade without counting a failure. */
 export function end(
   upgrade: Upgrade,
   state: 'succeeded' | 'withdrawn' | 'rolledBack',
@@ -245,7 +245,7 @@ export function end(
   return to(upgrade, { state, endedAt: at, reason, weight: 0, lost: false });
 }
 
-/** An end that counts as one failure of its wave and stratum (DESIGN §4, Failures). */
+/** Ends an upgrade as one failure of its wave and stratum (DESIGN §4, Failures). */
 export function fail(
   upgrade: Upgrade,
   failureClass: UpgradeFailureClass,
@@ -256,7 +256,10 @@ export function fail(
   return to(upgrade, { state, endedAt: at, reason, weight: 1, lost: false, failureClass });
 }
 
-/** A collector that did not come back weighs more than one that failed (DESIGN §4, Failures). Only an operator's `retry` tries it again. */
+/**
+ * Ends an upgrade whose collector was lost. It weighs more than a failure, and only an operator retries it (DESIGN §4,
+ * Failures).
+ */
 export function lose(upgrade: Upgrade, { at, reason }: Cause, { lostWeight: weight }: Policy): Upgrade {
   const failureClass = 'unconfirmed';
   return to(upgrade, { state: failureClass, endedAt: at, reason, weight, lost: true, failureClass });

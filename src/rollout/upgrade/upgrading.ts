@@ -7,7 +7,7 @@ import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
 import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { classifyPollFailure, describeFailure } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
-import { nextRareTaskPollAt, nextTaskPollAt, putOff } from './poll-schedule.ts';
+import { nextRareTaskPollAt, nextTaskPollAt, postpone } from './poll-schedule.ts';
 import {
   ignore,
   type PollLimit,
@@ -32,24 +32,24 @@ import {
 
 type Upgrading = UpgradeIn<'upgrading'>;
 
-// A restart that lasts longer than this, by the service's clock, shows its end on no list, so that polls follow it, too.
+// No list shows the end of a restart that lasts longer than this by the service's clock, so it is polled, too.
 const restartMaxMs: DurationMs = 90_000;
 
-// A poll comes with almost every page while a restart lasts (a minute at most), then less and less often.
+// Almost every page triggers a poll during a restart (a minute at most); then polls become rarer.
 const pollShareOfPeriod = 0.9;
 const pollShareOfSilence = 0.3;
 const silenceExpectMs: DurationMs = 5 * 60_000;
 
-// The next reading may come late, and the poll must not come before it.
+// The next reading may be late, and the poll must not precede it.
 const unlistedPeriods = 3;
 
-// The build is there, so the end is near: three times as often as polls are without a page.
+// A collector on the target is near the end of its task, so it is polled three times as often as without a page.
 const pollShareOfAge = 0.05;
 
 const polls: PollLimit<'upgrading'> = {
   isTimeUp: ({ progress }, at) => at >= progress.deadlineAt,
   unansweredForMs,
-  // The collector may still show what its task does not.
+  // The collector may still show the result that its task does not.
   giveUp: (upgrade, { at, of, failure }, context) =>
     of === 'task'
       ? judgeCollector(upgrade, at, { kind: 'deadline' })
@@ -60,7 +60,7 @@ const polls: PollLimit<'upgrading'> = {
         }),
 };
 
-/** A task of ours runs at the service. It is polled by its id; without one, by the collector's build. */
+/** A task of ours is running. It is polled by its id; without an id, the collector is polled. */
 export const upgrading: StateRules<'upgrading'> = {
   nextStep,
   polls,
@@ -72,7 +72,7 @@ export const upgrading: StateRules<'upgrading'> = {
     isTaskPollDue,
   },
   on: {
-    // The answer may come after another daemon has taken the create for lost: it still names our task.
+    // The answer may come after another daemon has adopted the task, and still has its id.
     created: (upgrade, { taskId }) => {
       if (upgrade.progress.taskId !== null) return upgrade;
       return to(spendAttempt(upgrade), { ...upgrade.progress, taskId });
@@ -105,12 +105,12 @@ function afterTaskSeen(upgrade: Upgrading, fact: FactOf<'taskSeen'>, context: Ev
   if (status === 2) return verify(upgrade, { at, serviceAt, late: false }, context);
   if (status === 3)
     return judgeCollector(upgrade, at, { kind: 'failed', message, seenDelayMs: at - polledAt });
-  // 0, 1, 6, and every value that is not specified (P13): it still runs.
+  // 0, 1, 6 and every unspecified value (P13): the task is still running.
   if (at >= deadlineAt) return judgeCollector(upgrade, at, { kind: 'deadline' });
   return pollLater(upgrade, { ...upgrade.progress, polledAt: at }, at, context);
 }
 
-/** The task is over, or out of reach: the collector itself is polled next. */
+/** The task has ended or is unknown, so the collector is polled next. */
 function judgeCollector(upgrade: Upgrading, at: EpochMs, ending: TaskEnding): Upgrade {
   return to(upgrade, { ...upgrade.progress, dueAt: at, ending }, { failedPolls: 0 });
 }
@@ -133,13 +133,13 @@ function afterCollectorSeen(upgrade: Upgrading, seen: CollectorSeen, context: Ev
     : judgeEnding(upgrade, ending, seen.at, context);
 }
 
-/** The collector, polled after its task stopped without success, does not show the target. */
+/** Handles a task that ended without success and whose collector does not run the target. */
 function judgeEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, context: EvolveContext): Upgrade {
   switch (ending.kind) {
     case 'failed':
       return afterTaskFailed(upgrade, { at, message: ending.message }, context);
     case 'missing':
-      // The service does not know the task, and the build is not there: poll until the deadline.
+      // The service does not know the task: poll until the deadline.
       if (at >= upgrade.progress.deadlineAt) return timeOut(upgrade, at, context);
       return pollLater(upgrade, { ...upgrade.progress, ending: null }, at, context);
     case 'deadline':
@@ -149,12 +149,12 @@ function judgeEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, contex
   }
 }
 
-/** An adopted upgrade: the service would take a new one, and it does not restart, so it is over without the build. */
+/** An adopted upgrade has ended without the build if the collector is upgradable again and is not restarting. */
 function watchAdopted(upgrade: Upgrading, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at } = seen;
   const isDeadline = at >= upgrade.progress.deadlineAt;
   const isOver = seen.upgradable === true && !mayRestart(seen);
-  // The heartbeat may be the last one before its restart, so a second poll judges it.
+  // The heartbeat may be the last one before a restart, so a second poll decides.
   if (isOver && upgrade.tally.failedPolls === 0 && !isDeadline)
     return to(upgrade, { ...upgrade.progress, dueAt: restartSeenAt(at, 0, context) }, { failedPolls: 1 });
   if (isOver || (seen.upgradable === true && isDeadline)) {
@@ -167,7 +167,7 @@ function timeOut(upgrade: Upgrading, at: EpochMs, { policy }: EvolveContext): Up
   return fail(upgrade, 'timedOut', at, { kind: 'noEnd', withinMs: policy.upgrade.deadlineMs });
 }
 
-/** A restart, or the build itself, shows that the task is near its end; an intermediate build shows nothing (collector-api.md §9). */
+/** A restart or the target build shows that the task is near its end; other builds do not (collector-api.md §9). */
 function judgeRow(
   { identity, progress }: Upgrading,
   row: InventoryRow,
@@ -181,7 +181,7 @@ function judgeRow(
   const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
   const isSilent = !row.alive || heartbeat === 'late' || heartbeat === 'silent';
   if (!isAtTarget && !isSilent) return 'unchanged';
-  // By the service's clock; where that is not known, it may have been silent since the task began.
+  // By the service's clock. Without it, the collector may have been silent since the task began.
   const silentMs = lastSeenAlive === null || serviceAt === null ? at - startedAt : serviceAt - lastSeenAlive;
   const isRestart = silentMs < restartMaxMs;
   if (!isAtTarget && isOfferRead && isRestart) return 'unchanged';
@@ -191,8 +191,8 @@ function judgeRow(
 }
 
 /**
- * The service would start another upgrade of it, so that its task is over: it restarts, failed, or is back. The list shows less
- * than the task itself, and may be older than it seems: the task is polled.
+ * A collector on an upgradable list is in no task any more: it restarts, failed or has returned. The list may be outdated
+ * and does not show the result, so the task is polled.
  */
 function judgeOffer(upgrade: Upgrading, row: InventoryRow, context: RowContext): RowVerdict {
   const { taskId, ending } = upgrade.progress;
@@ -200,7 +200,7 @@ function judgeOffer(upgrade: Upgrading, row: InventoryRow, context: RowContext):
   return isTaskPollDue(upgrade, context) ? 'changeHinted' : 'none';
 }
 
-/** One that goes on for long is polled less and less often. */
+/** Long-running tasks are polled with growing intervals. */
 function isTaskPollDue({ progress }: Upgrading, { at, periodMs }: UnlistedContext): boolean {
   const { startedAt, polledAt, taskId, ending } = progress;
   if (taskId === null || ending !== null) return false;
@@ -208,7 +208,7 @@ function isTaskPollDue({ progress }: Upgrading, { at, periodMs }: UnlistedContex
   return at - polledAt >= Math.max(periodMs * pollShareOfPeriod, spacingMs);
 }
 
-/** The service would start no other upgrade of it: its task goes on. Written down only where a poll would come soon. */
+/** A collector that is not on the control list is still in its task. This is stored only if a poll is due soon. */
 function judgeUnlisted({ progress }: Upgrading, { at, periodMs }: UnlistedContext): UnlistedVerdict {
   const { taskId, ending, dueAt } = progress;
   if (taskId === null || ending !== null) return 'none';
@@ -232,6 +232,6 @@ function afterUnchanged(
 ): Upgrade {
   const { progress } = upgrade;
   if (progress.ending !== null || progress.taskId === null) return upgrade;
-  const dueAt = putOff(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
+  const dueAt = postpone(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
   return dueAt === progress.dueAt ? upgrade : to(upgrade, { ...progress, dueAt, unchangedAt: at });
 }

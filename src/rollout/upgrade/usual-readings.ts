@@ -2,16 +2,16 @@ import type { DurationMs } from '../../base/time.ts';
 import { usualSpread } from '../model/log-normal.ts';
 import { collectorsPerPage, planReadings } from './reading-period.ts';
 
-/** What readings cost while a wave's slots are filled. */
+/** How often and at what cost ends are read while all slots of a wave are taken. */
 export interface UsualReadings {
-  /** How often it is read which upgrades have ended. */
+  /** Time between two readings. */
   readonly periodMs: DurationMs;
   readonly requestsPerMs: number;
 }
 
 /**
- * How a daemon will read which upgrades have ended, before it does: the control list shows it as a rule, and polls of single
- * tasks where they cost less. Estimates and rehearsals go by it.
+ * Predicts how a daemon will read which upgrades have ended: usually by the control list, or by polls of single tasks if
+ * these need fewer requests. Estimates and rehearsals use it.
  */
 export function usualReadings(wave: {
   readonly upgrades: number;

@@ -3,7 +3,7 @@ import type { ProgressIn, Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { CollectorSeen, InventoryRow } from './facts.ts';
 import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
-import { nextVerifyPollAt, putOff } from './poll-schedule.ts';
+import { nextVerifyPollAt, postpone } from './poll-schedule.ts';
 import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
 import { abandon, type EvolveContext, end, fail, lose, to } from './transitions.ts';
 
@@ -12,7 +12,7 @@ type Verifying = UpgradeIn<'verifying'>;
 const polls: PollLimit<'verifying'> = {
   isTimeUp: ({ progress }, at) => at >= progress.verifyBy,
   unansweredForMs,
-  // Nothing says that it is lost, so it weighs as one failure.
+  // There is no evidence of a loss, so it counts as one failure.
   giveUp: (upgrade, { at, failure }, { policy }) => {
     const withinMs = policy.upgrade.verifyWithinMs;
     return fail(upgrade, 'unconfirmed', at, {
@@ -23,7 +23,7 @@ const polls: PollLimit<'verifying'> = {
   },
 };
 
-/** Its task is over: the collector is polled until it is back, on the build, with a new heartbeat (P10). */
+/** The task has ended. The collector is polled until it shows the target with a new heartbeat (P10). */
 export const verifying: StateRules<'verifying'> = {
   nextStep: () => ({ do: 'pollCollector', why: 'verify', askUpgradable: false }),
   polls,
@@ -31,7 +31,7 @@ export const verifying: StateRules<'verifying'> = {
     isWatched: () => true,
     judge: (upgrade, row) => {
       if (isReturned(upgrade, row)) return 'collectorSeen';
-      // Without the service's clock, a first poll has yet to show which heartbeat is new.
+      // Without the service's clock, a first poll is needed as a baseline for new heartbeats.
       const { endedServiceAt, baselineHeartbeatAt } = upgrade.progress;
       return endedServiceAt === null && baselineHeartbeatAt === null ? 'none' : 'unchanged';
     },
@@ -40,7 +40,7 @@ export const verifying: StateRules<'verifying'> = {
     collectorSeen: afterCollectorSeen,
     unchanged: (upgrade, { at, until }) => {
       const { progress } = upgrade;
-      const dueAt = putOff(progress.dueAt, at, Math.min(until, progress.verifyBy));
+      const dueAt = postpone(progress.dueAt, at, Math.min(until, progress.verifyBy));
       return dueAt === progress.dueAt ? upgrade : to(upgrade, { ...progress, dueAt });
     },
     pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
@@ -69,14 +69,14 @@ function afterCollectorSeen(upgrade: Verifying, seen: CollectorSeen, { policy }:
       });
     return lose(upgrade, { at, reason: { kind: 'notBack', withinMs: verifyWithinMs } }, policy);
   }
-  // A first poll that came too late has nothing to compare with: its time to come back begins with it.
+  // A late first poll is only a baseline, so the time to return starts with it.
   const verifyBy = isTimeUp ? at + verifyWithinMs : progress.verifyBy;
   const dueAt = nextVerifyPollAt({ verifyBy, at }, policy);
   const baselineHeartbeatAt = progress.baselineHeartbeatAt ?? seen.lastSeenAlive;
   return to(upgrade, { ...progress, verifyBy, dueAt, baselineHeartbeatAt }, { failedPolls: 0 });
 }
 
-/** It is back: alive, on the build, with a heartbeat newer than the task's end (P10). */
+/** Whether the collector has returned: alive, on the target, with a heartbeat newer than the task's end (P10). */
 function isReturned({ identity, progress }: Verifying, seen: InventoryRow): boolean {
   return seen.alive && isSameBuild(seen.build, identity.toBuild) && isHeartbeatNew(progress, seen);
 }
@@ -90,7 +90,7 @@ function isHeartbeatNew(
   return baselineHeartbeatAt !== null && lastSeenAlive > baselineHeartbeatAt;
 }
 
-/** Where the answers have no time, the first heartbeat seen proves nothing: only a newer one does. */
+/** Whether this is the first heartbeat seen, if answers have no time: it is the baseline for a newer one. */
 function isFirstToCompare(
   { endedServiceAt, baselineHeartbeatAt }: ProgressIn<'verifying'>,
   { alive, lastSeenAlive }: InventoryRow,

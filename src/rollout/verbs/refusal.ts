@@ -5,17 +5,17 @@ import type { NoTarget } from '../model/left-out.ts';
 import type { PlanDrift, RolloutState, UnreadableRecord } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 
-/** Why a verb is refused, with its figures; `messages/refusals.ts` makes the sentence. */
+/** Why a verb is refused; `messages/refusals.ts` makes the sentence. */
 export type Refusal =
   | { readonly kind: 'foreign'; readonly account: Exclude<AccountStatus, { readonly kind: 'own' }> }
   | { readonly kind: 'recordUnreadable'; readonly unreadable: UnreadableRecord }
   | { readonly kind: 'over'; readonly state: RolloutState }
-  /** `rollback`: the rollout that takes this one back, once it has started. */
+  /** `rollback`: the id of the rollback, once it has started. */
   | { readonly kind: 'rollingBack'; readonly rollback: string | null }
   | { readonly kind: 'alreadyHeld' }
   | { readonly kind: 'notStarted' }
   | { readonly kind: 'notStopped'; readonly state: RolloutState }
-  /** Another hold or pause has started since `asked`, for this reason. */
+  /** The operator named hold `asked`, but a later hold or pause is in force, for this reason. */
   | {
       readonly kind: 'otherHold';
       readonly state: RolloutState;
@@ -38,43 +38,43 @@ export type Refusal =
   | { readonly kind: 'nothingUpgraded'; readonly isOver: boolean }
   | { readonly kind: 'nothingFailed' }
   | { readonly kind: 'moreFailed'; readonly failed: number; readonly asked: number }
-  /** Nothing failed as asked; `failed`: what did. */
+  /** No failure matches `asked`; `failed`: the failures there are. */
   | { readonly kind: 'noneOfClass'; readonly asked: string | null; readonly failed: FailedSummary | null }
-  /** No record is corrupt, of this collector or of the whole rollout. */
+  /** No record is corrupt: of this collector, or of the whole rollout if null. */
   | { readonly kind: 'nothingCorrupt'; readonly collectorId: number | null }
-  /** The policy's place is taken. */
+  /** The policy has another active rollout. */
   | { readonly kind: 'placeTaken'; readonly active: string }
-  /** The plan can't be compared with the fleet of now. */
+  /** The current fleet is unavailable, so the plan cannot be compared with it. */
   | { readonly kind: 'fleetUnread'; readonly reason: string }
   | { readonly kind: 'noTarget'; readonly why: NoTarget }
   | { readonly kind: 'inventory'; readonly why: Implausible }
   | { readonly kind: 'planMoved'; readonly from: string; readonly to: string; readonly drift: PlanDrift }
   | { readonly kind: 'changedMeanwhile' }
   | { readonly kind: 'rollbackUnknown'; readonly reason: string }
-  /** `shown`: what its operator confirmed; null: nothing. */
+  /** `shown`: the preview that the operator confirmed; null if none. */
   | {
       readonly kind: 'rollbackUnconfirmed';
       readonly shown: ShownRollback | null;
       readonly now: ShownRollback;
     };
 
-/** What waits for an approval now. */
+/** What needs an approval now. */
 export type Awaited =
   | { readonly kind: 'plan'; readonly planHash: string }
   | { readonly kind: 'wave'; readonly wave: string };
 
-/** Of a rollback's preview, what whoever confirms it names. */
+/** The figures of a rollback's preview, which the operator confirms. */
 export interface ShownRollback {
-  /** Collectors that go back. */
+  /** Collectors that are rolled back. */
   readonly collectors: number;
-  /** Collectors that stay. */
+  /** Collectors that keep the new build. */
   readonly leftBehind: number;
 }
 
-/** What failed, the most frequent first. */
+/** The failures by class and by reason, the most frequent first. */
 export interface FailedSummary {
   readonly classes: ReadonlyArray<{ readonly failureClass: UpgradeFailureClass; readonly count: number }>;
-  /** A few at most; `moreReasons`: how many others there are. */
+  /** The most frequent reasons; `moreReasons`: how many others there are. */
   readonly reasons: ReadonlyArray<{ readonly reason: string; readonly count: number }>;
   readonly moreReasons: number;
 }

@@ -15,37 +15,38 @@ import type { Awaited, Refusal, ShownRollback } from './refusal.ts';
 
 export { type RolloutVerb, rolloutVerbs };
 
-/** A verb. One that starts or widens something names the plan, wave or number that its operator saw (P15). */
+/** A verb with its arguments. A verb that starts or widens something names the plan, wave or number shown (P15). */
 export type AskedVerb =
   | { readonly verb: 'pause' }
   | { readonly verb: 'abort' }
-  /** `shown`: the numbers of the preview, without which nothing begins. `now`: outside windows and in freezes, too. */
+  /** `shown`: the confirmed preview, required to begin. `now`: start even outside windows and in freezes. */
   | { readonly verb: 'rollback'; readonly shown?: ShownRollback; readonly now?: boolean }
-  /** `hold`: the number of the hold or pause that ends. */
+  /** `hold`: the number of the hold or pause to end. */
   | { readonly verb: 'resume'; readonly hold: number }
   | { readonly verb: 'approve'; readonly planHash: string }
   | { readonly verb: 'approve'; readonly wave: string }
   | { readonly verb: 'skipSoak'; readonly wave: string }
-  /** `failed`: how many collectors had failed. `failureClass`: only failures of it, or with these words in their reason. */
+  /** `failed`: the number of failures shown. `failureClass`: retries only this class, or reasons that contain this text. */
   | { readonly verb: 'retry'; readonly failed: number; readonly failureClass?: string };
 
 type AskedAs<V extends RolloutVerb> = Extract<AskedVerb, { readonly verb: V }>;
 
 export type VerbJudgement =
   | { readonly kind: 'change'; readonly fact: RolloutFact }
-  /** The failed upgrades change, and the rollout itself does not. */
+  /** The failed upgrades change, but the rollout itself does not. */
   | { readonly kind: 'retry' }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 interface VerbTraits {
   readonly stopsCreates: boolean;
+  /** Also allowed for a rollout of another account. */
   readonly forForeign: boolean;
-  /** It has to name what it is for, as its operator saw it (P15). */
+  /** Must name the plan, wave or number that the operator saw (P15). */
   readonly needsName: boolean;
 }
 
-/** What a verb is like, whatever the rollout. */
+/** Properties of a verb that do not depend on the rollout. */
 export const verbTraits: Readonly<Record<RolloutVerb, VerbTraits>> = {
   pause: { stopsCreates: true, forForeign: true, needsName: false },
   resume: { stopsCreates: false, forForeign: false, needsName: true },
@@ -56,20 +57,21 @@ export const verbTraits: Readonly<Record<RolloutVerb, VerbTraits>> = {
   retry: { stopsCreates: false, forForeign: false, needsName: true },
 };
 
-export interface VerbWords {
+/** Who asked for a verb, why and when. */
+export interface VerbContext {
   readonly by: string;
   readonly reason: string;
   readonly at: EpochMs;
 }
 
 /**
- * Whether a verb is legal now, is for what there is now (P15), and what it does. Repeating a verb changes nothing
- * (DESIGN §5, HTTP).
+ * Decides whether a verb is legal now, whether it names the current plan, wave or hold (P15), and what it changes.
+ * Verbs are idempotent (DESIGN §5, HTTP).
  */
-export function judgeVerb(view: RolloutView, asked: AskedVerb, words: VerbWords): VerbJudgement {
+export function judgeVerb(view: RolloutView, asked: AskedVerb, context: VerbContext): VerbJudgement {
   const { rollout, account } = view;
   const { verb } = asked;
-  // The account of an ended rollout is settled when an operator opens the rollout again.
+  // The account of an ended rollout is determined when an operator reopens the rollout.
   const isForeign =
     account !== undefined &&
     account.kind !== 'own' &&
@@ -78,30 +80,31 @@ export function judgeVerb(view: RolloutView, asked: AskedVerb, words: VerbWords)
   const { unreadable } = rollout;
   if (unreadable?.kind === 'newer' || (unreadable !== undefined && verb !== 'abort'))
     return refuse({ kind: 'recordUnreadable', unreadable });
-  const reason = { kind: 'asked', by: words.by, words: words.reason } as const;
+  const reason = { kind: 'asked', by: context.by, words: context.reason } as const;
   // The table is exhaustive by type; TypeScript can't see that the row and the verb belong together.
   const judge = judges[verb] as Judge<AskedVerb>;
-  return judge(view, asked, { at: words.at, reason });
+  return judge(view, asked, { at: context.at, reason });
 }
 
-interface Said {
+/** The part of a fact that is the same for all verbs. */
+interface Cause {
   readonly at: EpochMs;
   readonly reason: RolloutReason;
 }
 
-type Judge<Asked> = (view: RolloutView, asked: Asked, said: Said) => VerbJudgement;
+type Judge<Asked> = (view: RolloutView, asked: Asked, cause: Cause) => VerbJudgement;
 
 const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
-  pause: ({ rollout }, _asked, said) => {
+  pause: ({ rollout }, _asked, cause) => {
     const { state } = rollout;
     if (state === 'paused') return unchanged;
-    // A hold that may end by itself is no brake: a person's word takes its place (P4).
-    if (state === 'running' || rollout.heldFor !== undefined) return change({ kind: 'paused', ...said });
+    // A hold that may end by itself must not replace a pause, which only an operator ends (P4).
+    if (state === 'running' || rollout.heldFor !== undefined) return change({ kind: 'paused', ...cause });
     if (state === 'held') return refuse({ kind: 'alreadyHeld' });
     return refuseState(rollout);
   },
 
-  resume: (view, { hold: asked }, said) => {
+  resume: (view, { hold: asked }, cause) => {
     const { rollout, buildHold } = view;
     const { state, reason } = rollout;
     if (state === 'running') return unchanged;
@@ -110,42 +113,42 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     if (hold === null) return refuse({ kind: 'notStopped', state });
     if (hold !== asked) return refuse({ kind: 'otherHold', state, hold, asked, reason });
     if (buildHold !== null) return refuseHeld(buildHold);
-    return change({ kind: 'resumed', ...said, view });
+    return change({ kind: 'resumed', ...cause, view });
   },
 
-  approve: ({ rollout, buildHold }, asked, said) => {
+  approve: ({ rollout, buildHold }, asked, cause) => {
     if (isRolloutEnd(rollout.state) || rollout.state === 'rollingBack') return refuseState(rollout);
     if (rollout.state === 'awaitingApproval' && buildHold !== null) return refuseHeld(buildHold);
     return 'wave' in asked
-      ? judgeApproveWave(rollout, asked.wave, said)
-      : judgeApprovePlan(rollout, asked.planHash, said);
+      ? judgeApproveWave(rollout, asked.wave, cause)
+      : judgeApprovePlan(rollout, asked.planHash, cause);
   },
 
-  skipSoak: ({ rollout }, { wave: asked }, said) => {
+  skipSoak: ({ rollout }, { wave: asked }, cause) => {
     if (isRolloutEnd(rollout.state) || rollout.state === 'rollingBack') return refuseState(rollout);
     const index = rollout.waves.findIndex(({ name }) => name === asked);
     const wave = rollout.waves[index];
     if (wave !== undefined && wave.soakSkippedAt !== null) return unchanged;
-    if (wave?.state === 'soaking') return change({ kind: 'soakSkipped', wave: index, ...said });
+    if (wave?.state === 'soaking') return change({ kind: 'soakSkipped', wave: index, ...cause });
     const soaking = rollout.waves.find(({ state }) => state === 'soaking')?.name ?? null;
     return refuse({ kind: 'notSoaking', asked, soaking });
   },
 
-  abort: ({ rollout, account }, _asked, said) => {
+  abort: ({ rollout, account }, _asked, cause) => {
     const { state } = rollout;
     if (state === 'aborted') return unchanged;
-    // A rollback on another account is never ended from here, and no rollout of the policy could start meanwhile.
+    // A foreign rollback can't be ended from here, and would block all rollouts of the policy.
     const isForeign = account !== undefined && account.kind !== 'own';
-    // A rollback does not start while the inventory is implausible: the whole fleet may be gone.
+    // A rollback does not start while the inventory is implausible, because the whole fleet may be missing from it.
     const isUnplanned = rollout.rollbackId === null && rollout.doubt !== undefined;
     const isRollingBack = state === 'rollingBack' && !isForeign && !isUnplanned;
     if (isRollingBack || isRolloutEnd(state)) return refuseState(rollout);
-    return change({ kind: 'aborted', ...said });
+    return change({ kind: 'aborted', ...cause });
   },
 
-  rollback: (view, { now = false }, said) => {
+  rollback: (view, { now = false }, cause) => {
     const { state, kind, rollbackOf, anyTime } = view.rollout;
-    const lift = anyTime === true || !now ? unchanged : change({ kind: 'windowsLifted', ...said });
+    const lift = anyTime === true || !now ? unchanged : change({ kind: 'windowsLifted', ...cause });
     if (kind === 'rollback') {
       if (!now) return refuse({ kind: 'isRollback', rollbackOf });
       return isRolloutEnd(state) ? refuseState(view.rollout) : lift;
@@ -155,18 +158,18 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     if (state === 'awaitingApproval') return refuse({ kind: 'notStarted' });
     if (total(view, mayHaveBuild) === 0)
       return refuse({ kind: 'nothingUpgraded', isOver: isRolloutEnd(state) });
-    return change({ kind: 'rollbackAsked', ...said, ...(now ? { anyTime: true } : {}) });
+    return change({ kind: 'rollbackAsked', ...cause, ...(now ? { anyTime: true } : {}) });
   },
 
-  /** The failed records are changed one by one before; a rollout that was over is open again then. */
-  retry: (view, { failed: asked }, said) => {
+  /** The failed records are changed one by one first. A finished rollout is reopened then. */
+  retry: (view, { failed: asked }, cause) => {
     const { state, endedAt } = view.rollout;
     if (state === 'awaitingApproval' || state === 'rollingBack') return refuseState(view.rollout);
     const some = total(view, (each) => isFailed(each) || each === 'retrying');
     if (some === 0) return refuse({ kind: 'nothingFailed' });
     const failed = total(view, isFailed);
     if (failed > asked) return refuse({ kind: 'moreFailed', failed, asked });
-    if (state === 'finishedWithFailures') return change({ kind: 'reopened', ...said });
+    if (state === 'finishedWithFailures') return change({ kind: 'reopened', ...cause });
     if (isRolloutEnd(state) || endedAt !== null) return refuse({ kind: 'over', state });
     return failed === 0 ? unchanged : { kind: 'retry' };
   },
@@ -176,22 +179,22 @@ function refuseHeld({ build, reason }: BuildHold): VerbJudgement {
   return refuse({ kind: 'buildHeld', build, reason });
 }
 
-function judgeApprovePlan(rollout: Rollout, asked: string, said: Said): VerbJudgement {
+function judgeApprovePlan(rollout: Rollout, asked: string, cause: Cause): VerbJudgement {
   const { state, planHash, policy } = rollout;
   const awaited = awaitedOf(rollout);
   if (planHash !== asked) return refuse({ kind: 'otherPlan', planHash, asked, awaited });
-  if (state === 'awaitingApproval') return change({ kind: 'approved', ...said });
+  if (state === 'awaitingApproval') return change({ kind: 'approved', ...cause });
   return policy.approval ? unchanged : refuse({ kind: 'noApprovalNeeded', awaited });
 }
 
-function judgeApproveWave(rollout: Rollout, asked: string, said: Said): VerbJudgement {
+function judgeApproveWave(rollout: Rollout, asked: string, cause: Cause): VerbJudgement {
   const index = rollout.waves.findIndex(({ name }) => name === asked);
   const wave = rollout.waves[index];
   const awaited = awaitedOf(rollout);
   if (wave === undefined) return refuse({ kind: 'unknownWave', asked, awaited });
   if (wave.approvedAt !== null) return unchanged;
   if (wave.state === 'awaitingApproval' && rollout.state !== 'awaitingApproval')
-    return change({ kind: 'waveApproved', wave: index, ...said });
+    return change({ kind: 'waveApproved', wave: index, ...cause });
   return refuse({ kind: 'waveNotAwaiting', asked, awaited });
 }
 
@@ -211,7 +214,7 @@ function refuse(refusal: Refusal): VerbJudgement {
   return { kind: 'refused', refusal };
 }
 
-/** The state alone forbids it. */
+/** Refuses a verb that the rollout's state forbids. */
 function refuseState({ state, rollbackId }: Rollout): VerbJudgement {
   if (state === 'rollingBack') return refuse({ kind: 'rollingBack', rollback: rollbackId });
   if (state === 'awaitingApproval') return refuse({ kind: 'notStarted' });

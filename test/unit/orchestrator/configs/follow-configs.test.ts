@@ -222,11 +222,11 @@ describe('a config that was read anew, or came with a restart', () => {
     configs.replace([newer]);
     answer(livingWith(older));
     await begun;
-    expect(configs.word(old.name)).toBeUndefined();
+    expect(configs.versionOf(old.name)).toBeUndefined();
     const next = configs.beat();
     answer(livingWith(newer));
     await next;
-    expect(configs.word(old.name)).toMatchObject({ generation: 2 });
+    expect(configs.versionOf(old.name)).toMatchObject({ generation: 2 });
   });
 
   it('is the older one again where the daemons are restarted with that', async () => {

@@ -4,14 +4,14 @@ import { aPolicy, aRollout } from '../../../support/builders.ts';
 import { aHouse } from '../../../support/house.ts';
 
 it.each([
-  ['of an older config', 50, { generation: 3, isTakenUp: false }, 'superseded'],
-  ['of an older config with the same limits', 5, { generation: 3, isTakenUp: false }, 'agreed'],
-  ['of a config that counts', 50, { generation: 3, isTakenUp: true }, 'agreed'],
-  ['of a newer config', 50, { generation: 8, isTakenUp: false }, 'agreed'],
+  ['of an older config', 50, { generation: 3, isReinstated: false }, 'superseded'],
+  ['of an older config with the same limits', 5, { generation: 3, isReinstated: false }, 'agreed'],
+  ['of a config that counts', 50, { generation: 3, isReinstated: true }, 'agreed'],
+  ['of a newer config', 50, { generation: 8, isReinstated: false }, 'agreed'],
   ['that cannot know', 50, undefined, 'agreed'],
 ])(
   'a policy whose running rollout keeps other limits says so to a daemon %s',
-  async (_of, concurrency, word, kind) => {
+  async (_of, concurrency, version, kind) => {
     const rollout = {
       ...aRollout({ policy: aPolicy({ concurrency: 5 }) }),
       config: { generation: 7, changes: 0 },
@@ -19,7 +19,7 @@ it.each([
     const { parts } = await aHouse({ rollout });
     const { policies } = await listPolicies({
       ...parts,
-      configs: { statuses: () => new Map(), word: () => word },
+      configs: { statuses: () => new Map(), versionOf: () => version },
       rollouts: [aPolicy({ concurrency })],
     });
     expect(policies.map((each) => each.config.kind)).toEqual([kind]);

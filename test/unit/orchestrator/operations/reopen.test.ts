@@ -23,7 +23,7 @@ it('a rollout that was over is on its way again by the present windows and freez
     ...parts,
     store,
     rollouts: [aPolicy({ freezes })],
-    configs: { word: () => ({ generation: 2, isTakenUp: false }), beat: async () => undefined },
+    configs: { versionOf: () => ({ generation: 2, isReinstated: false }), beat: async () => undefined },
   });
   const judgement = await apply({ rolloutId: rollout.id, verb: 'retry', failed: 1, by: 'ann', reason: '' });
   expect(judgement).toMatchObject({ kind: 'change' });

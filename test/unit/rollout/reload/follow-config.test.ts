@@ -6,8 +6,8 @@ import { collectorZone, type Policy } from '../../../../src/rollout/model/policy
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import {
   followConfig,
-  withPresentBrakes,
-  withPresentCaps,
+  withCurrentLimits,
+  withCurrentCaps,
 } from '../../../../src/rollout/reload/follow-config.ts';
 import { comparePolicies } from '../../../../src/rollout/reload/policy-difference.ts';
 import { aPrometheusGate } from '../../../support/builders/gate-builders.ts';
@@ -23,10 +23,10 @@ import {
 const count = (amount: number) => ({ kind: 'count', count: amount }) as const;
 const window = { days: [1, 2, 3, 4], fromMinute: 22 * 60, toMinute: 5 * 60, timeZone: 'UTC' };
 const freeze = { from: '2026-03-02T00:00', to: '2026-03-04T00:00', reason: 'audit', timeZone: 'UTC' };
-const word = { generation: 2, isTakenUp: false };
+const version = { generation: 2, isReinstated: false };
 
-function follow(rollout: Rollout, config: Policy, changes: Partial<typeof word> = {}) {
-  return followConfig(rollout, { config, word: { ...word, ...changes }, at: t });
+function follow(rollout: Rollout, config: Policy, changes: Partial<typeof version> = {}) {
+  return followConfig(rollout, { config, version: { ...version, ...changes }, at: t });
 }
 
 describe('the present config of a rollout on its way', () => {
@@ -62,7 +62,7 @@ describe('the present config of a rollout on its way', () => {
   });
 
   it('sets windows, freezes, slots, caps, failure limits and defer, and nothing of plan and target (P5, P6)', () => {
-    const { policy, followed, waiting } = withPresentBrakes(aRollout({ policy: frozen }), config);
+    const { policy, followed, waiting } = withCurrentLimits(aRollout({ policy: frozen }), config);
     expect(policy).toEqual({
       ...frozen,
       ...brakes,
@@ -100,7 +100,7 @@ describe('the present config of a rollout on its way', () => {
     });
     expect(follow(frozenNow, aPolicy())).toBeUndefined();
     expect(follow(frozenNow, aPolicy(), { generation: 3 })?.policy.freezes).toEqual([]);
-    expect(follow(frozenNow, aPolicy(), { isTakenUp: true })?.policy.freezes).toEqual([]);
+    expect(follow(frozenNow, aPolicy(), { isReinstated: true })?.policy.freezes).toEqual([]);
   });
 
   it('is not followed by what cannot be read', () => {
@@ -127,7 +127,7 @@ describe('the present config of a rollout on its way', () => {
 
     it('freezes it while the freeze holds anywhere on Earth (P7)', () => {
       const byZone = { ...freeze, timeZone: collectorZone };
-      const { policy, waiting } = withPresentBrakes(unzoned, aPolicy({ windows: [], freezes: [byZone] }));
+      const { policy, waiting } = withCurrentLimits(unzoned, aPolicy({ windows: [], freezes: [byZone] }));
       const isOpenAt = (text: string) => assessCalendar(policy, '', Date.parse(text)).isOpen;
       expect(isOpenAt('2026-03-01T09:59Z')).toBe(true);
       // It is 2 March in Kiritimati, and still 3 March on Baker Island.
@@ -139,7 +139,7 @@ describe('the present config of a rollout on its way', () => {
 
     it('keeps the windows of the plan, and says that the new ones wait', () => {
       const byZone = { ...window, timeZone: collectorZone };
-      const { policy, followed, waiting } = withPresentBrakes(unzoned, aPolicy({ windows: [byZone] }));
+      const { policy, followed, waiting } = withCurrentLimits(unzoned, aPolicy({ windows: [byZone] }));
       expect(policy.windows).toEqual([window]);
       expect(followed).toEqual([]);
       expect(waiting.map(({ key }) => key)).toEqual(['windows']);
@@ -158,7 +158,7 @@ describe('the present config of a rollout on its way', () => {
     const db = { label: 'fields.cluster = db-7', cap: 4 };
     const prod = { label: 'category = prod', cap: 2 };
     const present = aPolicy({ maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }] });
-    expect(withPresentCaps(someGroups({ domains: [db, prod] }), present).domains).toEqual([
+    expect(withCurrentCaps(someGroups({ domains: [db, prod] }), present).domains).toEqual([
       { ...db, cap: 1 },
       prod,
     ]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { UpgradeFailureClass } from '../../../../src/base/vocabulary.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { makeFailureTest, summarizeFailed } from '../../../../src/rollout/status/failure-word.ts';
+import { makeFailureFilter, summarizeFailed } from '../../../../src/rollout/status/failure-filter.ts';
 import { because } from '../../../support/builders.ts';
 import { anEndedOne, aRetryingOne } from '../../../support/upgrade-cases.ts';
 
@@ -32,14 +32,14 @@ describe('the word given with `retry --class`', () => {
     ['No space left', [noSpace]],
     ['no end within 35m', [timedOut]],
   ])('%j means what is shown so', (word, meant) => {
-    expect(failed.filter(makeFailureTest(word))).toEqual(meant);
+    expect(failed.filter(makeFailureFilter(word))).toEqual(meant);
   });
 
   it('means no upgrade that has not failed', () => {
     const withdrawn = anEndedOne('withdrawn', { reason: because('disabled') });
     const retrying = aRetryingOne(0, 'no space left');
     for (const word of ['disabled', 'no space'])
-      expect([withdrawn, retrying].filter(makeFailureTest(word))).toEqual([]);
+      expect([withdrawn, retrying].filter(makeFailureFilter(word))).toEqual([]);
   });
 });
 

@@ -5,26 +5,25 @@ import { failureClassOf } from '../model/upgrade-figures.ts';
 import type { FailedSummary } from '../verbs/refusal.ts';
 
 /**
- * Makes the test for the word that an operator gives with `retry --class`: a class by its name, else a state, or words of
- * the reason as `status` and `explain` show them. Case, blanks and dashes don't matter: `time-out` is `timedOut`.
+ * Makes the filter for the argument of `retry --class`: the name of a failure class, or else a state or a part of the
+ * reason as `status` and `explain` show it. Case, spaces and dashes are ignored: `time-out` is `timedOut`.
  */
-export function makeFailureTest(word: string): (upgrade: Upgrade) => boolean {
-  const wanted = simplified(word);
-  const named = upgradeFailureClasses.find((each) => simplified(each) === wanted);
+export function makeFailureFilter(text: string): (upgrade: Upgrade) => boolean {
+  const wanted = normalize(text);
+  const named = upgradeFailureClasses.find((each) => normalize(each) === wanted);
   if (named !== undefined) return (upgrade) => failureClassOf(upgrade) === named;
   const isTimeOut = wanted === 'timeout';
   return (upgrade) => {
-    if (failureClassOf(upgrade) === undefined) return false;
-    if (isTimeOut && failureClassOf(upgrade) === 'timedOut') return true;
-    return (
-      simplified(upgrade.progress.state) === wanted || simplified(upgradeWords(upgrade)).includes(wanted)
-    );
+    const failureClass = failureClassOf(upgrade);
+    if (failureClass === undefined) return false;
+    if (isTimeOut && failureClass === 'timedOut') return true;
+    return normalize(upgrade.progress.state) === wanted || normalize(upgradeWords(upgrade)).includes(wanted);
   };
 }
 
 const reasonsShownMax = 5;
 
-/** What failed, for an operator whose word matched nothing. */
+/** Summarizes the failures, for an operator whose filter matched none. */
 export function summarizeFailed(upgrades: readonly Upgrade[]): FailedSummary {
   const failed = upgrades.flatMap((upgrade) => {
     const failureClass = failureClassOf(upgrade);
@@ -41,13 +40,13 @@ export function summarizeFailed(upgrades: readonly Upgrade[]): FailedSummary {
   };
 }
 
-/** The most frequent first. */
-function counted<T extends string>(words: readonly T[]): ReadonlyArray<readonly [T, number]> {
+/** Counts equal texts, the most frequent first. */
+function counted<T extends string>(texts: readonly T[]): ReadonlyArray<readonly [T, number]> {
   const counts = new Map<T, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
   return [...counts].sort((one, other) => other[1] - one[1]);
 }
 
-function simplified(text: string): string {
+function normalize(text: string): string {
   return text.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
