@@ -7,14 +7,14 @@ import type { Configs } from './configs.ts';
 
 export interface FollowConfigsParts extends ChangeRolloutParts {
   readonly configs: Pick<Configs, 'versionOf' | 'beat'>;
-  /** The policies of the present config: one list, which a reload changes in place. */
+  /** The policies of the current config: one list, which a reload changes in place. */
   readonly rollouts: readonly Policy[];
 }
 
 /**
- * Brings the limits of the present config to the running rollouts: after a reload, at start, and with each beat. So a
- * daemon that was suspended does it, too. The record keeps the limits, because all daemons have to act alike. When it
- * returns, no create that only the former limits allowed leaves any more.
+ * Applies the limits of the current config to the running rollouts: after a reload, at start, and with each beat, so that a
+ * suspended daemon catches up. The record keeps the limits, because all daemons have to act alike. When this returns, no
+ * further create is sent that only the former limits allowed.
  */
 export async function followConfigs(
   parts: FollowConfigsParts,
@@ -31,15 +31,15 @@ export async function followConfigs(
 }
 
 /**
- * The same for one rollout, which may have ended and be about to run again.
- * @returns undefined where this daemon's config may not set its limits
+ * Applies the limits of the current config to one rollout, which may also be an ended one that is about to be reopened.
+ * @returns undefined if this daemon's config must not set its limits
  */
 export async function followRollout(
   parts: FollowConfigsParts,
   { policy, rolloutId, by }: { readonly policy: string; readonly rolloutId: string; readonly by: string },
 ): Promise<FollowedConfig | undefined> {
   let followed: FollowedConfig['followed'] = [];
-  // Repeated until the record shows it. A daemon that was suspended on the way may no longer set limits.
+  // Repeated until the record has the limits. A daemon that was suspended meanwhile may no longer set them.
   for (;;) {
     const before = await parts.store.loadRollout(rolloutId);
     const config = parts.rollouts.find(({ name }) => name === policy);
@@ -51,13 +51,17 @@ export async function followRollout(
     // Checked again after the record was read: a daemon reports a newer config before it writes by it.
     if (current.followed.length > 0) await parts.configs.beat();
     if (parts.configs.versionOf(policy) === undefined) return undefined;
-    // Checked again at each reading of the record and with the present config, which may have changed meanwhile.
+    // Checked again at each reading of the record, with the current config, which may have changed meanwhile.
     const factFor = (rollout: Rollout) => {
       const version = parts.configs.versionOf(policy);
       const now = parts.rollouts.find(({ name }) => name === policy);
       if (version === undefined || now === undefined) return undefined;
       const isReinstated = version.isReinstated && rollout.config?.generation === before.config?.generation;
-      return followConfig(rollout, { config: now, version: { ...version, isReinstated }, at: parts.clock.now() });
+      return followConfig(rollout, {
+        config: now,
+        version: { ...version, isReinstated },
+        at: parts.clock.now(),
+      });
     };
     if (factFor(before) === undefined) return { rollout: rolloutId, followed, waiting: current.waiting };
     await stopRollout(parts, rolloutId, by, (view) => factFor(view.rollout));

@@ -51,7 +51,7 @@ export async function askGate(
   return 'done';
 }
 
-/** Counts the messages of the wave's collectors. Collectors that fell silent become failures of the wave, like dead ones. */
+/** Counts the messages of the wave's collectors. Collectors that went silent become failures of the wave, like dead ones. */
 async function measureDataFlow(
   parts: AskGateParts,
   view: RolloutView,
@@ -88,8 +88,8 @@ async function measureDataFlow(
 }
 
 /**
- * Messages are counted by name, so a renamed collector only seems to deliver less (P14).
- * @returns why the names are unknown, in words
+ * Reads the current names. Messages are counted by name, so a renamed collector only seems to deliver less (P14).
+ * @returns the names, or a text that tells why they are unknown
  */
 async function readNames(
   { fleet }: AskGateParts,
@@ -98,12 +98,12 @@ async function readNames(
 ): Promise<CurrentNames | string> {
   const inventory = await fleet.readInventory(null, signal);
   if (!inventory.ok)
-    return `the collectors' present names are unknown: ${describeFailure(inventory.failure)}`;
+    return `the collectors' current names are unknown: ${describeFailure(inventory.failure)}`;
   const names = new Map(inventory.value.collectors.map(({ id, name }) => [id, name]));
   const missing = upgrades.find(({ identity }) => !names.has(identity.collectorId));
   return missing === undefined
     ? names
-    : `the inventory lacks ${missing.identity.collectorName}, whose present name is unknown`;
+    : `the inventory lacks ${missing.identity.collectorName}, whose current name is unknown`;
 }
 
 function summaryOf(view: RolloutView, index: number): GateQuestion['summary'] | undefined {

@@ -6,13 +6,13 @@ import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
 import { listAllUpgrades } from '../records/read-records.ts';
 
-// Every one that has not started; or every one that may have run, and that nobody can watch to its end.
+// All upgrades that have not started; or all that may be running, in an account that this daemon can't watch.
 const statesOf = { withdrawn: waitingStates, abandoned: runningStates } as const;
 
 /**
- * Ends upgrades of a rollout in the same way. Level-triggered: for a leader nothing is ended of a rollout that has changed
- * since it was decided, nor after another leader has followed, and the next decision asks for what was left.
- * @param of `fence` of the leader that decided it; left out where a person did, whatever has changed since
+ * Withdraws or abandons upgrades of a rollout. Level-triggered: a leader ends nothing if the rollout has changed since the
+ * decision, or if another leader has followed. The next decision requests the remaining upgrades.
+ * @param of `fence` of the leader that decided it; absent if an operator asked for it, which applies in any case
  */
 export async function endUpgrades(
   parts: ChangeRolloutParts & ChangeUpgradeParts,

@@ -9,28 +9,28 @@ import { packHistory } from './pack-history.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 
 export interface LeadParts extends ReconcileParts, WatchParts {
-  /** All daemons on the access key together. */
+  /** The request rate of all daemons of the access key together. */
   readonly requestsPerSecond: number;
   readonly lease: LeaderLease;
-  /** Whether another living daemon should lead for a while; default: never. */
+  /** Whether another running daemon should lead for a while; default: never. */
   readonly isWaitedFor?: () => Promise<boolean>;
   /** Ends early at a wake-up: `sleep` returns as soon as this signal fires. */
   readonly nextWakeUp: () => AbortSignal;
 }
 
-// Also without any change: this pass repairs anything that was lost.
+// A pass without any change repairs what was lost.
 const checkEveryMs: DurationMs = 1_000;
 
 // The minimum between two passes: a leader that is always refused must not spin.
-const breathMs: DurationMs = 5;
+const passGapMs: DurationMs = 5;
 
 // A due step has a job unless the job was lost. Asking BullMQ is cheap, but not free.
 const overdueMs: DurationMs = 3_000;
 const deliverEveryMs: DurationMs = 2_000;
 
-// Leaders that serve different rollouts take turns. The other one tries for the lease every second.
+// Leaders that serve different rollouts take turns. A waiting daemon tries to get the lease every second.
 const turnMs: DurationMs = 10_000;
-const restMs: DurationMs = 2_500;
+const giveWayMs: DurationMs = 2_500;
 
 /**
  * The leader's loop: while this daemon has the lease, it reconciles every active rollout at a wake-up, at the rollout's
@@ -47,7 +47,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     if ((fence !== undefined) !== leading) {
       leading = fence !== undefined;
       parts.sink.note({ event: leading ? 'leader.acquired' : 'leader.lost' });
-      // A new leader delivers at once the steps that its predecessor may have left behind.
+      // A new leader delivers at once the steps that its predecessor may not have delivered.
       deliveredAt = 0;
       turnBeganAt = parts.clock.now();
     }
@@ -62,7 +62,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       turnBeganAt = now;
       // Redis is unavailable, so no daemon can take the lease.
       if (await attempt(parts, async () => parts.isWaitedFor?.(), false)) {
-        await parts.lease.giveWay(restMs);
+        await parts.lease.giveWay(giveWayMs);
         continue;
       }
     }
@@ -77,13 +77,13 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       () => parts.backgroundTasks.run('watch', (stopping) => watch(parts, () => leading, stopping)),
       signal,
     );
-    const waitMs = Math.min(checkEveryMs, Math.max(breathMs, wakeAt - parts.clock.now()));
+    const waitMs = Math.min(checkEveryMs, Math.max(passGapMs, wakeAt - parts.clock.now()));
     await withEitherSignal([woken, signal], (either) => parts.sleep(waitMs, either));
   }
   await attempt(parts, () => parts.lease.release(), undefined);
 }
 
-/** What the work comes to; `otherwise` where it throws, which is noted. @param rollout whose work it is; '': of none */
+/** Returns the result of the work; reports an error and returns `otherwise` if it throws. @param rollout its id, or empty */
 async function attempt<Result>(
   { sink }: LeadParts,
   work: () => Promise<Result>,
@@ -115,7 +115,7 @@ async function reconcileAll(
       const wake = await attempt(parts, one, null, rolloutId);
       wakeAt = Math.min(wakeAt, wake ?? Number.POSITIVE_INFINITY);
     }
-    // After the pass: upgrades that it has just admitted are watched at once.
+    // After the pass, so that newly admitted upgrades are watched at once.
     if (active.length > 0) await beginWatch();
   };
   await attempt(parts, reconcileActive, undefined);
@@ -133,8 +133,8 @@ export interface GiveWayParts {
 }
 
 /**
- * Whether running rollouts need another living daemon as their leader: one of another account, of a newer version, or with a
- * policy that this daemon's config lacks. All daemons share one lease, so the leaders of such rollouts take turns.
+ * Whether running rollouts need another running daemon as their leader: one of another account, of a newer version, or
+ * with a policy that this daemon's config lacks. All daemons share one lease, so such leaders take turns.
  */
 export async function isWaitedFor(parts: GiveWayParts): Promise<boolean> {
   const { store, policies, accounts, configs, newerRecords } = parts;

@@ -11,8 +11,8 @@ import { changesPerWrite } from '../records/change-upgrade.ts';
 const roundsMax = 10;
 
 /**
- * Moves the collectors of a held group to a stratum of their own. Level-triggered: where records have changed, or another
- * leader has followed, the next decision requests it again. While the attributes are unreadable nothing starts, because the
+ * Moves the collectors of a held group to their own stratum. Level-triggered: if records have changed, or another leader
+ * has followed, the next decision requests it again. While the attributes are unreadable nothing starts, because the
  * members of the group are unknown (P14).
  */
 export async function moveGroup(

@@ -20,14 +20,14 @@ interface SoakReading {
   readonly seen: ReadonlyMap<number, InventoryRow>;
   /** Collectors that a plausible inventory lacks and that the service does not know by their id. */
   readonly gone: readonly Upgrade[];
-  /** Why some collectors have shown nothing. The soak cannot end with such a reading (P14). */
+  /** Why some collectors could not be observed. The soak cannot end with such a reading (P14). */
   readonly unseen: string | undefined;
 }
 
 interface Inventory {
-  /** undefined: it could not be read. */
+  /** undefined if it could not be read. */
   readonly rows: ReadonlyMap<number, InventoryRow> | undefined;
-  /** Why its missing collectors count for nothing; undefined where they count. */
+  /** Why missing collectors are no evidence; undefined if they are. */
   readonly refusal: string | undefined;
 }
 
@@ -35,15 +35,15 @@ interface Inventory {
 // account.
 const pollsMax = 200;
 
-// An implausible inventory that lacks more of a wave shows nothing about the wave. Hundreds of polls would displace other
+// An implausible inventory that lacks more of a wave is no evidence about it. Hundreds of polls would displace other
 // requests.
 const pollsMaxInDoubt = 20;
 
 /**
- * Polls the upgraded collectors of a soaking wave with as few requests as possible. A collector that the inventory lacks has
- * shown nothing, and a row may be older than it looks, because of a cache or a pause between pages. So each collector that
- * is missing or dead in the inventory is polled by its id. Collectors that died, left the build or vanished without an
- * explanation become failures of the wave. Then the reading itself is stored, and the soak may end after it (P14).
+ * Polls the upgraded collectors of a soaking wave with as few requests as possible. A missing row is no evidence, and a row
+ * may be outdated because of a cache or a pause between pages. So each collector that is missing or dead in the inventory
+ * is polled by its id. Collectors that died, left the build or vanished without an explanation become failures of the wave.
+ * Then the reading itself is stored, and the soak may end after it (P14).
  */
 export async function pollSoakingCollectors(
   parts: SoakPollParts,

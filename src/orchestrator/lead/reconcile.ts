@@ -45,8 +45,8 @@ type Executors = {
 };
 
 /**
- * Brings one rollout as far as possible: load, decide, act, record, and again while something has changed. Level-triggered:
- * it acts on what is stored, so a lost message or a crash between two lines costs only time.
+ * Advances one rollout as far as possible: load, decide, act, record, and again while something has changed.
+ * Level-triggered: it acts on what is stored, so a lost message or a crash between two lines costs only time.
  * @param overdueMs a step that is overdue by more than this may have lost its job, and is delivered again
  * @param signal ends it between two passes
  * @returns when to run again if nothing happens before
@@ -171,16 +171,16 @@ async function backgroundTask(
   return 'unchanged';
 }
 
-/** Stops the rollout: creates that were just leaving have left by the time the change is visible (P4). */
+/** Stops the rollout. Creates that were being sent have been sent by the time the change is visible (P4). */
 async function stop(pass: Pass, fact: RolloutFact): Promise<Did> {
   const { parts, view } = pass;
-  // Decided again with the brake set: nothing may leave between this decision and the hold.
+  // Decided again with the brake set, so that no create is sent between this decision and the hold.
   if (!view.braked) return save(pass, { kind: 'brakeSet', at: nowOf(pass) });
   await waitForLeavingCreates(parts, view.rollout.id);
   return save(pass, fact);
 }
 
-/** Too many failures, or a missed gate: the bad build is held for all policies first. */
+/** Applies `onBreach` after too many failures or a missed gate. The bad build is held for all policies first. */
 async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Promise<Did> {
   const { parts, view } = pass;
   const { holdsBuild } = action;
@@ -208,7 +208,7 @@ async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Pr
   }
 }
 
-/** The cause, with the shared attribute of the failures where it is known. */
+/** Adds the shared attribute of the failures to the cause, if known. */
 async function withShared({ parts, view }: Pass, cause: BreachCause): Promise<BreachCause> {
   if (cause.kind !== 'failures') return cause;
   const { sharedAttribute } = await withSharedAttribute(parts, view);

@@ -33,9 +33,9 @@ export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {
 }
 
 /**
- * Starts the rollback of a rollout after all its upgrades have ended: a rollout of its own that takes each collector on the
- * build back to its previous build, where the service still offers that (DESIGN §4, Rollback). Its id is stored first: a
- * crash in between neither loses nor doubles the rollback.
+ * Starts the rollback of a rollout after all its upgrades have ended: a separate rollout that returns each collector on the
+ * build to its previous build, if the service still offers that (DESIGN §4, Rollback). Its id is stored first, so a crash
+ * in between neither loses nor duplicates the rollback.
  */
 export async function beginRollback(
   parts: RollbackParts,
@@ -104,7 +104,7 @@ async function endWithNobody(
   );
 }
 
-/** Stores the rollback's id, and returns the rollout of that moment; undefined: it is no longer rolling back, or is lost. */
+/** Stores the rollback's id, and returns the rollout at that time; undefined if it is no longer rolling back, or is lost. */
 async function nameRollback(
   parts: RollbackParts,
   rollout: Rollout,
@@ -124,8 +124,8 @@ async function nameRollback(
 }
 
 /**
- * Marks the collectors that the rollback took back, and ends the rollout with a list of the others. Nothing is stored when
- * the rollout has changed since the decision, or another daemon leads: the next decision requests it again.
+ * Marks the collectors that were rolled back, and ends the rollout with a list of the others. Nothing is stored if the
+ * rollout has changed since the decision, or another daemon leads. The next decision requests it again then.
  */
 export async function endRollback(
   parts: RollbackParts,
@@ -134,15 +134,15 @@ export async function endRollback(
   signal: AbortSignal,
 ): Promise<'done' | 'again'> {
   const { rollout, rollback } = view;
-  const left = rollback === null ? [] : await markTakenBack(parts, rollout, { rollback, fence }, signal);
+  const left = rollback === null ? [] : await markRolledBack(parts, rollout, { rollback, fence }, signal);
   if (signal.aborted) return 'again';
   const fact = { kind: 'rolledBack', at: parts.clock.now(), reason, left } as const;
   await saveRolloutFact(parts, rollout, fact, 'daemon', fence);
   return 'done';
 }
 
-/** @returns the collectors that the rollback has not taken back */
-async function markTakenBack(
+/** @returns the collectors that were not rolled back */
+async function markRolledBack(
   parts: RollbackParts,
   rollout: Rollout,
   { rollback, fence }: { readonly rollback: Pick<Rollout, 'id'>; readonly fence: Fence },
@@ -166,18 +166,18 @@ type FoundUpgraded =
   | {
       readonly kind: 'found';
       readonly collectors: ReadonlyMap<number, FleetCollector>;
-      /** Collectors that no answer showed. */
+      /** Collectors that no answer contained. */
       readonly left: readonly LeftBehind[];
     }
   | { readonly kind: 'inconclusive'; readonly reason: string };
 
-// One request for each. Further collectors are left behind by name.
+// Each poll costs a request. Further collectors are left behind by name.
 const pollsMax = 50;
 
 /**
- * Finds the upgraded collectors in the inventory, and polls missing ones by their id. An implausible inventory decides
- * nothing, or the rollback would end without any collector (P14). A rollback cannot be held: after a while it continues with
- * the collectors that it can see, and names the others.
+ * Finds the upgraded collectors in the inventory, and polls missing ones by their id. An implausible inventory is not
+ * used, because the rollback would end without any collector (P14). A rollback cannot be held: after a while it continues
+ * with the collectors that were found, and names the others.
  */
 async function findUpgraded(
   parts: RollbackParts,
@@ -221,9 +221,9 @@ function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again'
 }
 
 /**
- * Divides upgraded collectors into those that can be taken back and those that cannot, with the reasons. The preview of a
+ * Divides upgraded collectors into those that can be rolled back and those that cannot, with the reasons. The preview of a
  * rollback and its plan both use it.
- * @param of the policy that upgraded them, and the builds on offer
+ * @param of the policy that upgraded them, and the offered builds
  */
 export async function partUpgraded(
   { store, register, policies }: Pick<RollbackParts, 'store' | 'register' | 'policies'>,
@@ -249,7 +249,7 @@ export async function partUpgraded(
   return { takenBack, left: [...left].flatMap(([why, some]) => leftBehind({ kind: why }, some)) };
 }
 
-/** Collectors that an ended rollback has not taken back: those its plan left out, and those that ended without success. */
+/** Collectors that an ended rollback left behind: those its plan left out, and those that ended without success. */
 async function leftBehindBy(
   store: RolloutStore,
   counted: Pick<RolloutView, 'rollout' | 'waves'>,

@@ -21,7 +21,7 @@ export interface AnnounceParts extends ViewParts {
   readonly outbox: Outbox;
   readonly queue: NoticeQueue;
   readonly receivers: readonly Receiver[];
-  /** Of the present config. */
+  /** Names of the policies of the current config. */
   readonly policies: readonly string[];
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
   /** Paths of the stored reports of a rollout. */
@@ -65,17 +65,21 @@ async function announce(parts: AnnounceParts): Promise<void> {
   for (const rollout of rollouts) await announceRollout(parts, rollout, announcedBefore, api);
   await outbox.forget([
     ...open.flatMap(([id], index) => (gone[index] === undefined ? [id] : [])),
-    ...longOver(announcedBefore, known, now),
+    ...endedLongAgo(announcedBefore, known, now),
   ]);
 }
 
 // `retry` and `rollback` open a rollout again only while its failures still matter.
 const rememberedMs: DurationMs = 90 * 86_400_000;
 
-function longOver({ rollouts }: Announced, known: ReadonlySet<string>, now: EpochMs): readonly string[] {
-  const isLongOver = (endedAt: EpochMs | null) => endedAt !== null && now - endedAt > rememberedMs;
-  return [...rollouts].flatMap(([id, { announced }]) =>
-    isLongOver(announced.endedAt) && !known.has(id) ? [id] : [],
+function endedLongAgo({ rollouts }: Announced, known: ReadonlySet<string>, now: EpochMs): readonly string[] {
+  return [...rollouts].flatMap(
+    ([
+      id,
+      {
+        announced: { endedAt },
+      },
+    ]) => (endedAt !== null && now - endedAt > rememberedMs && !known.has(id) ? [id] : []),
   );
 }
 

@@ -19,7 +19,7 @@ export interface DeliverParts {
   readonly sink: EventSink;
 }
 
-// A rest is checked again at the latest after this: another config may have other quiet hours.
+// The maximum wait, because a reload may change the quiet hours.
 const restMaxMs: DurationMs = 5 * 60_000;
 
 /**
@@ -47,7 +47,7 @@ export async function deliver(parts: DeliverParts, name: string, signal: AbortSi
       const { notice } = next.waiting;
       const result = await parts.send(receiver, notice, signal);
       if (signal.aborted && result.kind === 'failed') return { job: 'comeBack', at: clock.now() };
-      if (result.kind === 'failed') return await rest(parts, name, failure, result);
+      if (result.kind === 'failed') return await retryLater(parts, name, failure, result);
       if (failure !== undefined) {
         await outbox.saveFailure(name, null);
         sink.note({ event: 'notification.recovered', receiver: name });
@@ -65,7 +65,7 @@ export async function deliver(parts: DeliverParts, name: string, signal: AbortSi
   }
 }
 
-async function rest(
+async function retryLater(
   { outbox, clock, sink }: DeliverParts,
   receiver: string,
   before: ReceiverFailure | undefined,

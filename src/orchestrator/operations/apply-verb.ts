@@ -22,11 +22,11 @@ export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
   readonly accounts?: Accounts;
   /** Default: no config is newer than the records. */
   readonly configs?: FollowConfigsParts['configs'];
-  /** The policies of the present config. */
+  /** The policies of the current config. */
   readonly rollouts?: readonly Policy[];
 }
 
-/** Makes the function that applies a verb: it judges the present state, saves the change, and returns when it is in force. */
+/** Makes the function that applies a verb: it checks the current state, saves the change, and returns once it is in force. */
 export function makeApplyVerb(parts: ApplyVerbParts) {
   return async (asked: VerbRequest): Promise<VerbJudgement | undefined> => {
     const request = await redirect(parts, asked);
@@ -41,13 +41,13 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     }
     const confirmed = await confirmRollback(parts, request);
     if (confirmed !== undefined && confirmed.kind !== 'confirmed') return confirmed;
-    await takeUpConfig(parts, request);
-    const judge = (current: RolloutView) => judgeVerb(current, request, wordsOf(parts, request));
+    await adoptLimits(parts, request);
+    const judge = (current: RolloutView) => judgeVerb(current, request, contextOf(parts, request));
     const factOf = (current: RolloutView) => {
       const judgement = judge(current);
       return judgement.kind === 'change' ? judgement.fact : undefined;
     };
-    // After a verb that stops creates, none may leave any more (P4).
+    // After a verb that stops creates, no further create may be sent (P4).
     const change = verbTraits[request.verb].stopsCreates ? stopRollout : changeRollout;
     const view = await change(parts, request.rolloutId, request.by, factOf);
     if (view === undefined) return undefined;
@@ -55,13 +55,13 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     if (judgement.kind === 'refused') return judgement;
     if (confirmed !== undefined) await noteLeftBehind(parts, request.rolloutId, confirmed.left);
     if (request.verb !== 'retry') return judgement;
-    // The records of its upgrades are the change. The rollout itself may have been open all the time.
+    // A retry changes the records of upgrades. The rollout itself may have been open all the time.
     const reason = { kind: 'asked', by: request.by, words: request.reason } as const;
     return { kind: 'change', fact: { kind: 'reopened', at: parts.clock.now(), reason } };
   };
 }
 
-function wordsOf({ clock }: ApprovePlanParts, { by, reason }: VerbRequest) {
+function contextOf({ clock }: ApprovePlanParts, { by, reason }: VerbRequest) {
   return { by, reason, at: clock.now() };
 }
 
@@ -75,7 +75,7 @@ async function redirect({ store }: ApplyVerbParts, request: VerbRequest): Promis
 
 /**
  * Compares what a rollback would do with what the operator saw (P15).
- * @returns the collectors left behind, or the refusal; undefined: the verb is no rollback, or there is no such rollout
+ * @returns the collectors left behind, or the refusal; undefined if the verb is no rollback, or there is no such rollout
  */
 async function confirmRollback(
   parts: ApplyVerbParts,
@@ -84,7 +84,7 @@ async function confirmRollback(
   if (request.verb !== 'rollback') return undefined;
   const view = await loadRolloutSummary(parts, request.rolloutId, parts.clock.now());
   if (view === undefined) return undefined;
-  const judgement = judgeVerb(view, request, wordsOf(parts, request));
+  const judgement = judgeVerb(view, request, contextOf(parts, request));
   if (judgement.kind !== 'change') return judgement;
   const result = await showRollback(parts, request.rolloutId);
   switch (result.kind) {
@@ -120,7 +120,7 @@ async function noteLeftBehind(
   );
 }
 
-/** In a rollout of another account only brakes are legal, because other verbs act on what this account shows (P5). */
+/** In a rollout of another account only stopping verbs are legal, because the others depend on this account's data (P5). */
 async function refuseForeign(
   { store, accounts }: ApplyVerbParts,
   { rolloutId, verb }: VerbRequest,
@@ -143,8 +143,8 @@ async function refuseReopening(
   return active === undefined ? undefined : { kind: 'placeTaken', active };
 }
 
-/** An ended rollout follows no config. Before it runs again, it gets the present windows and limits (P7). */
-async function takeUpConfig(
+/** An ended rollout follows no config. Before it is reopened, it gets the current windows and limits (P7). */
+async function adoptLimits(
   parts: ApplyVerbParts,
   { rolloutId, verb }: Pick<VerbRequest, 'rolloutId' | 'verb'>,
 ): Promise<void> {
@@ -156,7 +156,7 @@ async function takeUpConfig(
   await followRollout({ ...parts, configs, rollouts }, of);
 }
 
-/** The fleet is read again only for the plan that waits. For any other plan, `judgeVerb` names the one that waits. */
+/** Reads the fleet again, but only for the plan that waits for approval. `judgeVerb` refuses any other plan. */
 async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promise<Refusal | undefined> {
   if (request.verb !== 'approve' || 'wave' in request) return undefined;
   const rollout = await parts.store.loadRollout(request.rolloutId);
@@ -165,7 +165,7 @@ async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promis
 }
 
 /**
- * Resets failed upgrades before the rollout is open again. An ended rollout does not act, so it cannot end again in between.
+ * Resets failed upgrades before the rollout is reopened. An ended rollout does not act, so it cannot end again in between.
  * After a crash half-way, the operator repeats the verb.
  * @returns the refusal, if any
  */
@@ -176,7 +176,7 @@ async function retryFailed(
   const { rolloutId, failureClass, by, reason } = request;
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return undefined;
-  const judgement = judgeVerb(view, request, wordsOf(parts, request));
+  const judgement = judgeVerb(view, request, contextOf(parts, request));
   if (judgement.kind === 'refused') return judgement;
   let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
   const why = { kind: 'retryAsked', by, words: reason } as const;

@@ -26,7 +26,7 @@ export async function auditVerb(parts: AuditParts, request: VerbRequest): Promis
   await parts.register.audit({ at: parts.clock.now(), event: eventOf[verb], subject, by, reason });
 }
 
-/** The same for a repair. */
+/** Records who ran a repair, for the audit. */
 export async function auditRepair(parts: AuditParts, request: RepairRequest): Promise<void> {
   const { rolloutId, collectorId, settlement, by, reason } = request;
   const subject = collectorId === undefined ? rolloutId : `${rolloutId} collector ${collectorId}`;

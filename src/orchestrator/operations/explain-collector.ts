@@ -38,7 +38,7 @@ export async function explainCollector(parts: OperationsParts, idOrName: string)
   return explainFound(parts, { id, name, build, ask: async () => asked });
 }
 
-/** The same for a collector of a running rollout; undefined: no running rollout has it. */
+/** Explains a collector of a running rollout; undefined if no running rollout has it. */
 export async function explainPlanned(
   parts: OperationsParts,
   idOrName: string,
@@ -223,7 +223,7 @@ async function explainOutside(
   };
 }
 
-/** undefined where no hold withdrew it. */
+/** The explanation of a collector that a hold withdrew; undefined for any other collector. */
 async function explainHold(parts: OperationsParts, rollout: Rollout, upgrade: Upgrade) {
   if (upgrade.progress.state !== 'withdrawn') return undefined;
   const [held] = await parts.register.holdsOf([upgrade.identity.collectorId]);

@@ -47,7 +47,7 @@ export type Asked =
   | { readonly kind: 'none' }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-/** Looks a collector up at the service, unless no request can leave before the person has given up. */
+/** Looks a collector up at the service, unless an outage lasts longer than a person would wait. */
 export async function askForCollector(parts: OperationsParts, idOrName: string): Promise<Asked> {
   const outage = await findLongOutage(parts);
   if (outage !== undefined) return { kind: 'unavailable', reason: unaskedWords(outage.reason) };
@@ -58,7 +58,7 @@ export async function askForCollector(parts: OperationsParts, idOrName: string):
   return answer.value === undefined ? { kind: 'none' } : { kind: 'found', collector: answer.value };
 }
 
-/** The outage in which no request leaves before a person has given up; undefined while none is known. */
+/** An outage that lasts longer than a person would wait; undefined without one. */
 export async function findLongOutage(parts: OperationsParts): Promise<Outage | undefined> {
   const { outage } = await parts.readApiBudgetStatus();
   const isLong = outage !== null && (outage.until ?? 0) > parts.clock.now() + outageWaitMaxMs;

@@ -118,7 +118,7 @@ async function findCollector(
 // A hint fits on one line.
 const nearestMax = 3;
 
-/** Whether the held build is not on offer, which suggests a typo. */
+/** A note if the service does not offer the held build, which suggests a typo. */
 export async function noteOfBuild(
   { register }: OperationsParts,
   [subject]: readonly HeldSubject[],

@@ -58,7 +58,7 @@ async function holdOne(
     case 'build': {
       const did = await parts.register.holdBuild({ build: subject.build, by, reason, at });
       if (did === 'held') await audit(parts, { at, event: 'build.held', subject: subject.build, by, reason });
-      // Also when it was held before: whoever held it may have died right after writing that down.
+      // Also if it was held before: the daemon that held it may have crashed right after storing the hold.
       let stopped = false;
       for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
         const view = await stopRollout(parts, rolloutId, by, (current) => holdForBuild(current, at));
@@ -72,7 +72,7 @@ async function holdOne(
       const did = await parts.register.holdCollector({ collectorId, ...name, by, reason, at });
       if (did === 'held')
         await audit(parts, { at, event: 'collector.held', subject: String(collectorId), by, reason });
-      // Also when it was held before: whoever held it may have died right after writing that down.
+      // Also if it was held before: the daemon that held it may have crashed right after storing the hold.
       await withdraw(parts, collectorId, { kind: 'collectorHeld', by, words: reason });
       return { kind: did === 'held' ? 'done' : 'unchanged', subject };
     }

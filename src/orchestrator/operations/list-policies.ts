@@ -21,7 +21,7 @@ export interface PolicyStatus {
   readonly lastScan: { readonly at: EpochMs; readonly outcome: ScanOutcome; readonly reason: string } | null;
   /** When the last scan without failure was. */
   readonly lastGoodAt: EpochMs | null;
-  /** By its schedule, or sooner after one that failed. */
+  /** By its schedule, or sooner after a failed scan. */
   readonly nextScanAt: EpochMs | null;
   /** How the config of the answering daemon differs from those of the others. */
   readonly config: ShownConfigStatus;
@@ -80,14 +80,12 @@ function nextScanAt(
   policy: string,
   { againAt }: Pick<ScanEntry, 'againAt'> = {},
 ): EpochMs | null {
-  // One in the past is running now, or was lost with its queue.
+  // A past instant means that the scan is running now, or was lost with its queue.
   if (againAt !== undefined && againAt > clock.now()) return againAt;
   return forecast(policy, 1)[0] ?? null;
 }
 
-/**
- * Policies whose running rollout has the limits of a newer config that no living daemon has. No daemon may undo these limits.
- */
+/** Policies whose running rollout has the limits of a newer config that no running daemon has. No daemon may revert them. */
 async function findSuperseded({
   rollouts = [],
   configs,

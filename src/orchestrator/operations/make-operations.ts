@@ -111,7 +111,7 @@ function isOfType(event: string, type: string): boolean {
   return event === type || event.split('.').some((word) => word.startsWith(type));
 }
 
-/** Separates events that match a filter from the others. */
+/** Makes the test for a filter. */
 export function makeEventMatcher({
   since,
   type,

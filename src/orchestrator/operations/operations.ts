@@ -107,7 +107,6 @@ export type HoldResult =
   | {
       readonly kind: 'done' | 'unchanged';
       readonly subject: HeldSubject;
-      /** Absent where there is nothing to add. */
       readonly note?: HoldNote;
     }
   /** No subject has this name. */
@@ -156,7 +155,7 @@ export interface PastUpgrade {
   readonly state: UpgradeState;
   readonly fromBuild: string;
   readonly toBuild: string;
-  /** When it ended; null where the rollout ended first. */
+  /** When it ended; null if the rollout ended first. */
   readonly at: EpochMs | null;
   readonly reason: string;
   readonly attempts: readonly AttemptStatus[];
@@ -205,7 +204,7 @@ export interface RolloutOperations {
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
   /** A page of the upgrades that match; undefined: there is no such rollout. */
   searchUpgrades(rolloutId: string, search: UpgradeSearch): Promise<FoundUpgrades | undefined>;
-  /** Its course so far; undefined: there is no such rollout. */
+  /** Its history for charts; undefined: there is no such rollout. */
   showCourse(rolloutId: string): Promise<RolloutCourse | undefined>;
   /** The latest matching events, newest first. */
   readEvents(
@@ -217,13 +216,13 @@ export interface RolloutOperations {
   report(rolloutId: string, format: ReportFormat): Promise<string | undefined>;
   /** What `rollback` would do now. */
   previewRollback(rolloutId: string): Promise<RollbackPreviewResult>;
-  /** When it answers, the verb is in force: after a `pause` or `abort` no create leaves from any daemon (P4). */
+  /** The verb is in force once this returns: after a `pause` or `abort`, no daemon sends a create (P4). */
   apply(request: VerbRequest): Promise<VerbResult>;
-  /** What `repair` would settle now; refused where none is corrupt. */
+  /** What `repair` would settle now; refused if no record is corrupt. */
   previewRepair(of: Pick<RepairRequest, 'rolloutId' | 'collectorId'>): Promise<RepairPreviewResult>;
-  /** Settles corrupt records; refused where none is corrupt. */
+  /** Settles corrupt records; refused if no record is corrupt. */
   repair(request: RepairRequest): Promise<VerbResult>;
-  /** When it answers, no create for the held subject leaves any more (P4). */
+  /** Once this returns, no daemon sends a create for the held subject (P4). */
   hold(request: HoldRequest): Promise<HoldResult>;
   release(request: HoldRequest): Promise<HoldResult>;
   listHolds(): Promise<HeldThings>;
@@ -231,15 +230,15 @@ export interface RolloutOperations {
   readAudit(limit: number): Promise<readonly AuditEntry[]>;
   /** Why a collector is not upgraded now, and when it will be, for every policy. @param collector its id, or its exact name */
   explain(collector: string): Promise<ExplainResult>;
-  /** The same for a collector of a running rollout; undefined: no rollout has it. It sends no request to the service. */
+  /** Explains a collector of a running rollout, without a request to the service; undefined: no rollout has it. */
   explainPlanned(collector: string): Promise<ExplainResult | undefined>;
 }
 
 /** All reads and verbs of an operator, over HTTP or in the same process. */
 export interface Operations extends RolloutOperations {
   /**
-   * Reads the config again, all or nothing. When it answers, the running rollouts follow its limits: no create that only the
-   * former limits allowed leaves any more (P2, P7).
+   * Reads the config again, all or nothing. Once this returns, the running rollouts have its limits, and no daemon sends a
+   * create that only the former limits allowed (P2, P7).
    */
   reload(request: ReloadRequest): Promise<ReloadResult>;
   /** What `reload` would change now; changes nothing. */

@@ -12,11 +12,11 @@ type ShowResult =
   | Exclude<RollbackPreviewResult, { readonly kind: 'refused' }>
   | Extract<VerbJudgement, { readonly kind: 'refused' }>;
 
-// A person waits for it, perhaps to stop a bad build: it takes one request, and the records.
+// An operator waits for the preview, perhaps to stop a bad build.
 const answerWithinMs = 5_000;
 
 /**
- * Shows what a rollback would do now, from the records and the builds on offer. Reading the whole inventory would delay an
+ * Shows what a rollback would do now, from the records and the offered builds. Reading the whole inventory would delay an
  * operator who wants to stop a bad build. For a running rollback it shows the remaining work.
  */
 export async function showRollback(parts: ApprovePlanParts, rolloutId: string): Promise<ShowResult> {

@@ -16,7 +16,7 @@ import type { FleetRegister } from '../ports/fleet-register.ts';
 export interface NextConfig {
   readonly rollouts: readonly Policy[];
   readonly own: readonly NamedConfig[];
-  /** Keys outside of `rollouts` that this reload brings into force. Names alone: values may be secrets (P12). */
+  /** Keys outside of `rollouts` that this reload changes. Without values, which may be secrets (P12). */
   readonly settings: readonly string[];
   /** Keys outside of `rollouts` that differ from the values in use, and need a restart. */
   readonly needsRestart: readonly string[];
@@ -28,7 +28,7 @@ export interface ConfigSource<Next extends NextConfig = NextConfig> {
   read():
     | { readonly kind: 'read'; readonly next: Next }
     | { readonly kind: 'wrong'; readonly reason: string };
-  /** From now on the whole process uses this config. */
+  /** Makes the whole process use this config. */
   use(next: Next): void;
 }
 
@@ -44,7 +44,7 @@ export type ReloadResult =
 
 /** What a reload would do now. Nothing has changed. */
 export type ReloadPreviewResult =
-  /** `configs` names what the file says of each policy. */
+  /** `configs`: hashes of the policies in the file. */
   | ({ readonly kind: 'shown'; readonly configs: readonly NamedConfig[] } & ReloadChanges)
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -133,8 +133,8 @@ async function previewReload<Next extends NextConfig>(
       if (rollout === undefined || rollout.unreadable !== undefined) continue;
       const account = await parts.accounts?.statusOf(rollout);
       if (account !== undefined && account.kind !== 'own') continue;
-      const present = withCurrentLimits(rollout, policy);
-      followed.push({ rollout: id, followed: present.followed, waiting: present.waiting });
+      const current = withCurrentLimits(rollout, policy);
+      followed.push({ rollout: id, followed: current.followed, waiting: current.waiting });
     }
   }
   return { kind: 'shown', policies, settings, needsRestart, rollouts: followed, warnings, configs };

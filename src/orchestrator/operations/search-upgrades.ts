@@ -15,7 +15,7 @@ export interface FoundUpgrades {
   readonly upgrades: readonly Upgrade[];
   /** The labels of the plan's strata, by index. */
   readonly strata: ReadonlyArray<{ readonly label: string }>;
-  /** How many match over all pages; null where only reading all of them would show. */
+  /** How many match over all pages; null if only reading all pages can show that. */
   readonly total: number | null;
   /** The `after` of the following page; null: no more pages. A page may be short or empty although others follow. */
   readonly next: string | null;
@@ -47,7 +47,7 @@ export async function searchUpgrades(
   const stopAt = Math.min(end, at + Math.max(recordsPerAnswer, search.limit));
   while (at < stopAt && found.length < search.limit) {
     const most = Math.min(recordsPerRead, stopAt - at);
-    // Small reads where nearly all records match: none is read twice.
+    // If nearly all records match, smaller reads avoid reading records twice.
     const count = isCounted(search) ? Math.min(most, search.limit - found.length) : most;
     const page = await read(at, count);
     const seen = page.findIndex((upgrade) => {
@@ -71,7 +71,7 @@ interface UpgradeList {
   read(offset: number, limit: number): Promise<readonly Upgrade[]>;
 }
 
-/** Ids of collectors with these attributes; none where the plan's attributes are unknown. */
+/** The upgrades of collectors with these attributes; empty if the plan's attributes are unknown. */
 async function listWith(
   { store }: ViewParts,
   rolloutId: string,

@@ -9,7 +9,7 @@ const keptForMs: DurationMs = 5_000;
 /** The number of rollouts with a shared read. */
 const coursesKeptMax = 20;
 
-/** Shows the course of a rollout so far; undefined: there is no such rollout. */
+/** Makes the function that reads the history of a rollout; it returns undefined if there is no such rollout. */
 export function makeShowCourse(
   parts: ViewParts & { readonly clock: Clock },
 ): (rolloutId: string) => Promise<RolloutCourse | undefined> {

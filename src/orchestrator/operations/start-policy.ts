@@ -20,7 +20,7 @@ export interface StartPreview {
   readonly leftOut: readonly ShownLeftOut[];
   /** The plan then waits for `approve`. */
   readonly approval: boolean;
-  /** In the time zone of the policy. `until`: when that changes; null: not within 400 days. */
+  /** In the policy's time zone. `until`: when that changes; null if not within 400 days. */
   readonly window: { readonly isOpen: boolean; readonly until: EpochMs | null; readonly reason: string };
 }
 
@@ -32,7 +32,7 @@ export interface StartRequest {
   readonly reason: string;
 }
 
-/** `refused`: nothing can start now, or the plan has changed; the reason names the present plan. */
+/** `refused`: nothing can start now, or the plan has changed; the reason names the current plan. */
 interface NotStarted {
   readonly kind: 'refused' | 'unknownPolicy' | 'unavailable';
   readonly reason: string;
@@ -42,7 +42,7 @@ export type StartPreviewResult = { readonly kind: 'planned'; readonly preview: S
 export type StartResult = { readonly kind: 'started'; readonly status: RolloutStatus } | NotStarted;
 
 export interface StartPolicyParts extends ScanParts {
-  /** The policies of the present config. */
+  /** The policies of the current config. */
   readonly rollouts: readonly Policy[];
   readonly rolloutStatus: (rolloutId: string) => Promise<RolloutStatus | undefined>;
 }

@@ -5,13 +5,13 @@ import type { Rollout } from '../../rollout/model/rollout.ts';
 export interface Accounts {
   /** The mark of this daemon's account, for a rollout that it starts. */
   mark(): Promise<AccountMark>;
-  /** The present finding. Where it is missing, a background task starts to find out. */
+  /** The current status. If it is unknown, a background task starts to determine it. */
   statusOf(rollout: Rollout): Promise<AccountStatus>;
-  /** The same, after a request to the service where one is needed. */
+  /** Determines the status, with requests to the service if needed. */
   settle(rollout: Rollout, signal?: AbortSignal): Promise<AccountStatus>;
   /** Running rollouts that this daemon leaves alone until a person acts. */
   foreign(): readonly ForeignRollout[];
-  /** Drops those that have ended meanwhile, whoever ended them. */
+  /** Removes ended rollouts from `foreign`. */
   forgetEnded(): Promise<void>;
 }
 

@@ -5,8 +5,8 @@ import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts'
 export type BudgetClass = 'operator' | 'verify' | 'create' | 'poll' | 'page';
 
 /**
- * One budget per access key, shared by all daemons (P8). A grant is a place in the request rate and one of the
- * concurrent requests; it is taken last, right before the send, and given back when the answer is in.
+ * One budget per access key, shared by all daemons (P8). A grant is a place in the request rate and one of the concurrent
+ * requests. It is taken right before the request is sent, and returned when the answer has arrived.
  */
 export interface ApiBudget {
   /**
@@ -16,8 +16,8 @@ export interface ApiBudget {
    */
   take(budgetClass: BudgetClass, signal?: AbortSignal): Promise<BudgetGrant>;
   /**
-   * Pauses every daemon on this key, at least for as long as the service demanded: pauses grow until a success. `forMs` is 0
-   * where it demanded nothing. After a 429 the rate is lower, and grows again by itself. `single`: a throttled sign-in. After
+   * Pauses every daemon on this key, at least for as long as the service demanded. Pauses grow until a success. `forMs` is 0
+   * if it demanded nothing. After a 429 the rate is lower, and grows again by itself. `single`: a throttled sign-in. After
    * the pause one request at a time is sent, until one succeeds.
    * @returns how long the pause lasts
    */

@@ -7,7 +7,7 @@ export type NamedConfig = Pick<PolicyConfig, 'policy' | 'hash'>;
 export interface LivingDaemons {
   /** This daemon's own policies, with their generations. */
   readonly own: readonly PolicyConfig[];
-  /** The same for the other daemons. */
+  /** Mark of this daemon's account. */
   readonly account: string;
   /** When this beat was, by the clock of Redis. */
   readonly beatAt: EpochMs;
@@ -16,11 +16,11 @@ export interface LivingDaemons {
 
 /** Where daemons report that they are alive, and which config they have. */
 export interface ConfigRegister {
-  /** Reports again, and reads the reports of the others. A daemon without a report for some seconds is gone. */
+  /** Reports this daemon, and reads the reports of the others. A daemon without a report for some seconds has stopped. */
   beat(): Promise<LivingDaemons>;
   /**
-   * Sets the policies from the next beat on. Changed policies get a new generation, even where the same content was in use
-   * before: the operator who reloads a config wants its present content.
+   * Sets the policies from the next beat on. Changed policies get a new generation, even if the same content was in use
+   * before, because the operator who reloads a config wants its current content.
    */
   replace(own: readonly NamedConfig[]): void;
   /** Reports that this daemon stops. */

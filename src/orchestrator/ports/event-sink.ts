@@ -49,7 +49,7 @@ export type DaemonNote =
   | {
       /**
        * `policy.orphaned`: reported at start, for each running rollout whose policy is not in the config.
-       * `rollout.foreign`: it is left alone, since it belongs to another account; reported once for each finding.
+       * `rollout.foreign`: not worked on, because it belongs to another account; reported once for each finding.
        * `report.written`: the report of an ended rollout is in its directory; `reason` is its path.
        */
       readonly event: 'policy.orphaned' | 'rollout.foreign' | 'report.written';
@@ -57,7 +57,7 @@ export type DaemonNote =
       readonly rollout: string;
       readonly reason: string;
     }
-  /** Living daemons have different configs of a policy, and ours is older, or the newest; or they agree again. */
+  /** The running daemons have different configs of a policy, and ours is older, or the newest; or they agree again. */
   | {
       readonly event: 'config.outdated' | 'config.differs' | 'config.agreed';
       readonly policy: string;

@@ -2,10 +2,10 @@ import type { EpochMs } from '../../base/time.ts';
 import type { AuditEvent, HoldEvent } from '../../base/vocabulary.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 
-/** An operator's request to leave a collector alone. */
+/** An operator's hold on a collector. */
 export interface CollectorHold {
   readonly collectorId: number;
-  /** Its name when it was held; absent where it was unknown, and in records of earlier versions. */
+  /** Its name when it was held; absent if unknown, and in records of earlier versions. */
   readonly name?: string;
   readonly by: string;
   readonly reason: string;
@@ -38,7 +38,7 @@ export interface FleetRegister {
   heldBuilds(): Promise<readonly BuildHold[]>;
   /** Holds of these collectors. Other holds are not read. */
   holdsOf(collectorIds: readonly number[]): Promise<readonly CollectorHold[]>;
-  /** `unchanged`: it was held already, and the first request stays. */
+  /** `unchanged`: it was held already, and the first hold stays. */
   holdBuild(hold: BuildHold): Promise<'held' | 'unchanged'>;
   holdCollector(hold: CollectorHold): Promise<'held' | 'unchanged'>;
   releaseBuild(build: string): Promise<'released' | 'unchanged'>;
@@ -52,13 +52,13 @@ export interface FleetRegister {
   readAudit(limit: number): Promise<readonly AuditEntry[]>;
   /** Stores builds that were never seen before, and returns when each was first seen. */
   firstSeen(builds: readonly string[], at: EpochMs): Promise<ReadonlyMap<string, EpochMs>>;
-  /** The builds on offer at the last reading, and its instant; undefined before the first. */
+  /** The builds offered at the last reading, and its instant; undefined before the first. */
   lastOffered(): Promise<{ readonly builds: readonly string[]; readonly at: EpochMs } | undefined>;
 }
 
 /** Distinguishes a store from one that replaced it without its data. */
 export interface StoreInstance {
-  /** The instance id of this store, created where it is missing. It is stored beside the holds, and lost with them. */
+  /** The instance id of this store, created if it is missing. It is stored beside the holds, and lost with them. */
   identify(): Promise<string>;
   /**
    * Stores lost holds and ids again. Each hold is stored once, even if several daemons know it, because a later release must

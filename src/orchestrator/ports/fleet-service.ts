@@ -4,8 +4,8 @@ import type { CollectorObservation, TaskSighting } from '../../rollout/upgrade/f
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 /**
- * A create leaves right after its place is reserved and its intent is stored. A create that cannot leave within this time
- * (stalled process, slow connection) is given up: so a pause need not wait longer for it (P4).
+ * A create is sent right after its place is reserved and its intent is stored. A create that cannot be sent within this
+ * time (stalled process, slow connection) is given up, so a pause need not wait longer for it (P4).
  */
 export const sendWithinMs: DurationMs = 1_000;
 
@@ -34,7 +34,7 @@ export interface CreateTask {
 /** A create with its place in the API budget, for which others wait. It is sent or given up, once. */
 export interface ReservedCreate {
   /**
-   * Sends the create. If its first byte cannot leave within `sendWithinMs` of the reservation, it ends as a `cancelled`
+   * Sends the create. If its first byte cannot be sent within `sendWithinMs` of the reservation, it ends as a `cancelled`
    * failure with `sent: false`.
    */
   send(): Promise<Answer<{ readonly taskId: string }>>;
@@ -47,7 +47,7 @@ export interface FleetService {
   /** The whole inventory, and the collectors upgradable to this build. It retries transient errors a limited number of times. */
   readFleet(targetBuild: string, signal?: AbortSignal): Promise<Answer<FleetSnapshot>>;
   /**
-   * The inventory alone: one request for each thousand collectors. Its first request leaves after the call.
+   * The inventory alone: one request for each thousand collectors. Its first request is sent after the call.
    * @param onPage gets each page as it arrives, before the next request; a row may occur twice. With it nothing is retried,
    *   because such callers read again soon. Without it, concurrent callers share a reading
    */
@@ -90,7 +90,7 @@ export type Answer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: ServiceFailure };
 
-/** The same answer with a converted value. */
+/** Converts the value of an answer. */
 export function mapAnswer<T, U>(answer: Answer<T>, change: (value: T) => U): Answer<U> {
   return answer.ok ? { ok: true, value: change(answer.value) } : answer;
 }

@@ -1,11 +1,11 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 
-/** The leader's fence. Redis refuses a write with an older fence, so a leader that slept past its lease changes nothing. */
+/** The leader's fence. Redis refuses a write with an older fence, so a leader that was suspended past its lease changes nothing. */
 export type Fence = number;
 
 /** The leader lease: at most one daemon holds it, and renews it while it is alive. */
 export interface LeaderLease {
-  /** The fence of our leadership while the lease lasts long enough to act; undefined when another daemon leads. */
+  /** Takes or renews the lease. @returns our fence; undefined if another daemon leads, or the lease is about to end */
   hold(): Promise<Fence | undefined>;
   /** Releases the lease for any other daemon. After this time, this daemon tries for it again. */
   giveWay(forMs: DurationMs): Promise<void>;
@@ -26,7 +26,7 @@ export interface WakeUps {
   wake(): void;
 }
 
-/** Delivers steps. Losing or doubling a delivery is harmless: the record is the truth. */
+/** Delivers steps. A lost or duplicate delivery is harmless, because the record is authoritative. */
 export interface StepQueue {
   /** Ensures that a job exists for each of these. Existing jobs are left alone. */
   deliver(rolloutId: string, collectorIds: readonly number[]): Promise<void>;

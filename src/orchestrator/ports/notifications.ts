@@ -44,8 +44,8 @@ export interface Outbox {
   readAnnounced(now: EpochMs): Promise<Announced>;
   /**
    * Writes messages and the record of their announcement, in one step.
-   * @param mark the mark of the earlier record; null: there is none
-   * @returns `stale`: another daemon was faster, and nothing was written; else how many messages were dropped for lack of room
+   * @param mark the mark of the earlier record; null if there is none
+   * @returns `stale` if another daemon was faster, and nothing was written; else how many messages were dropped for lack of room
    */
   write(
     of: AnnouncedOf,
@@ -64,7 +64,7 @@ export interface Outbox {
   saveFailure(receiver: string, failure: ReceiverFailure | null): Promise<void>;
 }
 
-/** Wakes the delivery to receivers. Losing or doubling a call is harmless: the outbox is the truth. */
+/** Wakes the delivery to receivers. A lost or duplicate call is harmless, because the outbox is authoritative. */
 export interface NoticeQueue {
   wake(receivers: readonly string[]): Promise<void>;
 }

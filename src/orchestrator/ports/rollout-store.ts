@@ -7,12 +7,12 @@ import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { CorruptUpgrade, Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { Fence } from './leader.ts';
 
-// The share of a view that one lane may take. With a hundred lanes each shows 40 candidates, more than one pass starts from
-// a lane. With more than half as many lanes each shows two.
+// Candidates of a view are shared among its lanes: with a hundred lanes, each shows 40, which is more than one pass starts
+// from a lane. With two thousand lanes or more, each shows two.
 export const candidatesPerView = 4_000;
 export const perLaneMin = 2;
 
-/** As many events as are kept of a rollout. */
+/** How many events of a rollout are stored. */
 export const eventsKeptMax = 10_000;
 
 /** One change of one upgrade, made from the record with `expectedRev`. */
@@ -30,7 +30,7 @@ export interface SaveGuard {
   readonly fence?: Fence;
 }
 
-/** A rollout with all that belongs to it, as it is written in one step. */
+/** A rollout with all its data, written in one step. */
 export interface FrozenPlan {
   readonly rollout: Rollout;
   readonly upgrades: readonly Upgrade[];
@@ -79,7 +79,7 @@ export interface RolloutStore {
   /** Ids of rollouts whose upgrades have not all ended, of these policies. */
   activeRolloutIds(policies: readonly string[]): Promise<readonly string[]>;
   /**
-   * The upgrades of one collector in all active rollouts of these policies, in one read. `upgrade` is undefined where its
+   * The upgrades of one collector in all active rollouts of these policies, in one read. `upgrade` is undefined if its
    * record is unreadable.
    */
   findUpgradesOf(
@@ -133,11 +133,11 @@ export interface RolloutStore {
   /** The groups of its plan; undefined also when they are unreadable. */
   loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
   /**
-   * The attributes of the plan's collectors, including late joiners; undefined where they were not stored, as by earlier
-   * versions, or are unreadable. Large: not for every pass.
+   * The attributes of the plan's collectors, including late joiners; undefined if they are unreadable, or were not stored by
+   * an earlier version. Too large to read in every pass.
    */
   loadAttributes(rolloutId: string): Promise<AttributeTable | undefined>;
-  /** Which collectors failed, and which were upgraded, whether taken back or not. It reads the ids of a plan. */
+  /** Which collectors failed, and which were upgraded, even if they were rolled back since. Reads all ids of a plan. */
   listOutcomes(rolloutId: string): Promise<Outcomes>;
   /**
    * The part of the view for `decide` that the store has. Candidates belong to started waves (not `waiting` or
@@ -197,13 +197,13 @@ export interface RolloutStore {
     fence: Fence,
   ): Promise<readonly number[]>;
   /**
-   * Saves one change. `tripAbove`: when this change brings the wave's weighted failures above it, the brake is set in the same
-   * write: no create leaves after it.
+   * Saves one change. `tripAbove`: if this change raises the wave's weighted failures above it, the brake is set in the same
+   * write, and no create is sent after it.
    */
   saveUpgrade(change: UpgradeChange, tripAbove: number | null): Promise<SaveResult>;
   /**
    * Saves changes of one rollout in one write, each with its own `tripAbove`; a record that has changed is left out.
-   * @returns the collectors saved; none where the guard does not hold
+   * @returns the collectors saved; none if the guard does not hold
    */
   saveUpgrades(
     rolloutId: string,
@@ -229,8 +229,8 @@ export interface RolloutStore {
    */
   saveIntent(change: UpgradeChange, rolloutRev: number): Promise<SaveResult | 'braked'>;
   /**
-   * Creates that may be leaving right now: intents without an answer, stored within this time. The store's own clock counts,
-   * because the clocks of two daemons differ.
+   * Counts creates that may be in the process of being sent: intents without an answer, stored within this time by the
+   * store's own clock, because the clocks of two daemons differ.
    */
   countFreshIntents(rolloutId: string, withinMs: DurationMs): Promise<number>;
   /**

@@ -4,7 +4,7 @@ import type { ScanResult } from '../../rollout/messages/scans.ts';
 /** The outcome of a scan. */
 export type ScanOutcome = Exclude<ScanResult['kind'], 'outdated'>;
 
-/** What scans remember of the fleet: no plan is made from a much shorter list. */
+/** The size of the fleet at earlier scans. No plan is made from a much shorter list. */
 export interface FleetMemory {
   /** Installed collectors at the last good scan, without ephemeral ones. */
   readonly size: number;
@@ -21,9 +21,9 @@ export interface ScanEntry {
   readonly reason: string;
   /** When the next successful scan is overdue. */
   readonly overdueAt: EpochMs;
-  /** Since when every scan of the policy has failed; absent where this one did not, and in records of earlier versions. */
+  /** Since when every scan of the policy has failed; absent if this one succeeded, and in records of earlier versions. */
   readonly failedSince?: EpochMs | undefined;
-  /** When a failed one is repeated; absent where the schedule is sooner. */
+  /** When a failed scan is repeated; absent if the schedule is sooner. */
   readonly againAt?: EpochMs | undefined;
   /** Absent while no scan has read the fleet. */
   readonly fleet?: FleetMemory | undefined;

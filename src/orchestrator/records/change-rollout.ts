@@ -46,8 +46,9 @@ export async function changeRollout(
 }
 
 /**
- * The same for changes that stop creates. It returns when no create can leave any more, and the change is still stored (P4).
- * A fail-over right after the write may undo it, which an older rev shows. A later change by somebody else is accepted.
+ * Like `changeRollout`, for changes that stop creates. It returns when no create can be sent any more and the change is
+ * still stored (P4). A fail-over right after the write may undo it, which an older rev shows. A later change by another
+ * writer is accepted.
  */
 export async function stopRollout(
   parts: ChangeRolloutParts,
@@ -67,12 +68,10 @@ export async function stopRollout(
     const isUndone = now.rollout.rev < savedRev || (now.rollout.rev === savedRev && judge(now) !== undefined);
     if (!isUndone) return before;
   }
-  throw new Error(`rollout ${rolloutId} was taken back ${rivalsMax} times while it was being stopped`);
+  throw new Error(`the stop of rollout ${rolloutId} was undone ${rivalsMax} times`);
 }
 
-/**
- * Saves one fact of a rollout, and reports it. The brake follows the state: only a running rollout may create tasks.
- */
+/** Saves one fact of a rollout, and reports it. The brake follows the state: only a running rollout may create tasks. */
 export async function saveRolloutFact(
   parts: ChangeRolloutParts,
   before: Rollout,
@@ -108,9 +107,9 @@ export async function holdRollout(
 }
 
 /**
- * The effect of each fact on the brake of a running rollout, in the same write: no create leaves after it. A change of a wave
- * keeps the brake, which a failure may have set a moment ago. After a policy change, the next decision judges the failures so
- * far, and lifts the brake again.
+ * The effect of each fact on the brake of a running rollout, in the same write. A change of a wave keeps the brake, which a
+ * failure may have set just before. After a policy change, the next decision judges the failures so far, and lifts the
+ * brake again.
  */
 const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>> = {
   approved: 'lift',
@@ -151,15 +150,15 @@ const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>>
 };
 
 function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
-  // Also after a resume: which collectors may start is known only after a held group was moved.
+  // Even after a resume, the collectors that may start are known only after a held group was moved.
   return after.state === 'running' && findUnmoved({ rollout: after }) === undefined
     ? brakeAfter[fact.kind]
     : 'set';
 }
 
 /**
- * The brake is set, so no new intent is stored. A create with an earlier intent may be leaving at this moment. It leaves
- * within `sendWithinMs` or not at all, so the verb answers only after that time (P4).
+ * Waits for creates that are being sent. The brake is set, so no new intent is stored. A create with an earlier intent is
+ * sent within `sendWithinMs` or not at all, so the verb answers only after that time (P4).
  */
 export async function waitForLeavingCreates(
   parts: Pick<ChangeRolloutParts, 'store' | 'sleep'>,

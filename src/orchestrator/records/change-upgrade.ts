@@ -9,13 +9,13 @@ import type { ChangeRolloutParts } from './change-rollout.ts';
 import { describeUpgradeChange } from './describe-change.ts';
 
 export interface ChangeUpgradeParts {
-  /** A create older than this has been answered, or never will be. */
+  /** No answer or effect of a create comes later than this. */
   readonly answerWithinMs: DurationMs;
   /** From 0 to 1; spreads retries. */
   readonly random: () => number;
   /**
-   * From when on observations count: a replica that took over, or a file that was cut, may show an upgrade as it was before its
-   * create. In the future while such a create may still arrive. Always, where left out.
+   * Observations before this instant do not count: after a fail-over or a truncated file, a record may show an upgrade as
+   * it was before its create. It is in the future while such a create may still arrive. If absent, all observations count.
    */
   readonly trustedSince?: () => EpochMs;
 }
@@ -62,8 +62,8 @@ export async function recordFact(
 }
 
 /**
- * The same for many collectors of a rollout, each once, with one write for every few hundred of them. It ends early when the
- * signal is aborted, or the guard no longer holds. The caller finds the remaining ones again.
+ * Applies facts to many upgrades of a rollout, with one write for every few hundred of them. It ends early if the signal is
+ * aborted or the guard no longer holds. The caller finds the remaining ones again.
  * @returns the changed records
  */
 export async function recordFacts(
@@ -135,7 +135,7 @@ function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boole
       return false;
     case 'createFailed':
     case 'createNotSent':
-      // The answer to an earlier create says nothing about a later one (P1).
+      // The answer to an earlier create is not about a later one (P1).
       return !(
         before.progress.state === 'starting' &&
         fresh.progress.state === 'starting' &&

@@ -101,6 +101,9 @@ export function pendingUpgrade(
 const pending: Upgrade['progress'] = { state: 'pending' };
 
 /** When the reading showed the collector alive; 0 if it did not (P1). */
-function eligibleAtOf(lastSeenAlive: EpochMs | undefined, fleet: NonNullable<UpgradeOrigin['fleet']>): EpochMs {
+function eligibleAtOf(
+  lastSeenAlive: EpochMs | undefined,
+  fleet: NonNullable<UpgradeOrigin['fleet']>,
+): EpochMs {
   return assessHeartbeat(lastSeenAlive, fleet.serviceAt) === 'heard' ? fleet.readAt : 0;
 }

@@ -161,7 +161,7 @@ function gateText({ name, kind, dryRun }: GateRule): string {
 function selectorText({ fields = {}, ...rest }: Selector): string {
   const ofFields = Object.entries(fields).map(([field, values]) => [`fields.${field}`, values] as const);
   return [...Object.entries(rest), ...ofFields]
-    .map(([key, value]) => `${key}: ${Array.isArray(value) ? value.join(' or ') : value}`)
+    .map(([key, value]) => `${key}: ${Array.isArray(value) ? value.join(' or ') : String(value)}`)
     .join(', ');
 }
 

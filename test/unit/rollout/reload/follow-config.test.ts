@@ -6,8 +6,8 @@ import { collectorZone, type Policy } from '../../../../src/rollout/model/policy
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import {
   followConfig,
-  withCurrentLimits,
   withCurrentCaps,
+  withCurrentLimits,
 } from '../../../../src/rollout/reload/follow-config.ts';
 import { comparePolicies } from '../../../../src/rollout/reload/policy-difference.ts';
 import { aPrometheusGate } from '../../../support/builders/gate-builders.ts';

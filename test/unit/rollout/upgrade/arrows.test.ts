@@ -28,7 +28,7 @@ it('draws every arrow between two states, and none that no fact can bring', () =
 /** What the drawing in the model says: a state or several, then each arrow with where it leads. */
 function drawnArrows(): ReadonlySet<string> {
   const text = readFileSync(new URL('../../../../src/rollout/model/upgrade.ts', import.meta.url), 'utf8');
-  const drawing = text.slice(text.indexOf('Every arrow'), text.indexOf('`queued`, `starting`'));
+  const drawing = text.slice(text.indexOf('Every transition'), text.indexOf('`queued`, `starting`'));
   const arrows = new Set<string>();
   let from: readonly string[] = [];
   for (const line of drawing.split('\n')) {
