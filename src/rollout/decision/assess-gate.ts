@@ -88,9 +88,9 @@ export function afterAnswer(
 }
 
 /**
- * Whether an answer still counts. The leader may ask twice, from an outdated view, or beside another leader. The answer that is
- * stored second counts only when it is the later one, and only against the gate (P14).
- * @param asked what was known when the question left, and when its answer came
+ * Whether an answer still counts. The leader may ask twice, because of an outdated view or beside another leader. The answer
+ * that is stored second counts only if it is the later one and counts against the gate (P14).
+ * @param asked what was known when the question was sent, and when its answer arrived
  */
 export function isCounted(
   status: GateAnswers,
@@ -99,9 +99,9 @@ export function isCounted(
   asked: { readonly knownAskedAt: EpochMs | null; readonly at: EpochMs },
 ): boolean {
   if (status.askedAt === asked.knownAskedAt) return true;
-  // A hold has ended meanwhile: the gate is asked afresh.
+  // A hold has ended meanwhile, and the gate starts anew.
   if (status.askedAt === null) return false;
-  return asked.at >= status.askedAt && hear(gate, answer).verdict !== 'met';
+  return asked.at >= status.askedAt && interpret(gate, answer).verdict !== 'met';
 }
 
 /** Drops every second sample when there are too many: the plot still reaches back to the beginning. */
