@@ -99,7 +99,7 @@ export function isCounted(
   asked: { readonly knownAskedAt: EpochMs | null; readonly at: EpochMs },
 ): boolean {
   if (status.askedAt === asked.knownAskedAt) return true;
-  // A hold has ended meanwhile, and the gate starts anew.
+  // A hold has ended meanwhile, and the gate starts over.
   if (status.askedAt === null) return false;
   return asked.at >= status.askedAt && interpret(gate, answer).verdict !== 'met';
 }

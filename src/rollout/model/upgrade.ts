@@ -119,7 +119,7 @@ export type UpgradeProgress =
   | {
       readonly state: 'deferred';
       readonly condition: 'notAlive' | 'inUpgrade';
-      /** When the wait would have begun if all waits since it was last upgrading were consecutive. */
+      /** When the wait would have started if all waits since it was last upgrading were consecutive. */
       readonly since: EpochMs;
       readonly dueAt: EpochMs;
       readonly reason: UpgradeReason;

@@ -11,7 +11,7 @@ export function noteAttempts(before: Upgrade, after: Upgrade, at: EpochMs): Upgr
   return tasks.length === 0 ? after : { ...after, tally: { ...after.tally, tasks } };
 }
 
-/** A poll without news, which is the most frequent change. */
+/** A poll without changes, which is the most frequent change. */
 function isSameTask({ progress: before }: Upgrade, { progress: after }: Upgrade): boolean {
   return before.state === 'upgrading' && after.state === 'upgrading' && before.taskId === after.taskId;
 }

@@ -63,7 +63,7 @@ const periodMinShare = 1 / 100;
 const periodMaxShare = 1 / 36;
 
 // While few ends are expected, the control list is read up to this many times more rarely; not more, because upgrades may
-// be faster than expected. The target's list can't be read more rarely: it shows an end only during the restart.
+// be faster than expected. The target's list must not be read more rarely, because it shows an end only during the restart.
 const stretchMax = 3;
 
 // If no collector waits for a slot, an end matters only for the failure limit, or as the last one of the wave. A collector
