@@ -3,7 +3,7 @@ import type { Policy } from '../rollout/model/policy.ts';
 import type { AccountConfig, Config } from './config.ts';
 import { nameInAccount } from './schema/accounts-schema.ts';
 
-/** A policy as the file has it: for one account, or for several. */
+/** A policy in the form of the file: for one account, or for several. */
 export type WrittenPolicy = Policy & { readonly account?: string; readonly accounts?: readonly string[] };
 
 /** A policy of one account; null: the account of `service`. */
@@ -14,7 +14,7 @@ export interface PlacedPolicy {
 
 /**
  * Gives each policy its account. A policy of several accounts becomes one policy for each, called `<policy>-<account>`.
- * @param only the account of policies that name none; null: that of `service`
+ * @param only the account of policies that name none; null for that of `service`
  */
 export function placePolicies(
   written: readonly WrittenPolicy[],
@@ -30,7 +30,7 @@ export function placePolicies(
   );
 }
 
-/** What a daemon runs by in each account, in the order of the file. */
+/** The daemon's config for each account, in the order of the file. */
 export function accountConfigsOf(config: Config): readonly AccountConfig[] {
   const { service, accounts, ...common } = config;
   if (accounts === undefined) return [{ service, ...common }];

@@ -6,7 +6,7 @@ import type { ReportFormat } from '../rollout/report/write-report.ts';
 import type { TrustedProxy } from './schema/http-schema.ts';
 import type { RedisNode } from './schema/redis-schema.ts';
 
-/** What the file says: defaults filled in, secrets read, milliseconds for durations. */
+/** The loaded config: with defaults, with secrets, and with durations in milliseconds. */
 export type Config = CommonConfig &
   (
     | { readonly service: ServiceConfig; readonly accounts?: undefined }
@@ -17,26 +17,26 @@ export type Config = CommonConfig &
 export interface Account {
   readonly name: string;
   readonly service: ServiceConfig;
-  /** Of all its keys in Redis; undefined: by its name. */
+  /** Prefix of all its keys in Redis; undefined: derived from its name. */
   readonly keyPrefix?: string | undefined;
   /** Names of its policies. */
   readonly policies: readonly string[];
 }
 
-/** What a daemon runs by in one account: the policies are those of the account. */
+/** The daemon's config for one account, with only the policies of that account. */
 export interface AccountConfig extends CommonConfig {
   readonly service: ServiceConfig;
-  /** Its name; undefined where the file has `service` and no `accounts`. */
+  /** Its name; undefined if the file has `service` and no `accounts`. */
   readonly account?: string;
-  /** Of its keys; undefined: by its name. */
+  /** Prefix of its keys; undefined: derived from its name. */
   readonly accountKeyPrefix?: string;
 }
 
 interface CommonConfig {
-  /** Undefined when the file names none: a command-line option decides. */
+  /** Undefined if the file has none: a command-line option decides. */
   readonly redis: RedisConfig | undefined;
   readonly http: HttpConfig;
-  /** Takes reports of what. */
+  /** Receivers of notifications. */
   readonly notify: readonly Receiver[];
   /** Where reports of ended rollouts are written; undefined: nowhere. */
   readonly report?: ReportConfig | undefined;
@@ -61,7 +61,7 @@ export interface ServiceConfig {
   readonly baseUrl: string;
   readonly accessId: Secret;
   readonly accessKey: Secret;
-  /** In small letters; `*.` at the front stands for one label, `:port` may follow. */
+  /** In lower case; a leading `*.` stands for one label, `:port` may follow. */
   readonly allowedHosts: readonly string[];
   readonly requestsPerSecond: number;
   readonly concurrentRequests: number;
@@ -101,7 +101,7 @@ export interface HttpConfig {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Of one operator without a name. */
+  /** The token of a single operator without a name. */
   readonly token: Secret | undefined;
   /** Where people reach the page, without a trailing slash; undefined: messages have no link. */
   readonly publicUrl?: string | undefined;

@@ -4,14 +4,11 @@ import { unlessRefused } from '../../base/node-errors.ts';
 import { readTextFile } from '../source/text-file.ts';
 import { fileBytesMax } from '../source/yaml-source.ts';
 
-/**
- * Knows whether a file has other content than when it was last read. Its content counts, not its date: a copy of the same
- * text is no change.
- */
+/** Detects whether a file's content has changed since it was last read. Its date does not count. */
 export function followFile(path: string) {
   let read = contentOf(path);
   return {
-    /** Call it right before the file is read: a change in between then counts as unread. */
+    /** Must be called right before the file is read, so that a change in between counts as unread. */
     noteReading: (): void => {
       read = contentOf(path);
     },
@@ -19,7 +16,7 @@ export function followFile(path: string) {
   };
 }
 
-/** A hash of the content, or why there is none: a file that is gone also differs from the one that was read. */
+/** A hash of the content, or why there is none: a deleted file counts as changed. */
 function contentOf(path: string): string {
   if (!isRegularFile(path)) return 'no regular file';
   const text = readTextFile(path, fileBytesMax);

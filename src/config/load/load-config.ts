@@ -34,7 +34,7 @@ export function loadConfig(path: string, environment: Environment): Config {
   return configOf(readYaml(path), environment);
 }
 
-/** As `loadConfig`, from YAML that is read already. @throws ConfigError */
+/** `loadConfig` for YAML that was read already. @throws ConfigError */
 export function configOf(source: YamlSource, environment: Environment): Config {
   if (source.value === null) {
     throw new ConfigError([
@@ -51,16 +51,16 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   return secrets.files.length === 0 ? config : { ...config, secretFiles: secrets.files };
 }
 
-/** What a command needs of the file to ask the daemon. */
+/** The part of the file that a command needs to reach the daemon. */
 export interface DaemonConfig {
   readonly http: HttpConfig;
-  /** None where they have a mistake: the daemon was started with others, and is asked all the same. */
+  /** Empty if they have a mistake: the running daemon has an earlier config and can still be asked. */
   readonly rollouts: readonly Policy[];
 }
 
 /**
- * Reads where the daemon listens, and its policies, and nothing else: no secret of the service or of Redis is needed.
- * @param token instead of that of the file, which is not read then
+ * Reads only where the daemon listens, and its policies. Secrets of the service and of Redis are not needed.
+ * @param token replaces that of the file, which is not read then
  * @throws ConfigError
  */
 export function loadDaemonConfig(
@@ -70,7 +70,7 @@ export function loadDaemonConfig(
 ): DaemonConfig {
   const source = readYaml(path);
   const place = sectionOf(source.value, 'http', [
-    // Of other people: who only asks the daemon need not be able to read their files.
+    // Tokens of other people. A person who only asks the daemon may have no right to read their files.
     ...['tokens', 'trustedProxy'],
     ...(token === undefined ? [] : ['token', 'tokenFile']),
   ]);
@@ -121,7 +121,7 @@ function parseFile<Parsed>(substitution: Substitution, schema: z.ZodType<Parsed>
     ? first
     : schema.safeParse(withPlainScalars(substitution, first.error.issues), { error: explainIssue });
   if (result.success && substitution.issues.length === 0) return { parsed: result.data, issues: [] };
-  // Where a variable is missing, what the schema thinks of the rest is of no use.
+  // If a variable is missing, the schema's result for that text is useless.
   const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
   const found = (result.success ? [] : result.error.issues.flatMap(placeIssue))
     .filter((issue) => !unresolved.has(formatPath(issue.path)))
@@ -136,7 +136,7 @@ function redacted({ texts }: Substitution): (issue: PlacedIssue) => PlacedIssue 
   };
 }
 
-/** The environment holds texts only; where the schema refused one that spells a number or truth value, that is meant. */
+/** Environment variables are texts. If the schema refuses a text that spells a number or boolean, that value is used. */
 function withPlainScalars(substitution: Substitution, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy: unknown = structuredClone(substitution.value);
   for (const { path } of issues.flatMap(placeIssue)) {

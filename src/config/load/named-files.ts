@@ -4,15 +4,15 @@ import { partOf } from '../schema/value-schemas.ts';
 import { formatPath } from '../source/config-error.ts';
 import type { Substitution } from './substitute-environment.ts';
 
-/** A file that the config names, and how it stands there: a variable may hold a secret that is no path at all (P12). */
+/** A file that the config names. Messages show the text of the config, because a variable may contain a secret (P12). */
 export interface NamedFile {
   readonly path: string;
   readonly written: string;
 }
 
 /**
- * Looks at the data before it is checked, so that a bad file is reported together with all other problems.
- * @returns undefined where none is named, or by a variable that is missing, which is reported as such
+ * Reads the data before it is checked, so that a bad file is reported together with all other problems.
+ * @returns undefined if no file is named, or only by a missing variable, which is reported separately
  */
 export function namedFileOf(
   substitution: Substitution,
@@ -27,7 +27,7 @@ export function namedFileOf(
   return { path: resolve(dirname(configFile), given), written };
 }
 
-/** The policy with the files that its gates name as whole paths; in the config they are relative to its folder. */
+/** Makes the paths of files that gates name absolute; in the config they are relative to its folder. */
 export function withGateFiles(policy: Policy, folder: string): Policy {
   const withFiles = (gate: GateRule): GateRule => {
     if (isSearchGate(gate)) return gate;

@@ -9,10 +9,7 @@ import type { Substitution } from './substitute-environment.ts';
 /** PEM of the authorities of each section that names a `caFile`, by the path of the section, such as `service`. */
 export type CaFiles = ReadonlyMap<string, string>;
 
-/**
- * Reads the certificates of own authorities, so that a wrong file is reported with all other problems and not by the first
- * connection.
- */
+/** Reads the certificates of authorities, so that a wrong file is reported with all other problems, before any connection. */
 export function readCaFiles(
   substitution: Substitution,
   configFile: string,

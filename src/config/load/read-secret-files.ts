@@ -7,7 +7,7 @@ import { readTextFile } from '../source/text-file.ts';
 import { namedFileOf } from './named-files.ts';
 import type { Substitution } from './substitute-environment.ts';
 
-/** Where a secret may stand in a file of its own, and what it can't be. */
+/** The keys whose secret may be in a separate file, with the rules for the secret. */
 interface SecretPlace {
   readonly path: readonly PropertyKey[];
   readonly unfit: readonly Unfit[];
@@ -23,7 +23,7 @@ const places: readonly SecretPlace[] = [
   { path: ['http', 'tokenFile'], unfit: [unprintable, guessable] },
 ];
 
-/** Of each receiver. */
+/** Secrets of each receiver. */
 const receiverPlaces: readonly SecretPlace[] = [
   { path: ['slack', 'urlFile'], unfit: [unprintable, noHttpUrl] },
   { path: ['teams', 'urlFile'], unfit: [unprintable, noHttpUrl] },
@@ -46,7 +46,7 @@ function placesIn(data: unknown): readonly SecretPlace[] {
   return [...ofServices, ...places, ...ofReceivers, ...ofTokens];
 }
 
-/** Where the accounts stand in a file that is not checked yet. */
+/** The paths of the accounts in a file that is not checked yet. */
 export function accountPaths(data: unknown): ReadonlyArray<readonly [string, string]> {
   const accounts = partOf(data, 'accounts');
   if (typeof accounts !== 'object' || accounts === null) return [];
@@ -63,12 +63,12 @@ const secretBytesMax = 16 * 1024;
 export interface SecretFiles {
   /** By the path of the key, such as `service.accessIdFile`. */
   readonly byPath: ReadonlyMap<string, Secret>;
-  /** Whole paths of those that were read. */
+  /** Absolute paths of the files that were read. */
   readonly files: readonly string[];
   readonly issues: readonly PlacedIssue[];
 }
 
-/** Reads the secrets that the config keeps in files of their own. */
+/** Reads the secrets that are in separate files. */
 export function readSecretFiles(substitution: Substitution, configFile: string): SecretFiles {
   const byPath = new Map<string, Secret>();
   const files: string[] = [];

@@ -5,7 +5,7 @@ import type { NotifyEntry } from '../schema/notify-schema.ts';
 import { freeName } from '../schema/value-schemas.ts';
 import type { SecretFiles } from './read-secret-files.ts';
 
-/** The receivers of the config, each with a name and with its secrets. */
+/** Makes the receivers of the config, each with a name and its secrets. */
 export function receiversOf(
   entries: readonly NotifyEntry[],
   secrets: SecretFiles['byPath'],

@@ -1,7 +1,7 @@
 import { formatPath, quote, withoutUserInfo } from '../source/config-error.ts';
 import type { PlacedIssue } from '../source/describe-problems.ts';
 
-/** A text that came, at least in part, from the environment. */
+/** A text that comes, at least in part, from the environment. */
 export interface SubstitutedText {
   readonly path: readonly PropertyKey[];
   /** As in the file: `${NAME}`. */
@@ -17,12 +17,12 @@ export interface Substitution {
   readonly issues: readonly PlacedIssue[];
 }
 
-/** Aliases repeat parts of a file; all of it together stays below this. */
+/** The maximum size of the data. Aliases can repeat parts of a file many times. */
 const nodesMax = 200_000;
 
 /**
  * Replaces `${NAME}` in every text of the data by the environment's value; `$${` stands for a literal `${`.
- * Keys are left alone, and a value from the environment is not looked through again.
+ * Keys are not changed, and values from the environment are not substituted again.
  */
 export function substituteEnvironment(
   data: unknown,
@@ -69,13 +69,13 @@ export function substituteEnvironment(
   return { value, texts, issues };
 }
 
-/** Takes what came from the environment out of a message: it may be a secret in the wrong place. */
+/** Removes texts of the environment from a message, because they may be secrets. */
 export function redactSubstituted(message: string, text: SubstitutedText): string {
   const shown = [quote(text.value), quote(withoutUserInfo(text.value))];
   return shown.reduce((clean, part) => clean.replaceAll(part, quote(text.written)), message);
 }
 
-/** @returns the number or truth value that a text from the environment spells, else undefined */
+/** @returns the number or boolean that a text from the environment spells, else undefined */
 export function plainScalarOf(text: string): number | boolean | undefined {
   const trimmed = text.trim();
   if (trimmed === 'true' || trimmed === 'false') return trimmed === 'true';

@@ -33,7 +33,7 @@ export const CapsSchema = z
     'How many upgrades may run at once among collectors that share a value. "fields.cluster: 1" allows one for each cluster.',
   );
 
-/** What distinguishes strata. */
+/** The keys by which collectors are divided into strata. */
 export const SpreadBySchema = z
   .array(keyText())
   .max(20)

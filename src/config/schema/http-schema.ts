@@ -124,7 +124,7 @@ export const HttpSchema = z
   )
   .describe("upwave's own HTTP server: health, metrics, the admin API and the page.");
 
-/** The indexes of entries with the name of an earlier entry. */
+/** The indexes of entries whose name an earlier entry has. */
 function repeatedNames(tokens: unknown): readonly number[] {
   const names = Array.isArray(tokens) ? tokens.map((each: unknown) => partOf(each, 'name')) : [];
   return names.flatMap((name, index) => (names.indexOf(name) < index ? [index] : []));

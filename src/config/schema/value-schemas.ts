@@ -106,7 +106,7 @@ export function reportBoth(
     report(`both ${one} and ${other} are given; keep one`, [other]);
 }
 
-/** `prometheus`, or `prometheus-2` and so on where that is taken. */
+/** A free name: `prometheus`, or `prometheus-2` and so on if that is taken. */
 export function freeName(kind: string, taken: ReadonlySet<string>): string {
   let name = kind;
   // Ends: at most one name more is tried than are taken.
@@ -132,7 +132,7 @@ export function filePath() {
   return z.string().min(1, 'is empty; name a file');
 }
 
-/** The file that a credential may stand in. @param key that it stands for */
+/** The file that may contain a credential. @param key the key that it replaces */
 export function secretFile(what: string, key: string) {
   return filePath()
     .exactOptional()
@@ -161,7 +161,7 @@ export function wholeCheck(check: (value: Record<string, unknown>, report: Whole
 
 export type WholeReport = (message: string, path?: readonly PropertyKey[]) => void;
 
-/** The same for a list. */
+/** Like `wholeCheck`, for a list. */
 export function wholeListCheck(check: (entries: readonly unknown[], report: WholeReport) => void) {
   return checkAnyway((entries, report) => {
     if (Array.isArray(entries)) check(entries, report);
@@ -193,7 +193,7 @@ export function reportRepeatedNames(entries: readonly unknown[], what: string, r
   });
 }
 
-/** The value of a key in unchecked data. @returns undefined where the data is no object or lacks the key */
+/** The value of a key in unchecked data. @returns undefined if the data is no object or lacks the key */
 export function partOf(data: unknown, key: PropertyKey): unknown {
   return typeof data === 'object' && data !== null && Object.hasOwn(data, key)
     ? Reflect.get(data, key)

@@ -46,7 +46,7 @@ export function effectiveConfig(config: Config): object {
   });
 }
 
-/** The same as YAML. */
+/** The effective config as YAML. */
 export function renderEffectiveConfig(config: Config): string {
   // Equal parts are written twice, because an alias would hide the value of a key.
   return stringify(effectiveConfig(config), { aliasDuplicateObjects: false, lineWidth: 0 });
@@ -91,7 +91,7 @@ function effectiveRedis(redis: RedisConfig): object {
   };
 }
 
-/** Prints no authorities: their file is read already, and may contain more than certificates. */
+/** Leaves out the authorities, because their file may contain more than certificates. */
 function effectiveCa(ca: string | undefined): object {
   return ca === undefined ? {} : { caFile: '***' };
 }

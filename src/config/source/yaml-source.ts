@@ -19,7 +19,7 @@ import { readTextFile } from './text-file.ts';
 
 /** A YAML file as plain data, with the position of each part. */
 export interface YamlSource {
-  /** As the operator named it. */
+  /** The name given by the operator. */
   readonly file: string;
   /** Plain data; null for an empty file. */
   readonly value: unknown;
@@ -32,7 +32,7 @@ interface Position {
   readonly column: number;
 }
 
-/** A config of 100 rollouts with long lists stays far below. */
+/** Far above a config with 100 rollouts and long lists. */
 export const fileBytesMax = 1024 * 1024;
 /** Deeper than any key of ours, but shallow enough for recursion. */
 const nestingMax = 64;
@@ -91,7 +91,7 @@ function syntaxProblems(
   const faults = [...document.errors, ...document.warnings];
   const quotes = faults.some(({ code }) => code === 'MISSING_CHAR') ? quotesByEnd(document) : undefined;
   const byLine = new Map<number, ConfigProblem>();
-  // Found first, since another error may stand at the same place.
+  // Found first, because another error may have the same position.
   const tooDeep = new Set(
     faults.flatMap(({ code, pos }) => (code === 'MULTILINE_IMPLICIT_KEY' ? pos[0] : [])),
   );
@@ -292,7 +292,7 @@ function isWritten(value: unknown): boolean {
   return isScalar(value) && (value.range?.[0] ?? 0) < (value.range?.[1] ?? 0);
 }
 
-/** Finds what stands in a mapping or list. Keys of a mapping are looked up, since a file may have many problems. */
+/** Finds a member of a mapping or list. Keys of mappings are indexed, because a file may have many problems. */
 function makeChildOf() {
   const pairsOf = new WeakMap<object, Map<string, { key: unknown; value: unknown }>>();
   return (node: unknown, step: PropertyKey): { key: unknown; value: unknown } | undefined => {

@@ -77,7 +77,7 @@ export async function findRepairs(
   return { rollout: rolloutId, ownRecord, upgrades };
 }
 
-/** Ends a rollout whose own record is corrupt. The leader withdraws waiting upgrades. Running ones are watched or unconfirmed. */
+/** Ends a rollout with a corrupt record. The leader withdraws waiting upgrades; running ones are watched or unconfirmed. */
 async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: RepairRequest): Promise<void> {
   const { rolloutId, settlement, by } = request;
   const reason = { kind: 'repaired', by, words: request.reason } as const;

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 
-/** The leader's fence. Redis refuses a write with an older fence, so a leader that was suspended past its lease changes nothing. */
+/** The leader's fence. Redis refuses writes with an older fence, such as those of a leader that was suspended. */
 export type Fence = number;
 
 /** The leader lease: at most one daemon holds it, and renews it while it is alive. */

@@ -45,7 +45,7 @@ export function describeUpgradeChange(
   ];
 }
 
-/** What each event of an upgrade says. */
+/** The fields that all events of an upgrade have. */
 function upgradeEvent(
   rollout: Rollout,
   { identity, progress: { state } }: Upgrade,
@@ -126,7 +126,7 @@ export function describeRolloutChange(
   ];
 }
 
-/** The reason of the event, where the fact has none or another one. */
+/** An event, with its own reason if that differs from the fact's. */
 interface ChangeEvent extends Partial<Pick<RolloutEvent, 'reason' | 'reasonKind'>> {
   readonly event: RolloutEventName;
 }
@@ -198,7 +198,7 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
     case 'policyChanged':
       return { event: 'rollout.policyChanged', reason: differenceWords(fact.differences) };
     case 'inventoryImplausible': {
-      // New figures of the same finding are no new event.
+      // Changed figures of the same problem are no new event.
       if (before.doubt !== undefined) return undefined;
       const { why } = fact.doubt;
       return { event: 'inventory.doubted', reason: implausibleWords(why), reasonKind: why.kind };

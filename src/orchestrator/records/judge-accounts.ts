@@ -33,10 +33,10 @@ interface Judged {
   readonly againAt: EpochMs;
 }
 
-// How many of the plan's first collectors to draw from: enough for a sample that no stratum dominates.
+// The sample is drawn from this many collectors of the plan, so that no stratum dominates it.
 const membersReadMax = 500;
 
-// Without an answer, the service is asked again soon. Foreign collectors may have been the mistake of a gateway.
+// Without an answer, the service is asked again soon. A gateway may have mixed up accounts for a while.
 const againAfterMs: Readonly<Record<AccountStatus['kind'], DurationMs>> = {
   own: Number.POSITIVE_INFINITY,
   unknown: 5_000,
@@ -45,8 +45,8 @@ const againAfterMs: Readonly<Record<AccountStatus['kind'], DurationMs>> = {
 };
 
 /**
- * Judges rollouts by their marks, and where these have another access id, by a sample of their collectors. This process
- * remembers the finding, and stores it in the rollout where the account is the same.
+ * Judges rollouts by their marks, and by a sample of their collectors if the marks have another access id. This process
+ * caches the result. If the account is the same, the rollout stores it, too.
  */
 export function makeAccounts(parts: AccountsParts): Accounts {
   const { clock } = parts;
@@ -105,7 +105,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
       if (isOver) return tie === 'untied' ? { kind: 'own' } : notCompared;
       if (isDue(rollout.id)) {
         await parts.backgroundTasks.run(`account/${rollout.id}`, async (signal) => {
-          // A background task that was asked for twice finds the second time that it is done.
+          // An earlier task may have done it meanwhile.
           if (isDue(rollout.id)) await judge(rollout, tie, signal);
           return 'done';
         });
@@ -157,7 +157,7 @@ async function compareWithService(
   return judgeAccount(sample, tie);
 }
 
-/** Adds the mark: daemons with the old and with the new key both recognise the rollout. */
+/** Adds the mark, so that daemons with the old and with the new key recognise the rollout. */
 async function tieTo(parts: AccountsParts, { id }: Rollout, mark: AccountMark): Promise<void> {
   await changeRollout(parts, id, 'daemon', ({ rollout }) => {
     const tie = compareMarks(rollout.accountMarks, mark);

@@ -14,11 +14,11 @@ export interface ViewParts {
   readonly register: FleetRegister;
   /** Default: every rollout belongs to this account. */
   readonly accounts?: Pick<Accounts, 'statusOf'>;
-  /** Default: failures are weighed by strata alone. */
+  /** Default: shared attributes are found by strata only. */
   readonly sharedAttributes?: SharedAttributes;
 }
 
-/** Reads the whole view of a rollout for `decide`; undefined when there is no such rollout. */
+/** Reads the view of a rollout for `decide`; undefined if there is no such rollout. */
 export async function loadRolloutView(
   { store, register, accounts }: ViewParts,
   rolloutId: string,
@@ -27,7 +27,7 @@ export async function loadRolloutView(
   const [stored, heldBuilds] = await Promise.all([store.loadView(rolloutId, at), register.heldBuilds()]);
   if (stored === undefined) return undefined;
   const { kind, targetBuild, rollbackId, endedAt } = stored.rollout;
-  // Holds do not matter for an ended rollout. A rollback goes to builds that were fine.
+  // Holds do not matter for an ended rollout, nor for a rollback, which returns to earlier builds.
   const builds = endedAt === null && kind === 'upgrade' ? heldBuilds : [];
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
   const view = {
@@ -44,7 +44,7 @@ export async function loadRolloutView(
   return { ...view, deferred: due.filter((upgrade) => isIn(upgrade, 'deferred')) };
 }
 
-/** The same view with the shared attribute of its failures. */
+/** Adds the shared attribute of the failures to a view. */
 export async function withSharedAttribute(
   { store, sharedAttributes }: Pick<ViewParts, 'store' | 'sharedAttributes'>,
   view: RolloutView,
@@ -53,14 +53,14 @@ export async function withSharedAttribute(
   return sharedAttribute === undefined ? view : { ...view, sharedAttribute };
 }
 
-/** The same for a change or a status, which needs neither candidates nor overdue steps. */
+/** Reads a view for a change or a status, without lists of candidates and overdue steps. */
 export function loadRolloutSummary(parts: ViewParts, rolloutId: string, now: EpochMs) {
   return loadRolloutView(parts, rolloutId, { now, overdueBefore: 0, pageSize: 1 });
 }
 
 /**
- * All records of a state, and of a wave where one is given. It is one page, because each page costs a walk through the plan,
- * and a record that leaves the state between two pages would shift another one past both.
+ * All records of a state, optionally of one wave. It is one page, because each page walks through the plan, and a record
+ * that leaves the state between two pages would shift another one past both.
  */
 export function listAllUpgrades(
   store: Pick<RolloutStore, 'listUpgrades'>,
@@ -70,10 +70,7 @@ export function listAllUpgrades(
   return store.listUpgrades(rolloutId, { offset: 0, limit: Number.MAX_SAFE_INTEGER, ...of });
 }
 
-/**
- * All records of these states, by id: one may go from the first list to the second between the two readings, and counts as
- * it was read last.
- */
+/** All records of these states, by id. A record that changes its state between two readings counts as it was read last. */
 export async function listUpgradesIn(
   store: Pick<RolloutStore, 'listUpgrades'>,
   rolloutId: string,

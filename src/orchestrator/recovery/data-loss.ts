@@ -22,8 +22,8 @@ export interface StoreMemoryParts {
 type Holds = Awaited<ReturnType<FleetRegister['holds']>>;
 
 /**
- * What a daemon knows of the store, for when the store has lost it (P11). A daemon that has just started knows nothing, so it
- * takes what its first check finds for all there is.
+ * Remembers data of the store to recover it after a data loss (P11). A daemon that has just started takes the result of its
+ * first check as complete.
  */
 export function makeStoreMemory(parts: StoreMemoryParts) {
   const { store, register, sink, clock, policies } = parts;
@@ -51,7 +51,7 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
     return `${instance} ${losses}`;
   }
 
-  /** First all rollouts; later the active ones, and those that were active at the last check. */
+  /** All rollouts at the first check; later the active ones, and those that were active at the last check. */
   async function readRollouts(): Promise<readonly Rollout[]> {
     if (known === undefined) return store.listRollouts(policies);
     const ids = new Set(await store.activeRolloutIds(policies));
@@ -111,11 +111,11 @@ export function makeStoreMemory(parts: StoreMemoryParts) {
 
   return {
     /**
-     * Checks whether the store still has its data, and remembers the present state. After a data loss it restores what it knows,
-     * and reports the loss once. @returns a name that changes with each data loss
+     * Checks whether the store still has its data, and remembers the current state. After a data loss it restores what it
+     * knows, and reports the loss once. @returns a name that changes with each data loss
      */
     check: (): Promise<string> => {
-      // One after the other: each reads the present data of its store.
+      // One after the other, so that each check reads the current data.
       const check = checking.then(checkOnce);
       checking = check.catch(() => undefined);
       return check;
@@ -135,12 +135,12 @@ function isMissing(there: readonly Rollout[]): (rollout: Rollout) => boolean {
 
 const checkEveryMs: DurationMs = 1_000;
 
-// By then each daemon has restored what it knows, and any create that was just leaving has arrived.
+// By then each daemon has restored what it knows, and creates that were being sent have arrived.
 const settledAfterScans = 2;
 
 /**
  * Keeps the memory up to date until the signal is aborted. While Redis is unavailable a check waits.
- * @param discoverWork plans lost running rollouts again soon after a loss, and not at the next tick of a schedule (P11)
+ * @param discoverWork plans lost rollouts again soon after a loss, without waiting for the schedule (P11)
  */
 export async function keepPolling(
   memory: StoreMemory,

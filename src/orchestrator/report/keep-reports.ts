@@ -9,7 +9,7 @@ import { type ReportParts, writeReports } from './write-reports.ts';
 export interface KeepReportsParts extends ReportParts {
   readonly folder: ReportFolder;
   readonly formats: readonly ReportFormat[];
-  /** Of the present config. */
+  /** Names of the policies of the current config. */
   readonly policies: readonly string[];
   readonly sink: EventSink;
 }
@@ -24,7 +24,7 @@ export type ReportKeeper = ReturnType<typeof makeReportKeeper>;
 
 // Older reports are written only on request: reports that an operator has moved elsewhere must not come back.
 const writtenWithinMs: DurationMs = 7 * 86_400_000;
-/** How many of the latest rollouts to check. No more than this end in a week. */
+/** How many of the latest rollouts are checked. Fewer end in a week. */
 const rolloutsMax = 100;
 
 const writeEveryMs: DurationMs = 5_000;
@@ -32,7 +32,7 @@ const retryAfterMs: DurationMs = 60_000;
 
 /**
  * Keeps a report of each ended rollout in a directory. Level-triggered: each pass writes the missing reports, including those
- * that a crash prevented, and leaves existing ones alone. A rollout that was opened again gets a new report at its next end.
+ * that a crash prevented, and keeps existing ones. A reopened rollout gets a new report at its next end.
  */
 export function makeReportKeeper(parts: KeepReportsParts) {
   const { store, policies, clock, sink } = parts;
@@ -55,12 +55,12 @@ export function makeReportKeeper(parts: KeepReportsParts) {
   };
   return {
     writeDue,
-    /** null: the last attempt succeeded, or none was due. */
+    /** null if the last attempt succeeded, or none was due. */
     problem: (): ReportProblem | null => problem,
     /** Paths of a rollout's reports; empty while reports cannot be written. */
     pathsOf: (rolloutId: string): readonly string[] =>
       problem === null ? parts.formats.map((format) => parts.folder.pathOf(fileOf(rolloutId, format))) : [],
-    /** Writes what is missing again and again while this daemon leads, until the signal is aborted. */
+    /** Writes missing reports periodically while this daemon leads, until the signal is aborted. */
     keep: async (
       { isLeading, sleep }: { readonly isLeading: () => boolean; readonly sleep: Sleep },
       signal: AbortSignal,
@@ -86,7 +86,7 @@ function isDue(rollout: Rollout, now: EpochMs): rollout is EndedRollout {
   return unreadable === undefined && endedAt !== null && now - endedAt <= writtenWithinMs;
 }
 
-/** @returns the failure; undefined: all its reports are written */
+/** @returns the failure; undefined if all reports are written */
 async function writeMissing(parts: KeepReportsParts, rollout: EndedRollout): Promise<string | undefined> {
   const { folder, formats, sink } = parts;
   const { id, endedAt, policy } = rollout;

@@ -18,9 +18,9 @@ export interface ReportParts extends ViewParts {
   readonly installation?: string | undefined;
 }
 
-/** Records in one slice, which takes 20 ms of this process. */
+/** Records in one read, which takes 20 ms of this process. */
 const recordsPerRead = 1_000;
-/** How many causes of each group the report shows. */
+/** How many upgrades of each group are used to find causes. */
 const upgradesPerGroup = 10_000;
 
 /** Writes the reports of a rollout, from all its records; undefined: there is no such rollout. */

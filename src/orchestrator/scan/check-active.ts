@@ -15,9 +15,9 @@ export interface CheckActiveParts extends AddLateJoinersParts {
 }
 
 /**
- * Checks a running rollout at each tick of the schedule. It keeps its pinned build, and holds when that is withdrawn (P6).
- * It adds late joiners, and ends the rollout for a newer build only where the policy wants that.
- * @returns what could not be read; undefined: all was read, or the scan was cancelled
+ * Checks a running rollout at each tick of the schedule. Holds it if its pinned build is withdrawn (P6), adds late joiners,
+ * and ends it for a newer build if the policy asks for that.
+ * @returns what could not be read; undefined if everything was read, or the scan was cancelled
  */
 export async function checkActive(
   parts: CheckActiveParts,
@@ -29,7 +29,7 @@ export async function checkActive(
   const rollout = await parts.store.loadRollout(rolloutId);
   if (rollout === undefined || isRolloutEnd(rollout.state) || rollout.state === 'rollingBack')
     return undefined;
-  // An unreadable record shows neither its build nor its collectors for certain.
+  // Build and collectors of an unreadable record are uncertain.
   if (rollout.unreadable !== undefined) return undefined;
   const account = await parts.accounts?.settle(rollout, signal);
   if (account !== undefined && account.kind !== 'own') return { of: 'account', account };
@@ -46,7 +46,7 @@ export async function checkActive(
   return why === undefined || isCalledOff() ? undefined : { of: 'fleet', why };
 }
 
-/** Ends a rollout for a newer build, where the policy wants that. */
+/** Ends a rollout for a newer build, if the policy asks for that. */
 async function supersede(
   parts: CheckActiveParts,
   policy: Policy,

@@ -6,14 +6,14 @@ import { type FleetMemory, latestScan, type ScanEntry } from '../ports/scan-book
 // A fault of the service is usually repaired within this time. After it, a smaller fleet counts as real.
 const shortForMs: DurationMs = 3_600_000;
 
-/** The fleet as remembered by the last scan of this policy that read it. */
+/** The size of the fleet at the last scan of this policy that read it. */
 export function recallFleet(entries: readonly ScanEntry[], policy: string): FleetMemory | undefined {
   return latestScan(entries.filter((entry) => entry.policy === policy && entry.fleet !== undefined))?.fleet;
 }
 
 /**
- * Compares the size of the fleet with that of the last good scan: no plan is made from half a fleet (P14). After a while, a
- * list that stays short counts as the whole fleet.
+ * Compares the size of the fleet with that of the last successful scan, because no plan may be made from half a fleet (P14).
+ * A list that stays short for `shortForMs` counts as the whole fleet.
  * @param size without ephemeral collectors
  * @returns what the next scan remembers, and why no plan is made
  */

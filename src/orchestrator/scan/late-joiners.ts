@@ -26,8 +26,8 @@ export interface AddLateJoinersParts extends ChangeRolloutParts, ChangeUpgradePa
 type FleetUnread = Extract<Unread, { of: 'fleet' }>['why'];
 
 /**
- * Adds new collectors, and brings back those that had left and are eligible again (DESIGN §4, Late joiners).
- * @returns why the fleet could not be read, if so
+ * Adds new collectors, and readds withdrawn ones that are eligible again (DESIGN §4, Late joiners).
+ * @returns why the fleet could not be read; undefined if it was
  */
 export async function addLateJoiners(
   parts: AddLateJoinersParts,
@@ -39,7 +39,7 @@ export async function addLateJoiners(
   const { id, targetBuild } = before;
   const fleet = await parts.fleet.readFleet(targetBuild, signal);
   if (!fleet.ok) return fleet.failure;
-  // A list that lacks half of the collectors does not show the real fleet (P14).
+  // An implausible list is no evidence about the fleet (P14).
   const verdict = await judgeInventory(parts, before, fleet.value);
   if (verdict.kind === 'implausible') return verdict.why;
   const options = await memory.recallCollectors(targetBuild, fleet.value);
@@ -47,7 +47,7 @@ export async function addLateJoiners(
   const rollout = await parts.store.loadRollout(id);
   const groups = await parts.store.loadGroups(id);
   if (rollout === undefined || groups === undefined || !acceptsLateJoiners(rollout)) return undefined;
-  // A daemon with a newer config may have started meanwhile. Only that one may add collectors.
+  // A daemon with a newer config may have started meanwhile. Only that daemon may add collectors.
   if ((await parts.configs?.check(policy.name))?.kind === 'outdated') return undefined;
   const known = await loadKnown(parts, id, fleet.value);
   const joined = await runInSlices(
@@ -72,7 +72,7 @@ export function acceptsLateJoiners({ state, unreadable }: Rollout): boolean {
 
 const changesPerWrite = 1_000;
 
-/** @returns the upgrades of collectors of the fleet; in `ids` also those whose record is unreadable */
+/** @returns the upgrades of the fleet's collectors; `ids` includes those with an unreadable record */
 async function loadKnown(parts: AddLateJoinersParts, rolloutId: string, fleet: FleetSnapshot) {
   const ids = fleet.collectors.map(({ id }) => id);
   const loaded = await parts.store.loadUpgrades(rolloutId, ids);
@@ -80,7 +80,7 @@ async function loadKnown(parts: AddLateJoinersParts, rolloutId: string, fleet: F
   return { ids: new Set([...upgrades.keys(), ...loaded.unreadable]), upgrades };
 }
 
-/** @returns false when the rollout has changed meanwhile; the next tick finds the collectors again */
+/** @returns false if the rollout has changed meanwhile; the next tick finds the collectors again */
 async function join(
   parts: AddLateJoinersParts,
   policy: Policy,
@@ -102,7 +102,7 @@ async function join(
   return true;
 }
 
-/** Saved only into the unchanged rollout: an ended rollout would never start them (P9). */
+/** Saves only if the rollout is unchanged, because an ended rollout would never start them (P9). */
 async function bringBack(
   parts: AddLateJoinersParts,
   policy: Policy,

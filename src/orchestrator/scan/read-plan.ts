@@ -25,7 +25,7 @@ export interface PlanMemory {
   recallCollectors(targetBuild: string, fleet: FleetSnapshot): Promise<PlanOptions>;
 }
 
-/** The inputs of a plan without a store: none. */
+/** Without a store, no further inputs are known. */
 export const noMemory: PlanMemory = {
   recallBuilds: async () => ({ held: new Map() }),
   recallCollectors: async () => ({}),
@@ -88,7 +88,7 @@ export function makePlanMemory(
 // More collectors than any plan has.
 const failedReadMax = 1_000_000;
 
-/** Collectors that an earlier rollout of this build failed on: not tried again at every tick of the schedule. */
+/** Collectors that failed in an earlier rollout of this build. They are not retried at every tick of the schedule. */
 async function failedBefore(
   store: RolloutStore,
   history: readonly Rollout[],
@@ -98,7 +98,7 @@ async function failedBefore(
   for (const rollout of history) {
     if (rollout.kind === 'rollback' || rollout.targetBuild !== targetBuild) continue;
     if (rollout.state === 'succeeded') continue;
-    // Read through their index: walking through every earlier plan would cost as much as the fleet, at every tick.
+    // Read through an index, because walking through every earlier plan at each tick would be too expensive.
     const missed = await store.listMissed(rollout.id, { kind: 'failed', limit: failedReadMax });
     for (const { identity } of missed) failed.add(identity.collectorId);
   }

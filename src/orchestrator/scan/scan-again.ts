@@ -2,13 +2,13 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { latestScan, type ScanEntry, type ScanForecast } from '../ports/scan-book.ts';
 
-// A service that answers again is noticed as soon as by the default schedule.
+// The maximum is the interval of the default schedule, so a recovered service is noticed as soon as with that.
 const waitMs: { readonly min: DurationMs; readonly max: DurationMs } = { min: 60_000, max: 15 * 60_000 };
 
 /**
- * Since when the scans of a policy fail, and when the one that failed now is repeated: after as long as they have failed
- * so far, from 1 to 15 minutes. A schedule may tick once a week, and an outage of a minute must not cost the week.
- * @returns without `againAt` where the schedule is sooner
+ * Computes since when the scans of a policy fail, and when a failed scan is repeated: after as long as they have failed so
+ * far, from 1 to 15 minutes. With a weekly schedule, an outage of a minute must not cost a week.
+ * @returns without `againAt` if the schedule is sooner
  */
 export function scanAgain(
   before: readonly ScanEntry[],

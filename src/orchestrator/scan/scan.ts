@@ -28,10 +28,10 @@ export interface ScanParts extends CheckActiveParts {
 /** `operator`: an operator requested it, so earlier failures and aborts do not block it. */
 export type ScanOrigin = 'schedule' | 'start' | 'operator';
 
-/** `againAt`: when it has to be repeated, before the schedule's next tick. */
+/** `againAt`: when a failed scan is repeated before the schedule's next tick. */
 export type Scanned = ScanResult & { readonly againAt?: EpochMs | undefined };
 
-/** Discovers work for one policy: builds, upgradable collectors and inventory in, a frozen rollout out. */
+/** Discovers work for one policy: reads builds, upgradable collectors and inventory, and freezes a rollout. */
 export async function scan(
   parts: ScanParts,
   policy: Policy,
@@ -48,10 +48,10 @@ export async function scan(
       ? { event: 'scan.failed', policy: policy.name, reason: scanWords(result) }
       : { event: 'scan.finished', policy: policy.name, result: scanWords(result) },
   );
-  // A cancelled scan says nothing about the policy.
+  // A cancelled scan has no result.
   if (signal?.aborted === true) return result;
   const at = parts.clock.now();
-  // An operator sees the failure, and asks again.
+  // An operator sees the failure and can repeat the request.
   const isRepeated = outcomeOf(result) === 'failed' && origin !== 'operator';
   const again = isRepeated ? scanAgain(entries, parts.forecast, { policy: policy.name, at }) : {};
   await writeDown(parts, policy.name, result, { ...again, ...(fleet === undefined ? {} : { fleet }) });
@@ -98,7 +98,7 @@ interface ReadyPlan {
   readonly remembered: FleetMemory | undefined;
 }
 
-/** The result, with the fleet to remember where this scan has read it. */
+/** The result, with the fleet's size if this scan has read it. */
 type FoundWork = ScanResult & { readonly fleet?: FleetMemory };
 
 async function discoverWork(
@@ -120,9 +120,7 @@ async function discoverWork(
   return { ...result, ...(remembered === undefined ? {} : { fleet: remembered }) };
 }
 
-/**
- * The plan that `startRollout` would start now, or why there is none. It writes only when builds were first seen.
- */
+/** The plan that `startRollout` would start now, or why there is none. Writes only when new builds were first seen. */
 export async function previewRollout(
   parts: ScanParts,
   policy: Policy,
@@ -164,7 +162,7 @@ async function prepare(
   of: {
     readonly origin: ScanOrigin;
     readonly before: FleetMemory | undefined;
-    /** What is done with the running rollout; nothing, where left out. @returns what could not be read of it */
+    /** Checks the running rollout, if any. @returns what could not be read of it */
     readonly whileBusy?: (active: string, memory: PlanMemory) => Promise<Unread | undefined>;
   },
   signal?: AbortSignal,

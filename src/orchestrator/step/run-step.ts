@@ -15,16 +15,16 @@ import { isGone } from '../watch/judge-inventory.ts';
 import { startUpgrade } from './start-upgrade.ts';
 import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts } from './step-run.ts';
 
-// Most runs make one call; a poll that clears the way for a create makes two.
+// Most runs make one request. A poll that is followed by a create makes two.
 const callsPerRunMax = 4;
 
-// For an unreadable record there is nothing to do until a person or the leader repairs it.
+// An unreadable record has no step until a person repairs it.
 const unreadableAgainMs: DurationMs = 10_000;
 
-// A daemon of the version that wrote the record may be running, too, and takes the job then.
+// Another daemon may have the version that wrote the record, and takes the job then.
 const newerAgainMs: DurationMs = 2_000;
 
-// A daemon of its account may be running, too, and takes the job then. Without one, it may wait for hours.
+// Another daemon may belong to the rollout's account, and takes the job then. Without one, it may wait for hours.
 const foreignAgainMs: DurationMs = 10_000;
 
 // The account will be known as soon as the service has answered.
@@ -41,10 +41,10 @@ type Executors = {
 };
 
 /**
- * Runs one upgrade's due step: `nextStep` names the call, its executor makes it, `evolve` applies the fact, and the record is
- * stored before anything else happens. It is safe to repeat and to kill between any two lines: a create's intent is stored
- * before it leaves, and an intent without an answer is settled by polls (P1).
- * @throws when the store is unreachable; the job is then run again
+ * Runs one upgrade's due step: `nextStep` names the request, its executor makes it, `evolve` applies the fact, and the
+ * record is stored before anything else happens. It is safe to repeat, and to kill between any two lines: a create's intent
+ * is stored before the create is sent, and an intent without an answer is settled by polls (P1).
+ * @throws if the store is unreachable; the job is then run again
  */
 export async function runStep(
   parts: StepParts,
@@ -52,7 +52,7 @@ export async function runStep(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
-    // In parallel. A save names the revisions of both, so they need not be of one instant.
+    // In parallel. A save names the revisions of both, so the two reads need not be consistent.
     const [rollout, { upgrades, unreadable }] = await Promise.all([
       parts.store.loadRollout(of.rolloutId),
       parts.store.loadUpgrades(of.rolloutId, [of.collectorId]),
@@ -79,7 +79,7 @@ export async function runStep(
   return { job: 'comeBack', at: parts.clock.now() };
 }
 
-/** What the job does when no call is due. */
+/** What the job does if no request is due. */
 function outcomeOf(step: Step): StepOutcome | undefined {
   if (step.do === 'rest') return { job: 'end' };
   if (step.do === 'wait') return { job: 'comeBack', at: step.until };
@@ -123,7 +123,7 @@ function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
   return executor(run, upgrade, step);
 }
 
-/** Whether a refused build is gone, which affects every collector, or still on offer, which affects only this one. */
+/** Checks whether a refused build is withdrawn, which affects all collectors, or still offered, which affects this one. */
 async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   const builds = await parts.fleet.listBuilds(signal);

@@ -9,7 +9,7 @@ import { holdRollout } from '../records/change-rollout.ts';
 import { changeOf } from '../records/change-upgrade.ts';
 import { nextStepOf, putBack, type Run, record, rowInsteadOfPoll, type StepParts } from './step-run.ts';
 
-/** Takes a place in the API budget, stores the intent, sends the create. After a kill in between, polls settle it (P1). */
+/** Takes a place in the API budget, stores the intent, and sends the create. Polls settle a crash in between (P1). */
 export async function startUpgrade(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, signal } = run;
   const stopped = await stopBeforeCreate(run, upgrade);
@@ -27,21 +27,21 @@ export async function startUpgrade(run: Run, upgrade: Upgrade): Promise<Upgrade>
   return recordAnswer(run, intent, await reserved.value.send());
 }
 
-/** The fact that prevents a create; undefined: nothing prevents it. */
+/** Records what prevents the create; undefined if nothing does. */
 async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | undefined> {
   const { parts, rollout } = run;
   if (rollout.state !== 'running')
     return putBack(run, upgrade, { kind: 'rolloutStopped', state: rollout.state });
   if (rollout.doubt !== undefined)
     return putBack(run, upgrade, { kind: 'inventory', why: rollout.doubt.why });
-  // It was admitted under windows, caps and slots that no longer apply (P2, P7).
+  // The windows, caps and slots of its admission no longer apply (P2, P7).
   if ((upgrade.tally.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
     return putBack(run, upgrade, { kind: 'policyChanged' });
   const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
   if (held !== undefined)
     return putBack(run, upgrade, { kind: 'stratumHeld', label: held.label, reason: held.reason });
   const { collectorId } = upgrade.identity;
-  // An operator may have held it since it was admitted: while its create was in doubt, say (P5).
+  // An operator may have held it since its admission, for example while its create was in doubt (P5).
   const [[hold], rival] = await Promise.all([
     parts.register.holdsOf([collectorId]),
     findRival(parts, rollout, collectorId),
@@ -54,9 +54,9 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
 }
 
 /**
- * The place in the budget may have come late: somebody else may have started an upgrade, the window may be closing (P7), and
- * the last observation of the collector may be old (P1). Then `nextStep` decides what to do instead.
- * @returns the upgrade in `starting` where its create may leave now
+ * Stores the intent, if the create may still be sent. While it waited for the budget, another rollout may have started an
+ * upgrade, the window may be closing (P7), or the last observation may be outdated (P1).
+ * @returns the upgrade, in `starting` if its create may be sent now
  */
 async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout } = run;
@@ -75,7 +75,7 @@ async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   return record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
 }
 
-/** Returning a late place would waste it, and a row of the last minute is as good as a poll. */
+/** Uses a row of the last minute instead of a poll, because returning the place in the budget would waste it. */
 async function refresh(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const step = nextStepOf(run.parts, upgrade);
   const row = step.do === 'pollCollector' ? rowInsteadOfPoll(run, upgrade, step) : undefined;
@@ -104,7 +104,7 @@ async function recordAnswer(
   return next;
 }
 
-/** Reports creates that repeatedly go back: the rollout would seem to wait without a reason. */
+/** Reports creates that were not sent in time, because the rollout would seem to wait without a reason. */
 function reportLate({ sink }: StepParts): void {
   sink.note({ event: 'daemon.starved', late: { kind: 'create', withinMs: sendWithinMs } });
 }
@@ -115,8 +115,8 @@ function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> 
 }
 
 /**
- * Another policy's rollout that is upgrading the same collector: two rollouts that were planned at the same moment do not
- * know each other. During its restart the collector still shows its old build, so a poll alone is not enough (P1).
+ * Finds a rollout of another policy that is upgrading the same collector, because two rollouts may have been planned at the
+ * same moment. A poll is not enough: during its restart, the collector still shows its old build (P1).
  */
 async function findRival(
   { store, policies }: StepParts,

@@ -29,7 +29,7 @@ export function nextStepOf({ clock, trustedSince }: StepParts, upgrade: Upgrade)
   return nextStep(upgrade, clock.now(), trustedSince?.());
 }
 
-/** Its row of the last minute, where that is as good as a poll before the create. */
+/** The collector's row of the last minute, if it can replace the poll before the create. */
 export function rowInsteadOfPoll(
   { parts: { observations, clock } }: Run,
   upgrade: Upgrade,
