@@ -37,6 +37,7 @@ export function renderPlan(
       : [
           waveTable(figures),
           ...unmatchedLines(policy, plan),
+          ...largeCanaryLines(policy, figures),
           ...uncoveredLines(figures),
           ...chainLines(policy, figures),
           ...windowLines(policy, figures, now),
@@ -108,6 +109,22 @@ function unmatchedLines(policy: Policy, plan: Plan): readonly string[] {
   if (rule === undefined || member === undefined || compileMatch(rule.match)(member.collector)) return [];
   return [
     `match: that of wave ${toPrintable(rule.name)} matches nothing here, so the wave takes one collector of each stratum`,
+  ];
+}
+
+// A fleet this small has a large first wave in any case.
+const smallPlan = 20;
+const largeShare = 1 / 4;
+
+/** A first wave that is large because the fleet has many strata: few collectors are left to be protected by it. */
+function largeCanaryLines(policy: Policy, { planned, waves }: PlanFigures): readonly string[] {
+  const [first] = waves;
+  const isPerStratum = policy.waves[0]?.size.kind === 'perStratum';
+  if (first === undefined || !isPerStratum || planned < smallPlan || first.size <= planned * largeShare)
+    return [];
+  const keys = policy.spreadBy.join(', ');
+  return [
+    `canary: the first wave has ${first.size} of ${planned} collectors, because the fleet has so many strata; fewer keys in spreadBy (${keys}) make it smaller`,
   ];
 }
 

@@ -39,10 +39,14 @@ function placeOf(target: Omit<DaemonTarget, 'json'>): Parameters<typeof makeAdmi
   const url = target.url ?? (process.env['UPWAVE_URL'] || undefined);
   if (url !== undefined) return { baseUrl: checkedUrl(url), token: process.env['UPWAVE_TOKEN'] };
   const { http } = openDaemonConfig(target.config);
+  if (http.port === 0) throw new UsageFailure(unknownPort);
   // A daemon that listens on all addresses is reached on the loopback address.
   const host = http.host === '0.0.0.0' ? '127.0.0.1' : http.host === '::' ? '::1' : http.host;
   return { baseUrl: `http://${writeAddress({ host, port: http.port })}`, token: http.token?.reveal() };
 }
+
+const unknownPort =
+  'with http.port 0 the daemon takes another port at each start, and logs its address; name that with --url, or set http.port';
 
 /** The message does not repeat the URL, which may contain a token (P12). */
 function checkedUrl(text: string): string {

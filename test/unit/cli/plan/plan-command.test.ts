@@ -74,6 +74,23 @@ describe('a plan for a person', () => {
     expect(linesOf({ policy: { waves: twoWaves } })).not.toContain(line);
   });
 
+  it('shows a first wave that is large because the fleet has many strata', () => {
+    const perStratum = { kind: 'perStratum', count: 1 } as const;
+    const waves = [aWaveRule({ ...twoWaves[0], size: perStratum }), aWaveRule()];
+    const shown = (strata: number, first = waves[0], size = 100) =>
+      linesOf({
+        policy: { waves: [first ?? aWaveRule(), aWaveRule()], spreadBy: ['osName', 'osArch'] },
+        size,
+        change: (id) => ({ osName: `OS ${id % strata}` }),
+      }).filter((line) => line.startsWith('canary: '));
+    expect(shown(26)).toEqual([
+      'canary: the first wave has 26 of 100 collectors, because the fleet has so many strata; fewer keys in spreadBy (osName, osArch) make it smaller',
+    ]);
+    expect(shown(25)).toEqual([]);
+    expect(shown(19, waves[0], 19)).toEqual([]);
+    expect(shown(26, aWaveRule({ ...twoWaves[0], size: { kind: 'count', count: 60 } }))).toEqual([]);
+  });
+
   it('shows each wave with its strata, soak, allowance, approval and gates', () => {
     const gates = [
       aWebhookGate({ name: 'pager' }),
@@ -107,7 +124,7 @@ describe('a plan for a person', () => {
       { policy: { windows: nights, upgrade: { ...long, expectMs: 4 * hour + 1 } } },
       'window: none is open as long as an upgrade is expected to take (4h), so nothing would start',
     ],
-    [{ policy: { freezes: [forGood] } }, 'needs about 737 requests, and does not fit its windows'],
+    [{ policy: { freezes: [forGood] } }, 'needs about 709 requests, and does not fit its windows'],
     [
       { change: (id) => ({ build: id > 90 ? targetBuild : oldBuild, alive: id !== 1 }) },
       'left out: not alive: 1 · runs the target build already: 10',
@@ -152,7 +169,7 @@ describe('a plan for a person', () => {
   it('shows how long it takes, how many requests it needs, and when it ends', () => {
     const line = linesOf({ policy: { waves: twoWaves } }).find((each) => each.startsWith('takes about '));
     expect(line).toMatch(
-      /^takes about (\S+) \(±\S+\) and 853 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/,
+      /^takes about (\S+) \(±\S+\) and 825 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/,
     );
     const endOf = (policy: Partial<Policy>) => planned({ policy }).figures.estimate.endsAt;
     // A canary of one and its soak, then 99 by ten at a time.
