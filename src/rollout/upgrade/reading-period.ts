@@ -52,15 +52,15 @@ export interface ReadingLimits {
 /** A page of a list shows this many collectors for one request (collector-api.md §4.1). */
 export const collectorsPerPage = 1_000;
 
-// A request is worth a twenty-fifth of an upgrade in one slot: 12 s of five minutes. With n slots, one upgrade ends in
-// usual / n. A period of usual × √(2 / 25 / n) makes the cost of pages and of idle slots equal, which minimizes the sum.
-const requestPriceShare = 1 / 25;
+// A request is worth a twenty-third of an upgrade in one slot: 13 s of five minutes. With n slots, one upgrade ends in
+// usual / n. A period of usual × √(2 / 23 / n) makes the cost of pages and of idle slots equal, which minimizes the sum.
+const requestPriceShare = 1 / 23;
 
 // Shorter periods gain nothing: the poll that follows and the next create take about as long.
 const periodMinShare = 1 / 100;
 
 // With few upgrades running, requests are plentiful, and a slot does not idle longer than this to save one.
-const periodMaxShare = 1 / 36;
+const periodMaxShare = 1 / 34;
 
 // While few ends are expected, the control list is read up to this many times more rarely; not more, because upgrades may
 // be faster than expected. The target's list must not be read more rarely, because it shows an end only during the restart.

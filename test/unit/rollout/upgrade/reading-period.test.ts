@@ -45,9 +45,9 @@ function periods(rollouts: readonly WatchedRollout[], requestsPerSecond = 4, pag
 
 describe('which lists are read, and how often', () => {
   it.each<[string, number, number | null]>([
-    ['8.3 s at most, however few run', 10, 8.3],
-    ['so often that pages cost as much as slots that idle', 200, 6],
-    ['in proportion to the root of what runs', 450, 4],
+    ['8.8 s at most, however few run', 10, 8.8],
+    ['so often that pages cost as much as slots that idle', 200, 6.3],
+    ['in proportion to the square root of the running upgrades', 450, 4.2],
     ['3 s at least, however many run', 5_000, 3],
     ['never when nothing runs', 0, null],
   ])('reads the upgradable list each %s, where others wait for slots', (_how, running, expected) => {
@@ -57,22 +57,22 @@ describe('which lists are read, and how often', () => {
   it('reads the control list the more rarely the fewer ends are expected, and three times as rarely at most', () => {
     const seconds = (of: Parameters<typeof aRolloutWith>[0]) =>
       planReadings([aRolloutWith(of)], { ...perSecond, controlBuild: oldBuild }).flatMap((reading) =>
-        reading.of === 'control' ? [reading.periodMs / 1_000] : [],
+        reading.of === 'control' ? [Math.round(reading.periodMs / 100) / 10] : [],
       );
     const control = (ends: number) => seconds({ running: 200, ends });
-    expect([control(200), control(50), control(0)].flat()).toEqual([6, 12, 18]);
+    expect([control(200), control(50), control(0)].flat()).toEqual([6.3, 12.5, 18.8]);
     // As many as each half minute: all began at once.
-    expect(control(800)).toEqual([3]);
+    expect(control(900)).toEqual([3]);
     expect(seconds({ running: 3, ends: 0, isSlotAwaited: false })).toEqual([9]);
     expect(seconds({ running: 200, ends: 0, isSlotAwaited: false })).toEqual([30]);
     // The list of the target shows an end only while the collector restarts.
-    expect(periods([aRolloutWith({ running: 200, ends: 0 })]).upgradable).toBe(6);
+    expect(periods([aRolloutWith({ running: 200, ends: 0 })]).upgradable).toBe(6.3);
   });
 
   it('lets no slot idle longer for the sake of requests where the list has several pages', () => {
     expect(periods([aRolloutWith({ running: 100, fleetSize: 4_000 })])).toEqual({
-      upgradable: 8.3,
-      inventory: 16.7,
+      upgradable: 8.8,
+      inventory: 17.6,
     });
   });
 
@@ -83,7 +83,7 @@ describe('which lists are read, and how often', () => {
   });
 
   it('reads the inventory half as often, and for collectors that return each 20 s', () => {
-    expect(periods([aRolloutWith({ running: 10 })]).inventory).toBe(16.7);
+    expect(periods([aRolloutWith({ running: 10 })]).inventory).toBe(17.6);
     expect(periods([aRolloutWith({ verifying: 10 })]).inventory).toBe(20);
   });
 
@@ -126,8 +126,8 @@ describe('which lists are read, and how often', () => {
   it('polls each task where fewer run than a list has pages: as often, but for a quarter of the requests', () => {
     const read = (of: Parameters<typeof aRolloutWith>[0]) =>
       planReadings([aRolloutWith({ fleetSize: 10_000, ...of })], perSecond);
-    expect(read({ running: 5 })).toEqual([{ of: 'tasks', periodMs: 8_334 }]);
-    expect(read({ running: 8 })).toEqual([{ of: 'tasks', periodMs: 8_334 }]);
+    expect(read({ running: 5 })).toEqual([{ of: 'tasks', periodMs: 8_824 }]);
+    expect(read({ running: 8 })).toEqual([{ of: 'tasks', periodMs: 8_824 }]);
     expect(read({ running: 9, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 30_000 }]);
     expect(read({ running: 1, isSlotAwaited: false })).toEqual([{ of: 'tasks', periodMs: 3_000 }]);
     expect(read({ running: 10 })).toMatchObject([{ of: 'upgradable' }, { of: 'inventory' }]);
@@ -148,8 +148,8 @@ describe('which lists are read, and how often', () => {
 
   it('goes at the pace of the shortest upgrades, of rollouts that watch something', () => {
     const slow = aRolloutWith({ running: 10 });
-    expect(periods([slow, aRolloutWith({ running: 10, usualMs: minutes })]).upgradable).toBe(1.7);
-    expect(periods([slow, aRolloutWith({ usualMs: minutes, fleetSize: 50_000 })]).upgradable).toBe(8.3);
+    expect(periods([slow, aRolloutWith({ running: 10, usualMs: minutes })]).upgradable).toBe(1.8);
+    expect(periods([slow, aRolloutWith({ usualMs: minutes, fleetSize: 50_000 })]).upgradable).toBe(8.8);
   });
 
   it('reads the lists of a rollback only for builds that several go back to', () => {
