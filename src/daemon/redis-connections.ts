@@ -54,6 +54,7 @@ export function makeRedisConnections(
     commands,
     subscriber,
     keyPrefix,
+    isCluster: 'cluster' in config,
     onRefused: (refused) =>
       sink.note({ event: 'redis.forbidden', rights: refused, reason: forbiddenWords(place, refused) }),
     onGranted: () => sink.note({ event: 'redis.allowed', reason: place }),

@@ -53,6 +53,10 @@ export function makeAskOperations(parts: AskOperationsParts): AskOperations {
 const redisIsAway =
   'Redis does not answer, so the state is unknown. Running upgrades continue at the service, and nothing new starts. Check `redis` in the config; the daemon continues when Redis is back';
 
+function unwritableWords(reason: string): string {
+  return `${reason}. Nothing was changed, and nothing new starts. Running upgrades continue at the service; repeat this when Redis accepts writes`;
+}
+
 // The verb may have been carried out, and only its answer lost.
 const silentDeed = 'Redis does not answer; whether this was stored is unknown: repeat it';
 
@@ -80,7 +84,9 @@ async function ask<T>(
 async function refuseWithoutRedis(readiness: () => Promise<Readiness>): Promise<void> {
   const { redis } = await readReadiness(readiness);
   // A brake may not need the right that Redis refuses (P4), so the verb is tried.
-  if (redis?.ok === false && redis.kind !== 'forbidden') throw unavailable(redisIsAway, undefined);
+  if (redis?.ok !== false || redis.kind === 'forbidden') return;
+  const words = redis.kind === 'unwritable' ? unwritableWords(redis.reason) : redisIsAway;
+  throw unavailable(words, undefined);
 }
 
 function unavailable(words: string, cause: unknown): AdminFault {

@@ -1,11 +1,13 @@
 import type { DurationMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
 import { isRightsRefusal } from './redis-errors.ts';
-import { checkRedisRights, isOptionalRight, type RedisRightsParts, rightOf } from './rights.ts';
+import { checkRedisRights, isOptionalRight, isTriedRight, type RedisRightsParts, rightOf } from './rights.ts';
 
 export type RightsWatch = ReturnType<typeof makeRightsWatch>;
 
 export interface RightsWatchParts extends RedisRightsParts {
+  /** In a Cluster the check asks one node only. */
+  readonly isCluster: boolean;
   /** Reported each time these change, while there are any. */
   readonly onRefused: (rights: readonly string[]) => void;
   readonly onGranted: () => void;
@@ -37,7 +39,10 @@ export function makeRightsWatch(parts: RightsWatchParts) {
     const rights = await checkRedisRights(parts).catch(() => undefined);
     // Without an answer Redis is away, which its connection reports.
     if (rights === undefined || ended.signal.aborted) return;
-    for (const [right, at] of metAt) if (since - at > quietMs) metAt.delete(right);
+    for (const [right, at] of metAt) {
+      const isGranted = !parts.isCluster && isTriedRight(right) && !rights.needed.includes(right);
+      if (isGranted || since - at > quietMs) metAt.delete(right);
+    }
     report([...new Set([...rights.needed, ...metAt.keys()])].sort(), rights.optional);
     if (refused.length > 0) void watch();
   }

@@ -146,6 +146,11 @@ export function isOptionalRight(right: string, keyPrefix: string): boolean {
   return right === `&${keyPrefix}:*` || right.slice(1) in optionalRights;
 }
 
+/** Whether the check tries the command of this right. */
+export function isTriedRight(right: string): boolean {
+  return right.startsWith('+') && triedCommands.includes(right.slice(1));
+}
+
 /** What is missing without these, and what grants them. */
 export function describeMissingRights(rights: readonly string[]): string {
   const losses: Readonly<Record<string, string>> = optionalRights;

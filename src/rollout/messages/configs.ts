@@ -83,7 +83,7 @@ export function reloadWords({
 
 /** A reload removes the policy of a running rollout. */
 export function removedPolicyWords(rolloutId: string): string {
-  return `${rolloutId} waits: its policy is no longer in the config`;
+  return `${rolloutId} waits: its policy is no longer in the config. Put it back, or run \`upwave abort ${rolloutId}\``;
 }
 
 /** Why a rollout without a policy in the config waits, and what to do. */
@@ -93,5 +93,5 @@ export function orphanWords(orphan: {
   readonly state: RolloutState;
 }): string {
   const { id, policy, state } = orphan;
-  return `${id} is ${stateWords(state)}, and waits: the config has no policy called ${policy}. Its running upgrades take no slot of another policy. Put ${policy} back into the config until the rollout is over`;
+  return `${id} is ${stateWords(state)}, and waits: the config has no policy called ${policy}. Its running upgrades take no slot of another policy. Put ${policy} back into the config until the rollout is over, or run \`upwave abort ${id}\``;
 }

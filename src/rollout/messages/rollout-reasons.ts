@@ -14,7 +14,8 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
 >({
   ...stopSentences,
   serviceRefuses: ({ detail }) => `${detail} Then resume.`,
-  buildNotOffered: ({ build }) => `the service no longer offers build ${build}`,
+  buildNotOffered: ({ build }) =>
+    `the service no longer offers build ${build}; abort, or resume once it is offered again`,
   asked: byWords,
   repaired: (reason) => `repaired ${byWords(reason)}`,
   awaitsApproval: () => 'waits for approval',

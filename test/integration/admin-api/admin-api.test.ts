@@ -227,6 +227,16 @@ describe('startAdminApi', () => {
       nothingDone();
     });
 
+    it('names why Redis refuses writes when it refuses a verb for that', async () => {
+      const reason = 'redis://10.0.0.7:6379 refuses writes: OOM command not allowed';
+      const { post } = await start({
+        readiness: async () => ({ redis: { ok: false, kind: 'unwritable', reason } }),
+      });
+      const answer = await post(`/rollouts/${running}/pause`);
+      expectError(answer, 503, 'unavailable', `${reason}. Nothing was changed`);
+      nothingDone();
+    });
+
     it('reports that it is unknown whether a verb without an answer of Redis is in force', async () => {
       const { get, post } = await start({ isUnavailable: isRedisSilence });
       operations.breakWith(new Error('Command timed out'));

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { checkRedisRights, triedCommands } from '../../../../src/redis/connection/rights.ts';
+import { makeRightsWatch } from '../../../../src/redis/connection/rights-watch.ts';
 import {
   aDaemonNight,
   type NightDaemon,
@@ -84,6 +85,37 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
     const { commands } = connection;
     const refused = await checkRedisRights({ commands, subscriber, keyPrefix: config.keyPrefix });
     expect(refused).toEqual({ needed: ['~upwave:*'], optional: [] });
+  });
+
+  it.for([
+    { rule: 'one server: the first check after the grant ends it', isCluster: false, after: [] },
+    { rule: 'a Cluster: it stands, since the check asks one node', isCluster: true, after: ['+evalsha'] },
+  ])('that a command was refused at $rule', async (given, test) => {
+    const { acl, config } = await aRedisWithUser(test.onTestFinished, '-evalsha');
+    const [connection, subscriber] = [0, 1].map(() => makeRedisConnection(config, 'worker'));
+    if (connection === undefined || subscriber === undefined) throw new Error('there are two');
+    test.onTestFinished(async () => void (await Promise.all([connection.close(), subscriber.close()])));
+    const { commands } = connection;
+    const reported: string[] = [];
+    const { isCluster } = given;
+    const watch = makeRightsWatch({
+      ...{ commands, subscriber, keyPrefix: config.keyPrefix, isCluster },
+      onRefused: (refused) => reported.push(...refused),
+      onGranted: () => reported.push('granted'),
+      onMissing: (missing) => reported.push(...missing),
+    });
+    test.onTestFinished(() => watch.close());
+    const refusal: unknown = await commands
+      .evalsha('0'.repeat(40), 1, 'upwave:x')
+      .catch((error: unknown) => error);
+    expect(watch.learn(refusal)).toBe(true);
+    await watch.check();
+    expect(watch.refused()).toEqual(['+evalsha']);
+
+    await acl(lineOfGuide('pass-of-upwave'));
+    await watch.check();
+    expect(watch.refused()).toEqual(given.after);
+    expect(reported).toEqual(isCluster ? ['+evalsha'] : ['+evalsha', 'granted']);
   });
 
   it('is reported at once at /readyz, in the log, the metrics and status, and work starts after the grant', async (test) => {
