@@ -1,4 +1,5 @@
 import { isSameBuild } from '../../base/build-version.ts';
+import { groupBy } from '../../base/grouping.ts';
 import { makeTurnBudget, runInSlices } from '../../base/turn-budget.ts';
 import { total } from '../../rollout/decision/assess.ts';
 import { rollbackPlannedWords } from '../../rollout/messages/events.ts';
@@ -238,15 +239,11 @@ export async function partUpgraded(
     if (claimed.has(collectorId)) return 'claimed';
     return held.has(collectorId) ? 'held' : undefined;
   };
-  const takenBack: Upgrade[] = [];
-  const left = new Map<NonNullable<ReturnType<typeof staying>>, Upgrade[]>();
-  for (const upgrade of upgrades) {
-    const why = staying(upgrade);
-    const some = why === undefined ? takenBack : (left.get(why) ?? []);
-    some.push(upgrade);
-    if (why !== undefined) left.set(why, some);
-  }
-  return { takenBack, left: [...left].flatMap(([why, some]) => leftBehind({ kind: why }, some)) };
+  const groups = groupBy(upgrades, staying);
+  const left = [...groups].flatMap(([why, some]) =>
+    why === undefined ? [] : leftBehind({ kind: why }, some),
+  );
+  return { takenBack: groups.get(undefined) ?? [], left };
 }
 
 /** Collectors that an ended rollback left behind: those its plan left out, and those that ended without success. */

@@ -1,7 +1,7 @@
 import { failuresAllowed, type WaveRule } from '../model/policy.ts';
 import type { RolloutView, StratumSummary, Wave, WaveSummary } from '../model/rollout.ts';
 import type { WaveFailures } from '../model/stop-cause.ts';
-import { isRunning, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import { isEnd, isRunning, isWaiting, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 
 /** A wave measured by its gate. Members of held strata are set aside: the wave neither waits for them nor counts them. */
@@ -146,6 +146,14 @@ export function assessWaves(view: RolloutView, strata: ReadonlySet<number>): rea
 /** How many upgrades of the rollout are in these states. */
 export function total(view: Pick<RolloutView, 'waves'>, wanted: (state: UpgradeState) => boolean): number {
   return view.waves.reduce((sum, { counts }) => sum + countIn(counts, wanted), 0);
+}
+
+/** Counts the upgrades that have not ended, and those of them that wait without a slot. */
+export function countOpen(view: Pick<RolloutView, 'waves'>): {
+  readonly waiting: number;
+  readonly open: number;
+} {
+  return { waiting: total(view, isWaiting), open: total(view, (state) => !isEnd(state)) };
 }
 
 /** True once a wave is open: its members may start. */

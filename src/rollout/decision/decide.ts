@@ -6,10 +6,9 @@ import {
   isImplausibleTooLong,
 } from '../model/assess-inventory.ts';
 import { type BuildHold, type HeldFor, isRolloutEnd, type RolloutView } from '../model/rollout.ts';
-import { isEnd, isWaiting } from '../model/upgrade.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admit } from './admission.ts';
-import { type AssessedView, assess, total } from './assess.ts';
+import { type AssessedView, assess, countOpen } from './assess.ts';
 import { type Blocker, stateBlocker } from './blocker.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
@@ -204,11 +203,6 @@ function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Deci
   if (rollback.endedAt === null) return waits(blocker);
   const reason = { kind: 'rollbackEnded', rollback: rollback.id, state: rollback.state } as const;
   return waits(blocker, { do: 'endRollback', reason });
-}
-
-function countOpen(view: AssessedView): { readonly waiting: number; readonly open: number } {
-  const waiting = total(view, isWaiting);
-  return { waiting, open: total(view, (state) => !isEnd(state)) };
 }
 
 function stop(action: Action, now: EpochMs): Decision {

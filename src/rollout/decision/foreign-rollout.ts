@@ -1,8 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import { type AccountStatus, needsPerson } from '../model/account.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
-import { isEnd, isWaiting } from '../model/upgrade.ts';
-import { total } from './assess.ts';
+import { countOpen } from './assess.ts';
 import type { Decision } from './decision.ts';
 
 /**
@@ -18,8 +17,7 @@ export function decideForeign(
   const blocker = { kind: 'account', account, until: null } as const;
   if (!needsPerson(account) || !isRolloutEnd(view.rollout.state))
     return { actions: [], blockers: [blocker], wakeAt: null };
-  const waiting = total(view, isWaiting);
-  const open = total(view, (state) => !isEnd(state));
+  const { waiting, open } = countOpen(view);
   if (open === 0) return { actions: [{ do: 'close' }], blockers: [], wakeAt: null };
   if (waiting > 0) {
     const reason = { kind: 'rolloutOver', state: view.rollout.state } as const;

@@ -1,3 +1,4 @@
+import { countEach } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { TextReason } from './upgrade-reason.ts';
@@ -13,9 +14,7 @@ export type LeftOutCount = { readonly count: number } & ({ readonly kind: LeftOu
 
 /** Counts reasons, in the order of their first occurrence. */
 export function countLeftOut(kinds: Iterable<LeftOutKind>): readonly LeftOutCount[] {
-  const counts = new Map<LeftOutKind, number>();
-  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  return [...counts].map(([kind, count]) => ({ kind, count }));
+  return [...countEach(kinds)].map(([kind, count]) => ({ kind, count }));
 }
 
 /** Why a policy has no target build. */

@@ -1,3 +1,4 @@
+import { countEach } from '../../base/grouping.ts';
 import { freshStatus } from '../decision/assess-gate.ts';
 import type { AccountMark } from '../model/account.ts';
 import { countSteady } from '../model/assess-inventory.ts';
@@ -108,9 +109,7 @@ export const backToMax = 50;
 export function countBuilds(
   builds: readonly string[],
 ): ReadonlyArray<{ readonly build: string; readonly count: number }> {
-  const counts = new Map<string, number>();
-  for (const build of builds) counts.set(build, (counts.get(build) ?? 0) + 1);
-  return [...counts]
+  return [...countEach(builds)]
     .map(([build, count]) => ({ build, count }))
     .sort((a, b) => b.count - a.count || (a.build < b.build ? -1 : 1));
 }

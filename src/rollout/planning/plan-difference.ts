@@ -1,4 +1,5 @@
 import { isSameBuild } from '../../base/build-version.ts';
+import { groupBy } from '../../base/grouping.ts';
 import type { FleetSnapshot } from '../model/collector.ts';
 import type { LeftOutKind } from '../model/left-out.ts';
 import { isUnderWay, type UpgradeState } from '../model/upgrade.ts';
@@ -100,13 +101,7 @@ export function groupByKind<Each extends NamedCollector>(
   collectors: readonly Each[],
   kindOf: (collector: Each) => LeftOutKind,
 ): ReadonlyArray<{ readonly kind: LeftOutKind; readonly collectors: readonly NamedCollector[] }> {
-  const groups = new Map<LeftOutKind, NamedCollector[]>();
-  for (const collector of collectors) {
-    const group = groups.get(kindOf(collector)) ?? [];
-    group.push(named(collector));
-    groups.set(kindOf(collector), group);
-  }
-  return [...groups].map(([kind, of]) => ({ kind, collectors: of }));
+  return [...groupBy(collectors, kindOf)].map(([kind, of]) => ({ kind, collectors: of.map(named) }));
 }
 
 function progressOf({ state }: ComparedMember): 'done' | 'inFlight' | 'touched' {

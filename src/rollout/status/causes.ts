@@ -1,3 +1,4 @@
+import { groupBy, mostFrequent } from '../../base/grouping.ts';
 import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import { total } from '../decision/assess.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
@@ -79,18 +80,14 @@ export function groupCauses(
 }
 
 function findCauses(view: Pick<RolloutView, 'groups'>, upgrades: readonly Upgrade[]): readonly Cause[] {
-  const alike = new Map<string, { readonly first: Upgrade; readonly members: Upgrade[] }>();
-  for (const upgrade of upgrades) {
+  const alike = groupBy(upgrades, (upgrade) => {
     const { collectorName } = upgrade.identity;
     const words = tokensOf(upgrade).map((token) => keyOf(token, collectorName));
-    const key = JSON.stringify([kindOf(upgrade), failureClassOf(upgrade), reasonOf(upgrade)?.kind, ...words]);
-    const { first, members } = alike.get(key) ?? { first: upgrade, members: [] };
-    members.push(upgrade);
-    alike.set(key, { first, members });
-  }
+    return JSON.stringify([kindOf(upgrade), failureClassOf(upgrade), reasonOf(upgrade)?.kind, ...words]);
+  });
   return [...alike.values()]
-    .sort((a, b) => b.members.length - a.members.length)
-    .map(({ first, members }) => causeOf(view, first, members));
+    .sort((a, b) => b.length - a.length)
+    .flatMap((members) => (members[0] === undefined ? [] : [causeOf(view, members[0], members)]));
 }
 
 function causeOf(
@@ -98,11 +95,10 @@ function causeOf(
   first: Upgrade,
   members: readonly Upgrade[],
 ): Cause {
-  const counts = new Map<number, number>();
-  for (const { identity } of members) counts.set(identity.stratum, (counts.get(identity.stratum) ?? 0) + 1);
-  const strata = [...counts]
-    .sort(([, a], [, b]) => b - a)
-    .map(([stratum, count]) => ({ label: groups.strata[stratum]?.label ?? '', count }));
+  const strata = mostFrequent(members.map(({ identity }) => identity.stratum)).map(([stratum, count]) => ({
+    label: groups.strata[stratum]?.label ?? '',
+    count,
+  }));
   const rest = strata.slice(strataShownMax);
   return {
     kind: kindOf(first),

@@ -1,3 +1,4 @@
+import { mostFrequent } from '../../base/grouping.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import { assessCalendar, calendarOf } from '../calendar/calendar.ts';
@@ -201,9 +202,7 @@ function buildsOf(
 }
 
 function countEvents(events: readonly RolloutEvent[]): RolloutCourse['eventCounts'] {
-  const counts = new Map<string, number>();
-  for (const { event } of events) counts.set(event, (counts.get(event) ?? 0) + 1);
-  return [...counts].map(([event, count]) => ({ event, count })).sort((a, b) => b.count - a.count);
+  return mostFrequent(events.map(({ event }) => event)).map(([event, count]) => ({ event, count }));
 }
 
 function describeStrata(view: RolloutView): readonly StratumCourse[] {

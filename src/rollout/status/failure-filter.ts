@@ -1,3 +1,4 @@
+import { mostFrequent } from '../../base/grouping.ts';
 import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
 import type { Upgrade } from '../model/upgrade.ts';
@@ -29,22 +30,15 @@ export function summarizeFailed(upgrades: readonly Upgrade[]): FailedSummary {
     const failureClass = failureClassOf(upgrade);
     return failureClass === undefined ? [] : [{ failureClass, reason: upgradeWords(upgrade) }];
   });
-  const reasons = counted(failed.map(({ reason }) => reason));
+  const reasons = mostFrequent(failed.map(({ reason }) => reason));
   return {
-    classes: counted(failed.map(({ failureClass }) => failureClass)).map(([failureClass, count]) => ({
+    classes: mostFrequent(failed.map(({ failureClass }) => failureClass)).map(([failureClass, count]) => ({
       failureClass,
       count,
     })),
     reasons: reasons.slice(0, reasonsShownMax).map(([reason, count]) => ({ reason, count })),
     moreReasons: Math.max(0, reasons.length - reasonsShownMax),
   };
-}
-
-/** Counts equal texts, the most frequent first. */
-function counted<T extends string>(texts: readonly T[]): ReadonlyArray<readonly [T, number]> {
-  const counts = new Map<T, number>();
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return [...counts].sort((one, other) => other[1] - one[1]);
 }
 
 function normalize(text: string): string {

@@ -1,3 +1,4 @@
+import { countEach } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { calendarOf } from '../calendar/calendar.ts';
 import { type ShownLeftBehind, showLeftBehind } from '../messages/exclusions.ts';
@@ -125,9 +126,7 @@ function sizesOf(rules: readonly WaveRule[], upgrades: readonly Upgrade[]): read
 
 function canarySize({ size }: WaveRule, upgrades: readonly Upgrade[]): number {
   if (size.kind !== 'perStratum') return membersOf(size, upgrades.length);
-  const members = new Map<number, number>();
-  for (const { identity } of upgrades)
-    members.set(identity.stratum, (members.get(identity.stratum) ?? 0) + 1);
+  const members = countEach(upgrades.map(({ identity }) => identity.stratum));
   return [...members.values()].reduce((sum, count) => sum + Math.min(size.count, count), 0);
 }
 

@@ -77,11 +77,7 @@ export function findSharedOfStrata({ rollout, groups, strata }: RolloutView): Sh
 }
 
 function findIn(sample: Sample): SharedAttribute | null {
-  const all = { failed: 0, tried: 0 };
-  for (const { failed, tried } of sample.tallies) {
-    all.failed += failed;
-    all.tried += tried;
-  }
+  const all = sumOf(sample.tallies);
   if (all.failed < failuresMin || all.failed === all.tried) return null;
   const singles = sample.columns.flatMap((column, place) => describeValues(column, place, sample.tallies));
   const suspects = singles
@@ -135,13 +131,9 @@ function describeValues(
   ];
   return groups
     .map(({ value, wanted }): Single => {
-      let [failed, triedThere] = [0, 0];
-      for (const cell of wanted) {
-        failed += sums[cell]?.failed ?? 0;
-        triedThere += sums[cell]?.tried ?? 0;
-      }
       const attributes = [{ key, value }];
-      return { attributes, place, column, wanted: new Set(wanted), failed, tried: triedThere };
+      const tally = sumOf(wanted.flatMap((cell) => sums[cell] ?? []));
+      return { attributes, place, column, wanted: new Set(wanted), ...tally };
     })
     .filter((single) => single.tried >= failuresMin);
 }
@@ -233,6 +225,15 @@ function logFactorial(n: number): number {
   let logs = 0;
   for (let k = 2; k <= n; k += 1) logs += Math.log(k);
   return logs;
+}
+
+function sumOf(tallies: readonly Tally[]): Tally {
+  const sum = { failed: 0, tried: 0 };
+  for (const { failed, tried } of tallies) {
+    sum.failed += failed;
+    sum.tried += tried;
+  }
+  return sum;
 }
 
 function rateOf({ failed, tried }: Tally): number {
