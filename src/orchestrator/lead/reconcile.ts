@@ -32,7 +32,7 @@ const passesMax = 10_000;
 // How many candidates, retries and overdue steps one pass handles.
 const pageSize = 500;
 
-type Did = Admitted | 'unchanged';
+type ActionResult = Admitted | 'unchanged';
 
 interface Pass {
   readonly parts: ReconcileParts;
@@ -41,7 +41,10 @@ interface Pass {
 }
 
 type Executors = {
-  readonly [Kind in Action['do']]: (pass: Pass, action: Extract<Action, { do: Kind }>) => Promise<Did>;
+  readonly [Kind in Action['do']]: (
+    pass: Pass,
+    action: Extract<Action, { do: Kind }>,
+  ) => Promise<ActionResult>;
 };
 
 /**
@@ -75,8 +78,8 @@ export async function reconcile(
   throw new Error(`rollout ${rolloutId} did not come to rest in ${passesMax} passes`);
 }
 
-async function actAll(pass: Pass, actions: readonly Action[]): Promise<Did> {
-  let changed: Did = 'unchanged';
+async function actAll(pass: Pass, actions: readonly Action[]): Promise<ActionResult> {
+  let changed: ActionResult = 'unchanged';
   for (const action of actions) {
     const did = await act(pass, action);
     // The remaining actions come from an outdated view.
@@ -87,9 +90,9 @@ async function actAll(pass: Pass, actions: readonly Action[]): Promise<Did> {
   return changed;
 }
 
-function act(pass: Pass, action: Action): Promise<Did> {
+function act(pass: Pass, action: Action): Promise<ActionResult> {
   // The table is exhaustive by type, but TypeScript cannot see that the row and the action belong together.
-  const executor = executors[action.do] as (pass: Pass, action: Action) => Promise<Did>;
+  const executor = executors[action.do] as (pass: Pass, action: Action) => Promise<ActionResult>;
   return executor(pass, action);
 }
 
@@ -165,14 +168,14 @@ async function backgroundTask(
   pass: Pass,
   name: string,
   work: (pass: Pass, signal: AbortSignal) => Promise<'done' | 'again'>,
-): Promise<Did> {
+): Promise<ActionResult> {
   const { parts, view } = pass;
   await parts.backgroundTasks.run(`${view.rollout.id}/${name}`, (signal) => work(pass, signal));
   return 'unchanged';
 }
 
 /** Stops the rollout. Creates that were being sent have been sent by the time the change is visible (P4). */
-async function stop(pass: Pass, fact: RolloutFact): Promise<Did> {
+async function stop(pass: Pass, fact: RolloutFact): Promise<ActionResult> {
   const { parts, view } = pass;
   // Decided again with the brake set, so that no create is sent between this decision and the hold.
   if (!view.braked) return save(pass, { kind: 'brakeSet', at: nowOf(pass) });
@@ -181,7 +184,7 @@ async function stop(pass: Pass, fact: RolloutFact): Promise<Did> {
 }
 
 /** Applies `onBreach` after too many failures or a missed gate. The bad build is held for all policies first. */
-async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Promise<Did> {
+async function breach(pass: Pass, action: Extract<Action, { do: 'breach' }>): Promise<ActionResult> {
   const { parts, view } = pass;
   const { holdsBuild } = action;
   const cause = await withShared(pass, action.cause);
@@ -217,7 +220,7 @@ async function withShared({ parts, view }: Pass, cause: BreachCause): Promise<Br
     : { ...cause, shared: sharedAttribute };
 }
 
-async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<Did> {
+async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<ActionResult> {
   if (!isStorable(view.rollout, fact)) return 'unchanged';
   const result = await saveRolloutFact(parts, view.rollout, fact, 'daemon', fence);
   return result === 'saved' ? 'changed' : 'stale';

@@ -57,7 +57,7 @@ export async function beginRollback(
     isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
   );
   const of = { policy: rollout.policy.name, builds: builds.value };
-  const parted = await partUpgraded(parts, runsIt, of);
+  const parted = await divideUpgraded(parts, runsIt, of);
   const { takenBack } = parted;
   const left = [...parted.left, ...found.left];
   if (takenBack.length === 0) {
@@ -226,7 +226,7 @@ function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again'
  * rollback and its plan both use it.
  * @param of the policy that upgraded them, and the offered builds
  */
-export async function partUpgraded(
+export async function divideUpgraded(
   { store, register, policies }: Pick<RollbackParts, 'store' | 'register' | 'policies'>,
   upgrades: readonly Upgrade[],
   of: { readonly policy: string; readonly builds: readonly Build[] },

@@ -3,7 +3,7 @@ import { isEnd, mayHaveBuild, upgradeStates } from '../../rollout/model/upgrade.
 import { previewRest, previewRollback } from '../../rollout/status/preview-rollback.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import { judgeVerb, type VerbJudgement } from '../../rollout/verbs/verbs.ts';
-import { partUpgraded } from '../lead/roll-back.ts';
+import { divideUpgraded } from '../lead/roll-back.ts';
 import { listUpgradesIn, loadRolloutSummary } from '../records/read-records.ts';
 import type { ApprovePlanParts } from './approve-plan.ts';
 import type { RollbackPreviewResult } from './operations.ts';
@@ -46,6 +46,6 @@ async function previewOf(parts: ApprovePlanParts, view: RolloutView): Promise<Sh
   }
   const upgrades = await listUpgradesIn(store, rollout.id, upgradeStates.filter(mayHaveBuild));
   const of = { policy: rollout.policy.name, builds: builds.value };
-  const parted = await partUpgraded(parts, [...upgrades.values()], of);
+  const parted = await divideUpgraded(parts, [...upgrades.values()], of);
   return { kind: 'shown', preview: previewRollback(view, parted, clock.now()), left: parted.left };
 }

@@ -22,7 +22,7 @@ export interface ChangeRolloutParts extends ViewParts {
 const leavingPollMs: DurationMs = 10;
 
 // The leader and operators change a rollout. More conflicts in a row than this are a bug.
-const rivalsMax = 20;
+const conflictsMax = 20;
 
 /**
  * Changes a rollout: reads it, gets the fact, saves, and repeats this when another writer was faster.
@@ -34,7 +34,7 @@ export async function changeRollout(
   by: string,
   judge: (view: RolloutView) => RolloutFact | undefined,
 ): Promise<RolloutView | undefined> {
-  for (let rival = 0; rival < rivalsMax; rival += 1) {
+  for (let conflict = 0; conflict < conflictsMax; conflict += 1) {
     const now = parts.clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
@@ -42,7 +42,7 @@ export async function changeRollout(
     if (fact === undefined || !isStorable(view.rollout, fact)) return view;
     if ((await saveRolloutFact(parts, view.rollout, fact, by, null)) === 'saved') return view;
   }
-  throw new Error(`rollout ${rolloutId} changed ${rivalsMax} times while it was being changed`);
+  throw new Error(`rollout ${rolloutId} changed ${conflictsMax} times while it was being changed`);
 }
 
 /**
@@ -56,7 +56,7 @@ export async function stopRollout(
   by: string,
   judge: (view: RolloutView) => RolloutFact | undefined,
 ): Promise<RolloutView | undefined> {
-  for (let undone = 0; undone < rivalsMax; undone += 1) {
+  for (let undone = 0; undone < conflictsMax; undone += 1) {
     const before = await changeRollout(parts, rolloutId, by, judge);
     if (before === undefined) return undefined;
     const fact = judge(before);
@@ -68,7 +68,7 @@ export async function stopRollout(
     const isUndone = now.rollout.rev < savedRev || (now.rollout.rev === savedRev && judge(now) !== undefined);
     if (!isUndone) return before;
   }
-  throw new Error(`the stop of rollout ${rolloutId} was undone ${rivalsMax} times`);
+  throw new Error(`the stop of rollout ${rolloutId} was undone ${conflictsMax} times`);
 }
 
 /** Saves one fact of a rollout, and reports it. The brake follows the state: only a running rollout may create tasks. */

@@ -32,7 +32,7 @@ export interface UpgradeFinding {
 export const changesPerWrite = 500;
 
 // Other writers of a record are the job's own earlier run, the leader, and an operator.
-const rivalsMax = 5;
+const conflictsMax = 5;
 
 /**
  * Applies a fact to the record and stores the result. When another writer was faster, the fact is applied again, if it is
@@ -45,7 +45,7 @@ export async function recordFact(
   fact: UpgradeFact,
 ): Promise<Upgrade> {
   let current = upgrade;
-  for (let rival = 0; rival < rivalsMax; rival += 1) {
+  for (let conflict = 0; conflict < conflictsMax; conflict += 1) {
     const change = changeOf(parts, rollout, current, fact);
     if (change.after === current) return current;
     const result = await parts.store.saveUpgrade(change, tripAboveOf(rollout, current));
@@ -90,7 +90,7 @@ async function recordSome(
 ): Promise<readonly Upgrade[] | 'refused'> {
   const done: UpgradeChange[] = [];
   let open = findings;
-  for (let rival = 0; rival < rivalsMax && open.length > 0; rival += 1) {
+  for (let conflict = 0; conflict < conflictsMax && open.length > 0; conflict += 1) {
     const changes = open.flatMap(({ upgrade, fact }) => {
       const change = changeOf(parts, rollout, upgrade, fact);
       return change.after === upgrade ? [] : [{ ...change, tripAbove: tripAboveOf(rollout, upgrade) }];

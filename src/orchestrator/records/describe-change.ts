@@ -5,11 +5,11 @@ import { tiedWords } from '../../rollout/messages/accounts.ts';
 import { differenceWords } from '../../rollout/messages/configs.ts';
 import {
   clearedWords,
+  eventReasonWords,
   gateChangeWords,
   inventoryTrustedWords,
   releasedWords,
   replacedRecordWords,
-  wordsBesideBy,
 } from '../../rollout/messages/events.ts';
 import { implausibleWords } from '../../rollout/messages/stop-causes.ts';
 import { heldWords } from '../../rollout/messages/stratum-reasons.ts';
@@ -112,7 +112,7 @@ export function describeRolloutChange(
   if (change === undefined) return [];
   const wave = 'wave' in fact ? before.waves[fact.wave]?.name : undefined;
   const given =
-    'reason' in fact ? { reason: wordsBesideBy(fact.reason), ...kindOf(fact.reason) } : { reason: '' };
+    'reason' in fact ? { reason: eventReasonWords(fact.reason), ...kindOf(fact.reason) } : { reason: '' };
   return [
     {
       at: fact.at,

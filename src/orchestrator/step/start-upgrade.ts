@@ -42,15 +42,15 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
     return putBack(run, upgrade, { kind: 'stratumHeld', label: held.label, reason: held.reason });
   const { collectorId } = upgrade.identity;
   // An operator may have held it since its admission, for example while its create was in doubt (P5).
-  const [[hold], rival] = await Promise.all([
+  const [[hold], claimant] = await Promise.all([
     parts.register.holdsOf([collectorId]),
-    findRival(parts, rollout, collectorId),
+    findClaimingRollout(parts, rollout, collectorId),
   ]);
   if (hold !== undefined) {
     const reason = { kind: 'collectorHeld', by: hold.by, words: hold.reason } as const;
     return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
   }
-  return rival === undefined ? undefined : claimedBy(run, upgrade, rival);
+  return claimant === undefined ? undefined : claimedBy(run, upgrade, claimant);
 }
 
 /**
@@ -60,8 +60,8 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
  */
 async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout } = run;
-  const rival = await findRival(parts, rollout, upgrade.identity.collectorId);
-  if (rival !== undefined) return claimedBy(run, upgrade, rival);
+  const claimant = await findClaimingRollout(parts, rollout, upgrade.identity.collectorId);
+  if (claimant !== undefined) return claimedBy(run, upgrade, claimant);
   const current = await refresh(run, upgrade);
   const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
   if (nextStep(current, fact.at, parts.trustedSince?.()).do !== 'start') return current;
@@ -109,8 +109,8 @@ function reportLate({ sink }: StepParts): void {
   sink.note({ event: 'daemon.starved', late: { kind: 'create', withinMs: sendWithinMs } });
 }
 
-function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {
-  const reason = { kind: 'claimed', rollout: rival } as const;
+function claimedBy(run: Run, upgrade: Upgrade, claimant: string): Promise<Upgrade> {
+  const reason = { kind: 'claimed', rollout: claimant } as const;
   return record(run, upgrade, { kind: 'claimed', at: run.parts.clock.now(), reason });
 }
 
@@ -118,7 +118,7 @@ function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> 
  * Finds a rollout of another policy that is upgrading the same collector, because two rollouts may have been planned at the
  * same moment. A poll is not enough: during its restart, the collector still shows its old build (P1).
  */
-async function findRival(
+async function findClaimingRollout(
   { store, policies }: StepParts,
   rollout: Rollout,
   collectorId: number,

@@ -5,7 +5,7 @@ import type { RolloutReason } from '../model/rollout-reason.ts';
 import { notTakenBackWords, rolloutReasonWords } from './rollout-reasons.ts';
 
 /** The reason of an event. The event names the operator in a field of its own. */
-export function wordsBesideBy(reason: RolloutReason): string {
+export function eventReasonWords(reason: RolloutReason): string {
   return reason.kind === 'asked' ? reason.words : rolloutReasonWords(reason);
 }
 
@@ -33,7 +33,7 @@ export function joinedWords(names: readonly string[]): string {
 }
 
 export function releasedWords(label: string, reason: RolloutReason): string {
-  const why = wordsBesideBy(reason);
+  const why = eventReasonWords(reason);
   return why === '' ? label : `${label}: ${why}`;
 }
 
