@@ -23,7 +23,7 @@ function contentOf(path: string): string {
   return typeof text === 'string' ? hashHex(text, 16) : text.problem;
 }
 
-/** A pipe can be read once, and that is for the config. */
+/** False for a pipe: it can be read only once, which the config itself needs. */
 function isRegularFile(path: string): boolean {
   return unlessRefused(() => statSync(path).isFile()) ?? false;
 }

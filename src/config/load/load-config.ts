@@ -151,7 +151,7 @@ function withPlainScalars(substitution: Substitution, issues: readonly z.core.$Z
 
 function tokenOf(secrets: SecretFiles['byPath'], index: number): Secret {
   const token = secrets.get(`http.tokens[${index}].tokenFile`);
-  invariant(token !== undefined, 'the schema wants a token for each name');
+  invariant(token !== undefined, 'the schema requires a token for each name');
   return token;
 }
 
@@ -208,7 +208,7 @@ function serviceOf(
   const secretOf = (key: string) => secrets.get(formatPath([...path, key]));
   const accessId = service.accessId ?? secretOf('accessIdFile');
   const accessKey = service.accessKey ?? secretOf('accessKeyFile');
-  invariant(accessId !== undefined && accessKey !== undefined, 'the schema wants both credentials');
+  invariant(accessId !== undefined && accessKey !== undefined, 'the schema requires both credentials');
   return {
     baseUrl: service.baseUrl,
     accessId,
@@ -234,7 +234,7 @@ function redisOf(
   if (redis.cluster !== undefined) return { kind: 'cluster', nodes: redis.cluster, ...access };
   invariant(
     redis.sentinels !== undefined && redis.name !== undefined,
-    'the schema wants url, cluster, or sentinels with name',
+    'the schema requires url, cluster, or sentinels with name',
   );
   return { kind: 'sentinel', sentinels: redis.sentinels, name: redis.name, ...access };
 }

@@ -14,7 +14,7 @@ export function receiversOf(
   return entries.map((entry, index) => {
     const secret = (given: Secret | undefined, kind: string, key: string): Secret => {
       const found = given ?? secrets.get(`notify[${index}].${kind}.${key}`);
-      invariant(found !== undefined, 'the schema wants the secret or its file');
+      invariant(found !== undefined, 'the schema requires the secret or its file');
       return found;
     };
     const place = placeOf(entry, secret);
@@ -41,7 +41,7 @@ function placeOf(
     const url = secret(webhook.url, 'webhook', 'urlFile');
     return { kind: 'webhook', url, secret: secret(webhook.secret, 'webhook', 'secretFile') };
   }
-  invariant(email !== undefined, 'the schema wants one of the kinds');
+  invariant(email !== undefined, 'the schema requires one of the kinds');
   const { username, password, passwordFile: _file, ...rest } = email;
   const login =
     username === undefined ? null : { username, password: secret(password, 'email', 'passwordFile') };

@@ -42,7 +42,7 @@ export function reportAccounts(file: Record<string, unknown>, report: WholeRepor
   const { service, accounts, rollouts } = file;
   const isBoth = service !== undefined && accounts !== undefined;
   const isNone = service === undefined && accounts === undefined;
-  if (isBoth) report('stands beside service; keep one of them', ['accounts']);
+  if (isBoth) report('cannot be used with service; keep one of them', ['accounts']);
   if (isNone) report('is missing; give service, or accounts for several', ['service']);
   if (isBoth || isNone) return;
   const known = accounts === undefined ? undefined : namesOf(accounts);
@@ -76,7 +76,7 @@ function usedBy(
 ): readonly string[] {
   const [one, many] = [partOf(policy, 'account'), partOf(policy, 'accounts')];
   if (one !== undefined && many !== undefined)
-    report('stands beside account; keep one of them', ['rollouts', index, 'accounts']);
+    report('cannot be used with account; keep one of them', ['rollouts', index, 'accounts']);
   const named = [
     ...(typeof one === 'string' ? [{ name: one, path: ['account'] }] : []),
     ...(Array.isArray(many) ? many : []).flatMap((name: unknown, at) =>

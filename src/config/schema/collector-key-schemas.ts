@@ -41,7 +41,7 @@ export const SpreadBySchema = z
     wholeListCheck((keys, report) => {
       keys.forEach((key, index) => {
         if (typeof key === 'string' && keys.indexOf(key) < index)
-          report(`${quote(key)} stands there twice; keep one`, [index]);
+          report(`${quote(key)} is listed twice; keep one`, [index]);
       });
     }),
   )

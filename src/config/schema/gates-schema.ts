@@ -27,9 +27,9 @@ function gateUrl(elsewhere: string) {
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
       context.addIssue('must start with https:// or http://');
     if (url.username !== '' || url.password !== '')
-      context.addIssue('must not hold a user name or password; use tokenFile');
-    if (url.hash !== '') context.addIssue('must not hold a fragment ("#…")');
-    if (url.search !== '') context.addIssue(`must not hold a query ("?…"); ${elsewhere}`);
+      context.addIssue('must not contain a user name or password; use tokenFile');
+    if (url.hash !== '') context.addIssue('must not contain a fragment ("#…")');
+    if (url.search !== '') context.addIssue(`must not contain a query ("?…"); ${elsewhere}`);
     return url.href;
   });
 }

@@ -25,7 +25,7 @@ const RedisUrl = z.string().transform((text, context): Secret => {
       'is not a Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path',
     );
   } else if (problem === 'passwordInQuery') {
-    context.addIssue('must not hold a password in its query ("?…"); use password or passwordFile');
+    context.addIssue('must not contain a password in its query ("?…"); use password or passwordFile');
   }
   return new Secret(text);
 });
@@ -114,7 +114,7 @@ function checkPasswordBeside(url: string, report: WholeReport): void {
   if (url.startsWith('/') || url.startsWith('unix:')) {
     report('is a socket, which takes no password; remove the password', ['url']);
   } else if (URL.canParse(url) && new URL(url).password !== '') {
-    report('holds a password, and another is given beside it; keep one', ['url']);
+    report('contains a password, and another one is given; keep one', ['url']);
   }
 }
 

@@ -23,10 +23,10 @@ const BaseUrl = z.string().transform((text, context): string => {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     context.addIssue('must start with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    context.addIssue('must not hold a user name or password; give accessId and accessKey');
+    context.addIssue('must not contain a user name or password; give accessId and accessKey');
   }
   if (url.search !== '' || url.hash !== '')
-    context.addIssue('must not hold a query ("?…") or a fragment ("#…")');
+    context.addIssue('must not contain a query ("?…") or a fragment ("#…")');
   // Paths are relative to {baseUrl}/v1, but people often copy the URL with /v1.
   const path = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '');
   return `${url.origin}${path}`;

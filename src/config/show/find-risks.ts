@@ -44,7 +44,7 @@ export function findRisks(config: Config): readonly string[] {
 function receiverRisk({ name, place }: Receiver): readonly string[] {
   if (place.kind === 'email') {
     const isOpen = place.tls === 'none' && place.login !== null && !isLoopback(place.host);
-    return isOpen ? [`the mail password of receiver ${name} travels without TLS; set tls: starttls`] : [];
+    return isOpen ? [`the mail password of receiver ${name} is sent without TLS; set tls: starttls`] : [];
   }
   const url = place.kind === 'pagerDuty' ? place.url : place.url.reveal();
   return isReadOnTheWay(url) ? [`messages to receiver ${name} go without TLS; write https://`] : [];

@@ -161,7 +161,7 @@ function syntaxSentence(fault: YAMLParseError | YAMLWarning): string {
     return 'a { or [ before this line is not closed; close it with } or ]';
   // After a colon comes source text, which may contain a secret.
   const cause = code === 'UNEXPECTED_TOKEN' ? message.replace(/:.*$/s, '') : message;
-  return `not valid YAML: ${cause}; put a text that holds special characters, or starts with one, in quotes`;
+  return `not valid YAML: ${cause}; put a text that contains special characters, or starts with one, in quotes`;
 }
 
 /** Reports constructs that YAML allows, but a config does not: duplicate keys, `__proto__`, merge keys, alias bombs. */
@@ -214,7 +214,7 @@ function structureProblems(
       } else if (
         ancestors.some((outer) => isNode(outer) && !isAlias(outer) && outer.anchor === node.source)
       ) {
-        report(node, '', 'this alias (*…) stands inside its own anchor (&…), so it would never end');
+        report(node, '', 'this alias (*…) is inside its own anchor (&…), so it would never end');
       }
       return undefined;
     },

@@ -80,7 +80,7 @@ describe('accounts and policies that do not fit', () => {
   const samePrefix = ['eu', 'us'].map((name) => account(name, ', keyPrefix: a'));
 
   it.each([
-    ['accounts: stands beside service; keep one', `${service}${fileWith(both)}`],
+    ['accounts: cannot be used with service; keep one', `${service}${fileWith(both)}`],
     ['service: is missing; give service, or accounts for several', 'rollouts: [{ name: web }]\n'],
     ['accounts: is empty; give at least one', fileWith(both, 'accounts: {}')],
     ['there are no accounts, only service', `${service}rollouts: [{ name: web, account: eu }]\n`],
@@ -103,7 +103,7 @@ describe('accounts and policies that do not fit', () => {
 [{ name: web, account: eu }]
   → 3:3 accounts.us: no policy uses this account; remove it, or give a policy account: us
 [{ name: web, account: eu, accounts: [us] }]
-  → 4:38 rollouts[0].accounts: stands beside account; keep one of them
+  → 4:38 rollouts[0].accounts: cannot be used with account; keep one of them
 [{ name: web, accounts: [eu, us] }, { name: web-us, account: us }]
   → 4:55 rollouts[1].name: the policy "web" is called so in account us; names must be unique
 `),

@@ -48,7 +48,7 @@ maxInFlightPer: { fields: { cluster: 1 } }
   → 4:23 rollouts[0].maxInFlightPer.fields: unknown key "fields"; did you mean "fields.<name>"?
 maxInFlightPer: [hostName] → 4:5 rollouts[0].maxInFlightPer: must be a mapping of keys, not a list
 spreadBy: osName → 4:15 rollouts[0].spreadBy: must be a list, not text
-spreadBy: [osName, hostName, osName] → 4:34 rollouts[0].spreadBy[2]: "osName" stands there twice; keep one
+spreadBy: [osName, hostName, osName] → 4:34 rollouts[0].spreadBy[2]: "osName" is listed twice; keep one
 spreadBy: [version] → 4:16 rollouts[0].spreadBy[0]: unknown key "version"; did you mean "collectorVersion"?
 spreadBy: [colour]
   → 4:16 rollouts[0].spreadBy[0]: unknown key "colour"; known here: osName, osArch, collectorVersion, category, hostName, timeZone, sourceSyncMode, ephemeral, fields.<name>
@@ -130,7 +130,7 @@ redis: {} → 3:1 redis: needs url, or sentinels with name, or cluster
 redis: { url: "http://u:hunter2@h" }
   → 3:15 redis.url: is not a Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path
 redis: { url: "redis://h?password=hunter2" }
-  → 3:15 redis.url: must not hold a password in its query ("?…"); use password or passwordFile
+  → 3:15 redis.url: must not contain a password in its query ("?…"); use password or passwordFile
 redis: { url: /s, cluster: [a:1] } → 3:19 redis.cluster: url and cluster are given; keep one of them
 redis: { sentinels: [a:1] } → 3:1 redis.name: is missing; sentinels need the group's name
 redis: { sentinels: [a], name: n }
@@ -140,14 +140,14 @@ redis: { url: /s, tls: true } → 3:24 redis.tls: is for sentinels and cluster; 
 redis: { url: /s, keyPrefix: "a{b}" } → 3:30 redis.keyPrefix: must be 1 to 64 letters, digits, "_", "." or "-"
 redis: { url: /s, password: p } → 3:15 redis.url: is a socket, which takes no password; remove the password
 redis: { url: "redis://:a@h", password: p }
-  → 3:15 redis.url: holds a password, and another is given beside it; keep one
+  → 3:15 redis.url: contains a password, and another one is given; keep one
 `);
 
 const serviceCases = problemCases(`
 service: { baseUrl: "ftp://h", accessId: i, accessKey: k }
   → 1:21 service.baseUrl: must start with https:// or http://
 service: { baseUrl: "https://hunter2@h", accessId: i, accessKey: k }
-  → 1:21 service.baseUrl: must not hold a user name or password; give accessId and accessKey
+  → 1:21 service.baseUrl: must not contain a user name or password; give accessId and accessKey
 service: { baseUrl: "api hunter2", accessId: i, accessKey: k }
   → 1:21 service.baseUrl: is not a URL; write one such as https://api.example.com/api
 service: { accessId: i, accessKey: k } → 1:1 service.baseUrl: is missing; it must be text

@@ -60,17 +60,17 @@ const refused = problemCases(`
 { webhook: { url: here } } → 4:50 0].webhook.url: is not a URL; write one such as https://prometheus.example.com
 { webhook: { url: "ftp://h" } } → 4:50 0].webhook.url: must start with https:// or http://
 { webhook: { url: "http://u:hunter2@h" } }
-  → 4:50 0].webhook.url: must not hold a user name or password; use tokenFile
+  → 4:50 0].webhook.url: must not contain a user name or password; use tokenFile
 { webhook: { url: "http://h/?a=1&sig=hunter2" } }
-  → 4:50 0].webhook.url: must not hold a query ("?…"); write the URL into a file, and name that as urlFile
+  → 4:50 0].webhook.url: must not contain a query ("?…"); write the URL into a file, and name that as urlFile
 { webhook: { url: "http://h/", urlFile: url } }
   → 4:72 0].webhook.urlFile: both url and urlFile are given; keep one
 { prometheus: { query: up, expect: "> 0" } } → 4:34 0].prometheus: needs url or urlFile
-{ webhook: { url: "http://h/#a" } } → 4:50 0].webhook.url: must not hold a fragment ("#…")
+{ webhook: { url: "http://h/#a" } } → 4:50 0].webhook.url: must not contain a fragment ("#…")
 { webhook: { url: http://h, every: 1ms } } → 4:67 0].webhook.every: must be at least 100ms
 { webhook: { url: http://h, tokenFile: "" } } → 4:71 0].webhook.tokenFile: is empty; name a file
 { prometheus: { url: "http://p/?a=b", query: up, expect: "> 0" } }
-  → 4:53 0].prometheus.url: must not hold a query ("?…"); PromQL belongs in query
+  → 4:53 0].prometheus.url: must not contain a query ("?…"); PromQL belongs in query
 { prometheus: { url: http://p, query: " ", expect: "> 0" } }
   → 4:70 0].prometheus.query: is empty; write a PromQL query that gives one number
 { prometheus: { url: http://p, query: up } } → 4:34 0].prometheus.expect: is missing; it must be text

@@ -35,7 +35,7 @@ describe('parseYaml', () => {
     ['a: &x { b: 1 }\nc:\n  <<: *x', '3:3: merge keys (<<) are not supported; write the keys out'],
     ['a: *b', '1:4: this alias (*…) has no anchor (&…) before it; a text that starts with "*"'],
     ['schedule: */15 * * * *', '1:16: not valid YAML: Unexpected alias at node end'],
-    ['a: &x [ *x ]', '1:9: this alias (*…) stands inside its own anchor (&…), so it would never end'],
+    ['a: &x [ *x ]', '1:9: this alias (*…) is inside its own anchor (&…), so it would never end'],
     ['a: !!set { b }', '1:4: YAML tags (!…) are not supported; write the plain value, in quotes'],
     ['a: !foo b', '1:4: YAML tags (!…) are not supported; write the plain value, in quotes'],
     ['? [a]\n: 1', '1:3: a key must be plain text'],
