@@ -13,7 +13,7 @@ import type { RolloutStatus } from '../../src/rollout/status/status.ts';
 import { readConfig } from '../support/config-fixtures.ts';
 import { type AtEnd, createsReach, type NightEnd, nightConfig } from '../support/night/daemon-night.ts';
 import { brokenPromises, createdTwice } from '../support/night/judge-night.ts';
-import { aFolder } from '../support/night/upwave-process.ts';
+import { aConfigFolder } from '../support/night/upwave-process.ts';
 import { makeRedisProcess, type RedisProcess } from '../support/redis/redis-process.ts';
 import { until } from '../support/until.ts';
 import { type ChaosDaemon, startChaosDaemon } from './chaos-daemon.ts';
@@ -85,7 +85,7 @@ const rollout = {
 const service = { requestTimeout: '1s' };
 
 export async function aChaosNight(input: ChaosInput, atEnd: AtEnd): Promise<ChaosNight> {
-  const folder = aFolder((work) => atEnd(async () => work()));
+  const folder = aConfigFolder((work) => atEnd(async () => work()));
   const chaosService = await startChaosService(folder.path, input.scenario);
   const daemons: ChaosDaemon[] = [];
   let started = 0;

@@ -14,13 +14,6 @@ async function statuses(api: Api, count: number): Promise<number[]> {
   return seen;
 }
 
-itInProcess('§8 request rate: 4 in a second pass, the fifth is answered 429', async () => {
-  const { api, clock } = await aService(onlyRate);
-  expect(await statuses(api, 5)).toEqual([200, 200, 200, 200, 429]);
-  clock.advance(1_000);
-  expect(await statuses(api, 5)).toEqual([200, 200, 200, 200, 429]);
-});
-
 itInProcess('§8 request rate: no second holds more than 4, wherever it begins', async () => {
   const { api, clock } = await aService(onlyRate);
   const acceptedAt: number[] = [];

@@ -4,7 +4,7 @@ import type { AdminApiParts } from '../../src/admin-api/admin-api.ts';
 import { adminApi } from '../../src/contract/admin/api.ts';
 import { ending } from '../support/ending.ts';
 import { aRolloutStatus, makeFakeOperations } from '../support/fake-operations.ts';
-import { askRaw as ask } from '../support/network/ask-raw.ts';
+import { askRaw as ask } from '../support/network/raw-http.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
 const rolloutId = 'production-20260302-1';

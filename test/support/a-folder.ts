@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** An empty folder that is gone after the present test. */
-export function aFolder(): string {
+/** An empty folder, removed after the test. @param atEnd of a concurrent test, its own `onTestFinished` */
+export function aFolder(atEnd: (work: () => void) => void = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'upwave-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

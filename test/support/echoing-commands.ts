@@ -4,15 +4,12 @@ import type { RedisCommands } from '../../src/redis/connection/connection.ts';
 export function echoingCommands(
   commands: RedisCommands,
   between: () => Promise<unknown> = async () => undefined,
-): { readonly commands: RedisCommands; repeats(): number } {
-  let repeats = 0;
-  const echoing = onScripts(commands, async (send) => {
+): RedisCommands {
+  return onScripts(commands, async (send) => {
     await send();
     await between();
-    repeats += 1;
     return send();
   });
-  return { commands: echoing, repeats: () => repeats };
 }
 
 /** A connection whose daemon dies before it sends a script that names a key with this ending. */
@@ -23,7 +20,7 @@ export function dyingCommands(commands: RedisCommands, ending: string): RedisCom
   });
 }
 
-/** A connection on which each script can be handled otherwise. */
+/** A connection on which the test decides how each script is sent. */
 export function onScripts(
   commands: RedisCommands,
   handle: (send: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>,

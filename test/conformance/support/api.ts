@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { type RawAnswer, sendRaw } from './raw-http.ts';
+import { type RawAnswer, sendRaw } from '../../support/network/raw-http.ts';
 import { type RequestPace, unpaced } from './request-pace.ts';
 
 export interface Credentials {

@@ -1,10 +1,10 @@
 import { Agent } from 'node:http';
 import fc from 'fast-check';
+import { sendRaw } from '../../support/network/raw-http.ts';
 import { aReferenceService, type ReferenceSetup } from '../../support/reference-client.ts';
 import { Api } from './api.ts';
 import { complaintAbout, operationOf } from './fuzz-judge.ts';
 import { aFuzzRequest, type FuzzKnowledge, type FuzzRequest } from './fuzz-requests.ts';
-import { sendRaw } from './raw-http.ts';
 import { idsOf, listBuilds, listCollectors, listSources } from './resources.ts';
 import { referenceCredentials } from './target.ts';
 

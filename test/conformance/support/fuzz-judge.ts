@@ -1,7 +1,7 @@
 import { collectorManagementApi } from '../../../src/contract/collector-management/api.ts';
 import type { Operation } from '../../../src/contract/operation.ts';
+import type { RawAnswer } from '../../support/network/raw-http.ts';
 import type { FuzzRequest } from './fuzz-requests.ts';
-import type { RawAnswer } from './raw-http.ts';
 import { ErrorShape } from './wire-shapes.ts';
 
 const routes = (collectorManagementApi as readonly Operation[]).map((operation) => ({

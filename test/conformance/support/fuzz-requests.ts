@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { collectorManagementApi } from '../../../src/contract/collector-management/api.ts';
 import type { Operation } from '../../../src/contract/operation.ts';
+import type { RawRequest } from '../../support/network/raw-http.ts';
 import { basicAuthorization } from './api.ts';
 import { bodyOf, bodyText } from './fuzz-bodies.ts';
 import { headerValue, oddText, oneOf, segment } from './fuzz-texts.ts';
-import type { RawRequest } from './raw-http.ts';
 import { referenceCredentials } from './target.ts';
 
 /** A request whose frame is right, whatever is in it. */

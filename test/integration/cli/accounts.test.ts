@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nightConfig, nightPolicy } from '../../support/night/daemon-night.ts';
+import { nightPolicy, twoAccountsConfig } from '../../support/night/daemon-night.ts';
 import { useNights } from '../../support/night/nights.ts';
 import { aDesk } from '../../support/night/upwave-desk.ts';
 
@@ -9,13 +9,7 @@ describe('`upwave` with several accounts', () => {
   it('calls the service of the named account, and checks, plans, runs and exports in each', async (test) => {
     const night = (seed: string) => aNight(test, { scenario: { fleet: { size: 8, seed } } });
     const [eu, us] = [await night('eu'), await night('us')];
-    const { service, rollouts, ...file } = JSON.parse(JSON.stringify(nightConfig(eu.baseUrl)));
-    const desk = aDesk(test, {
-      ...file,
-      redis: redis.config(),
-      accounts: { eu: service, us: { ...service, baseUrl: us.baseUrl } },
-      rollouts: [{ ...rollouts[0], waves: [{ name: 'all' }], accounts: ['eu', 'us'] }],
-    });
+    const desk = aDesk(test, { ...twoAccountsConfig(eu, us), redis: redis.config() });
     expect(await desk.call('builds')).toMatchObject({
       code: 2,
       err: expect.stringContaining('name the account with --account; the config has eu, us'),

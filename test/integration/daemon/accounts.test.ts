@@ -3,11 +3,11 @@ import { readConfig } from '../../support/config-fixtures.ts';
 import type { Trouble } from '../../support/network/troubled-way.ts';
 import {
   createsReach,
-  nightConfig,
   nightPolicy,
   scan,
   startDaemon,
   statusOf,
+  twoAccountsConfig,
   untilEnded,
 } from '../../support/night/daemon-night.ts';
 import { createdTwice } from '../../support/night/judge-night.ts';
@@ -27,14 +27,7 @@ async function twoAccounts(test: RunningTest) {
   const night = (seed: string) =>
     aNight(test, { redis: config, behave: () => pass, scenario: { fleet: { size: 12, seed, shares } } });
   const [eu, us] = [await night('eu'), await night('us')];
-  const { service: euService, rollouts, ...file } = JSON.parse(JSON.stringify(nightConfig(eu.baseUrl)));
-  const both = readConfig(
-    JSON.stringify({
-      ...file,
-      accounts: { eu: euService, us: { ...euService, baseUrl: us.baseUrl } },
-      rollouts: [{ ...rollouts[0], waves: [{ name: 'all' }], accounts: ['eu', 'us'] }],
-    }),
-  );
+  const both = readConfig(JSON.stringify(twoAccountsConfig(eu, us)));
   const daemon = await startDaemon(both, { redis: config });
   test.onTestFinished(() => daemon.close());
   return { eu, us, daemon };

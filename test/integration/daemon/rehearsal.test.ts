@@ -45,7 +45,6 @@ const careful = [
   { name: 'rest', maxFailures: 0 },
 ];
 const cases: Readonly<Record<string, Case>> = {
-  'a calm night': { waves: careful, failures: [], breaks: [], state: 'succeeded' },
   'a build that fails on Windows, with a canary': {
     waves: careful,
     failures: [{ match: { osName: 'Windows*' }, outcome: 'failed', message: 'exited with code 17' }],

@@ -53,7 +53,7 @@ describe('the notifications of daemons', () => {
       [mail.mails, posts('slack'), posts('teams')].every(({ length }) => length >= 3),
     );
 
-    const hook = posts('hook').map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+    const hook = posts('hook').map(({ text }) => JSON.parse(text) as Record<string, unknown>);
     expect(hook.map(({ event, phase }) => `${String(event)} ${String(phase)}`)).toEqual([
       'held raised',
       'held over',
@@ -72,13 +72,13 @@ describe('the notifications of daemons', () => {
       link: `https://upwave.example.com/#/rollouts/${rolloutId}`,
       text: { title: 'night: held', causes: ['2 failed: permission denied'] },
     });
-    for (const { headers, body } of posts('hook')) {
+    for (const { headers, text } of posts('hook')) {
       const [, seconds, signature] =
         /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['upwave-signature'])) ?? [];
-      expect(createHmac('sha256', notifyKey).update(`${seconds}.${body}`).digest('hex')).toBe(signature);
+      expect(createHmac('sha256', notifyKey).update(`${seconds}.${text}`).digest('hex')).toBe(signature);
     }
 
-    const events = posts('/v2/').map(({ path, body }) => ({ path, ...(JSON.parse(body) as object) }));
+    const events = posts('/v2/').map(({ path, text }) => ({ path, ...(JSON.parse(text) as object) }));
     const incident = {
       path: '/v2/enqueue',
       routing_key: notifyKey,
@@ -90,9 +90,9 @@ describe('the notifications of daemons', () => {
       { path: '/v2/change/enqueue' },
     ]);
     expect(
-      posts('slack').map(({ body }) => (JSON.parse(body) as { text: string }).text.split('\n')[0]),
+      posts('slack').map(({ text }) => (JSON.parse(text) as { text: string }).text.split('\n')[0]),
     ).toEqual(['*night: held*', '*night: no longer held*', '*night: finished with failures*']);
-    expect(posts('teams')[0]?.body).toContain('AdaptiveCard');
+    expect(posts('teams')[0]?.text).toContain('AdaptiveCard');
     expect(mail.mails.map(({ text }) => /^Subject: (.*)$/m.exec(text)?.[1])).toEqual([
       'night: held',
       'night: no longer held',

@@ -12,7 +12,8 @@ import type { Notice } from '../../../src/rollout/model/notice.ts';
 import type { Receiver } from '../../../src/rollout/model/receiver.ts';
 import { startedAt } from '../../support/builders.ts';
 import { ending } from '../../support/ending.ts';
-import { type ReceivedPost, startFakeReceiver } from '../../support/network/fake-receivers.ts';
+import { startFakeReceiver } from '../../support/network/fake-receivers.ts';
+import type { SeenRequest } from '../../support/network/scripted-server.ts';
 import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,7 +25,7 @@ const aNotice = (id: string): Notice => ({
   ...{ id, incident: id, phase: 'once', at: clock.now(), policy: 'production', figures: null, commands: [] },
   news: { event: 'started', startedBy: 'root', waves: 3 },
 });
-const idOf = ({ body }: ReceivedPost) => (JSON.parse(body) as { id: string }).id;
+const idOf = ({ text }: SeenRequest) => (JSON.parse(text) as { id: string }).id;
 
 /** An outbox with messages for one receiver, and workers on it as daemons have them. */
 async function aDelivery(

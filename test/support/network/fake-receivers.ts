@@ -1,35 +1,20 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { listenHere } from './listen-here.ts';
-
-export interface ReceivedPost {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+import { type SeenRequest, startScriptedServer } from './scripted-server.ts';
 
 /** A server that takes notifications. @param answer the status of the post with this number, from 0 */
 export async function startFakeReceiver(
-  answer: (number: number, post: ReceivedPost) => number | { status: number; location: string } = () => 200,
+  answer: (number: number, post: SeenRequest) => number | { status: number; location: string } = () => 200,
 ) {
-  const posts: ReceivedPost[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString();
-      const post = { path: request.url ?? '', headers: request.headers, body };
-      posts.push(post);
-      const given = answer(posts.length - 1, post);
-      if (typeof given === 'number') response.writeHead(given).end('no_service');
-      else response.writeHead(given.status, { location: given.location }).end();
-    });
+  const { requests, ...server } = await startScriptedServer((post, response) => {
+    const given = answer(requests.length - 1, post);
+    if (typeof given === 'number') response.writeHead(given).end('no_service');
+    else response.writeHead(given.status, { location: given.location }).end();
   });
-  const { port, close } = await listenHere(server);
-  return { url: `http://127.0.0.1:${port}`, port, posts, close };
+  return { ...server, posts: requests };
 }
 
-/** As much of SMTP as handing over a mail takes, without TLS. */
+/** The part of SMTP that a client uses to hand over a mail, without TLS. */
 export async function startFakeMailServer() {
   /** Each with its headers. */
   const mails: Array<{ to: readonly string[]; text: string }> = [];

@@ -193,6 +193,16 @@ export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | '
   };
 }
 
+/** The config file of two accounts, `eu` and `us`, with one policy for both. */
+export function twoAccountsConfig(eu: Pick<Night, 'baseUrl'>, us: Pick<Night, 'baseUrl'>) {
+  const { service, rollouts, ...file } = JSON.parse(JSON.stringify(nightConfig(eu.baseUrl)));
+  return {
+    ...file,
+    accounts: { eu: service, us: { ...service, baseUrl: us.baseUrl } },
+    rollouts: [{ ...rollouts[0], waves: [{ name: 'all' }], accounts: ['eu', 'us'] }],
+  };
+}
+
 /** A daemon with this config, which the test closes. */
 export async function startDaemon(config: Config, input: NightInput) {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 import { callUpwave } from './upwave-call.ts';
-import { aFolder, startUpwave } from './upwave-process.ts';
+import { aConfigFolder, startUpwave } from './upwave-process.ts';
 
 /** A test of vitest, as far as what it starts ends with it. */
 export interface RunningTest {
@@ -14,7 +14,7 @@ export function aDesk(
   config: object,
   process: { readonly env?: Readonly<Record<string, string>>; readonly openFilesMax?: number } = {},
 ) {
-  const folder = aFolder(onTestFinished);
+  const folder = aConfigFolder(onTestFinished);
   const file = folder.write('upwave.yaml', config);
   /** A process, which ends with the test. */
   const start = (...args: readonly string[]) => {

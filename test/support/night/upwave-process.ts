@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { aFolder } from '../a-folder.ts';
 import { watchOutput } from '../setup/secret-watch.ts';
 import { until } from '../until.ts';
 
@@ -84,10 +84,9 @@ export function daemonUrl(daemon: UpwaveProcess): Promise<string> {
   return until('the daemon to listen', () => /listening on (http:\/\/[^,\s"]+)/.exec(daemon.out())?.[1]);
 }
 
-/** A folder for config files, gone when the test is over. */
-export function aFolder(atEnd: (work: () => void) => void) {
-  const path = mkdtempSync(join(tmpdir(), 'upwave-test-'));
-  atEnd(() => rmSync(path, { recursive: true, force: true }));
+/** A folder for config files, removed after the test. */
+export function aConfigFolder(atEnd: (work: () => void) => void) {
+  const path = aFolder(atEnd);
   return {
     path,
     /** @returns the file's path */

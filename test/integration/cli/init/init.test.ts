@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { aFolder, startUpwave } from '../../../support/night/upwave-process.ts';
+import { aConfigFolder, startUpwave } from '../../../support/night/upwave-process.ts';
 import { aReferenceService } from '../../../support/reference-client.ts';
 import { until } from '../../../support/until.ts';
 
@@ -12,7 +12,7 @@ describe.skipIf(!hasTerminal).concurrent('init at a terminal (skipped where scri
   async function atTerminal({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
     const service = await aReferenceService({ fleet: { size: 3 } });
     onTestFinished(service.close);
-    const folder = aFolder(onTestFinished);
+    const folder = aConfigFolder(onTestFinished);
     const init = startUpwave({ args: ['init'], cwd: folder.path, atTerminal: true, env: { TERM: 'xterm' } });
     onTestFinished(() => init.kill('SIGKILL'));
     /** Waits for the question, so that nothing is typed before it is asked. */

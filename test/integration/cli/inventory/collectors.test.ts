@@ -6,6 +6,9 @@ import type { CallResult } from '../../../support/night/upwave-call.ts';
 import { aDesk } from '../../../support/night/upwave-desk.ts';
 import { aReferenceService, type ReferenceSetup } from '../../../support/reference-client.ts';
 
+// JSON shows it in another form.
+const quotedKey = 'the"access"key-4711';
+
 /** `upwave …` with a config for this service, as words or as a line of them. */
 function aCommand(baseUrl: string, accessKey = 'akey') {
   const service = { baseUrl, accessId: 'anid', accessKey, requestsPerSecond: 1_000 };
@@ -22,7 +25,7 @@ async function aService(scenario: ScenarioInput = {}) {
 
 async function aScript(script: Script) {
   const server = ending(await startScriptedServer(script));
-  return { server, ...aCommand(`${server.url}/api`) };
+  return { server, ...aCommand(`${server.url}/api`, quotedKey) };
 }
 
 /** Creates a collector, not through the command line. */
@@ -107,19 +110,22 @@ describe('upwave collectors list', () => {
     expect((await setup.upwave('collectors list --match nothing-like-it')).out).toBe('no collector\n');
   });
 
-  it('lets no control sequence in a name reach the terminal', async () => {
+  it('lets no control sequence reach the terminal, nor credentials that the service sends back (P12)', async () => {
     const name = 'red\u001b[31m\u009b\u202eevil\u2066';
-    const { upwave } = await aScript((_request, response) =>
-      sendJson(response, 200, { collectors: [{ id: 1, name, category: 'a\nb' }] }),
-    );
+    const { upwave } = await aScript(({ headers }, response) => {
+      const description = `${headers.authorization} ${quotedKey}`;
+      sendJson(response, 200, { collectors: [{ id: 1, name, category: 'a\nb', description }] });
+    });
     const table = await upwave('collectors list');
     expect(table.out).toContain('red\\u001b[31m\\u009b\\u202eevil\\u2066');
     expect(table.out).toContain('a\\u000ab');
     const json = await upwave('collectors list --json');
     // Line feeds are our own.
-    for (const { out } of [table, json])
+    for (const { out } of [table, json]) {
       expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e\u2066]/u);
-    expect(JSON.parse(json.out).collectors[0]).toEqual({ id: 1, name, category: 'a\nb' });
+      expect(out).not.toMatch(/key-4711|Basic (?!\*)/);
+    }
+    expect(JSON.parse(json.out).collectors[0]).toMatchObject({ id: 1, name, category: 'a\nb' });
   });
 });
 

@@ -21,7 +21,7 @@ describe('upwave notify test', () => {
     const { code, out } = await call('notify', 'test');
     expect({ code, out }).toEqual({ code: 4, out: 'good: sent\nbad: failed: answered 404\n' });
     const message = expect.stringContaining('test message');
-    expect(receiver.posts.map(({ body }) => body)).toEqual([message, message]);
+    expect(receiver.posts.map(({ text }) => text)).toEqual([message, message]);
   });
 
   it('sends to one receiver by its name, and suggests the nearest name for an unknown one', async () => {

@@ -26,12 +26,28 @@ const collector = (id: number, more: object = {}) => ({
   collectorVersion: '19.1-1',
   ...more,
 });
+const lookAt = (collectorId: number) => ({ collectorId, upgradableTo: null, urgent: false });
 const target = { collectorId: 1, toBuild: '19.500-1' };
-const send = async (): Promise<boolean> => true;
 
-function pageOf(rows: readonly object[], { query }: SeenRequest): { collectors: readonly object[] } {
+function pageOf(rows: readonly unknown[], { query }: SeenRequest) {
   const offset = Number(query.get('offset'));
   return { collectors: rows.slice(offset, offset + Number(query.get('limit'))) };
+}
+
+/** A service whose lists are these rows, read in pages of this size. */
+function aList(rows: readonly unknown[], pageSize = 10) {
+  const script: Script = (request, response) =>
+    sendJson(response, 200, pageOf(rows, request), { 'set-cookie': 's=1' });
+  return aCollectorApi(script, { pageSize });
+}
+
+/** @returns the ids on each page that the watch is shown, and the answer */
+async function showUpgradable({ fleet }: CollectorApiSetup) {
+  const pages: string[] = [];
+  const answer = await fleet.readUpgradable('19.500-1', async ({ collectors }) => {
+    pages.push(collectors.map(({ id }) => id).join(' '));
+  });
+  return { pages: pages.filter((page) => page !== ''), answer };
 }
 
 describe('the fleet service', () => {
@@ -69,14 +85,14 @@ describe('the fleet service', () => {
     ])('is in doubt when %s', async (_name, script) => {
       // Long enough to leave on a machine that has other work to do: what has not left is in no doubt.
       const { fleet, budget } = await aCollectorApi(script, { requestTimeoutMs: 500 });
-      const answer = await createTask(fleet, target, send);
+      const answer = await createTask(fleet, target);
       expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable', sent: true } });
       expect(budget.held()).toBe(0);
     });
 
     it('is certain not to have started a task when a 429 is cut off', async () => {
       const { fleet, budget } = await aCollectorApi((_request, response) => sendCutOff(response, 429));
-      expect(await createTask(fleet, target, send)).toMatchObject({ failure: { kind: 'throttled' } });
+      expect(await createTask(fleet, target)).toMatchObject({ failure: { kind: 'throttled' } });
       expect(budget.pauses).toHaveLength(1);
     });
 
@@ -92,14 +108,14 @@ describe('the fleet service', () => {
       ['no object', 17, 'status.400'],
     ])('is refused with its code when the error body is %s', async (_name, body, code) => {
       const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, body));
-      expect(await createTask(fleet, target, send)).toMatchObject({ failure: { kind: 'refused', code } });
+      expect(await createTask(fleet, target)).toMatchObject({ failure: { kind: 'refused', code } });
     });
 
     it('gives the text of a refusal in one line, cut to whole characters', async () => {
       const detailOf = async (message: string) => {
         const body = { code: 'odd', message };
         const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, body));
-        const answer = await createTask(fleet, target, send);
+        const answer = await createTask(fleet, target);
         return !answer.ok && 'detail' in answer.failure ? answer.failure.detail : undefined;
       };
       expect(await detailOf('a\r\nfake\u001b line\u202e😀')).toBe(
@@ -115,7 +131,7 @@ describe('the fleet service', () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, status, { code: 'forbidden' }),
       );
-      const answer = await createTask(fleet, target, send);
+      const answer = await createTask(fleet, target);
       expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
       expect(JSON.stringify(answer)).toMatch(/Give|Check/);
     });
@@ -140,7 +156,7 @@ describe('the fleet service', () => {
           sendText(response, status, text, headers),
         );
         for (let time = 1; time <= unansweredMax; time += 1)
-          expect(await createTask(fleet, target, send)).toMatchObject({ failure });
+          expect(await createTask(fleet, target)).toMatchObject({ failure });
         expect(budget.standings).toEqual(
           failure === itself ? [] : [expect.stringContaining(`answered ${status} with a page`)],
         );
@@ -172,7 +188,7 @@ describe('the fleet service', () => {
       expect(await listing).toMatchObject({ ok: true });
       expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(0);
       expect(budget.standings).toEqual([]);
-      expect(await createTask(fleet, target, send)).toMatchObject({ ok: true });
+      expect(await createTask(fleet, target)).toMatchObject({ ok: true });
     });
   });
 
@@ -202,7 +218,7 @@ describe('the fleet service', () => {
       );
       expect(await fleet.pollTask('1')).toMatchObject({ value: { status: 3, message: '' } });
       expect(await fleet.listBuilds()).toMatchObject({ value: [{ version: '19.1-1', latest: false }] });
-      expect(await createTask(fleet, target, send)).toEqual({ ok: true, value: { taskId: '5' } });
+      expect(await createTask(fleet, target)).toEqual({ ok: true, value: { taskId: '5' } });
     });
 
     it('ignores a Date that jumps: it shows neither a return nor a death (P10, P14)', async () => {
@@ -227,7 +243,7 @@ describe('the fleet service', () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         isPage ? sendText(response, 404, '<html>') : sendJson(response, 404, { code: 'notfound' }),
       );
-      const look = { collectorId: 4, upgradableTo: null, urgent: false };
+      const look = lookAt(4);
       expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
       expect(await fleet.pollCollector(look)).toMatchObject({ failure: { kind: 'notFound' } });
       expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
@@ -239,7 +255,7 @@ describe('the fleet service', () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, 400, { code: 'collectors.collector.invalid' }),
       );
-      const answer = await fleet.pollCollector({ collectorId: 4, upgradableTo: null, urgent: false });
+      const answer = await fleet.pollCollector(lookAt(4));
       expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
     });
 
@@ -432,10 +448,7 @@ describe('the fleet service', () => {
     });
 
     it('requests what follows a full page only at times, once that page was the end of the list', async () => {
-      const { fleet, server } = await aCollectorApi(
-        (request, response) => sendJson(response, 200, pageOf(fleetRows.slice(0, 10), request)),
-        { pageSize: 10 },
-      );
+      const { fleet, server } = await aList(fleetRows.slice(0, 10));
       const requests: number[] = [];
       for (let reading = 0; reading < 11; reading += 1) {
         const before = server.requests.length;
@@ -446,41 +459,25 @@ describe('the fleet service', () => {
     });
 
     it('passes the upgradable list to the watch page by page, and checks once where a short page ends', async () => {
-      const { fleet, server, budget } = await aCollectorApi(
-        (request, response) => sendJson(response, 200, pageOf(fleetRows.slice(0, 14), request)),
-        { pageSize: 10 },
-      );
-      const read = async () => {
-        const shown: string[] = [];
-        const answer = await fleet.readUpgradable('19.500-1', async ({ collectors }) => {
-          shown.push(collectors.map(({ id }) => id).join(' '));
-        });
-        return [shown.filter((page) => page !== ''), answer];
-      };
-      const pages = [fleetRows.slice(0, 10), fleetRows.slice(10, 14)].map((rows) =>
-        rows.map(({ id }) => id).join(' '),
-      );
-      expect(await read()).toEqual([pages, { ok: true, value: 3 }]);
-      expect(await read()).toEqual([pages, { ok: true, value: 2 }]);
+      const api = await aList(fleetRows.slice(0, 14));
+      const { server, budget } = api;
+      const pages = ['1 2 3 4 5 6 7 8 9 10', '11 12 13 14'];
+      expect(await showUpgradable(api)).toEqual({ pages, answer: { ok: true, value: 3 } });
+      expect(await showUpgradable(api)).toEqual({ pages, answer: { ok: true, value: 2 } });
       expect(server.requests.every(({ query }) => query.get('toVersion') === '19.500-1')).toBe(true);
       expect(new Set(budget.taken)).toEqual(new Set(['verify']));
     });
 
     it('reads all of the upgradable list of a service that gives fewer rows than a page asks for', async () => {
-      const { fleet } = await aCollectorApi(
+      const api = await aCollectorApi(
         (request, response) => {
           const { collectors } = pageOf(fleetRows, request);
           sendJson(response, 200, { collectors: collectors.slice(0, 4) });
         },
         { pageSize: 10 },
       );
-      for (const _reading of ['the first', 'the second']) {
-        const shown: number[] = [];
-        await fleet.readUpgradable('19.500-1', async ({ collectors }) => {
-          shown.push(...collectors.map(({ id }) => id));
-        });
-        expect(shown).toEqual(fleetRows.map(({ id }) => id));
-      }
+      for (const _reading of ['the first', 'the second'])
+        expect((await showUpgradable(api)).pages.join(' ')).toBe(fleetRows.map(({ id }) => id).join(' '));
     });
 
     it('requests what follows a short page of a growing upgradable list only at times', async () => {
@@ -508,9 +505,7 @@ describe('the fleet service', () => {
         { id: 1, name: 'h', collectorType: 'Hosted' },
         { id: 2, name: 'i', fields: null, surprise: {} },
       ];
-      const { fleet } = await aCollectorApi((request, response) =>
-        sendJson(response, 200, pageOf(rows, request)),
-      );
+      const { fleet } = await aList(rows);
       const answer = await fleet.readFleet('19.500-1');
       expect(answer.ok && answer.value.collectors).toEqual([
         {
@@ -553,7 +548,7 @@ describe('the fleet service', () => {
         value: { collectors: [{ id: 1 }, { id: 2 }], upgradableIds: new Set([1, 2]) },
       });
       expect(await fleet.findCollector('2')).toMatchObject({ ok: true, value: { id: 2, name: 'c2' } });
-      const look = { collectorId: 2, upgradableTo: null, urgent: false };
+      const look = lookAt(2);
       expect(await fleet.pollCollector(look)).toMatchObject({
         value: { build: '19.1-1', alive: false, lastSeenAlive: null },
       });
@@ -565,11 +560,7 @@ describe('the fleet service', () => {
       rows[9] = { id: 'ten', name: 'c10' };
       rows[12] = null;
       rows[20] = collector(21, { name: null });
-      const { fleet, unreadable } = await aCollectorApi(
-        (request, response) =>
-          sendJson(response, 200, pageOf(rows as object[], request), { 'set-cookie': 's=1' }),
-        { pageSize: 10 },
-      );
+      const { fleet, unreadable } = await aList(rows);
       const ids = Array.from({ length: 25 }, (_, index) => index + 1).filter(
         (id) => ![4, 10, 13].includes(id),
       );
@@ -648,7 +639,7 @@ describe('the fleet service', () => {
     it.each<[string, (fleet: CollectorApiSetup['fleet']) => Promise<unknown>]>([
       ['a build on offer', (fleet) => fleet.listBuilds()],
       ['a message', (fleet) => fleet.pollTask('t')],
-      ['a sighting', (fleet) => fleet.pollCollector({ collectorId: 1, upgradableTo: null, urgent: false })],
+      ['a sighting', (fleet) => fleet.pollCollector(lookAt(1))],
       ['an inventory', (fleet) => fleet.readInventory(null)],
       ['a found collector', (fleet) => fleet.findCollector('1')],
     ])('of %s contain no secret, and are bounded (P12)', async (_what, ask) => {
@@ -680,14 +671,14 @@ describe('the fleet service', () => {
       ['a secret', accessKey],
     ])('are no id of a task when %s: its create is in doubt (P1, P12)', async (_why, id) => {
       const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 202, { id }));
-      const answer = await createTask(fleet, target, send);
+      const answer = await createTask(fleet, target);
       expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
       expect(JSON.stringify(answer)).not.toContain(id);
     });
 
     it('are the code of a refusal too', async () => {
       const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, { code: long }));
-      const text = JSON.stringify(await createTask(fleet, target, send));
+      const text = JSON.stringify(await createTask(fleet, target));
       expect(text).toContain('"refused"');
       expect(text).not.toContain(accessKey);
       expect(text.length).toBeLessThan(1_000);

@@ -19,20 +19,12 @@ import {
 } from '../../../support/network/scripted-server.ts';
 import { aCollectorApi } from '../../../support/setup/collector-api-setup.ts';
 
-async function aManagement(script: Script, pageSize?: number) {
+async function aManagement(script: Script) {
   const api = await aCollectorApi(script);
-  const slept: number[] = [];
-  const management = makeManagementClient({
-    client: api.client,
-    sleep: async (durationMs) => {
-      slept.push(durationMs);
-    },
-    ...(pageSize === undefined ? {} : { pageSize }),
-  });
-  return { ...api, management, slept };
+  return { ...api, management: makeManagementClient({ client: api.client, sleep: async () => undefined }) };
 }
 
-/** Answers the requests in turn; the last one goes on. */
+/** Answers each request by the next script, and all later ones by the last. */
 function inTurn(...scripts: readonly Script[]): Script {
   let next = 0;
   return (request, response) => scripts[Math.min(next++, scripts.length - 1)]?.(request, response);

@@ -79,7 +79,7 @@ describe('a service that is down', () => {
       sendJson(response, 200, targets, cookie),
     );
     budget.markProbe(true);
-    const answer = await createTask(fleet, create, async () => true);
+    const answer = await createTask(fleet, create);
     expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
     expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
     expect(budget.held()).toBe(0);
@@ -90,7 +90,7 @@ describe('a service that is down', () => {
       sendJson(response, 200, targets),
     );
     budget.refuse(new PausedTooLong('The service is down.'));
-    expect(await createTask(fleet, create, async () => true)).toEqual({
+    expect(await createTask(fleet, create)).toEqual({
       ok: false,
       failure: { kind: 'unavailable', sent: false, detail: 'The service is down.' },
     });

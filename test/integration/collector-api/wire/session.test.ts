@@ -383,7 +383,7 @@ describe('the session with the service', () => {
         const { fleet, seen, cure } = await astray(gone);
         cure();
         const before = seen();
-        const answer = await createTask(fleet, create, async () => true);
+        const answer = await createTask(fleet, create);
         expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
         expect(seen()).toEqual({ here: before.here, there: before.there + 1 });
       });
@@ -391,7 +391,7 @@ describe('the session with the service', () => {
       it('holds no create when the read before it finds nothing there', async () => {
         const { fleet, budget } = await astray(gone);
         budget.markProbe(true);
-        const answer = await createTask(fleet, create, async () => true);
+        const answer = await createTask(fleet, create);
         expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
         expect(budget.held()).toBe(0);
       });
@@ -425,7 +425,7 @@ describe('the session with the service', () => {
         : sendText(response, 431, '<html>'),
     );
     expect((await fleet.pollTask('1')).ok).toBe(true);
-    expect(await createTask(fleet, create, async () => true)).toMatchObject({
+    expect(await createTask(fleet, create)).toMatchObject({
       failure: { kind: 'unavailable', sent: false },
     });
     expect((await fleet.pollTask('1')).ok).toBe(true);

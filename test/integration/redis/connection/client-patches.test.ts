@@ -3,13 +3,12 @@ import { createServer } from 'node:net';
 import { Cluster, Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { invariant } from '../../../../src/base/assert.ts';
-import { refusedInfo } from '../../../../src/redis/connection/client-patches.ts';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { ending } from '../../../support/ending.ts';
 import { findFreePort } from '../../../support/network/free-port.ts';
 import { listenHere } from '../../../support/network/listen-here.ts';
 import { loseSlot, startCluster, startClusterNode } from '../../../support/redis/redis-cluster.ts';
-import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
+import { redisServerCommand } from '../../../support/redis/redis-process.ts';
 import { until } from '../../../support/until.ts';
 
 const placeOf = (port: number) => ({ cluster: [{ host: '127.0.0.1', port }], keyPrefix: 'upwave' });
@@ -114,18 +113,5 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
     expect(await waiting).toBeInstanceOf(Error);
     expect(client.status).toBe('end');
     await expect(commands.get('a')).rejects.toThrow();
-  });
-});
-
-describe.skipIf(redisServerCommand === undefined)('a Redis that refuses INFO to its user', () => {
-  it('lets the client and its duplicates connect, although INFO shows next to nothing', async () => {
-    const server = ending(await makeRedisProcess());
-    await server.start();
-    expect(await server.ask('ACL SETUSER upwave on >pass ~* &* +@all -info')).toBe('+OK');
-    const url = server.url.replace('//', '//upwave:pass@');
-    const { client } = ending(makeRedisConnection({ url, keyPrefix: 'x' }, 'worker'));
-    invariant(client instanceof Redis, 'a URL leads to a single Redis');
-    expect(await client.info()).toBe(refusedInfo);
-    expect(await client.duplicate().info()).toBe(refusedInfo);
   });
 });

@@ -147,6 +147,6 @@ describe('the fleet register in Redis', () => {
 function makeRedisRegister(between?: () => Promise<unknown>, keyPrefix = redis.config().keyPrefix) {
   connection ??= redis.connect();
   const plain = connection.commands;
-  const commands = between === undefined ? plain : echoingCommands(plain, between).commands;
+  const commands = between === undefined ? plain : echoingCommands(plain, between);
   return { register: makeRedisFleetRegister({ commands, keyPrefix }), keyPrefix, commands: plain };
 }

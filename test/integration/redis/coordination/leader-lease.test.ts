@@ -75,18 +75,6 @@ describe('the leader lease', () => {
     expect(taken).toHaveLength(1);
   });
 
-  it('has one holder, and after its release another one with a higher fence', async () => {
-    const { keyPrefix } = redis.config();
-    const [first, second] = [aLease(keyPrefix, { leaseMs }), aLease(keyPrefix, { leaseMs })];
-    const fence = (await first.hold()) ?? 0;
-    expect(fence).toBeGreaterThan(0);
-    expect(await second.hold()).toBeUndefined();
-    expect(await first.hold()).toBe(fence);
-    await first.release();
-    expect(await first.hold()).toBeUndefined();
-    expect(await aLease(keyPrefix, { leaseMs }).hold()).toBeGreaterThan(fence);
-  });
-
   it('is renewed while it is held, beyond its length', async () => {
     const { commands, keyPrefix } = redis.place();
     const key = `${keyPrefix}:{leader}:lease`;

@@ -23,7 +23,7 @@ describe.each([
     place = redis.place();
   });
   const make = () => {
-    const commands = isEchoed ? echoingCommands(place.commands).commands : place.commands;
+    const commands = isEchoed ? echoingCommands(place.commands) : place.commands;
     return makeRedisStoreInstance({ ...place, commands });
   };
 

@@ -60,12 +60,6 @@ describe.each(kinds)('the embedded %s', (kind) => {
     expect(await processList()).not.toContain(password);
   });
 
-  it('answers many commands one after the other without waiting for a tick', async () => {
-    const { commands } = connect(await start(kind, null));
-    for (let count = 0; count < 500; count += 1) await commands.incr('counter');
-    expect(await commands.get('counter')).toBe('500');
-  });
-
   it('accepts every offset and limit, even one that 32 bits cannot hold', async () => {
     const { commands } = connect(await start(kind, null));
     const store = makeRedisRolloutStore({ commands, keyPrefix: 'test' });

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { runAtOnce } from '../../../../src/base/steps.ts';
 import type { FrozenPlan, RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { listAllUpgrades } from '../../../../src/orchestrator/records/read-records.ts';
+import type { RedisCommands } from '../../../../src/redis/connection/connection.ts';
 import { exportRollout } from '../../../../src/redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
@@ -48,7 +49,7 @@ let store: RolloutStore;
 beforeEach(() => {
   connection = redis.place();
   keyPrefix = connection.keyPrefix;
-  store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+  store = anotherStore();
 });
 
 describe('freezing a plan', () => {
@@ -77,10 +78,7 @@ describe('freezing a plan', () => {
   });
 
   it('lets records that were never activated expire', async () => {
-    const dying = makeRedisRolloutStore({
-      commands: dyingCommands(connection.commands, ':active'),
-      keyPrefix,
-    });
+    const dying = storeOn(dyingCommands(connection.commands, ':active'));
     await expect(freeze(pendingOnes(3), aRollout(), dying)).rejects.toThrow('killed');
     const staged = (await keysOfPrefix()).filter((key) => key.includes('staging'));
     expect(staged.length).toBeGreaterThan(0);
@@ -174,7 +172,7 @@ describe('saving a rollout', () => {
           return typeof value === 'function' ? value.bind(target) : value;
         },
       });
-      const counted = makeRedisRolloutStore({ commands, keyPrefix });
+      const counted = storeOn(commands);
       expect((await counted.currentRollouts(policies)).map(({ id }) => id)).toEqual([
         idOf(kept - 1),
         idOf(kept - 2),
@@ -273,11 +271,9 @@ describe('the intent before a create', () => {
   );
 
   it('is saved again when the command is sent twice, but not under a brake set meanwhile', async () => {
-    const echo = echoingCommands(connection.commands);
-    const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
+    const doubled = storeOn(echoingCommands(connection.commands));
     expect(await doubled.saveIntent(intended(await load(1)), 1)).toBe('saved');
-    const paused = echoingCommands(connection.commands, () => saveRollout({ state: 'paused' }));
-    const late = makeRedisRolloutStore({ commands: paused.commands, keyPrefix });
+    const late = storeOn(echoingCommands(connection.commands, () => saveRollout({ state: 'paused' })));
     expect(await late.saveIntent(intended(await load(2)), 1)).toBe('braked');
     expect((await load(2)).progress.state).toBe('starting');
   });
@@ -339,7 +335,7 @@ describe('all upgrades of a state', () => {
     };
     const commands = Object.assign(Object.create(connection.commands), { hmget });
 
-    const all = await listAllUpgrades(makeRedisRolloutStore({ commands, keyPrefix }), rolloutId, {
+    const all = await listAllUpgrades(storeOn(commands), rolloutId, {
       state: 'succeeded',
     });
 
@@ -376,8 +372,7 @@ describe('another plan in the place of one that waits', () => {
 
   it('is saved when the command is sent again after the approval', async () => {
     const approve = () => saveRollout({ rev: 3 });
-    const echo = echoingCommands(connection.commands, approve);
-    const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
+    const doubled = storeOn(echoingCommands(connection.commands, approve));
     expect(await doubled.replan(anew, 1)).toBe('saved');
     expect((await store.loadRollout(rolloutId))?.state).toBe('running');
     expect((await viewNow()).waves[0]?.counts.pending).toBe(700);
@@ -439,8 +434,7 @@ describe('late joiners', () => {
   });
 
   it('expire when they were never used', async () => {
-    const dying = dyingCommands(connection.commands, ':groups');
-    const daemon = makeRedisRolloutStore({ commands: dying, keyPrefix });
+    const daemon = storeOn(dyingCommands(connection.commands, ':groups'));
     await expect(daemon.join(joining, 1, null)).rejects.toThrow('killed');
     const staged = (await keysOfPrefix()).filter((key) => key.includes('staging'));
     expect(staged).toHaveLength(1);
@@ -450,18 +444,18 @@ describe('late joiners', () => {
 
   it('are saved when the command is sent again after another change', async () => {
     const pause = () => saveRollout({ state: 'paused', rev: 3 });
-    const echo = echoingCommands(connection.commands, pause);
-    const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
+    const doubled = storeOn(echoingCommands(connection.commands, pause));
     expect(await doubled.join(joining, 1, null)).toBe('saved');
     expect((await store.loadRollout(rolloutId))?.state).toBe('paused');
   });
 
   it('are not created again by a repeated command after they have changed', async () => {
-    const echo = echoingCommands(connection.commands, async () => {
-      const before = await store.loadUpgrade(rolloutId, 9);
-      if (before?.progress.state === 'pending') await store.saveUpgrade(ended(before, 'failed', 1), null);
-    });
-    const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
+    const doubled = storeOn(
+      echoingCommands(connection.commands, async () => {
+        const before = await store.loadUpgrade(rolloutId, 9);
+        if (before?.progress.state === 'pending') await store.saveUpgrade(ended(before, 'failed', 1), null);
+      }),
+    );
     expect(await doubled.join(joining, 1, null)).toBe('saved');
     expect((await load(9)).progress.state).toBe('failed');
     expect((await viewNow()).waves[0]?.counts).toMatchObject({ pending: 3, failed: 1 });
@@ -514,7 +508,7 @@ describe('groups', () => {
       if (Array.isArray(reply)) sent.push(String(reply[9]));
       return reply;
     });
-    const daemon = makeRedisRolloutStore({ commands: listening, keyPrefix });
+    const daemon = storeOn(listening);
     const at = { now: 0, overdueBefore: 0, pageSize: 1 };
     await freeze(pendingOnes(1));
     for (const _look of [1, 2]) expect((await daemon.loadView(rolloutId, at))?.groups).toEqual(someGroups());
@@ -585,7 +579,11 @@ function newKeyPrefix(): void {
 }
 
 function anotherStore(): RolloutStore {
-  return makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+  return storeOn(connection.commands);
+}
+
+function storeOn(commands: RedisCommands): RolloutStore {
+  return makeRedisRolloutStore({ commands, keyPrefix });
 }
 
 async function keysOfPrefix(): Promise<readonly string[]> {

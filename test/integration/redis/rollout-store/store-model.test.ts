@@ -341,6 +341,6 @@ function withoutNoise(view: StoredView | undefined): unknown {
 
 function makeRedisStore(how: 'once' | 'twice' = 'once'): RolloutStore {
   const { commands, keyPrefix } = redis.place();
-  const sent = how === 'twice' ? echoingCommands(commands).commands : commands;
+  const sent = how === 'twice' ? echoingCommands(commands) : commands;
   return makeRedisRolloutStore({ commands: sent, keyPrefix });
 }

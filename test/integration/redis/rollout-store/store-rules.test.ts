@@ -204,5 +204,5 @@ function inShort({ candidates }: StoredView): Record<number, readonly number[]> 
 
 function makeEchoingStore(): RolloutStore {
   const { commands, keyPrefix } = redis.place();
-  return makeRedisRolloutStore({ commands: echoingCommands(commands).commands, keyPrefix });
+  return makeRedisRolloutStore({ commands: echoingCommands(commands), keyPrefix });
 }

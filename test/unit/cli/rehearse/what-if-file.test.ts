@@ -4,7 +4,7 @@ import { ConfigError } from '../../../../src/config/source/config-error.ts';
 import { aWebhookGate } from '../../../support/builders/gate-builders.ts';
 import { aPolicy, aWaveRule, startedAt } from '../../../support/builders.ts';
 import { problemCases } from '../../../support/config-fixtures.ts';
-import { aFolder } from '../../../support/night/upwave-process.ts';
+import { aConfigFolder } from '../../../support/night/upwave-process.ts';
 
 const policy = aPolicy({
   waves: [aWaveRule({ gates: [aWebhookGate({ name: 'go-live' })] })],
@@ -32,7 +32,7 @@ describe('a what-if file', () => {
   });
 
   it('may be empty, and then has the same defaults as no file', (test) => {
-    const path = aFolder(test.onTestFinished).write('empty.yaml', {});
+    const path = aConfigFolder(test.onTestFinished).write('empty.yaml', {});
     const usual = usualWhatIf(occasion);
     expect(readWhatIf(path, occasion)).toEqual(usual);
     expect(usual.durations.medianMs).toBe(policy.upgrade.expectMs);
@@ -44,7 +44,7 @@ describe('a what-if file', () => {
       durations: { medianMs: 1_000, p95Ms: 2_000 },
       failures: { once: 0.2, always: 0.1 },
     };
-    const path = aFolder(onTestFinished).write('some.yaml', { failures: { once: '7%' } });
+    const path = aConfigFolder(onTestFinished).write('some.yaml', { failures: { once: '7%' } });
     expect(readWhatIf(path, { ...occasion, learned })).toMatchObject({
       durations: learned.durations,
       failures: { once: 0.07, always: 0.1 },
@@ -63,7 +63,7 @@ gates: { board: hold } → gates.board: policy production has no gate of this na
 approval: soon → approval: must be
 `),
   )('is refused with the place of what is wrong: %s', (content, words) => {
-    const path = aFolder(onTestFinished).write('wrong.yaml', content);
+    const path = aConfigFolder(onTestFinished).write('wrong.yaml', content);
     expect(() => readWhatIf(path, occasion)).toThrow(ConfigError);
     expect(() => readWhatIf(path, occasion)).toThrow(words);
   });

@@ -5,11 +5,13 @@ export interface RawRequest {
   readonly method: string;
   /** `http://127.0.0.1:8080` */
   readonly origin: string;
-  /** Path and query, sent as they are: a URL parser would tidy up what is to be tested. */
+  /** Path and query, sent as they are: a URL parser would normalise them. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  readonly agent: Agent;
+  /** Left out: a connection for this request alone. */
+  readonly agent?: Agent;
+  readonly localAddress?: string;
 }
 
 export interface RawAnswer {
@@ -18,7 +20,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-// Far above any honest answer; a hang must fail its own test and not the run.
+// Far longer than any answer takes. A request that hangs fails its own test, and not the whole run.
 const answerWithinMs = 30_000;
 
 /** Sends one request as it is and reads the whole answer: no retry, no cookie, no redirect. */
@@ -32,7 +34,8 @@ export function sendRaw(raw: RawRequest): Promise<RawAnswer> {
         port,
         method: raw.method,
         path: raw.target,
-        agent: raw.agent,
+        agent: raw.agent ?? false,
+        localAddress: raw.localAddress,
         timeout: answerWithinMs,
         headers: {
           ...raw.headers,
@@ -58,4 +61,13 @@ export function sendRaw(raw: RawRequest): Promise<RawAnswer> {
     outgoing.on('error', reject);
     outgoing.end(raw.body);
   });
+}
+
+type Asked = Partial<Pick<RawRequest, 'method' | 'headers' | 'body' | 'localAddress'>>;
+
+/** Sends one request to a URL. `fetch` would not let a test set Host, Origin, and what a browser adds. */
+export async function askRaw(url: string, { method = 'GET', headers = {}, body, ...more }: Asked = {}) {
+  const { origin } = new URL(url);
+  const answer = await sendRaw({ ...more, method, origin, target: url.slice(origin.length), headers, body });
+  return { ...answer, json: (): unknown => JSON.parse(answer.text) };
 }
