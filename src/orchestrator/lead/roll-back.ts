@@ -58,9 +58,9 @@ export async function beginRollback(
   );
   const of = { policy: rollout.policy.name, builds: builds.value };
   const parted = await divideUpgraded(parts, runsIt, of);
-  const { takenBack } = parted;
+  const { toRollBack } = parted;
   const left = [...parted.left, ...found.left];
-  if (takenBack.length === 0) {
+  if (toRollBack.length === 0) {
     await endWithNobody(parts, rollout, left);
     return 'done';
   }
@@ -76,7 +76,7 @@ export async function beginRollback(
     generation: rollout.config?.generation,
   };
   const frozen = await runInSlices(
-    freezeRollback(original, { takenBack, left }, collectors, origin),
+    freezeRollback(original, { toRollBack, left }, collectors, origin),
     makeTurnBudget(parts.clock),
   );
   const event = {
@@ -84,7 +84,7 @@ export async function beginRollback(
     event: 'rollout.planned',
     policy: rollout.policy.name,
     rollout: id,
-    reason: rollbackPlannedWords(rollout.id, { takenBack: takenBack.length, left }),
+    reason: rollbackPlannedWords(rollout.id, { toRollBack: toRollBack.length, left }),
     by: 'daemon',
   } as const;
   // Another rollback of the policy is active, so the inventory is not read again at once.
@@ -149,8 +149,8 @@ async function markRolledBack(
   { rollback, fence }: { readonly rollback: Pick<Rollout, 'id'>; readonly fence: Fence },
   signal: AbortSignal,
 ): Promise<readonly LeftBehind[]> {
-  const takenBack = await listAllUpgrades(parts.store, rollback.id, { state: 'succeeded' });
-  const builds = new Map(takenBack.map(({ identity: { collectorId, toBuild } }) => [collectorId, toBuild]));
+  const rolledBack = await listAllUpgrades(parts.store, rollback.id, { state: 'succeeded' });
+  const builds = new Map(rolledBack.map(({ identity: { collectorId, toBuild } }) => [collectorId, toBuild]));
   const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...builds.keys()]);
   const at = parts.clock.now();
   const findings = upgrades.map((upgrade) => {
@@ -230,7 +230,7 @@ export async function divideUpgraded(
   { store, register, policies }: Pick<RollbackParts, 'store' | 'register' | 'policies'>,
   upgrades: readonly Upgrade[],
   of: { readonly policy: string; readonly builds: readonly Build[] },
-): Promise<{ readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] }> {
+): Promise<{ readonly toRollBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] }> {
   const ids = upgrades.map(({ identity: { collectorId } }) => collectorId);
   const claimed = await claimedByOthers(store, { policy: of.policy, policies }, ids);
   const held = new Set((await register.holdsOf(ids)).map(({ collectorId }) => collectorId));
@@ -243,7 +243,7 @@ export async function divideUpgraded(
   const left = [...groups].flatMap(([why, some]) =>
     why === undefined ? [] : leftBehind({ kind: why }, some),
   );
-  return { takenBack: groups.get(undefined) ?? [], left };
+  return { toRollBack: groups.get(undefined) ?? [], left };
 }
 
 /** Collectors that an ended rollback left behind: those its plan left out, and those that ended without success. */

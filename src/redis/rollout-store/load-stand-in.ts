@@ -1,6 +1,6 @@
 import { type RolloutState, rolloutStates, type UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
-import type { RolloutRemains } from '../../rollout/planning/stand-in-rollout.ts';
+import type { PartialRollout } from '../../rollout/planning/stand-in-rollout.ts';
 import { parseCounters, waveCountOf, waveSummaryOf } from '../schema/counter-fields.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -13,7 +13,7 @@ export async function loadRemains(
   { commands, ofPolicy, ofRollout }: StoreContext,
   id: string,
   problem: UnreadableRecord,
-): Promise<RolloutRemains | undefined> {
+): Promise<PartialRollout | undefined> {
   const { keys } = ofRollout(id);
   const { policy, yyyymmdd } = parseRolloutId(id);
   const [fields, createdAt, counted] = await Promise.all([

@@ -2,7 +2,7 @@ import { someNames } from '../../base/names.ts';
 import { cutText } from '../../base/safe-text.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
-import { notTakenBackWords, rolloutReasonWords } from './rollout-reasons.ts';
+import { notRolledBackWords, rolloutReasonWords } from './rollout-reasons.ts';
 
 /** The reason of an event. The event names the operator in a field of its own. */
 export function eventReasonWords(reason: RolloutReason): string {
@@ -23,9 +23,9 @@ export function plannedWords(plan: {
 /** A rollback was planned. */
 export function rollbackPlannedWords(
   rollout: string,
-  { takenBack, left }: { readonly takenBack: number; readonly left: readonly LeftBehind[] },
+  { toRollBack, left }: { readonly toRollBack: number; readonly left: readonly LeftBehind[] },
 ): string {
-  return `rollback of ${rollout}: ${takenBack} collectors${notTakenBackWords(left)}`;
+  return `rollback of ${rollout}: ${toRollBack} collectors${notRolledBackWords(left)}`;
 }
 
 export function joinedWords(names: readonly string[]): string {

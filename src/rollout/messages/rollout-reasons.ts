@@ -26,7 +26,7 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
   takesBack: ({ rollout }) => `rolls back ${rollout}`,
   rollbackEnded: ({ rollback, state }) =>
     `by ${rollback}, which ${state === 'aborted' ? 'was ' : ''}${stateWords(state)}`,
-  nothingTakenBack: ({ left }) => `no collector could be rolled back${notTakenBackWords(left)}`,
+  nothingTakenBack: ({ left }) => `no collector could be rolled back${notRolledBackWords(left)}`,
   recordCorrupt: () => unreadableWords({ kind: 'corrupt' }),
   recordNewer: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   endedUnread: ({ by }) => `${rolloutReasonWords(by)}; its record in Redis could not be read`,
@@ -34,7 +34,7 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
 });
 
 /** `; 3 stay: an operator holds them`; empty if all can be rolled back. */
-export function notTakenBackWords(left: ReadonlyArray<Pick<LeftBehind, 'count' | 'why'>>): string {
+export function notRolledBackWords(left: ReadonlyArray<Pick<LeftBehind, 'count' | 'why'>>): string {
   return left.map(({ count, why }) => `; ${count} stay: ${leftBehindWords(why)}`).join('');
 }
 

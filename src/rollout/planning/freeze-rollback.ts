@@ -17,15 +17,12 @@ import { backToMax, countBuilds, newRollout, plainWave, type RolloutOrigin } fro
  * Each collector returns to the build it had before, which its own record names. The rollback's `targetBuild` is the
  * most frequent of these builds and only for display. Collectors that left the fleet or already run their build are left
  * out.
- * @param upgrades the upgrades to roll back (`takenBack`), and the collectors that cannot be rolled back (`left`)
+ * @param of the upgrades to roll back, and the collectors that cannot be rolled back
  * @param collectors the current inventory, by id
  */
 export function* freezeRollback(
   original: Rollout,
-  {
-    takenBack: upgrades,
-    left,
-  }: { readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
+  { toRollBack, left }: { readonly toRollBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
   collectors: ReadonlyMap<number, FleetCollector>,
   origin: RolloutOrigin,
 ): Steps<FrozenRollout> {
@@ -33,7 +30,7 @@ export function* freezeRollback(
   const toBuilds = new Map<number, string>();
   const chosen: FleetCollector[] = [];
   const leftOut: LeftOutKind[] = [];
-  yield* eachInSteps(upgrades, ({ identity: { collectorId, fromBuild } }) => {
+  yield* eachInSteps(toRollBack, ({ identity: { collectorId, fromBuild } }) => {
     const collector = collectors.get(collectorId);
     if (collector === undefined) leftOut.push('leftFleet');
     else if (isSameBuild(collector.build, fromBuild)) leftOut.push('atTarget');

@@ -14,7 +14,7 @@ import { rollbackPolicy } from './freeze-rollback.ts';
 import { plainWave, unopenedWave } from './new-rollout.ts';
 
 /** What the store still knows about a rollout whose own record is unreadable. */
-export interface RolloutRemains extends Pick<Rollout, 'id' | 'kind' | 'rev' | 'createdAt' | 'targetBuild'> {
+export interface PartialRollout extends Pick<Rollout, 'id' | 'kind' | 'rev' | 'createdAt' | 'targetBuild'> {
   /** undefined if it is unreadable, too. */
   readonly state: RolloutState | undefined;
   /** All of its upgrades have ended. */
@@ -32,14 +32,14 @@ export interface RolloutRemains extends Pick<Rollout, 'id' | 'kind' | 'rev' | 'c
  * an operator repairs the rollout.
  * @param policies from the current config: deadlines of running upgrades, and what a failure means
  */
-export function makeStandIn(remains: RolloutRemains, policies: readonly Policy[]): Rollout {
-  const { id, kind, rev, isOver, createdAt, frontier, targetBuild, problem } = remains;
+export function makeStandIn(partial: PartialRollout, policies: readonly Policy[]): Rollout {
+  const { id, kind, rev, isOver, createdAt, frontier, targetBuild, problem } = partial;
   const { policy: name } = parseRolloutId(id);
   const policy = policies.find((each) => each.name === name) ?? unknownPolicy(name);
   const rules = (kind === 'rollback' ? rollbackPolicy(policy) : policy).waves;
-  const waveRules = remains.waves.map((_wave, index) => rules[index] ?? plainWave(`wave ${index + 1}`));
-  const sizes = remains.waves.map((wave) => total({ waves: [wave] }, () => true));
-  const lastChangeAt = Math.max(createdAt, ...remains.waves.map((wave) => wave.lastChangeAt ?? 0));
+  const waveRules = partial.waves.map((_wave, index) => rules[index] ?? plainWave(`wave ${index + 1}`));
+  const sizes = partial.waves.map((wave) => total({ waves: [wave] }, () => true));
+  const lastChangeAt = Math.max(createdAt, ...partial.waves.map((wave) => wave.lastChangeAt ?? 0));
   return {
     id,
     kind,
@@ -55,8 +55,8 @@ export function makeStandIn(remains: RolloutRemains, policies: readonly Policy[]
     groupsRev: 1,
     createdAt,
     fleetReadAt: createdAt,
-    fleetSize: total(remains, () => true),
-    state: stateOf(remains),
+    fleetSize: total(partial, () => true),
+    state: stateOf(partial),
     reason: reasonOf(problem),
     waves: waveRules.map((rule, index) => ({
       ...unopenedWave(rule, { size: sizes[index] ?? 0, chain: 1 }),
@@ -79,7 +79,7 @@ function reasonOf(problem: UnreadableRecord): RolloutReason {
   return { kind: 'recordNewer', version, readable };
 }
 
-function stateOf({ state, isOver, problem }: RolloutRemains): RolloutState {
+function stateOf({ state, isOver, problem }: PartialRollout): RolloutState {
   if (state !== undefined && (problem.kind === 'newer' || isRolloutEnd(state))) return state;
   return isOver ? 'aborted' : 'held';
 }

@@ -47,21 +47,21 @@ export interface PreviewedWave {
  */
 export function previewRollback(
   view: RolloutView,
-  of: { readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
+  of: { readonly toRollBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
   now: EpochMs,
 ): RollbackPreview {
   const { rollout } = view;
-  const { takenBack, left } = of;
-  const running = takenBack.filter(({ progress: { state } }) => !isEnd(state)).length;
+  const { toRollBack, left } = of;
+  const running = toRollBack.filter(({ progress: { state } }) => !isEnd(state)).length;
   return {
     ...limitsOf(view, now),
-    collectors: takenBack.length,
+    collectors: toRollBack.length,
     running,
-    unconfirmed: takenBack.filter(({ progress: { state } }) => state === 'unconfirmed').length,
+    unconfirmed: toRollBack.filter(({ progress: { state } }) => state === 'unconfirmed').length,
     mayGrowBy: rollout.state === 'running' || view.slotsTaken > 0 ? rollout.policy.concurrency : 0,
-    builds: countBuilds(takenBack.map(({ identity: { fromBuild } }) => fromBuild)),
+    builds: countBuilds(toRollBack.map(({ identity: { fromBuild } }) => fromBuild)),
     leftBehind: left.map(showLeftBehind),
-    waves: sizesOf(rollbackPolicy(rollout.policy).waves, takenBack),
+    waves: sizesOf(rollbackPolicy(rollout.policy).waves, toRollBack),
   };
 }
 

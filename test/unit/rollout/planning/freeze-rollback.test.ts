@@ -35,14 +35,14 @@ function frozen(
   shown: (id: number) => Partial<FleetCollector> = () => ({}),
   size = 40,
 ) {
-  const takenBack = had.map(([collectorId, fromBuild]) =>
+  const toRollBack = had.map(([collectorId, fromBuild]) =>
     anEndedOne('succeeded', {}, { collectorId, fromBuild, wave: 1, order: 99, lane: 9, stratum: 9 }),
   );
   const fleet = aFleet(size, (id) => ({ build: targetBuild, ...shown(id) }));
   const collectors = new Map(fleet.collectors.map((each) => [each.id, each]));
   const origin = { id: 'r-20260302-2', startedBy: 'ops', createdAt: startedAt + 9, fleet };
   const original = aRollout({ id: 'r-20260302-1', policy: aPolicy(policy), state: 'held' });
-  const made = runAtOnce(freezeRollback(original, { takenBack, left }, collectors, origin));
+  const made = runAtOnce(freezeRollback(original, { toRollBack, left }, collectors, origin));
   const sizes = made.rollout.waves.map(
     (_wave, index) => made.upgrades.filter((each) => each.identity.wave === index).length,
   );

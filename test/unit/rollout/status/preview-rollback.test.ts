@@ -26,7 +26,7 @@ const upgraded = (size: number) =>
 
 describe('the preview of a rollback', () => {
   const preview = (policy: Partial<Policy>) =>
-    previewRollback(aViewOf({ policy }), { takenBack: upgraded(9), left: [] }, startedAt);
+    previewRollback(aViewOf({ policy }), { toRollBack: upgraded(9), left: [] }, startedAt);
 
   it('counts the collectors and the builds that they go back to, and shows the limits', () => {
     const caps = [{ key: 'osName', cap: 2 }] as const;
@@ -56,7 +56,7 @@ describe('the preview of a rollback', () => {
 describe('a rollback that is confirmed', () => {
   const left = [{ why: { kind: 'held' }, count: 3, some: [] } as const];
   const of = (changes: { collectors?: number; mayGrowBy?: number }) => ({
-    ...previewRollback(aView(), { takenBack: [], left }, startedAt),
+    ...previewRollback(aView(), { toRollBack: [], left }, startedAt),
     collectors: 40,
     mayGrowBy: 0,
     ...changes,
