@@ -267,9 +267,15 @@ const firstVerbs: readonly RolloutVerb[] = ['approve', 'resume'];
 
 /** The most likely command in full, then the other legal verbs. Each of those shows what it would do, and asks. */
 function verbParts(status: RolloutStatus): readonly Part[] {
-  const { verbs, endedAt } = status;
+  const { verbs, endedAt, recordUnreadable } = status;
   const first = firstVerbs.find((verb) => verbs.includes(verb)) ?? verbs[0];
-  if (first === undefined) return [endedAt === null ? 'nothing: it ends by itself' : 'nothing: it is over'];
+  if (first === undefined) {
+    if (endedAt !== null) return ['nothing: it is over'];
+    const isNewer = recordUnreadable === 'newer';
+    return [
+      isNewer ? 'nothing here: a daemon of the newer version continues it' : 'nothing: it ends by itself',
+    ];
+  }
   const others = verbs.filter((verb) => verb !== first).map((verb) => commandNames[verb]);
   const command = commandFor(status, first);
   const asked: Part = status.headline.needsPerson ? { text: command, color: 'yellow' } : command;

@@ -136,6 +136,11 @@ do      upwave pause production   | abort | rollback`);
     ['do', { waves: soaking, verbs: ['pause', 'skipSoak'] }, 'upwave pause production   | skip-soak'],
     ['do', { ...over, counts: countsOf({}), verbs: [] }, 'nothing: it is over'],
     ['do', { state: 'rollingBack', verbs: [] }, 'nothing: it ends by itself'],
+    [
+      'do',
+      { recordUnreadable: 'newer', verbs: [] },
+      'nothing here: a daemon of the newer version continues it',
+    ],
   ])('shows the present state under "%s": case %#', (label, changes, line) => {
     expect(under(label, shown(changes))).toContain(line);
   });
