@@ -14,14 +14,14 @@ export interface ShownCollectors {
 }
 
 export function makeShownCollectors(): ShownCollectors {
-  const last = { ours: new Map<number, Shown>(), other: new Map<number, Shown>() };
+  // One of each build: a collector that another rollout upgrades after the soak was shown well on the build of the first one.
+  const last = { ours: new Map<number, readonly Shown[]>(), other: new Map<number, readonly Shown[]>() };
   return {
     note: (account, collectorId, shown) => {
-      last[account].set(collectorId, shown);
+      const others = last[account].get(collectorId)?.filter(({ build }) => !isSameBuild(build, shown.build));
+      last[account].set(collectorId, [...(others ?? []), shown]);
     },
-    lastOn: (account, collectorId, build) => {
-      const shown = last[account].get(collectorId);
-      return shown !== undefined && isSameBuild(shown.build, build) ? shown.at : undefined;
-    },
+    lastOn: (account, collectorId, build) =>
+      last[account].get(collectorId)?.find((shown) => isSameBuild(shown.build, build))?.at,
   };
 }
