@@ -7,7 +7,7 @@ export const goals = {
   overBound: 1.02,
   requestsPerUpgrade: { slots: 2.5, rate: 2.1 },
   throttled: 0,
-  /** From an end to its being known, as a share of the median duration. */
+  /** The delay from an end to its detection, as a share of the median duration. */
   seenDelayShare: { median: 0.01, p95: 0.03 },
   /** For 100,000 collectors. */
   planMs: 5_000,

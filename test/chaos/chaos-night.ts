@@ -78,7 +78,7 @@ const rollout = {
   concurrency: 12,
   waves: [{ name: 'all', maxFailures: '5%' }],
   upgrade: { deadline: '30s', verifyWithin: '10s', expect: '1500ms' },
-  // Nobody is too weak for an upgrade here, and who is killed in its middle is no reason to leave anyone out.
+  // Without the default exclusions, because no upgrade fails in this fleet.
   select: { exclude: [] },
 };
 // A create without an answer keeps its slot until none can come any more, so a short time-out makes a short test.
@@ -153,7 +153,7 @@ export async function aChaosNight(input: ChaosInput, atEnd: AtEnd): Promise<Chao
   return night;
 }
 
-/** One line about what was measured, where a person reads it. */
+/** Prints one line with a measurement. */
 export function report(words: string): void {
   process.stdout.write(`chaos: ${words}\n`);
 }
@@ -200,7 +200,7 @@ function redisSection(redis: RedisConfig): object {
     : { keyPrefix, cluster: redis.cluster.map(place) };
 }
 
-/** `CHAOS_LOGS=folder` keeps what the daemons said. */
+/** `CHAOS_LOGS=folder` keeps the logs of the daemons. */
 function keepLogs(daemons: readonly ChaosDaemon[]): void {
   const folder = process.env['CHAOS_LOGS'];
   if (folder === undefined) return;

@@ -15,7 +15,7 @@ const downTimes = [
   { name: 'until the others give it up', downMs: 2 * nodeTimeoutMs, keyPrefix: 'given-up' },
 ];
 
-// The cluster itself takes 2 to 4 s to be whole. Steps that waited for BullMQ's look for stalled jobs came after 9.8 s, and
+// The cluster itself is complete after 2 to 4 s. Steps that waited for BullMQ's check for stalled jobs came after 9.8 s, and
 // its pause after a fetch that met a closed connection was 15 s.
 const backAtWorkWithinMs = 9_000;
 
@@ -106,7 +106,7 @@ describe.skipIf(isShort)('a Redis Cluster of three', () => {
     const { daemon, rolloutId } = await aStartedNight({ redis }, onTestFinished);
     const paused = { rolloutId, verb: 'pause', by: 'ann', reason: 'wait' } as const;
     expect((await daemon.operations.apply(paused)).kind).toBe('done');
-    // A daemon knows what it saw with its last look, and each scan has one.
+    // A daemon knows the state of its last check, and each scan makes one.
     expect((await daemon.daemon.scanNow(nightPolicy, 'schedule')).kind).toBe('busy');
     const places = ['{night}:rollouts', '{fleet}:instance', '{leader}:lease'];
     const [ofPolicy, ...others] = await Promise.all(

@@ -73,7 +73,7 @@ describe.skipIf(isShort)('the disk of Redis', () => {
     await leaveRoom(redis, roomBytes);
     await until('Redis to end by itself', () => !redis.isRunning());
     await until('what runs at the service to end', () => night.record().tasksInFlight === 0);
-    // A new process, which nobody limits.
+    // A new process has no limit.
     await redis.start();
     const { createMs } = await quietAfter(night);
     const { broken } = await night.end();

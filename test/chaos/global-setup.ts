@@ -1,6 +1,6 @@
 import { redisServerCommand } from '../support/redis/redis-process.ts';
 
-/** A suite that is asked for by its name fails where it can't run: skipped tests would look like passed ones. */
+/** Fails where the suite cannot run, because skipped tests would look like passed ones. */
 export function setup(): void {
   if (redisServerCommand === undefined)
     throw new Error(

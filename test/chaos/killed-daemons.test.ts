@@ -59,7 +59,7 @@ describe('daemons that are killed', () => {
   });
 
   it.skipIf(isShort)(
-    'each in the middle of a create, before it arrives or after: settled by looking, with one task for each (P1)',
+    'each in the middle of a create, before or after it arrives: a poll settles the create, with one task for each collector (P1)',
     async ({ expect, onTestFinished }) => {
       const night = await aChaosNight(
         {
@@ -99,13 +99,13 @@ async function pendingIn(night: ChaosNight): Promise<number> {
 }
 
 interface InDoubt {
-  /** Until each create in doubt was looked at, by whichever daemon took its job over. */
+  /** Until another daemon had polled each create in doubt. */
   readonly polledAtMs: readonly number[];
   /** Until each that did arrive (`lose`) or did not (`swallow`) was settled. */
   readonly settledMs: readonly number[];
 }
 
-/** Kills a daemon when its next create is on its way, and watches what becomes of those in doubt. */
+/** Kills a daemon when its next create is in flight, and watches the creates in doubt. */
 async function killInCreate(night: ChaosNight, how: 'lose' | 'swallow'): Promise<InDoubt> {
   const [victim, ...others] = night.daemons();
   const struck = new Promise<void>((resolve) => {
@@ -116,7 +116,7 @@ async function killInCreate(night: ChaosNight, how: 'lose' | 'swallow'): Promise
     });
   });
   await struck;
-  // What arrived has been acted on when this moment is over.
+  // The service has carried out the arrived creates by then.
   await wait(50);
   await victim?.kill();
   const since = performance.now();

@@ -44,7 +44,7 @@ describe('Redis', () => {
   });
 
   it.skipIf(isShort)(
-    'loses everything: what runs gets no second task, and what is left is planned anew in seconds (P1, P11)',
+    'loses all data: running upgrades get no second task, and the remaining ones are planned again in seconds (P1, P11)',
     async ({ expect, onTestFinished }) => {
       const redis = block.process();
       const night = await aChaosNight(
@@ -62,7 +62,7 @@ describe('Redis', () => {
         ?.identity.collectorId;
       const { api } = night.daemons()[0] ?? {};
       await api?.hold({ subject: String(untouched), by: 'ann', reason: 'never touch' });
-      // Two looks later each daemon knows of the hold.
+      // Each daemon has read the hold after two checks.
       await wait(2 * checkEveryMs + 500);
       const lost = await night.upgrades();
       const running = night.record().tasksInFlight;
@@ -99,7 +99,7 @@ describe('Redis', () => {
   );
 
   it.skipIf(isShort)(
-    'has no memory for a write: the daemons say so once, and go on when there is',
+    'has no memory for a write: the daemons report this once, and continue when there is',
     async ({ expect, onTestFinished }) => {
       const redis = block.process();
       const night = await aChaosNight(
@@ -118,7 +118,7 @@ describe('Redis', () => {
       );
       expect(broken).toEqual([]);
       expect(Math.min(...said)).toBeGreaterThan(0);
-      // Once when it begins. A log that fills the disk, too, helps nobody.
+      // Reported once at the beginning, so that the log does not fill the disk.
       expect(Math.max(...said)).toBeLessThan(5);
     },
   );

@@ -10,7 +10,7 @@ const rounds = isShort ? 2 : 3;
 describe('a pause while daemons are killed', () => {
   const redis = useRedisProcess();
 
-  it('lets no create leave once it is answered, and the rollout continues after a resume (P4)', async ({
+  it('lets no create be sent once the pause is answered, and the rollout continues after a resume (P4)', async ({
     expect,
     onTestFinished,
   }) => {
@@ -23,7 +23,7 @@ describe('a pause while daemons are killed', () => {
       },
       onTestFinished,
     );
-    // This one is never killed, since it is asked.
+    // This daemon is never killed, because it answers the operator.
     const asked = await night.startDaemon();
     const answeredAfterMs: number[] = [];
     const late: number[] = [];
@@ -38,7 +38,7 @@ describe('a pause while daemons are killed', () => {
       const before = night.record().creates.length;
       answeredAfterMs.push(Math.round(performance.now() - sentAt));
       expect(paused.state).toBe('paused');
-      // Who starts now must find the brake as well.
+      // A daemon that starts now must respect the pause as well.
       const [fresh] = await Promise.all([night.startDaemon(), killAnother(night, asked.name)]);
       await untilIdle(fresh, rolloutId);
       late.push(night.record().creates.length - before);
@@ -52,7 +52,7 @@ describe('a pause while daemons are killed', () => {
   });
 });
 
-/** Waits until what runs has been watched to its end, also what a killed one had begun; its jobs are done anew then. */
+/** Waits until all running upgrades have ended, including those of a killed daemon, whose jobs are retried. */
 async function untilIdle({ api }: ChaosDaemon, rolloutId: string): Promise<void> {
   await until('what runs to end', async () => {
     // Refused until the daemon, just started, has its connection to Redis.

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ChaosNight } from './chaos-night.ts';
 
-/** How long the service heard nothing after something happened, in our milliseconds; null: nothing came any more. */
+/** How long the service got no request after an event, in our milliseconds; null: no further request came. */
 export interface Quiet {
   readonly createMs: number | null;
   readonly requestMs: number | null;

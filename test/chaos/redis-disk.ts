@@ -11,20 +11,20 @@ export const prlimitCommand = await findOnPath('prlimit');
 const run = promisify(execFile);
 
 /**
- * Lets the append-only file of a Redis grow by so many bytes, and no more: like a disk that is full then, for a process
- * that nobody has to be root for. Holds until the process ends or is told otherwise. Needs `prlimitCommand`.
+ * Limits the growth of the append-only file of a Redis to this many bytes, like a disk that becomes full. Needs no root
+ * rights. The limit holds until the process ends or another limit is set. Needs `prlimitCommand`.
  */
 export async function leaveRoom(redis: RedisProcess, bytes: number | 'unlimited'): Promise<void> {
   const limit = bytes === 'unlimited' ? bytes : String((await largestFile(redis.folder)) + bytes);
   await run(prlimitCommand ?? '', ['--pid', String(redis.pid()), `--fsize=${limit}:`]);
 }
 
-/** Puts what is on the disk of a Redis now aside, also while it runs. */
+/** Copies the present disk content of a Redis, also while it runs. */
 export async function keepAside({ folder }: RedisProcess): Promise<void> {
   await cp(join(folder, 'data'), join(folder, 'aside'), { recursive: true });
 }
 
-/** Between a kill and a start: its disk is as it was when it was put aside, and all that was written since is lost. */
+/** Restores the copy between a kill and a start. All later writes are lost. */
 export async function goBack({ folder }: RedisProcess): Promise<void> {
   await rm(join(folder, 'data'), { recursive: true });
   await rename(join(folder, 'aside'), join(folder, 'data'));

@@ -68,7 +68,7 @@ describe.skipIf(isShort)('Redis with three sentinels', () => {
   });
 });
 
-/** Whom this sentinel takes for the master. */
+/** The port of the master that this sentinel names. */
 async function masterPortBy({ port }: RedisProcess): Promise<number> {
   const socket = connect(port, '127.0.0.1');
   try {

@@ -25,7 +25,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
 };
 
 // Together, since one of them does little but wait.
-describe.skipIf(isShort)('a service in trouble', { concurrent: true }, () => {
+describe.skipIf(isShort)('a service with faults', { concurrent: true }, () => {
   const redis = useRedisProcess();
 
   it('restarts, and answers in every wrong way or not at all: the rollout succeeds, with one task for each collector (P1, P8, P13)', async ({

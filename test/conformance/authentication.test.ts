@@ -58,7 +58,7 @@ itInProcess(
 );
 
 itInProcess(
-  '§5.3 failed sign-ins throttle as a wrong key is answered, and no other client address',
+  '§5.3 failed sign-ins throttle their client address alone, with the answer to a wrong key',
   async () => {
     const limits = { signInsPerMinute: 300, failedSignInsPerMinute: 2 };
     const { api, anotherApi } = await aService({ limits });
@@ -88,7 +88,7 @@ itInProcess('§5.4 requests with the session cookie are not throttled', async ()
   expect((await signIn(api)).status).toBe(401);
 });
 
-itInProcess('§5.4 a made-up or forgotten cookie spares no sign-in', async () => {
+itInProcess('§5.4 an unknown or expired cookie does not replace a sign-in', async () => {
   const { api, service } = await aService({ limits: { signInsPerMinute: 1 } });
   const cookie = await sessionCookie(api);
   expect((await signIn(api, { cookie: cookie.replace(/=.*/, '=made-up') })).status).toBe(401);

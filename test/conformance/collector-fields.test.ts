@@ -41,7 +41,7 @@ it('§2.1 a Hosted Collector has an empty collectorVersion and no field of Insta
   }
 });
 
-it('§2.1 id is generated: a stated one is not taken', async () => {
+it('§2.1 id is generated: a stated id is ignored', async () => {
   const { api, own } = target();
   const stated = 4_242;
   const collector = { collectorType: 'Hosted', name: own.name(), id: stated };

@@ -26,7 +26,7 @@ itInProcess.each([
   // It says nothing of what is there.
   ['GET', '/nothing', 401, withoutCredentials],
 ] as const)(
-  '§7.1 an unknown path has an error body too: %s %s, %i',
+  '§7.1 an unknown path is answered with an error body: %s %s, %i',
   async (method, path, status, request) => {
     expectRefusal(await target().api.send(method, path, request), { status });
   },

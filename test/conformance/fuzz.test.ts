@@ -32,7 +32,7 @@ const timeoutMs = 60_000 + requestsMin * 20;
 const shrinkWithinMs = 120_000;
 
 itInProcess(
-  `§7.1 fuzz: ${requestsMin} generated requests get an HTTP answer of a documented form each, and break nothing`,
+  `§7.1 fuzz: each of ${requestsMin} generated requests gets an answer of a documented form, and breaks nothing`,
   async () => {
     let requests = 0;
     let accepted = 0;
@@ -52,7 +52,7 @@ itInProcess(
       accepted += tally.accepted;
     }
     process.stdout.write(`fuzz: ${requests} requests from seed ${seed}, ${accepted} accepted\n`);
-    // Requests that only bounce off the door would prove nothing.
+    // Requests that are all refused would prove nothing.
     expect(accepted).toBeGreaterThan(requests / 10);
   },
   timeoutMs,
@@ -101,7 +101,7 @@ function numberGiven(name: string): number | undefined {
   return Number(text);
 }
 
-/** Plays against a service of its own, which must be itself afterwards. */
+/** Plays against a service of its own, which must still work afterwards. */
 async function inBatch(
   batchSeed: number,
   play: (fuzzed: FuzzedService) => Promise<void>,

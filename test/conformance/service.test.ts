@@ -7,7 +7,7 @@ import { aService, useTarget } from './support/target.ts';
 const target = useTarget();
 const wrongHost = { host: 'wrong.example.com' };
 
-it('§1 answers are JSON, and say so', async () => {
+it('§1 answers are JSON, with the matching Content-Type', async () => {
   const { api } = target();
   for (const path of ['/collectors?limit=1', '/collectors/upgrades/targets']) {
     const answer = await api.get(path);

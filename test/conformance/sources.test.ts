@@ -65,7 +65,7 @@ it('§4.2 an unknown source, one of another collector, and an unknown collector 
   expect((await api.get(one.one)).status).toBe(200);
 });
 
-it('§4.2 POST source: a stated id is not taken', async () => {
+it('§4.2 POST source: a stated id is ignored', async () => {
   const { api, own } = target();
   const { id } = await own.create();
   const stated = { ...httpSource(own.name('source')), id: 4_242 };

@@ -29,7 +29,7 @@ it('§4.3 GET upgradable: lists living Installed Collectors only, by default for
   expect(idsOf(await listUpgradable(api, `?toVersion=${latest}`))).toEqual(idsOf(byDefault));
 });
 
-itInProcess('§4.3 GET upgradable: toVersion decides who is listed', async () => {
+itInProcess('§4.3 GET upgradable: toVersion decides which collectors are listed', async () => {
   const { api } = target();
   const toLatest = idsOf(await listUpgradable(api, '?limit=1000'));
   const oldest = (await listBuilds(api))[0]?.version;
@@ -98,7 +98,7 @@ it.each(operations)(
 );
 
 itInProcess.each(operations)(
-  '§4.3 %s %s: to the letter, 415 without a Content-Type',
+  '§4.3 %s %s: 415 without a Content-Type, where the service is strict',
   async (method, path, body) => {
     const { api } = await aService({ strictContentType: true });
     const answer = await api.send(method, path, { body, headers: { 'content-type': null } });

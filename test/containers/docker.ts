@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const execute = promisify(execFile);
 
-// An engine that is there answers in milliseconds.
+// A running engine answers in milliseconds.
 const engineAnswersWithinMs = 2_000;
 const answerCharactersMax = 64 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ export async function runScript(path: string, ...args: readonly string[]): Promi
   await execute('bash', [path, ...args], { maxBuffer: answerCharactersMax });
 }
 
-// One container is asked for, so one is told of.
+// The filter names one container, so the answer has one.
 const Inspection = z.tuple([
   z.object({
     State: z.object({

@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export const image = 'upwave-test';
 export const baseImage = 'node:24-bookworm-slim';
 
-/** None of them may be seen in a log. */
+/** The secrets that no log may show. */
 export const credentials = {
   ...testSecrets.containers,
   token: 'containers-token-7c41',
@@ -129,7 +129,7 @@ export async function startInstallation(): Promise<Installation> {
   }
 }
 
-/** As hard as the compose file makes it. */
+/** The security options of the compose file. */
 class ReadOnlyContainer extends GenericContainer {
   constructor(name: string) {
     super(name);

@@ -10,7 +10,7 @@ import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 const rolloutId = 'production-20260302-1';
 const token = 'Tt-theBearerToken-0815';
 
-describe('the admin API against strangers', () => {
+describe('the admin API without valid credentials', () => {
   const start = async (given: Partial<AdminApiParts> = {}) => {
     const operations = makeFakeOperations({ rollouts: [aRolloutStatus({ id: rolloutId })] });
     const told: unknown[] = [];
@@ -19,7 +19,7 @@ describe('the admin API against strangers', () => {
     return { operations, told, url, v1: `${url}/api/v1` };
   };
 
-  it('without a token serves only names of this machine, and no request through a proxy', async () => {
+  it('without a token accepts only host names of this machine, and no request through a proxy', async () => {
     const { v1 } = await start();
     const status = async (headers: Record<string, string>) =>
       (await ask(`${v1}/rollouts`, { headers })).status;
@@ -74,7 +74,7 @@ describe('the admin API against strangers', () => {
       'at a request that never ends',
       'POST /api/v1/rollouts/x/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{',
     ],
-  ])('keeps few connections that are %s, and still serves a new one', async (_, sent) => {
+  ])('limits connections that are %s, and still serves a new one', async (_, sent) => {
     const { url } = await start({ connections: { max: 8, perAddressMax: 6, reservedForLoopback: 0 } });
     const strangers = Array.from({ length: 30 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
     let closedCount = 0;
@@ -134,8 +134,8 @@ describe('the admin API against strangers', () => {
 
   it.each([
     ['a body above the limit', { method: 'POST', body: `{"reason":"${'x'.repeat(17 * 1024)}"}` }, [413]],
-    ['a body nested without end', { method: 'POST', body: '['.repeat(8_000) + ']'.repeat(8_000) }, [400]],
-    ['a reason that is a book', { method: 'POST', body: `{"reason":"${'x'.repeat(501)}"}` }, [400]],
+    ['a deeply nested body', { method: 'POST', body: '['.repeat(8_000) + ']'.repeat(8_000) }, [400]],
+    ['a reason above the limit', { method: 'POST', body: `{"reason":"${'x'.repeat(501)}"}` }, [400]],
     ['headers above the limit', { headers: { 'x-large': 'x'.repeat(20_000) } }, [400, 431]],
   ] as const)('refuses %s', async (_name, asked, statuses) => {
     const { v1, operations, told } = await start();
@@ -146,7 +146,7 @@ describe('the admin API against strangers', () => {
     expect(told).toEqual([]);
   });
 
-  it('accepts no token that is only similar, nor one from the address, a cookie or another header', async () => {
+  it('accepts no similar token, and no token in the URL, in a cookie or in another header', async () => {
     const { v1, operations } = await start({ token });
     const others = [token.slice(0, -1), `${token}x`, token.toUpperCase(), `x${token}`, `${token} x`, '', '*'];
     for (const given of others) {

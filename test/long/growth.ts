@@ -19,7 +19,7 @@ export interface Growth {
   readonly words: readonly string[];
 }
 
-// A heap that is looked at whenever is between two collections: its low-water mark may wander by so much.
+// A heap sample is taken between two garbage collections, so the low-water mark may vary by this much.
 const heapToleranceBytes = 12 * 2 ** 20;
 const heapToleranceShare = 0.2;
 

@@ -74,7 +74,7 @@ async function watch(
     let ended = 0;
     while (performance.now() < endsAt) {
       await wait(1_000);
-      // Between two rollouts, when nothing is on its way: what is left then is what stays.
+      // Between two rollouts, when no upgrade is running. What remains then is kept.
       const sample = await takeSample(daemon, connection.commands);
       if (sample === undefined || sample.rolloutsEnded === ended) continue;
       ended = sample.rolloutsEnded;

@@ -7,7 +7,7 @@ const Rollouts = z.object({
   rollouts: z.array(z.object({ id: z.string(), endedAt: z.number().nullable() })),
 });
 
-/** What a daemon and its Redis hold now; undefined while a rollout is on its way, or the daemon does not answer. */
+/** What a daemon and its Redis hold now; undefined while a rollout is running, or the daemon does not answer. */
 export async function takeSample(
   { url, pid }: { readonly url: string; readonly pid: number },
   commands: RedisCommands,

@@ -1,4 +1,4 @@
-/** A script: `npm run generate` writes the files that the code gives. */
+/** The script of `npm run generate`: writes the generated files. */
 import { writeFileSync } from 'node:fs';
 import { generatedFiles } from './generated.ts';
 

@@ -1,7 +1,7 @@
 import { apiBudgetKeys } from '../../src/redis/api-budget/ledger.ts';
 import type { RedisCommands } from '../../src/redis/connection/connection.ts';
 
-/** What a budget keeps of instants: of its state in microseconds, and of each permit in milliseconds. */
+/** The instants in the state of a budget, in microseconds. The instant of each permit is in milliseconds. */
 const stateInstants = ['nextUs', 'pausedUntilUs', 'pausedAtUs', 'downAtUs', 'limitedAtUs'];
 
 const lua = `
@@ -12,7 +12,7 @@ for _, permit in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do redis.call('ZIN
 `;
 
 /**
- * Lets time pass for a budget, whose clock is Redis's own: nobody can set that, so all instants of the budget are moved
+ * Advances the time of a budget. The budget uses the clock of Redis, which cannot be set, so all its instants are moved
  * back instead.
  */
 export async function passBudgetTime(

@@ -138,7 +138,7 @@ export function aFleet(
   };
 }
 
-/** What may be said of an upgrade beside its state, flat. */
+/** The figures of an upgrade beside its state, in one object. */
 export type UpgradeFigures = UpgradeIdentity & UpgradeTally & Pick<Upgrade, 'rev'>;
 
 export function anUpgrade(progress: UpgradeProgress, figures: Partial<UpgradeFigures> = {}): Upgrade {
@@ -290,7 +290,7 @@ export function aView(changes: Partial<RolloutView> = {}): RolloutView {
   };
 }
 
-/** A reason of which only the words matter. */
+/** A reason that is only a text. */
 export function because(text: string): TextReason {
   return { kind: 'text', text };
 }

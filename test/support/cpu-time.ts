@@ -1,4 +1,4 @@
-/** How much of a CPU the work takes: a machine that has other work to do makes it no slower, as it does by a clock. */
+/** The CPU time of the work, in milliseconds. Unlike elapsed time it does not grow on a busy machine. */
 export function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage();
   work();

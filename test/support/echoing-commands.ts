@@ -1,6 +1,6 @@
 import type { RedisCommands } from '../../src/redis/connection/connection.ts';
 
-/** A connection that sends each script twice, as ioredis does when the answer to the first was lost. */
+/** A connection that sends each script twice, as ioredis does when the first answer was lost. */
 export function echoingCommands(
   commands: RedisCommands,
   between: () => Promise<unknown> = async () => undefined,
@@ -12,7 +12,7 @@ export function echoingCommands(
   });
 }
 
-/** A connection whose daemon dies before it sends a script that names a key with this ending. */
+/** A connection that fails before it sends a script with a key of this ending, as if the daemon was killed. */
 export function dyingCommands(commands: RedisCommands, ending: string): RedisCommands {
   return onScripts(commands, (send, args) => {
     const isLast = args.some((arg) => typeof arg === 'string' && arg.endsWith(ending));

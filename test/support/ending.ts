@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 
-/** Ends with the present test, which is no concurrent one; what was opened last ends first. */
+/** Closes this after the test, the last opened first. Not for concurrent tests. */
 export function ending<Opened extends { close(): Promise<unknown> }>(opened: Opened): Opened {
   onTestFinished(async () => void (await opened.close()));
   return opened;

@@ -65,7 +65,7 @@ export function aWaveStatus(changes: Partial<WaveStatus> = {}): WaveStatus {
   };
 }
 
-/** Its headline follows from all else, as in a real one. */
+/** The headline is derived from the other fields. */
 export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>> = {}): RolloutStatus {
   const facts = {
     id: 'production-20260302-1',
@@ -187,13 +187,13 @@ export interface FakeOperations extends Operations {
   readonly reloads: ReloadRequest[];
   readonly starts: StartRequest[];
   readonly holdRequests: Array<{ readonly did: 'hold' | 'release' } & HoldRequest>;
-  /** From now on this rollout stands like this. */
+  /** Sets the status of this rollout. */
   rolloutStandsAt(status: RolloutStatus): void;
-  /** From now on policies stand like this. */
+  /** Sets the status of the policies. */
   standAt(policies: PolicyStatuses): void;
-  /** From now on every call fails like this. */
+  /** Makes every later call fail with this error. */
   breakWith(error: Error): void;
-  /** From now on no call is answered. */
+  /** Leaves every later call unanswered. */
   hang(): void;
 }
 

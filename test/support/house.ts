@@ -35,7 +35,7 @@ interface Furnishing {
   readonly fleet?: Partial<FleetService>;
 }
 
-/** What loops and operations work with, in memory: a store with one rollout, a service, and a clock that the test moves. */
+/** The parts of loops and operations, in memory: a store with one rollout, a service, and a clock that the test advances. */
 export async function aHouse({ rollout = aRollout(), upgrades = [], groups, fleet }: Furnishing = {}) {
   const clock = { at: startedAt, now: () => clock.at };
   const store = makeMemoryRolloutStore(clock.now);

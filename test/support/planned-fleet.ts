@@ -5,7 +5,7 @@ import { type FrozenRollout, freezePlan } from '../../src/rollout/planning/freez
 import { makePlan, type Plan } from '../../src/rollout/planning/plan.ts';
 import { aFleet, startedAt, targetBuild } from './builders.ts';
 
-/** A collector by what plans tell it apart by; empty texts are absent values. */
+/** The attributes of a collector that a plan uses; empty texts are absent values. */
 export interface Kin {
   readonly osName: string;
   readonly cluster: string;
@@ -20,7 +20,7 @@ export function fleetOf(kin: readonly Kin[]): FleetSnapshot {
   });
 }
 
-/** Fleets in which strata and domains cut across each other, some without a value. */
+/** Fleets whose strata and domains overlap, some without a value. */
 export const someKin: fc.Arbitrary<readonly Kin[]> = fc.array(
   fc.record({
     osName: fc.constantFrom('', 'Linux', 'Linux', 'Linux', 'Windows', 'Windows', 'Solaris', 'AIX'),

@@ -1,6 +1,6 @@
 import { startedAt } from './builders.ts';
 
-/** Of the parts of a loop, those that most tests only need to be there: nobody listens, nothing takes time or chance. */
+/** Parts of a loop that most tests do not observe: events are dropped, sleeps end at once, chance is fixed. */
 export const quietParts = {
   clock: { now: () => startedAt },
   sink: { report: () => undefined, note: () => undefined },
@@ -12,7 +12,7 @@ export const quietParts = {
   observations: { note: () => undefined, find: () => undefined },
 };
 
-/** What a leader has more: background tasks that are over when its pass is, and gates that give no answer. */
+/** The further parts of a leader: background tasks that run within the pass, and gates without an answer. */
 export const quietLead = {
   backgroundTasks: {
     run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {

@@ -9,7 +9,7 @@ import {
 
 export type StatusClock = ReturnType<typeof aStatusClock>;
 
-/** A clock that stands until it is told to go on. */
+/** A clock that only the test advances. */
 export function aStatusClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)) {
   let instant = now;
   return {
@@ -72,7 +72,7 @@ function parsed(text: string): ReturnType<typeof JSON.parse> {
 
 export type ReferenceSetup = Awaited<ReturnType<typeof aReferenceService>>;
 
-/** A service on a standing clock, whose limits are off unless the scenario sets them. */
+/** A service whose clock only the test advances, and without limits unless the scenario sets them. */
 export async function aReferenceService(
   scenario: ScenarioInput = {},
   parts: Partial<ReferenceServiceParts> = {},
@@ -113,5 +113,5 @@ export async function openReferenceService(
   return { ...setup, close };
 }
 
-/** What an answer has that refuses with a code. */
+/** The matching part of an answer that refuses with this code. */
 export const refusalWith = (status: number, code: string) => ({ status, body: { status, code } });

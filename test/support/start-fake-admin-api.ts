@@ -1,7 +1,7 @@
 import { type AdminApiParts, type RunningAdminApi, startAdminApi } from '../../src/admin-api/admin-api.ts';
 import { startedAt } from './builders.ts';
 
-/** A daemon's API on a free port, without a daemon behind it: it is well, and its clock stands still. */
+/** The API of a healthy daemon on a free port, without a daemon behind it. Its clock does not advance. */
 export function startFakeAdminApi(
   operations: AdminApiParts['operations'],
   parts: Partial<AdminApiParts> = {},

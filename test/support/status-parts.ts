@@ -50,7 +50,7 @@ export function aCause(changes: Partial<Cause> = {}): Cause {
   };
 }
 
-/** How a policy stands that was never scanned. */
+/** The status of a policy that was never scanned. */
 export function aPolicyStatus(changes: Partial<PolicyStatus> = {}): PolicyStatus {
   return {
     policy: 'production',

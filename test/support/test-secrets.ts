@@ -1,6 +1,6 @@
 /**
- * The secrets that tests hand out. Each is odd enough to occur nowhere by chance: `secret-watch.ts` looks for them in
- * whatever any test prints (P12).
+ * The secrets of the tests. None of them occurs by chance: `secret-watch.ts` searches for them in
+ * all output of the tests (P12).
  */
 export const testSecrets = {
   night: { accessId: 'anAccessId', accessKey: 'Zz9-theAccessKey-4711' },
@@ -8,7 +8,7 @@ export const testSecrets = {
   commandLine: { accessId: 'anId', accessKey: 'aKey-not-to-be-shown' },
   containers: { accessId: 'containers-id', accessKey: 'containers-key-2b9f' },
   bearerToken: 'Tt-theBearerToken-0815',
-  // With an @ inside, since whoever takes the first one for the end of it shows the rest.
+  // With an @ inside: a masking that ends at the first @ would show the rest.
   redisPassword: 'Rr-thePassword@Of-The-Redis-2342',
   gateToken: 'Gg-theTokenOfTheGate-1234',
   notifyPath: 'Np-thePathOfAReceiver-9012',

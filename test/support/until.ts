@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-// Often at first, and seldom in a long wait: what is asked takes turns and CPU from the very thing that is waited for.
+// Often at first, and rarely in a long wait, because each check takes CPU time from the process under test.
 const lookEveryMsMin = 5;
 const lookEveryMsMax = 50;
 
 /**
- * Looks again and again until the condition gives something, and gives that.
+ * Checks the condition until it returns a value, and returns this value.
  * @param what in words that complete "waited for"; a function is asked once the wait is over
  * @throws when it takes longer than `withinMs`, which is a bound for a hang and no measure of speed
  */

@@ -8,7 +8,7 @@ import {
 import { startedAt } from './builders.ts';
 import { aViewOf } from './view-cases.ts';
 
-/** Views in which a verb of an operator may be legal or not, by all that the verbs tell apart. */
+/** Views that cover all conditions on which the legality of a verb depends. */
 export const verbSituations: fc.Arbitrary<RolloutView> = fc
   .record({
     state: fc.constantFrom(...rolloutStates),

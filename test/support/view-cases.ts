@@ -72,10 +72,10 @@ function countOf(counts: Counts, isMeant: (state: UpgradeState) => boolean): num
   return upgradeStates.filter(isMeant).reduce((sum, state) => sum + (counts[state] ?? 0), 0);
 }
 
-/** What a wave waits behind: it has not begun. */
+/** A wave that has not begun. */
 export const waiting: Partial<Wave> = { state: 'waiting' };
 
-/** A view of which only the strata are given; the counters of its waves are their sums. */
+/** A view of these strata. The counters of its waves are their sums. */
 export function aViewOfStrata(
   rollout: Rollout,
   some: ReadonlyArray<Partial<StratumSummary>>,
@@ -139,7 +139,7 @@ export function resumed(view: RolloutView, at: number): RolloutView {
   return afterFact(view, { kind: 'resumed', at, reason: because(''), view });
 }
 
-/** The view after what the reconciler stores for an action that stops, goes on or lowers; undefined for any other. */
+/** The view after the reconciler has stored an action of a hold or breach; undefined for any other action. */
 export function afterAction(view: RolloutView, action: Action, at: number): RolloutView | undefined {
   switch (action.do) {
     case 'hold': {

@@ -13,7 +13,7 @@ export interface AttributeBrief {
   readonly breathMs: DurationMs;
 }
 
-/** What one play said about whom the build breaks. */
+/** What one play reported about the collectors that the build breaks. */
 export interface Named {
   readonly label: string;
   /** It names those that the build breaks, or nearly; whatever it calls them. */

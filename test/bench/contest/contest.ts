@@ -26,7 +26,7 @@ export interface Figures {
   readonly upgrades: number;
   /** From the first create until the last task's end was known. */
   readonly makespanMs: DurationMs;
-  /** From the first create until the work was over, proofs of return included. */
+  /** From the first create until the work was over, including verifications. */
   readonly doneMs: DurationMs;
   /** Makespan over a schedule of its own durations in its own order, without any delay. */
   readonly overGreedy: number;
@@ -34,13 +34,13 @@ export interface Figures {
   readonly overBound: number;
   readonly requestsPerUpgrade: number;
   readonly throttled: number;
-  /** From an end to its being known. */
+  /** The delay from an end to its detection. */
   readonly seenDelayMedianMs: DurationMs;
   readonly seenDelayP95Ms: DurationMs;
   /** The same as shares of the median duration. */
   readonly seenDelayMedianShare: number;
   readonly seenDelayP95Share: number;
-  /** From an end's being known to the create that takes its slot; NaN where there are slots for all. */
+  /** The delay from a detected end to the create that takes its slot; NaN where there are slots for all. */
   readonly refillMedianMs: DurationMs;
   readonly refillP95Ms: DurationMs;
   readonly tasksInFlightMax: number;

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../../src/base/time.ts';
 import type { Credentials } from '../../../src/reference-service/server/authentication.ts';
 import type { Pace } from '../bench-config.ts';
 
-/** Who upgrades the fleet. */
+/** A program that upgrades the fleet. */
 export const contestantNames = ['upwave', 'plainPool', 'fixedBatch'] as const;
 export type ContestantName = (typeof contestantNames)[number];
 
@@ -13,7 +13,7 @@ export interface ContestantBrief extends Pace {
   readonly credentials: Credentials;
 }
 
-/** What a contestant tells of its work. Instants are ours, to be mapped to the service's time. */
+/** What a contestant reports of its work. Instants are in our time. */
 export interface Performance {
   /** When each collector's task was known to have ended. */
   readonly endsSeen: readonly EndSeen[];

@@ -18,7 +18,7 @@ export interface PlanningBrief {
   readonly redisUrl: string;
 }
 
-/** What planning a fleet costs, and what a look at the frozen rollout costs then. */
+/** The cost of planning a fleet, and of reading the frozen rollout. */
 export interface PlanningFigures {
   readonly collectors: number;
   readonly planMs: DurationMs;

@@ -72,7 +72,7 @@ async function figures(child: Child, latenciesMs: readonly DurationMs[]): Promis
   };
 }
 
-/** In the proportions of a rollout: many single looks, now and then a page of a list. */
+/** In the proportions of a rollout: many polls, and sometimes a page of a list. */
 async function mixedReads(origin: string, authorization: string): Promise<readonly string[]> {
   const fleet = JSON.parse(
     Buffer.from(await bytesOf(origin, '/v1/collectors?filter=alive&limit=2000', authorization)).toString(),
@@ -90,7 +90,7 @@ async function mixedReads(origin: string, authorization: string): Promise<readon
   });
 }
 
-/** @returns the id of a task to look at */
+/** @returns the id of a task to poll */
 async function aTask(origin: string, authorization: string): Promise<string> {
   const path = '/v1/collectors/upgrades';
   const page = await bytesOf(origin, `${path}/collectors?limit=1`, authorization);

@@ -62,7 +62,7 @@ export async function startDaemon(
     if (isStopping) return new Promise(() => undefined);
     throw new Error(`a daemon ended with ${code} before it was stopped`);
   });
-  // Whoever waits for something else is told by `failed`; nobody has to wait.
+  // `failed` reports the end to callers that wait for something else.
   failed.catch(() => undefined);
   const listening = new Promise<string>((resolve) => {
     createInterface({ input: child.stdout }).on('line', (text) => {

@@ -6,7 +6,7 @@ export interface ExternalService {
   readonly baseUrl: string;
   readonly accessId: string;
   readonly accessKey: string;
-  /** Upgrade tasks change collectors for good, so they need a word of their own. */
+  /** Upgrade tasks change collectors permanently, so they must be allowed explicitly. */
   readonly allowsUpgrades: boolean;
 }
 

@@ -74,7 +74,7 @@ export async function playRequests(fuzzed: FuzzedService, requests: readonly Fuz
 }
 
 /**
- * Checks whether the service is still itself.
+ * Checks whether the service still works.
  * @throws for the first invariant that does not hold
  */
 export async function checkInvariants({ api, setup, tally }: FuzzedService): Promise<void> {

@@ -3,7 +3,7 @@ import { read } from './answers.ts';
 import type { Api } from './api.ts';
 import { type CollectorShape, OneCollector, OneSource, type SourceShape } from './wire-shapes.ts';
 
-/** Told apart at a glance, and in no one's way. */
+/** Marks the collectors of the suite, and collides with no other name. */
 const namePrefix = 'upwave-conformance';
 
 /** The Hosted Collectors that the suite has created, so that all can be deleted again. */
@@ -16,7 +16,7 @@ export class OwnCollectors {
     this.#api = api;
   }
 
-  /** A name that nobody has. */
+  /** An unused name. */
   name(about = 'test'): string {
     return `${namePrefix}-${randomBytes(6).toString('hex')}-${about}`;
   }
@@ -33,7 +33,7 @@ export class OwnCollectors {
     return collector;
   }
 
-  /** An id that certainly names no collector: what is tried with it can hit nobody's. */
+  /** The id of a deleted collector, so that no request with it changes an existing one. */
   async goneId(): Promise<number> {
     this.#goneId ??= this.#makeGoneId();
     return this.#goneId;

@@ -68,7 +68,7 @@ async function openTarget() {
   };
 }
 
-/** A reference service in the hands of one test: its clock stands until the test moves it. */
+/** A reference service for one test, which advances its clock. */
 export interface ControlledService extends Pick<ReferenceSetup, 'service' | 'clock'> {
   readonly api: Api;
   readonly own: OwnCollectors;

@@ -67,17 +67,20 @@ describe('startAdminApi', () => {
       [async () => ({ redis: { ok: true, reason: 'answers' } }), 200, '"ready":true'],
       [async () => ({ redis: { ok: false, reason: 'ECONNREFUSED' } }), 503, 'ECONNREFUSED'],
       [() => Promise.reject(new Error('secret inside')), 503, '"ready":false'],
-    ])('is alive whatever the checks show, and ready when all pass: %#', async (readiness, status, words) => {
-      const { url } = await start({ readiness });
-      const alive = await ask(`${url}/healthz`);
-      expect([alive.status, alive.json()]).toEqual([200, { alive: true, version: '0.1.0' }]);
-      const ready = await ask(`${url}/readyz`);
-      expect([ready.status, ready.text]).toEqual([status, expect.stringContaining(words)]);
-      expect(ready.text).not.toContain('secret inside');
-    });
+    ])(
+      'is alive whatever the checks show, and ready only when all pass: case %#',
+      async (readiness, status, words) => {
+        const { url } = await start({ readiness });
+        const alive = await ask(`${url}/healthz`);
+        expect([alive.status, alive.json()]).toEqual([200, { alive: true, version: '0.1.0' }]);
+        const ready = await ask(`${url}/readyz`);
+        expect([ready.status, ready.text]).toEqual([status, expect.stringContaining(words)]);
+        expect(ready.text).not.toContain('secret inside');
+      },
+    );
   });
 
-  it('serves /metrics as they are exposed', async () => {
+  it('serves the exposed metrics at /metrics', async () => {
     const contentType = 'text/plain; version=0.0.4; charset=utf-8';
     const { url } = await start({
       metrics: { expose: async () => ({ contentType, body: 'upwave_leader 0\n' }) },
@@ -150,7 +153,7 @@ describe('startAdminApi', () => {
     );
 
     it.each(['pause', 'abort', 'rollback'])(
-      '%s needs no body: the brake works in a hurry',
+      '%s needs no body, so that an operator can stop a rollout quickly',
       async (segment) => {
         const { post } = await start();
         expect((await post(`/rollouts/${running}/${segment}`)).status).toBe(200);
@@ -189,8 +192,8 @@ describe('startAdminApi', () => {
     });
   });
 
-  describe('what takes long', () => {
-    it('may take longer than a read, but not for ever, and longest where the fleet is read', async () => {
+  describe('slow requests', () => {
+    it('have a deadline for each kind: a read, a change, and a change that reads the fleet', async () => {
       const { get, post } = await start({ readWithinMs: 1, actWithinMs: 40, approveWithinMs: 80 });
       operations.hang();
       for (const [withinMs, answering] of [
@@ -252,7 +255,7 @@ describe('startAdminApi', () => {
       expectError(await get('/rollouts'), 503, 'unavailable', words);
     });
 
-    it('answers 500 for a bug, which is in the log and not in the answer', async () => {
+    it('answers 500 for a bug, and shows the bug only in the log', async () => {
       const { get } = await start();
       operations.breakWith(new Error('undefined is not a function'));
       const answer = await get('/rollouts');
@@ -279,7 +282,7 @@ describe('startAdminApi', () => {
       for (const path of ['/', '/healthz', '/readyz']) expect(await asWhom(path)).toBe(200);
     });
 
-    it('names no host at /readyz without a token, only whether, which kind and since when', async () => {
+    it('shows without a token at /readyz only whether a check passes, its kind and its start, but no host name', async () => {
       const since = startedAt;
       const redis = {
         ok: false,
@@ -297,7 +300,7 @@ describe('startAdminApi', () => {
       expect(shown.json()).toEqual({ ready: false, checks: { redis } });
     });
 
-    it('makes an address wait for a minute after many wrong tokens, and lets the right one pass (P4)', async () => {
+    it('throttles an address for a minute after many wrong tokens, and still accepts the right one (P4)', async () => {
       const { v1, get } = await start({ token });
       const guess = (value: string) => ask(`${v1}/rollouts`, { headers: bearer(value) });
       // Without a token nothing is guessed.
@@ -345,7 +348,7 @@ describe('startAdminApi', () => {
       expect(operations.requests).toEqual([]);
     });
 
-    it('lets a scraper read the metrics alone', async () => {
+    it('lets the token of a scraper read only the metrics', async () => {
       const { url, v1 } = await start({ tokens });
       const headers = bearer(tokenOf('metrics'));
       expect((await ask(`${url}/metrics`, { headers })).status).toBe(200);
@@ -400,7 +403,7 @@ describe('startAdminApi', () => {
       expect(second.headers['content-security-policy']).not.toBe(policy);
     });
 
-    it('holds no inline handler, no markup made from data and nothing from elsewhere', async () => {
+    it('has no inline handler, makes no markup from data, and loads nothing from other hosts', async () => {
       const { url } = await start();
       const { text, headers } = await ask(`${url}/`);
       const markup = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '');

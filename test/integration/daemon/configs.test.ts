@@ -33,7 +33,7 @@ describe.concurrent('daemons with several configs', () => {
     expect(night.record().creates).toHaveLength(2);
   });
 
-  it('end a rollout together while the key of their account is changed, and add its mark once', async (test) => {
+  it('finish a rollout together while the access key of their account changes, and record the change once', async (test) => {
     const nextKey = { accessId: 'rotated-access-id', accessKey: 'rotated-access-key' };
     const night = await aNight(test, { scenario: { fleet: { size: 12 }, keys: [nextKey] } });
     const rolloutId = await scan(await night.startDaemon());

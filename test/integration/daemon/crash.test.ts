@@ -44,7 +44,7 @@ describe.concurrent('a daemon in the middle of a rollout', () => {
     expect(broken).toEqual([]);
   });
 
-  it('upgrades and accepts a pause while strangers hold more sockets than it has descriptors (P4)', async (test) => {
+  it('upgrades and accepts a pause while other clients open more sockets than it has descriptors (P4)', async (test) => {
     const { night, desk } = await aNightDesk(test, { scenario, rollout, openFilesMax: 256 });
     const url = await daemonUrl(desk.start('run'));
     const port = Number(new URL(url).port);
@@ -52,7 +52,7 @@ describe.concurrent('a daemon in the middle of a rollout', () => {
     test.onTestFinished(() => {
       for (const each of strangers) each.destroy();
     });
-    await until('all strangers to be through', () => strangers.every(({ connecting }) => !connecting));
+    await until('all clients to be connected', () => strangers.every(({ connecting }) => !connecting));
     await createsReach(night, 1);
     const paused = await desk.call('pause', '--reason', 'a test', '--url', url);
     expect([paused.code, paused.err]).toEqual([0, '']);

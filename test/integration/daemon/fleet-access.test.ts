@@ -9,7 +9,7 @@ import { type Script, sendJson, startScriptedServer } from '../../support/networ
 const targets = { targets: [{ version: '19.500-1', latest: true }] };
 const answer: Script = (_request, response) => sendJson(response, 200, targets);
 
-describe('the way to the service', () => {
+describe('the connection of a daemon to the service', () => {
   const aServer = async (script: Script) => ending(await startScriptedServer(script));
 
   function anAccess(baseUrl: string, allowedHosts: readonly string[] = []) {
@@ -72,7 +72,7 @@ describe('the way to the service', () => {
     ]);
   });
 
-  it('shows what all daemons know of the service, before its own last answer', async () => {
+  it('prefers the shared status of the service to the last answer of its own', async () => {
     const server = await aServer((_request, response) => sendJson(response, 503, {}));
     const { access, notes } = anAccess(`${server.url}/api`);
     await access.fleet.listBuilds();

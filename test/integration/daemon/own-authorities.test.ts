@@ -23,7 +23,7 @@ import { aCollectorApi } from '../../support/setup/collector-api-setup.ts';
 const redis = useRedis();
 const targets = JSON.stringify({ targets: [{ version: '19.500-1', latest: true }] });
 
-describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where there is no openssl)', () => {
+describe.skipIf(!hasOpenssl)('certificates of a private authority (skipped without openssl)', () => {
   let made: TestCertificates;
   let other: TestCertificates;
   beforeAll(() => {
@@ -111,7 +111,7 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
       expect(sentinel.asked).toContain('get-master-addr-by-name');
     });
 
-    it('are refused at a sentinel without it, which is asked nothing', async () => {
+    it('are refused at a sentinel without redis.caFile, and no command is sent to it', async () => {
       const sentinel = await aSentinel(1);
       const sentinelPort = await startTls(made, sentinel.port);
       const sentinels = [{ host: '127.0.0.1', port: sentinelPort }];
@@ -166,7 +166,7 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
     it.each([
       ['no certificate at all', 'can\'t take certificates from "own.pem": it holds none'],
       ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----', 'one in it is broken'],
-    ])('are refused with the line of the file that holds %j', (text, sentence) => {
+    ])('are refused with their place in the config where the file holds %j', (text, sentence) => {
       const read = () => load(text, '{ url: "rediss://r:6380" }');
       expect(read).toThrow(sentence);
       expect(read).toThrow(/upwave\.yaml:1:\d+ service\.caFile: /);

@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts';
 
 const { redis, aStartedNight } = useNights();
 
-describe.concurrent('daemons whose Redis is emptied', () => {
+describe.concurrent('daemons whose Redis loses its data', () => {
   it('report it, restore the holds, and start nothing that an operator had stopped (P4, P5, P11)', async (test) => {
     const { night, daemon, rolloutId } = await aStartedNight(test, { scenario: { fleet: { size: 20 } } });
     const other = await night.startDaemon();
@@ -79,7 +79,7 @@ describe.concurrent('two versions of upwave', () => {
     expect((await daemon.operations.apply(pause)).kind).toBe('refused');
   }
 
-  it('side by side: the older one, which started the rollout and leads, gives way to the newer one (P1, P11)', async (test) => {
+  it('run side by side: the older one, which started the rollout and leads, hands it over to the newer one (P1, P11)', async (test) => {
     const { night, daemon: older, rolloutId } = await aStartedNight(test, input);
     await createsReach(night, 2);
     const next = await night.startDaemon(newer);

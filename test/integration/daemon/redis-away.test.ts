@@ -68,7 +68,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Red
     expect(daemon.logText()).not.toContain(password);
   });
 
-  it('has no memory refuses writes: the daemon keeps running, reports why, and continues by itself (P11)', async (test) => {
+  it('refuses writes for lack of memory keeps running, reports why, and continues (P11)', async (test) => {
     const { redis, config } = await aRedis(test);
     const { night, daemon, end } = await aStartedNight(test, { redis: config });
     await createsReach(night, 6);

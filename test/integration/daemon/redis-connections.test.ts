@@ -20,14 +20,14 @@ async function connected() {
   };
 }
 
-describe('what is trusted of a Redis (P1)', () => {
-  it('is what was seen since the connection to it was made, and what is seen now', async () => {
+describe('records that a daemon may trust (P1)', () => {
+  it('are those read since the connection to Redis was made', async () => {
     const { connections, now } = await connected();
     const agoMs = () => now() - connections.trustedSince(0);
     await expect.poll(agoMs).toBeGreaterThan(200);
     const disconnectedAt = performance.now();
     connections.worker.client.disconnect(true);
-    // Not before it was cut, however late this is looked at.
+    // The instant is not before the disconnect, however late the test runs.
     await expect.poll(() => performance.now() - disconnectedAt - agoMs()).toBeGreaterThanOrEqual(0);
     expect(agoMs()).toBeGreaterThanOrEqual(0);
   });
@@ -40,7 +40,7 @@ describe('what is trusted of a Redis (P1)', () => {
     await expect.poll(arrivesMs).toBe(hourMs);
   });
 
-  it('is still what is seen now, when the clock is set back', async () => {
+  it('include those read now, when the clock is set back', async () => {
     const { connections, now, move } = await connected();
     move(-hourMs);
     expect(connections.trustedSince(0)).toBeLessThanOrEqual(now());

@@ -62,7 +62,7 @@ const cases: Readonly<Record<string, Case>> = {
 
 describe.concurrent('a rehearsal and the rollout that follows it', () => {
   it.for(Object.entries(cases))(
-    'start the same collectors, and come to the same end: %s',
+    'start the same collectors, and end in the same state: %s',
     async ([_name, { failures, breaks, state, ...policy }], test) => {
       const night = await aNight(test, {
         scenario: { fleet: { size: 16 }, failures },

@@ -24,7 +24,7 @@ function gapsBeforeWaves(night: Night, upgrades: readonly Upgrade[]): readonly n
 }
 
 describe.concurrent('a whole rollout, from the first scan to the last verification', () => {
-  it('brings every collector to its right end in three waves, and keeps P1, P2, P3, P5, P8, P9, P10', async (test) => {
+  it('brings every collector to the expected end in three waves (P1, P2, P3, P5, P8, P9, P10)', async (test) => {
     const text = 'permission denied: not run as root';
     const { night, daemon, rolloutId, end } = await aStartedNight(test, {
       daemons: 2,
@@ -77,7 +77,7 @@ describe.concurrent('a whole rollout, from the first scan to the last verificati
     await untilState(daemon, rolloutId, 'succeeded');
   });
 
-  it('has no more creates waiting than the rate can start in a minute, however many slots it has', async (test) => {
+  it('queues no more creates than the request rate can start in a minute, however many slots it has', async (test) => {
     const { daemon, rolloutId } = await aStartedNight(test, {
       scenario: { fleet: { size: 200 } },
       service: { requestsPerSecond: 1 },
@@ -106,7 +106,7 @@ describe.concurrent('a whole rollout, from the first scan to the last verificati
       expect(night.service.world.collector(identity.collectorId)?.life.version).toBe(identity.fromBuild);
   });
 
-  it('continues where a query is met and a webhook passes, which gets the figures of the wave', async (test) => {
+  it('continues where a query meets its expectation and a webhook passes; the webhook gets the figures of the wave', async (test) => {
     const result = [{ metric: {}, value: [0, '0.998'] }];
     const vector = { status: 'success', data: { resultType: 'vector', result } };
     const server = await startScriptedServer(({ method }, r) =>

@@ -68,8 +68,8 @@ async function contentOf(commands: RedisCommands, key: string): Promise<unknown>
 }
 
 // At once, in stores of their own: they wait for answers that are lost, and for a Redis that is away.
-describe.concurrent('secrets stay (P12)', () => {
-  it('in a daemon without its scrubber: none in a log line, page, metric, answer or Redis key', async (test) => {
+describe.concurrent('secrets (P12)', () => {
+  it('of a daemon without its log scrubber are in no log line, page, metric, answer or Redis key', async (test) => {
     const night = await aNight(test, {
       http: { token },
       // Nothing may rely on it alone.
@@ -120,7 +120,7 @@ describe.concurrent('secrets stay (P12)', () => {
     expectNoSecret(shown, cookies);
   });
 
-  it('in processes: none in arguments, log, commands, audit, holds, export, or what a gate repeats', async (test) => {
+  it('of processes are in no arguments, log, command output, audit, hold or export, also when a gate repeats them', async (test) => {
     const night = await aNight(test, { scenario: { fleet: { size: 12 } }, behave: () => ({ kind: 'pass' }) });
     // Repeats whatever it was told, as a careless service does: in a refusal, in what it holds for, in a pass.
     const gateSaid: string[] = [];

@@ -16,7 +16,7 @@ const refused: Trouble = {
 };
 
 describe.concurrent('a service that fails', () => {
-  it('loses answers and makes every kind of noise: no second task, no attempt used up, and a success (P1, P8, P13)', async (test) => {
+  it('loses answers and fails in every way: each collector gets one task and one attempt, and the rollout succeeds (P1, P8, P13)', async (test) => {
     const { night, daemon, end } = await aStartedNight(test, {
       daemons: 2,
       scenario: {
@@ -53,7 +53,7 @@ describe.concurrent('a service that fails', () => {
     expect(daemon.told('step.failed')).toEqual([]);
   });
 
-  it('refuses a key that has worked: a daemon that just started recognises the throttling, and an unused key is wrong', async (test) => {
+  it('refuses a key that has worked: a new daemon treats this as throttling, and an unused key as wrong', async (test) => {
     let isRefused = true;
     const night = await aNight(test, {
       behave: () => (isRefused ? refused : pass),

@@ -72,7 +72,7 @@ describe.skipIf(alertmanager === undefined)('Alertmanager (skipped where it is n
     rmSync(folder, { recursive: true });
   });
 
-  it('sends one page for a bad build that two policies roll out, and leaves other alerts alone', async () => {
+  it('sends one page for a bad build that two policies roll out, and does not inhibit other alerts', async () => {
     const alerts = [
       { alertname: 'UpwaveRolloutHeld', severity: 'page', policy: 'one' },
       { alertname: 'UpwaveRolloutHeld', severity: 'page', policy: 'two' },

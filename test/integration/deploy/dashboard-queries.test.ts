@@ -26,7 +26,7 @@ const redis = useRedis();
 const prometheus = await findOnPath('prometheus');
 const rules = fileURLToPath(new URL('../../../deploy/prometheus/rules.yml', import.meta.url));
 
-/** What a rollout that goes well does not show. */
+/** Panels and annotations that have no data in a rollout without failures. */
 const mayBeEmpty = [
   'annotation Held',
   'annotation Config read',

@@ -93,7 +93,7 @@ describe('the data flow of a wave', () => {
     expect(lost).toEqual([]);
   });
 
-  it('counts each silent collector as lost, with its earlier messages', async () => {
+  it('counts each silent collector as lost, with the number of its earlier messages', async () => {
     const { gate, lost } = await aSoakedCanary(aDataFlowGate(), many);
     expect(gate).toMatchObject({ verdict: 'missed' });
     expect(gate?.value).toBeLessThan(0.7);
@@ -113,7 +113,7 @@ describe('the data flow of a wave', () => {
     expect(lost).toEqual([]);
   });
 
-  it('is no answer where the account has no search jobs, with a plain reason (P14)', async () => {
+  it('has no answer where the account has no search jobs, and says why (P14)', async () => {
     const { gate } = await aSoakedCanary(aDataFlowGate(), 0, { accounts: { main: { enterprise: false } } });
     expect(gate).toMatchObject({ verdict: 'error', detail: expect.stringContaining('Enterprise account') });
   });
@@ -143,7 +143,7 @@ describe('the example config/data-flow.yaml', () => {
   });
 });
 
-describe('a search of its own', () => {
+describe('a search gate', () => {
   const search = {
     kind: 'search',
     name: 'errors',
@@ -155,7 +155,7 @@ describe('a search of its own', () => {
   it.each([
     ['| count', 'met'],
     ['| count by _collector', 'error'],
-  ])('returns one number: %s is %s', async (query, verdict) => {
+  ])('needs one number as its result: `* %s` is %s', async (query, verdict) => {
     const expectation = { operator: '>', value: 100 } as const;
     const { gate } = await aSoakedCanary({ ...search, query: `* ${query}`, expect: expectation }, 0);
     expect(gate?.verdict).toBe(verdict);

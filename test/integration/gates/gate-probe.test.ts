@@ -72,7 +72,7 @@ function ask(of: OwnFields<Gate>, asked: Asked = {}): Promise<GateAnswer> {
   );
 }
 
-/** What both kinds take for a good answer. */
+/** An answer that both kinds accept. */
 const well: Script = (_request, response) => sendJson(response, 200, scalarOf('1'));
 
 /** Both kinds, for what they have in common. */
@@ -99,7 +99,7 @@ async function aTokenFile(text: string): Promise<string> {
   return path;
 }
 
-/** Says these words as each kind of gate takes a no. */
+/** Refuses with these words, in the form that each kind of gate expects. */
 const saying =
   (words: (request: SeenRequest) => string): Script =>
   (request, response) =>
@@ -148,7 +148,7 @@ describe('a prometheus gate, asked', () => {
     }
   });
 
-  it('accepts no answer but one number, and names anything else (P14)', async () => {
+  it('accepts only one number as an answer, and reports what else it got (P14)', async () => {
     const server = await serve(() => {});
     for (const [body, detail] of [
       [vectorOf(), 'no data'],
@@ -195,7 +195,7 @@ describe('a prometheus gate, asked', () => {
     }
   });
 
-  it("repeats Prometheus's own message, and cuts a long one", async () => {
+  it('shows the error message of Prometheus, cut to a bounded length', async () => {
     const server = await serve(() => {});
     for (const [status, told, detail] of [
       [400, { errorType: 'bad_data', error: '1:5: no\nsuch "thing"' }, 'bad_data: 1:5: no such "thing"'],
@@ -254,7 +254,7 @@ describe('a webhook gate, asked', () => {
 });
 
 describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
-  it('has no answer in a refusal', async () => {
+  it('has no answer when the server refuses the request', async () => {
     let status = 0;
     const server = await serve((_request, response) => sendText(response, status, '<html>no</html>'));
     for (status of [400, 401, 403, 404, 408, 410, 429, 500, 502, 503])
@@ -307,7 +307,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(await ask(server.url, asked)).toEqual(errorOf(words));
   });
 
-  it('has no answer in what is not HTTP', async () => {
+  it('has no answer when the server does not speak HTTP', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => socket.destroy());
       socket.resume().end('SSH-2.0-OpenSSH_9.6\r\n');
@@ -337,7 +337,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is given up at once when its signal is aborted, and is not sent later', async () => {
+  it('ends at once when its signal is aborted, and is not sent later', async () => {
     const giveUp = new AbortController();
     const server = await serve(() => giveUp.abort());
     for (let asked = 1; asked <= 2; asked += 1)
@@ -405,7 +405,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
       expect(await ask(url)).toEqual(errorOf('the URL carries credentials: use a token file'));
   });
 
-  it('neither throws nor repeats the answer when a part of ours is broken', async () => {
+  it('reports an unexpected error by its class alone', async () => {
     const server = await serve(well);
     const answer = await ask(server.url, {
       tokenFile: '/run/token',
@@ -445,52 +445,59 @@ describe('the probe, for a gate whose URL is in a file', () => {
   });
 });
 
-describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where there is no openssl)', () => {
-  async function askOver(server: TestCertificates, pem: string | undefined, read?: () => Promise<string>) {
-    const https = ending(await startTlsServer(server, { status: 204 }));
-    const gate = {
-      kind: 'webhook',
-      url: `${https.url}/`,
-      ...(pem === undefined ? {} : { caFile: '/own.pem' }),
-    } as const;
-    const answer = await ask(gate, { readFile: read ?? (async () => pem ?? '') });
-    return { answer, asked: https.asked() };
-  }
+describe.skipIf(!hasOpenssl)(
+  'a gate with a certificate of a private authority (skipped without openssl)',
+  () => {
+    async function askOver(server: TestCertificates, pem: string | undefined, read?: () => Promise<string>) {
+      const https = ending(await startTlsServer(server, { status: 204 }));
+      const gate = {
+        kind: 'webhook',
+        url: `${https.url}/`,
+        ...(pem === undefined ? {} : { caFile: '/own.pem' }),
+      } as const;
+      const answer = await ask(gate, { readFile: read ?? (async () => pem ?? '') });
+      return { answer, asked: https.asked() };
+    }
 
-  it('is trusted when its caFile names the authority', async () => {
-    const made = makeCertificates();
-    expect(await askOver(made, made.ca)).toMatchObject({
-      answer: { kind: 'verdict', verdict: 'pass' },
-      asked: 1,
+    it('is trusted when its caFile names the authority', async () => {
+      const made = makeCertificates();
+      expect(await askOver(made, made.ca)).toMatchObject({
+        answer: { kind: 'verdict', verdict: 'pass' },
+        asked: 1,
+      });
     });
-  });
 
-  it.each([
-    ['without one', () => undefined],
-    ['with another one', () => makeCertificates().ca],
-  ])('is no answer %s, naming caFile, and nothing is sent (P14)', async (_how, pem) => {
-    expect(await askOver(makeCertificates(), pem())).toMatchObject({
-      answer: { kind: 'error', detail: expect.stringContaining("set the gate's caFile") },
-      asked: 0,
+    it.each([
+      ['with RST', () => undefined],
+      ['with another one', () => makeCertificates().ca],
+    ])('is no answer %s, naming caFile, and nothing is sent (P14)', async (_how, pem) => {
+      expect(await askOver(makeCertificates(), pem())).toMatchObject({
+        answer: { kind: 'error', detail: expect.stringContaining("set the gate's caFile") },
+        asked: 0,
+      });
     });
-  });
 
-  it.each([
-    ['holds no certificates', async () => 'hello', 'holds no certificates (PEM)'],
-    [
-      'was cut',
-      async () => makeCertificates().ca.replace(/^(.{200}).*(-----END)/s, '$1\n$2'),
-      'holds one that is broken; copy it again',
-    ],
-    ['is far too long', async () => makeCertificates().ca.repeat(2_000), 'is larger than 1048576 characters'],
-    [
-      'is not there',
-      () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOENT' })),
-      'does not exist',
-    ],
-  ])('whose caFile %s has no answer, with the reason', async (_what, read, words) => {
-    const { answer, asked } = await askOver(makeCertificates(), 'any', read);
-    expect(answer).toEqual({ kind: 'error', detail: `the certificate file /own.pem ${words}` });
-    expect(asked).toBe(0);
-  });
-});
+    it.each([
+      ['holds no certificates', async () => 'hello', 'holds no certificates (PEM)'],
+      [
+        'was cut',
+        async () => makeCertificates().ca.replace(/^(.{200}).*(-----END)/s, '$1\n$2'),
+        'holds one that is broken; copy it again',
+      ],
+      [
+        'is far too long',
+        async () => makeCertificates().ca.repeat(2_000),
+        'is larger than 1048576 characters',
+      ],
+      [
+        'is not there',
+        () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOENT' })),
+        'does not exist',
+      ],
+    ])('whose caFile %s has no answer, with the reason', async (_what, read, words) => {
+      const { answer, asked } = await askOver(makeCertificates(), 'any', read);
+      expect(answer).toEqual({ kind: 'error', detail: `the certificate file /own.pem ${words}` });
+      expect(asked).toBe(0);
+    });
+  },
+);

@@ -11,7 +11,7 @@ const redis = useRedis();
 const { notifyPath, notifyKey } = testSecrets;
 
 describe('the notifications of daemons', () => {
-  it('report to every kind of receiver once what is held and why, that it continues, and how it ended', async () => {
+  it('report a hold, its end and the end of the rollout once to every kind of receiver', async () => {
     const receiver = await startFakeReceiver((_number, { path }) => (path.includes('enqueue') ? 202 : 200));
     const mail = await startFakeMailServer();
     onTestFinished(receiver.close);

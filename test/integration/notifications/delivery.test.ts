@@ -64,7 +64,7 @@ async function aDelivery(
 }
 
 describe('the outbox of notifications', () => {
-  it('delivers once and in order, over several daemons, and retries a failing receiver before the next message', async () => {
+  it('delivers each message once and in order with several daemons, and retries before the next message', async () => {
     const receiver = ending(await startFakeReceiver((number) => (number === 0 ? 500 : 200)));
     const { drained, notes, outbox } = await aDelivery(receiver.url, ['a', 'b', 'c', 'd'], { workers: 3 });
     await until(

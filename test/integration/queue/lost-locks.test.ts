@@ -14,10 +14,10 @@ const rolloutId = 'production-20260302-1';
 // BullMQ's own pause after a fetch that met a closed connection is 15 s; a machine with other work takes its time.
 const backAtWorkWithinMs = 12_000;
 
-describe('the step worker, after Redis was away (P11)', () => {
+describe('the step worker, after an outage of Redis (P11)', () => {
   const redis = useRedis();
 
-  /** A worker whose steps wait until they are told what came of them. */
+  /** A worker whose steps wait until the test gives their outcome. */
   async function aWorker() {
     const { client } = redis.connect();
     const ours = redis.connect().client;
@@ -37,7 +37,7 @@ describe('the step worker, after Redis was away (P11)', () => {
 
   const job = { rolloutId, collectorId: 1 };
 
-  it('gets a step with an expired lock back, without the check for stalled jobs', async () => {
+  it('retries a step whose lock expired, without the check for stalled jobs', async () => {
     const { ours, queue, steps, errors, key, lockOf } = await aWorker();
     await queue.deliver(rolloutId, [job.collectorId]);
     await until('the step to run', () => steps.length === 1);
@@ -63,7 +63,7 @@ describe('the step worker, after Redis was away (P11)', () => {
     expect(errors).toEqual([]);
   });
 
-  it('leaves a step alone that was handed back already, although the answer was lost', async () => {
+  it('does not return a job to the queue twice, although the answer was lost', async () => {
     const { ours, queue, key } = await aWorker();
     const at = Date.now() + 600_000;
     await ours.hset(key(stepJobId(rolloutId, 1)), 'name', 'step', 'data', JSON.stringify(job), 'opts', '{}');

@@ -13,7 +13,7 @@ const commandsPerSecondMax = 60;
 
 type AtEnd = (work: () => Promise<void>) => void;
 
-// At once, each with a Redis of its own: what they wait for are the rests.
+// Concurrent, each with a Redis of its own, because the tests mostly wait for pauses.
 describe
   .skipIf(redisServerCommand === undefined)
   .concurrent('the step worker, while Redis refuses writes', () => {
@@ -33,7 +33,7 @@ describe
       return { redis, client, queue, worker, refusals: errors };
     }
 
-    it('rests between two attempts, and continues by itself when Redis accepts writes again (P11)', async (test) => {
+    it('pauses between two attempts, and continues when Redis accepts writes again (P11)', async (test) => {
       let runs = 0;
       const { redis, client, queue, refusals } = await aWorker(async () => {
         runs += 1;
@@ -55,7 +55,7 @@ describe
       await until('the next steps', () => runs > before + 10);
     });
 
-    it('lets a running step end meanwhile, and hands it back once', async (test) => {
+    it('lets a running step end, and returns its job to the queue once', async (test) => {
       let release: (outcome: StepOutcome) => void = () => undefined;
       let runs = 0;
       const { redis, queue, refusals } = await aWorker(async (collectorId) => {
@@ -82,7 +82,7 @@ describe
       });
     });
 
-    it('closes while it rests', async (test) => {
+    it('closes while it pauses', async (test) => {
       const { redis, queue, worker, refusals } = await aWorker(
         async () => ({ job: 'end' }),
         test.onTestFinished,

@@ -7,7 +7,7 @@ import { useRedis } from '../../support/redis/redis.ts';
 
 const rolloutId = 'production-20260302-1';
 
-describe('the step queue: any job may be lost, and the next check repairs it (P11)', () => {
+describe('the step queue, which restores lost jobs (P11)', () => {
   const redis = useRedis();
 
   function aQueue() {
@@ -50,7 +50,7 @@ describe('the step queue: any job may be lost, and the next check repairs it (P1
     expect((await queue.countJobs())['waiting']).toBe(1);
   });
 
-  it('creates a job again that exists, but in no list from which a worker could take it', async () => {
+  it('creates a job again that is in no list of the queue', async () => {
     const { client, queue, key } = aQueue();
     await queue.deliver(rolloutId, [1, 2]);
     await client.lrem(key('wait'), 0, stepJobId(rolloutId, 1));

@@ -36,7 +36,7 @@ export function aDataFlowGate(changes: Partial<DataFlowRule> = {}): DataFlowRule
   return { kind: 'dataFlow', name: 'dataFlow', dryRun: false, everyMs: 60_000, ...rule, ...changes };
 }
 
-/** How a gate stands that was never asked. */
+/** The status of a gate that was never asked. */
 export function aStatus(changes: Partial<GateAnswers> = {}): GateAnswers {
   return { ...freshStatus(), ...changes };
 }

@@ -1,6 +1,6 @@
 import type { Answer, CreateTask, FleetService } from '../../../src/orchestrator/ports/fleet-service.ts';
 
-/** A service that answers nothing but what is given. */
+/** A service that gives these answers. All other requests are throttled. */
 export function aFleetService(answers: Partial<FleetService> = {}): FleetService {
   const unreadable = async () => ({ ok: false, failure: { kind: 'throttled', detail: '' } }) as const;
   return {

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { errorCodeOf } from '../../../src/base/node-errors.ts';
 
-// Below those that a system gives out by itself (Linux from 32768, others from 49152), so that what is free stays free:
-// no server that takes any port gets it meanwhile, nor the near end of a connection, of which one that asks a dead port
-// again and again meets itself in the end. A Redis Cluster's own bus, 10,000 ports higher, is below them, too.
+// Below the ephemeral ports (Linux from 32768, others from 49152), so that a free port stays free:
+// no server with a dynamic port and no outgoing connection gets it. A connection that retries a closed ephemeral port
+// can connect to itself. The bus of a Redis Cluster, 10,000 ports higher, is below the ephemeral ports, too.
 const first = 12_000;
 const count = 10_000;
 
-// Test files run in two processes: each has its turn at another place, and goes on from there.
+// Test files run in several processes. Each starts at another port.
 let next = process.pid * 97;
 
-/** A port of 127.0.0.1 on which nobody listens, and which no other test is given. */
+/** A port of 127.0.0.1 on which no server listens, and which no other test gets. */
 export async function findFreePort(): Promise<number> {
   for (let tried = 0; tried < count; tried += 1) {
     const port = first + (next % count);

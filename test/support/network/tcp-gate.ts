@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenHere } from './listen-here.ts';
 
-/** Opens a way to a port of this machine, through which TCP goes, and which can be cut. */
+/** Opens a TCP proxy for a port of this machine. The test can cut its connections. */
 export async function openTcpGate(targetPort: number) {
   const pairs = new Set<readonly [inner: Socket, outer: Socket]>();
   let state: 'open' | 'refuse' | 'swallow' = 'open';
@@ -31,7 +31,7 @@ export async function openTcpGate(targetPort: number) {
   return {
     ...(await listenHere(server)),
     /**
-     * `refuse`: what is open is reset, and nothing new comes through, as with a host that is down. `swallow`: everything
+     * `refuse`: open connections are reset, and new ones are refused, as by a host that is down. `swallow`: everything
      * stays open and nothing arrives, as with a cable that is cut.
      */
     cut: (how: 'refuse' | 'swallow') => {
@@ -40,11 +40,11 @@ export async function openTcpGate(targetPort: number) {
       else for (const pair of pairs) block(pair);
     },
     /**
-     * @param whom `all`: what was open is reset, so that everybody connects anew. `newcomers`: what was open stays
+     * @param whom `all`: open connections are reset, so that all clients reconnect. `newcomers`: open ones stay
      * silent for ever, as behind a firewall that has forgotten it; only new connections come through.
      */
     heal: (whom: 'all' | 'newcomers') => {
-      // What was sent into a cut cable is never delivered: both ends start anew, or wait in vain.
+      // Bytes that were sent while the connection was cut are lost, so both ends have to reconnect.
       if (whom === 'all') endAll();
       state = 'open';
     },

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { listenHere } from './listen-here.ts';
 
-/** What happens to one request on its way. */
+/** What the proxy does with one request. */
 export type Trouble =
   | { readonly kind: 'pass'; readonly delayMs?: number }
-  /** Answered by something in between; the service never sees it. */
+  /** The proxy answers, and the service gets no request. */
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -13,11 +13,11 @@ export type Trouble =
     }
   /** The service's answer to this path, with another body. */
   | { readonly kind: 'rewrite'; readonly path: string; readonly body: (text: string) => string }
-  /** The service does the work, and the answer breaks off in its middle. */
+  /** The service carries out the request, and the connection closes in the middle of the answer. */
   | { readonly kind: 'half' }
-  /** The service does the work, and no answer comes. */
+  /** The service carries out the request, and the answer is dropped. */
   | { readonly kind: 'lose' }
-  /** The service never sees it, and no answer comes. */
+  /** The request is dropped before the service, and not answered. */
   | { readonly kind: 'swallow' };
 
 export interface OnTheWay {
@@ -27,10 +27,10 @@ export interface OnTheWay {
   readonly isCreate: boolean;
 }
 
-/** A way to the service on which things go wrong. */
+/** A proxy in front of the service that causes trouble. */
 export type TroubledWay = Awaited<ReturnType<typeof openTroubledWay>>;
 
-/** Opens a way on which nothing goes wrong yet. @param serviceUrl asked anew for each request */
+/** Opens a proxy that forwards every request, until `behave` is called. @param serviceUrl called for each request */
 export async function openTroubledWay(serviceUrl: () => string) {
   /** Values of the session cookies that went by. */
   const cookies = new Set<string>();

@@ -5,7 +5,7 @@ import { describeRollout, type RolloutStatus } from '../../../src/rollout/status
 import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/verbs.ts';
 import { anApiBudgetStatus, startedAt } from '../builders.ts';
 
-/** What a verb names where there is nothing that it could be for. */
+/** The requests of verbs without an existing target. */
 export const namingNothing: Readonly<Record<RolloutVerb, AskedVerb>> = {
   pause: { verb: 'pause' },
   abort: { verb: 'abort' },
@@ -16,13 +16,13 @@ export const namingNothing: Readonly<Record<RolloutVerb, AskedVerb>> = {
   retry: { verb: 'retry', failed: 0 },
 };
 
-/** A verb as a person asks for it who has just seen this view, or status. */
+/** The request for a verb by an operator who has just seen this view or status. */
 export function asShown(seen: RolloutView | RolloutStatus, verb: RolloutVerb): AskedVerb {
   const status = 'rollout' in seen ? describeRollout(seen, startedAt, anApiBudgetStatus()) : seen;
   return askedNow(status, verb) ?? namingNothing[verb];
 }
 
-/** Asks for a verb as a person does who has just read the status. */
+/** Requests a verb as an operator who has just read the status does. */
 export async function applyAsShown<Answer>(
   operations: {
     rolloutStatus(rolloutId: string): Promise<RolloutStatus | undefined>;

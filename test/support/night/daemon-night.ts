@@ -49,7 +49,7 @@ export interface NightInput {
   readonly notify?: ReadonlyArray<Readonly<Record<string, unknown>>>;
   /** Where reports go, as in the config file. */
   readonly report?: Readonly<Record<string, unknown>>;
-  /** True: the daemons look for work by themselves; else a test calls `scan`. */
+  /** True: the daemons scan by the schedule; else a test calls `scan`. */
   readonly followsSchedule?: boolean;
   /** In which records are written and read; this upwave's, where left out. */
   readonly recordVersion?: number;
@@ -113,7 +113,7 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd) {
 
 export type NightEnd = Awaited<ReturnType<typeof endOf>>;
 
-/** A night with so many daemons (one where left out), of which the first has looked for work as an operator does. */
+/** A night with this many daemons (default: one). The first one has scanned, as an operator does. */
 export async function aStartedNight(input: NightInput & { readonly daemons?: number }, atEnd: AtEnd) {
   const night = await aDaemonNight(input, atEnd);
   const daemon = await night.startDaemon();
@@ -255,12 +255,12 @@ export async function startDaemon(config: Config, input: NightInput) {
 }
 
 /**
- * Looks for work as an operator does, again as long as the service gives no answer: one with faults gives none at times,
+ * Scans as an operator does, and retries as long as the service gives no answer: a service with faults gives none at times,
  * and one with a short time-out none in time on a machine that has other work to do.
  * @returns the rollout's id
  */
 export function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<string> {
-  return until('a look that gets through', async () => {
+  return until('a scan that succeeds', async () => {
     const result = await daemon.scanNow(policy, 'operator');
     if (result.kind === 'started') return result.rolloutId;
     if (result.kind === 'failed' && isPassing(result.why.kind)) return undefined;
@@ -307,7 +307,7 @@ export async function createsReach({ record }: Pick<Night, 'record'>, count: num
   await until(`${count} creates`, () => record().creates.length >= count);
 }
 
-/** Waits until the rollout has ended, and nothing of it is watched any more. */
+/** Waits until the rollout has ended, and none of its upgrades is watched. */
 export function untilEnded(daemon: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
   let last: RolloutStatus | undefined;
   const what = () =>
@@ -325,12 +325,12 @@ export async function upgradesOf(
   return (await operations.listUpgrades(rolloutId, { offset: 0, limit: 1_000 })) ?? [];
 }
 
-/** Upgrades that may be running at the service, or wait for their proof. */
+/** Upgrades that may be running at the service, or wait for verification. */
 export function activeOf({ counts }: RolloutStatus): number {
   return counts.queued + counts.starting + counts.upgrading + counts.verifying;
 }
 
-/** Asks for a rollback as it is shown (P15). */
+/** Requests a rollback with the figures of its preview (P15). */
 export async function rollBack({ operations }: NightDaemon, rolloutId: string): Promise<VerbResult> {
   const result = await operations.previewRollback(rolloutId);
   if (result.kind !== 'shown') throw new Error(`no preview of a rollback of ${rolloutId}: ${result.kind}`);

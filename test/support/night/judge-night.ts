@@ -9,12 +9,12 @@ export function createsOf(record: RecordSnapshot): ReadonlyMap<number, number> {
   return new Map(Object.entries(record.createsPerCollector).map(([id, count]) => [Number(id), count]));
 }
 
-/** Collectors for which more than one task was created, which a night without failures gives nobody a reason for. */
+/** Collectors with more than one task, which never occur in a night without failures. */
 export function createdTwice(record: RecordSnapshot): readonly number[] {
   return [...createsOf(record)].flatMap(([id, count]) => (count > 1 ? [id] : []));
 }
 
-/** What must be true of every night, whatever happened in it, and was not: judged by the service's own record. */
+/** The promises that a night broke, by the service's own record. */
 export function brokenPromises(
   night: { readonly config: Pick<Config, 'service'>; record(): RecordSnapshot },
   status: RolloutStatus,

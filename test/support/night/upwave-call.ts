@@ -3,7 +3,7 @@ import { runProgram } from '../../../src/cli/program.ts';
 import { watchOutput } from '../setup/secret-watch.ts';
 import type { ProcessResult } from './upwave-process.ts';
 
-/** What a command said, and how it ended. */
+/** The output and exit code of a command. */
 export type CallResult = Omit<ProcessResult, 'signal'>;
 
 /**

@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const executablePath = '/usr/bin/chromium';
 export const hasBrowser = existsSync(executablePath);
 
-/** Pictures of the page as it was in the tests, to be looked at. */
+/** Screenshots of the page from the tests, for a person to review. */
 const pictures = new URL('../../artefacts/page/', import.meta.url);
 
 export function launchBrowser(): Promise<Browser> {
@@ -32,7 +32,7 @@ export async function takePicture(page: Page, name: string): Promise<void> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What a screen reader, or a person with weak eyes, would stumble over: the rule and where. */
+/** Accessibility faults that axe finds: the rule and the element. */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {

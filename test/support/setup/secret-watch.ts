@@ -4,14 +4,14 @@ const forms = formsOf(testSecrets);
 const leaks = new Set<string>();
 
 /**
- * Looks for the secrets of tests in what was printed: by a test, a daemon in its process, or a command it ran.
+ * Searches output for the secrets of the tests: of a test, of a daemon in its process, or of a command that it ran.
  * @param source names who printed it
  */
 export function watchOutput(source: string, text: string): void {
   for (const [form, name] of forms) if (text.includes(form)) leaks.add(`${source} shows ${name}`);
 }
 
-/** What was found since it was last asked for; never the secrets themselves. */
+/** The leaks found since the last call, without the secrets themselves. */
 export function takeLeaks(): readonly string[] {
   const found = [...leaks].sort();
   leaks.clear();

@@ -1,4 +1,4 @@
-/** Counts calls of a store's methods, as round trips that a real one would take. */
+/** Counts calls of a store's methods, each of which would be a round trip. */
 export function countingStore<Store extends object>(
   store: Store,
 ): { readonly store: Store; readonly calls: ReadonlyMap<string, number>; total(): number } {

@@ -1,6 +1,6 @@
 import type { ScanBook, ScanEntry } from '../../../src/orchestrator/ports/scan-book.ts';
 
-/** Looks for work in memory, as Redis keeps them. */
+/** The results of scans in memory, as the Redis store keeps them. */
 export function makeMemoryScanBook(): ScanBook {
   const entries = new Map<string, ScanEntry>();
   return {

@@ -5,7 +5,7 @@ import { makeCourtesy, makeRivalClient } from './rival-client.ts';
 
 const pollEveryMs = 30_000;
 
-/** Keeps so many upgrades running, and polls each one's task every 30 seconds. It looks at no collector afterwards. */
+/** Keeps this many upgrades running, and polls each task every 30 seconds. It verifies no collector. */
 export const runPlainPool: Rival = async (brief) => {
   const courtesy = makeCourtesy(serviceLimits.requestsPerSecond * brief.speed);
   const client = makeRivalClient(brief, courtesy);

@@ -4,7 +4,7 @@ import { serviceLimits } from '../../../../src/contract/collector-management/lim
 import { taskStatus } from '../../../../src/contract/collector-management/upgrades.ts';
 import type { ContestantBrief } from '../contestant.ts';
 
-/** The service as a script speaks to it: plain HTTP, the cookie kept, a 429 waited out. */
+/** A client as in a script: plain HTTP, keeps the cookie, and waits after a 429. */
 export interface RivalClient {
   listUpgradable(): Promise<readonly number[]>;
   createTask(collectorId: number): Promise<string>;

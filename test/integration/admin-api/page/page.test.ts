@@ -27,7 +27,7 @@ import {
 } from '../../../support/page/page-world.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
-/** Lets the page's own clock run, as far as a condition takes. */
+/** Advances the page's own clock until a condition holds. */
 async function inTime(page: Page, isSo: () => Promise<boolean>): Promise<void> {
   await expect
     .poll(async () => {
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await needOf('taken')).toBe('Its rollback taken-20260302-2 has stopped and waits for you.');
   });
 
-  it('shows a rollout with its waves, gates, causes, strata, plan and events, and every text as a text', async () => {
+  it('shows a rollout with its waves, gates, causes, strata, plan and events, and escapes every text', async () => {
     const { url } = await serve(worldRollouts);
     const page = await open(`${url}/#/rollouts/${waiting}`);
     await page.getByRole('heading', { name: 'Events' }).waitFor();
@@ -190,7 +190,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     ['abort', { verb: 'abort' }, {}],
     ['roll back', { verb: 'rollback', shown: { collectors: 40, leftBehind: 3 } }, {}],
   ] as const;
-  it('asks for each verb with its consequences, and sends what it showed with the reason', async () => {
+  it('shows the consequences of each verb, and sends the shown target with the reason', async () => {
     const idOf = (index: number) => `production-20260302-${index + 1}`;
     const { operations, url } = await serve(
       asked.map(([, { verb }, changes], index) =>
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(operations.requests).toHaveLength(asked.length);
   });
 
-  it('shows first what keeps the daemon from working, or from reporting', async () => {
+  it('shows first why the daemon cannot work, or cannot send notifications', async () => {
     const { operations, url } = await serve(worldRollouts);
     operations.standAt({
       ...{ policies: [], orphans: [], configProblem: 'line 3: no waves', notReady: 'Redis evicts keys.' },
@@ -232,7 +232,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       ]);
   });
 
-  it('settles corrupt records, starts a policy, and holds a collector', async () => {
+  it('repairs corrupt records, starts a policy, and holds a collector', async () => {
     const blockers = [{ kind: 'recordsUnreadable', reason: '1 record is corrupt', until: null }] as const;
     const { operations, page, url } = await openRollout({ blockers });
     await page.getByRole('button', { name: 'repair records' }).click();
@@ -299,7 +299,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('it has ended: succeeded').waitFor();
   });
 
-  it('leaves focus, typed words and an open dialog alone while the state changes below them', async () => {
+  it('keeps focus, typed text and an open dialog while the state changes', async () => {
     const { operations, page, status } = await openRollout();
     await page.getByRole('button', { name: 'pause' }).click();
     await page.getByLabel('Reason').fill('half a rea');
@@ -359,7 +359,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.locator('.connection').textContent()).not.toContain('This is the state of');
   });
 
-  it('polls where a proxy keeps the stream back', async () => {
+  it('polls where a proxy blocks the stream', async () => {
     const { operations, url, status } = await openRollout();
     const page = ending(await browser.newPage());
     await page.clock.install();
@@ -418,7 +418,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(page.url()).toContain('match=web-99999');
   });
 
-  it('is used with the keyboard alone: a dialog takes the focus and gives it back', async () => {
+  it('can be used with the keyboard alone: a dialog takes the focus and returns it', async () => {
     const { operations, page } = await openRollout();
     const button = page.getByRole('button', { name: 'pause' });
     // A person types once the dialog is there.
@@ -438,7 +438,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'is whole on a phone and has no fault for axe, in %s',
+    'fits a phone, and axe finds no accessibility fault, in %s',
     async (colorScheme) => {
       const { url } = await serve(worldRollouts);
       const page = await open(url, { colorScheme });
@@ -467,7 +467,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     },
   );
 
-  it('is under 150 kB in all, and sends requests only to its own daemon', async () => {
+  it('has at most 150 kB in total, and sends requests only to its own daemon', async () => {
     const { url } = await serve([running ?? aRolloutStatus()]);
     const page = ending(await browser.newPage());
     const hosts = new Set<string>();

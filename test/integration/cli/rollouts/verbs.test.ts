@@ -227,7 +227,7 @@ describe('a verb', () => {
 });
 
 describe('a hold', () => {
-  it('takes several subjects at once, and holds the possible ones where it cannot hold all', async () => {
+  it('takes several subjects at once, and holds the known ones where some are unknown', async () => {
     const { operations, upwave } = await setUp();
     const both = await upwave('hold', 'web-7', build);
     expect(operations.holdRequests.map(({ subject }) => subject)).toEqual(['web-7', build]);
@@ -241,7 +241,7 @@ describe('a hold', () => {
     expect((await upwave('hold', 'web-8')).code).toBe(exitCodes.unreachable);
   });
 
-  it('warns of a likely typo on stderr, and is done', async () => {
+  it('warns of a likely typo on stderr, and holds the build', async () => {
     const { upwave } = await setUp();
     const { code, out, err } = await upwave('hold', '19.455-22');
     expect([code, out]).toEqual([0, 'build 19.455-22: held\n']);
@@ -251,7 +251,7 @@ describe('a hold', () => {
     expect(json.err).toBe('');
   });
 
-  it('treats the parts of a label around a slash as one stratum; a release names what was released', async () => {
+  it('accepts the label of a stratum as several words; a release names what was released', async () => {
     const { operations, upwave } = await setUp();
     const held = await upwave('hold', ...label.split(' '), '--reason', 'smoke');
     const released = await upwave('release', build);

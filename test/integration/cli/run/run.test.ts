@@ -87,7 +87,7 @@ describe.concurrent('upwave run --once', () => {
     expect([code, signal]).toEqual([4, null]);
   });
 
-  it('continues beside a daemon that uses the port, and starts what only an operator starts', async (test) => {
+  it('runs beside a daemon that uses the port, and starts a build that only an operator may start', async (test) => {
     const port = await findFreePort();
     const { desk } = await aDesk(test, { http: { port }, rollout: { approval: true } });
     const url = await daemonUrl(desk.start('run'));
@@ -249,7 +249,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     expect(unknown.code).toBe(2);
   });
 
-  it('ends with 2 where another program uses its port', async (test) => {
+  it('ends with 2 where another program uses the port', async (test) => {
     const stranger = await startScriptedServer();
     test.onTestFinished(stranger.close);
     const { desk } = await aDesk(test, { http: { port: stranger.port } });
@@ -264,7 +264,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     const daemon = desk.start('run');
     await createsReach(night, 3);
     daemon.kill('SIGTERM');
-    // The bound is in the test of `closeInTime`; here all was closed.
+    // The test of `closeInTime` holds the time limit. This one holds that everything was closed.
     const gone = await daemon.ended;
     expect(gone).toMatchObject({ code: 0, signal: null });
     expect(gone.out).toContain('"event":"daemon.stopped"');

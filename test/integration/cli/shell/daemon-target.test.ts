@@ -8,7 +8,7 @@ import { withSection } from '../../../support/config-fixtures.ts';
 import { makeFakeOperations } from '../../../support/fake-operations.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
-/** A config of a daemon that would listen there, and does not. */
+/** A config that names this host and a port on which no daemon listens. */
 function configOfDaemonAt(host: string): string {
   return aConfig(withSection(`http: { host: "${host}", port: 1 }`));
 }
@@ -26,7 +26,7 @@ describe('a command that asks the daemon', () => {
   it.each([
     ['127.0.0.1', 'http://127.0.0.1:1'],
     ['::1', 'http://[::1]:1'],
-  ])('calls it at http.host, and names the address: %s', async (host, place) => {
+  ])('calls the daemon at http.host, and names the address: %s', async (host, place) => {
     const asked = withDaemon({ config: configOfDaemonAt(host) }, (client) => client.listRollouts());
     await expect(asked).rejects.toMatchObject({
       exitCode: exitCodes.unreachable,
@@ -50,7 +50,7 @@ describe('a command that asks the daemon', () => {
     await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('set UPWAVE_TOKEN') });
   });
 
-  it('finds it by UPWAVE_URL, and then reads no config; by --url before that', async () => {
+  it('finds the daemon by UPWAVE_URL without reading a config, and prefers --url', async () => {
     vi.stubEnv('UPWAVE_URL', 'http://127.0.0.1:2');
     const ask = (url?: string) =>
       withDaemon({ config: '/no/such/upwave.yaml', ...(url !== undefined && { url }) }, (client) =>
@@ -62,7 +62,7 @@ describe('a command that asks the daemon', () => {
     });
   });
 
-  describe('by a config of whose secrets it has none', () => {
+  describe('with a config whose secrets are missing', () => {
     const variable = (name: string) => `$`.concat(`{${name}}`);
     const secrets = `service: { baseUrl: https://api.example.com/api, accessIdFile: /no/such/id, accessKey: "${variable('NO_SUCH_KEY')}" }
 redis: { url: "redis://127.0.0.1:6379", passwordFile: /no/such/password }
@@ -71,7 +71,7 @@ rollouts: [{ name: all, waves: [{ name: canary, size: 1 }, { name: rest }] }]
     const http = (token: string) => `http: { host: 0.0.0.0, port: 1, token: "${token}" }\n`;
     const ask = (config: string) => withDaemon({ config }, (client) => client.listRollouts());
 
-    it('calls it nevertheless', async () => {
+    it('still calls the daemon', async () => {
       const config = aConfig(secrets + http('a-token-of-this-test'));
       await expect(ask(config)).rejects.toMatchObject({ exitCode: exitCodes.unreachable });
     });
@@ -86,7 +86,7 @@ rollouts: [{ name: all, waves: [{ name: canary, size: 1 }, { name: rest }] }]
       await expect(ask(config)).rejects.toMatchObject({ exitCode: exitCodes.unreachable });
     });
 
-    it('calls it even where a policy has a mistake, because the daemon has its own config', async () => {
+    it('calls the daemon even where a policy has a mistake, because the daemon has its own config', async () => {
       const config = aConfig(`rollouts: [{ name: all, concurrency: many }]\n${http('a-token-of-this-test')}`);
       await expect(ask(config)).rejects.toMatchObject({ exitCode: exitCodes.unreachable });
     });

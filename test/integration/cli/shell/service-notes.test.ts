@@ -13,7 +13,7 @@ async function aScript(test: RunningTest, script: Script, allowedHosts: readonly
   return aDesk(test, { service, rollouts: [{ name: 'all' }] });
 }
 
-describe.concurrent('a command says on stderr, beside its result,', () => {
+describe.concurrent('a command reports on stderr, beside its result,', () => {
   it.for(['builds --json', 'collectors list --json', 'plan --json', 'config check --fleet --json'])(
     'that the account moved to an allowed host, once: `%s` (P12)',
     async (words, test) => {

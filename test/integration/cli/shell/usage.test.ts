@@ -76,12 +76,15 @@ describe.concurrent('a log that cannot be written', () => {
     expect([code, err]).toEqual([2, 'upwave: cannot write the log /nonexistent/x: ENOENT\n']);
   });
 
-  it.skipIf(!existsSync('/dev/full'))('any more is reported once, and stops nothing', async (test) => {
-    const { code, err, all } = await aDesk(test, config).run('run', '--once', '--log-file', '/dev/full');
-    expect(err.match(/the log \/dev\/full can no longer be written: ENOSPC/g)).toHaveLength(1);
-    expect([code, err]).toEqual([4, expect.stringContaining('cannot reach Redis')]);
-    expect(all).not.toMatch(noStack);
-  });
+  it.skipIf(!existsSync('/dev/full'))(
+    'is reported once while the command runs, and stops nothing',
+    async (test) => {
+      const { code, err, all } = await aDesk(test, config).run('run', '--once', '--log-file', '/dev/full');
+      expect(err.match(/the log \/dev\/full can no longer be written: ENOSPC/g)).toHaveLength(1);
+      expect([code, err]).toEqual([4, expect.stringContaining('cannot reach Redis')]);
+      expect(all).not.toMatch(noStack);
+    },
+  );
 });
 
 describe.concurrent('a config file with a mistake', () => {

@@ -52,7 +52,7 @@ async function showUpgradable({ fleet }: CollectorApiSetup) {
 
 describe('the fleet service', () => {
   describe('creating a task', () => {
-    it('takes its place in the budget, writes the intent, sends, and returns the place', async () => {
+    it('reserves a place in the API budget, writes the intent, sends the request, and returns the place', async () => {
       const { fleet, server, budget } = await aCollectorApi((_request, response) =>
         sendJson(response, 202, { id: '9223372036854775807', link: { rel: 'self', href: '/x' }, extra: 1 }),
       );
@@ -90,7 +90,7 @@ describe('the fleet service', () => {
       expect(budget.held()).toBe(0);
     });
 
-    it('is certain not to have started a task when a 429 is cut off', async () => {
+    it('is throttled, and not in doubt, when a 429 is cut off', async () => {
       const { fleet, budget } = await aCollectorApi((_request, response) => sendCutOff(response, 429));
       expect(await createTask(fleet, target)).toMatchObject({ failure: { kind: 'throttled' } });
       expect(budget.pauses).toHaveLength(1);
@@ -192,7 +192,7 @@ describe('the fleet service', () => {
     });
   });
 
-  describe('looking', () => {
+  describe('polling', () => {
     it('reads a task, with an unknown status and the clock of the service', async () => {
       const { fleet, server, seen } = await aCollectorApi((_request, response) =>
         sendText(response, 200, '{"upgrade": {"id": 9223372036854775807, "status": 5, "new": {}}}', { date }),
@@ -207,7 +207,7 @@ describe('the fleet service', () => {
       ]);
     });
 
-    it('needs no more of a task than its status, and of a build than its version (P13)', async () => {
+    it('reads a task that has only a status, and a build that has only a version (P13)', async () => {
       const odd = { requestTime: 'today', message: { text: 'x' }, toVersion: 1, collectorId: '7' };
       const { fleet } = await aCollectorApi((request, response) =>
         request.path.endsWith('/targets')
@@ -221,7 +221,7 @@ describe('the fleet service', () => {
       expect(await createTask(fleet, target)).toEqual({ ok: true, value: { taskId: '5' } });
     });
 
-    it('ignores a Date that jumps: it shows neither a return nor a death (P10, P14)', async () => {
+    it('ignores a Date header that jumps (P10, P14)', async () => {
       let offMs = 0;
       const { fleet, clock } = await aCollectorApi(({ path }, response) => {
         const headers = { date: new Date(clock.now() + offMs).toUTCString() };
@@ -238,7 +238,7 @@ describe('the fleet service', () => {
       expect(await times()).toMatchObject([at(null), at(null)]);
     });
 
-    it('takes a 404 as gone, but not the 404 page of a gateway', async () => {
+    it('treats a 404 as a deleted resource, but not the 404 page of a gateway', async () => {
       let isPage = false;
       const { fleet } = await aCollectorApi((_request, response) =>
         isPage ? sendText(response, 404, '<html>') : sendJson(response, 404, { code: 'notfound' }),
@@ -251,7 +251,7 @@ describe('the fleet service', () => {
       expect(await fleet.pollCollector(look)).toMatchObject({ failure: { kind: 'unavailable' } });
     });
 
-    it('takes the code for an unknown collector as gone, whatever its status', async () => {
+    it('treats the code for an unknown collector as deleted, whatever the HTTP status', async () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, 400, { code: 'collectors.collector.invalid' }),
       );
@@ -288,7 +288,7 @@ describe('the fleet service', () => {
       expect(server.requests).toHaveLength(1);
     });
 
-    it('treats a build that is no longer on offer as a no, and keeps what the collector showed (P9)', async () => {
+    it('treats a collector as not upgradable when the build was withdrawn, and keeps the other answer (P9)', async () => {
       const { fleet } = await aCollectorApi((request, response) =>
         isList(request)
           ? sendJson(response, 400, { errors: [{ code: 'collector.version.invalid', message: 'no' }] })
@@ -299,7 +299,7 @@ describe('the fleet service', () => {
       });
     });
 
-    it('returns when it was on offer by the clock of the service, whose header has whole seconds (P1)', async () => {
+    it('returns when the upgrade was on offer, by the clock of the service, rounded up to a second (P1)', async () => {
       const dates = ['Sat, 21 Nov 2026 12:00:07 GMT', 'Sat, 21 Nov 2026 12:00:09 GMT'];
       const { fleet } = await aCollectorApi(
         (request, response) =>
@@ -327,7 +327,7 @@ describe('the fleet service', () => {
       expect(again.ok && again.value.offeredAt).toBe(Date.parse('2026-11-21T12:00:10Z'));
     });
 
-    it('accepts a list that was read since as an answer where it names the collector (P1)', async () => {
+    it('uses a list that was read since the given instant, where it names the collector (P1)', async () => {
       const { fleet, server, clock } = await aCollectorApi((request, response) =>
         isList(request)
           ? sendJson(response, 200, { collectors: [collector(2)] })
@@ -347,7 +347,7 @@ describe('the fleet service', () => {
       expect(await listsFor(look(2))).toEqual([true, 1]);
     });
 
-    it('lets one caller give up without ending the reading of the others', async () => {
+    it('continues the shared reading for other callers when one caller aborts', async () => {
       const held: Array<() => void> = [];
       let isHolding = true;
       const { fleet } = await aCollectorApi((request, response) => {
@@ -431,7 +431,7 @@ describe('the fleet service', () => {
       expect(budget.taken).toEqual(['verify', 'verify', 'verify']);
     });
 
-    it('reads no page again for the watch, which has had the pages before the failed one', async () => {
+    it('retries no page for the watch, which has already received the pages before the failed one', async () => {
       const { fleet, server } = await aCollectorApi(
         (request, response) => {
           if (server.requests.length === 2) sendText(response, 503, 'later');
@@ -447,7 +447,7 @@ describe('the fleet service', () => {
       expect([shown, server.requests.length]).toEqual([10, 2]);
     });
 
-    it('requests what follows a full page only at times, once that page was the end of the list', async () => {
+    it('rarely requests a page after a full last page', async () => {
       const { fleet, server } = await aList(fleetRows.slice(0, 10));
       const requests: number[] = [];
       for (let reading = 0; reading < 11; reading += 1) {
@@ -480,7 +480,7 @@ describe('the fleet service', () => {
         expect((await showUpgradable(api)).pages.join(' ')).toBe(fleetRows.map(({ id }) => id).join(' '));
     });
 
-    it('requests what follows a short page of a growing upgradable list only at times', async () => {
+    it('rarely requests a page after a short page of a growing upgradable list', async () => {
       const rows: { readonly id: number; readonly name: string }[] = [];
       const { fleet, server } = await aCollectorApi(
         (request, response) => {
@@ -554,7 +554,7 @@ describe('the fleet service', () => {
       });
     });
 
-    it('leaves rows without an id or a name out of plans, reports how many, and misses none behind them', async () => {
+    it('leaves rows without an id or a name out of plans, reports how many, and reads all rows behind them', async () => {
       const rows: unknown[] = Array.from({ length: 25 }, (_, index) => collector(index + 1));
       rows[3] = { name: 'no id' };
       rows[9] = { id: 'ten', name: 'c10' };
@@ -568,12 +568,12 @@ describe('the fleet service', () => {
       expect(answer.ok && answer.value.collectors.map(({ id }) => id)).toEqual(ids.filter((id) => id !== 21));
       expect(answer.ok && [...answer.value.upgradableIds]).toEqual(ids);
       expect(unreadable).toEqual([4]);
-      // One that is looked after needs no name.
+      // A collector that is being upgraded needs no name.
       const inventory = await fleet.readInventory(null);
       expect(inventory.ok && inventory.value.collectors.map(({ id }) => id)).toEqual(ids);
     });
 
-    it('treats an endlessly nested row as unreadable, and stays alive (P13)', async () => {
+    it('treats a deeply nested row as unreadable, and continues (P13)', async () => {
       const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
       const odd = `{"id":1,"name":"c1","fields":{"a":${deep}}}`;
       let body = `{"collectors":[${odd},{"id":2,"name":"c2"}]}`;
@@ -592,9 +592,9 @@ describe('the fleet service', () => {
     });
 
     it.each([
-      ['is read again when it fails in passing', 3, { ok: true }, [1_000, 2_000, 4_000]],
+      ['is retried after a transient error', 3, { ok: true }, [1_000, 2_000, 4_000]],
       // After a bounded number of tries.
-      ['that keeps failing fails the whole reading', 99, { ok: false }, [1_000, 2_000, 4_000, 8_000]],
+      ['that fails every retry fails the whole reading', 99, { ok: false }, [1_000, 2_000, 4_000, 8_000]],
     ])('a second page %s', async (_what, times, expected, rests) => {
       let failures = times;
       const { fleet, slept } = await aCollectorApi(
@@ -610,7 +610,7 @@ describe('the fleet service', () => {
       expect(slept).toEqual(rests);
     });
 
-    it('does not retry what no repetition heals', async () => {
+    it('does not retry a permanent error', async () => {
       const { fleet, server } = await aCollectorApi((_request, response) =>
         sendJson(response, 403, { code: 'forbidden' }),
       );
@@ -669,7 +669,7 @@ describe('the fleet service', () => {
     it.each([
       ['too long', '7'.repeat(65)],
       ['a secret', accessKey],
-    ])('are no id of a task when %s: its create is in doubt (P1, P12)', async (_why, id) => {
+    ])('are no task id when %s, so the create is in doubt (P1, P12)', async (_why, id) => {
       const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 202, { id }));
       const answer = await createTask(fleet, target);
       expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });

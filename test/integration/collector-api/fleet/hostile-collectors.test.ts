@@ -4,8 +4,8 @@ import { aCollectorApi } from '../../../support/setup/collector-api-setup.ts';
 
 const evil = '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202eabc\u061c\u200b\r\nfake line\u0000';
 
-// Whatever shows a text to a person shows it as a text: see the tests of each renderer.
-describe('collectors as a hostile machine could register them', () => {
+// The tests of each renderer hold that texts are escaped.
+describe('collectors with hostile values', () => {
   const collector = (id: number, more: object) => ({
     ...{ id, name: `web-${id}`, collectorType: 'Installable', alive: true },
     ...{ collectorVersion: '19.441-2', osName: 'Linux', ...more },
@@ -34,7 +34,7 @@ describe('collectors as a hostile machine could register them', () => {
     expect(fleet).toMatchObject([{ name: evil }, { name: whole, osName: whole, fields: { [whole]: whole } }]);
   });
 
-  it('fill no log, page, terminal or Redis with their texts', async () => {
+  it('have their texts cut to a bounded length', async () => {
     const long = '😀'.repeat(2_000);
     const fleet = await readFleet([
       collector(1, { name: long, category: long, osName: long, fields: { team: long, [long]: 'x' } }),
@@ -46,7 +46,7 @@ describe('collectors as a hostile machine could register them', () => {
     expect(JSON.stringify(fleet)).not.toMatch(/\\ud[89ab]/i);
   });
 
-  it('have fields of any name and kind, without a meaning to JavaScript', async () => {
+  it('may have fields with the names of JavaScript properties, and of any type', async () => {
     const fields =
       '{"__proto__":{"team":"x"},"constructor":"c","toString":"t","odd":{"toString":1,"valueOf":1},"list":[1],"none":null,"team":7}';
     const whole = JSON.stringify(collector(1, { fields: 'HERE', __proto__: 'HERE' }));

@@ -133,7 +133,7 @@ describe('management client', () => {
       expect(server.requests).toHaveLength(said.length);
     });
 
-    it('sends it again after a 429, which shows that nothing was done', async () => {
+    it('retries after a 429, because the service has done nothing', async () => {
       const { management, server, budget } = await aManagement(
         inTurn(json(429, { code: 'rate.limit.exceeded' }), json(201, { collector: web })),
       );
@@ -181,34 +181,37 @@ describe('management client', () => {
     it.each([
       ['the code of it', conflict],
       ['status 412', json(412, {})],
-    ])('after a conflict, shown by %s, edits the present state and tries once more', async (_name, told) => {
-      const now = { ...web, fields: { team: 'ops' } };
-      const { management, server } = await aManagement(
-        inTurn(
-          json(200, { collector: web }, { etag: '"1"' }),
-          told,
-          json(200, { collector: now }, { etag: '"2"' }),
-          json(200, { collector: { ...now, category: 'dev' } }),
-        ),
-      );
-      const conflicts: unknown[] = [];
-      const changed = await management.collectors.change(
-        7,
-        ({ fields }) => ({ category: 'dev', fields: { ...Object(fields), tier: 'a' } }),
-        { onConflict: (seen) => conflicts.push(seen) },
-      );
-      expect(must(changed).before).toEqual(now);
-      expect(conflicts).toEqual([{ seen: web, now }]);
-      expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual([
-        undefined,
-        '"1"',
-        undefined,
-        '"2"',
-      ]);
-      expect(bodyOf(server.requests[3])).toMatchObject({
-        collector: { fields: { team: 'ops', tier: 'a' } },
-      });
-    });
+    ])(
+      'after a conflict, shown by %s, applies the change to the present state and retries once',
+      async (_name, told) => {
+        const now = { ...web, fields: { team: 'ops' } };
+        const { management, server } = await aManagement(
+          inTurn(
+            json(200, { collector: web }, { etag: '"1"' }),
+            told,
+            json(200, { collector: now }, { etag: '"2"' }),
+            json(200, { collector: { ...now, category: 'dev' } }),
+          ),
+        );
+        const conflicts: unknown[] = [];
+        const changed = await management.collectors.change(
+          7,
+          ({ fields }) => ({ category: 'dev', fields: { ...Object(fields), tier: 'a' } }),
+          { onConflict: (seen) => conflicts.push(seen) },
+        );
+        expect(must(changed).before).toEqual(now);
+        expect(conflicts).toEqual([{ seen: web, now }]);
+        expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual([
+          undefined,
+          '"1"',
+          undefined,
+          '"2"',
+        ]);
+        expect(bodyOf(server.requests[3])).toMatchObject({
+          collector: { fields: { team: 'ops', tier: 'a' } },
+        });
+      },
+    );
 
     it('does not write without an ETag', async () => {
       const { management, server } = await aManagement(json(200, { collector: web }));
@@ -218,7 +221,7 @@ describe('management client', () => {
       expect(server.requests).toHaveLength(1);
     });
 
-    it('refuses to change read-only fields, and leaves transient fields as they are', async () => {
+    it('refuses to change read-only fields, and ignores fields that the service sets', async () => {
       const { management, server } = await aManagement(json(200, { collector: web }, { etag: '"1"' }));
       const change = (fields: object) => management.collectors.change(7, () => ({ ...fields }));
       expect(await change({ id: 8 })).toMatchObject({ failure: { code: 'client.field.fixed' } });
@@ -263,7 +266,7 @@ describe('management client', () => {
       },
     );
 
-    it('takes no page of a gateway as a confirmation', async () => {
+    it('does not treat the page of a gateway as a confirmation', async () => {
       const { management } = await aManagement((_request, response) =>
         sendText(response, 200, '<html>sign in</html>', { 'content-type': 'text/html' }),
       );

@@ -36,7 +36,7 @@ describe('a service that is down', () => {
     ['a refusal', 400, { code: 'collector.invalid' }],
     ['a 429', 429, ''],
     ['JSON that we do not understand', 200, { odd: true }],
-  ])('is not down when %s comes in between', async (_what, status, body) => {
+  ])('is not reported as down when %s comes in between', async (_what, status, body) => {
     let answer: Script = (_request, response) => sendText(response, 502, '<html>');
     const { fleet, budget } = await aCollectorApi((request, response) => answer(request, response));
     for (let time = 1; time < unansweredMax; time += 1) await fleet.pollTask('1');
@@ -47,7 +47,7 @@ describe('a service that is down', () => {
     expect(budget.standings).toEqual([]);
   });
 
-  it('is never tried with a create: a read goes first, and the create only after its answer', async () => {
+  it('is probed with a read, never with a create: the create is sent after the answer to the read', async () => {
     let isDown = true;
     const { fleet, budget, server } = await aCollectorApi((request, response) => {
       if (isDown) return sendText(response, 502, '<html>');
@@ -74,7 +74,7 @@ describe('a service that is down', () => {
     expect(budget.held()).toBe(0);
   });
 
-  it('that fails after each read keeps a create back, and sends only a few reads', async () => {
+  it('that stays down after each successful read gets no create, and only a few reads', async () => {
     const { fleet, budget, server } = await aCollectorApi((_request, response) =>
       sendJson(response, 200, targets, cookie),
     );
@@ -85,7 +85,7 @@ describe('a service that is down', () => {
     expect(budget.held()).toBe(0);
   });
 
-  it('answers for a call that waited too long: not sent, and with the reason', async () => {
+  it('fails a call that waited too long as not sent, with the reason', async () => {
     const { fleet, budget, server } = await aCollectorApi((_request, response) =>
       sendJson(response, 200, targets),
     );

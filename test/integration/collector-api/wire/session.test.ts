@@ -60,7 +60,7 @@ describe('the session with the service', () => {
       expect(server.requests).toHaveLength(3);
     });
 
-    it('shares a failed sign-in with the requests that waited for it, as not sent', async () => {
+    it('fails the requests that waited for a failed sign-in, as not sent', async () => {
       const { fleet, server } = await aCollectorApi((_request, response) =>
         sendText(response, 502, '<html>'),
       );
@@ -95,7 +95,7 @@ describe('the session with the service', () => {
   });
 
   describe('a 401', () => {
-    it('is a wrong key when it comes first', async () => {
+    it('means a wrong key when the key has never worked', async () => {
       const { fleet, budget } = await aCollectorApi((_request, response) =>
         sendJson(response, 401, unauthorized),
       );
@@ -105,7 +105,7 @@ describe('the session with the service', () => {
       expect(budget.pauses).toEqual([]);
     });
 
-    it('is a throttled sign-in once the key has worked, pauses everyone, and is a wrong key the third time', async () => {
+    it('means a throttled sign-in once the key has worked, pauses all daemons, and means a wrong key the third time', async () => {
       let status = 200;
       const { fleet, budget, server, throttled } = await aCollectorApi((_request, response) =>
         status === 200
@@ -136,7 +136,7 @@ describe('the session with the service', () => {
       expect(await fleet.pollTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
     });
 
-    it('counts once for all requests that were in flight together', async () => {
+    it('counts once for all requests in flight', async () => {
       let status = 200;
       const waiting: Array<() => void> = [];
       const { fleet, budget } = await aCollectorApi((_request, response) => {
@@ -157,7 +157,7 @@ describe('the session with the service', () => {
     });
   });
 
-  it('remembers that the key has worked, and reads that only after a 401', async () => {
+  it('stores that the key has worked, and reads this only after a 401', async () => {
     let status = 200;
     const told: string[] = [];
     const keyMemory = {
@@ -181,7 +181,7 @@ describe('the session with the service', () => {
   });
 
   describe('a 429', () => {
-    it('pauses the whole budget, which lets pauses grow until a success', async () => {
+    it('pauses the whole budget, and a success ends the growth of pauses', async () => {
       let status = 429;
       const { fleet, budget, throttled } = await aCollectorApi((_request, response) =>
         status === 429
@@ -228,7 +228,7 @@ describe('the session with the service', () => {
       (request, response) =>
         sendJson(response, 301, { status: 301, code: 'moved' }, { location: `${url}${request.url}` });
 
-    /** A service that has moved elsewhere, where we may follow unless the hosts allowed are others. */
+    /** A service that redirects to another host, which is allowed unless `allowedHosts` says otherwise. */
     async function movedTo(
       there: Script,
       options: { readonly allowedHosts?: string[]; readonly path?: string } = {},
@@ -239,7 +239,7 @@ describe('the session with the service', () => {
       return { other, ...(await aCollectorApi(moveTo(`${other.url}${path}`), { allowedHosts })) };
     }
 
-    it('names the right base URL, and sends nothing there', async () => {
+    it('names the new base URL, and sends nothing there', async () => {
       const { fleet, other } = await movedTo(well, { allowedHosts: [] });
       const answer = await fleet.listBuilds();
       expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
@@ -275,7 +275,7 @@ describe('the session with the service', () => {
       expect(intents).toBe(2);
     });
 
-    it('that comes again and again keeps nothing of its earlier targets', async () => {
+    it('that is repeated keeps the cookies of a bounded number of targets', async () => {
       let place = '/api';
       let next = 1;
       const { fleet, server } = await aCollectorApi((request, response) => {
@@ -320,7 +320,7 @@ describe('the session with the service', () => {
     });
 
     describe('that led to a wrong place', () => {
-      /** Sent elsewhere once by a service that is well again. */
+      /** A client that a service redirected once, before it recovered. */
       async function astray(there: Script) {
         const { fleet, server, other, budget } = await movedTo(well);
         expect((await fleet.listBuilds()).ok).toBe(true);
@@ -353,7 +353,7 @@ describe('the session with the service', () => {
         ['JSON', gone],
         ['a page', (_request: unknown, response) => sendText(response, 404, '<html>')],
       ] as Array<[string, Script]>)(
-        'is left after a 404 (%s), and the configured address is asked next (P13)',
+        'is abandoned after a 404 (%s), and the configured address is used next (P13)',
         async (_what, there) => {
           const { fleet, cure, other, budget } = await astray(there);
           cure();
@@ -374,12 +374,12 @@ describe('the session with the service', () => {
         expect(seen()).toEqual({ here: before.here + 1, there: before.there + 2 });
       });
 
-      it('holds nothing although the builds are unknown (P13)', async () => {
+      it('is a transient error when the builds are not found (P13)', async () => {
         const { fleet } = await astray(gone);
         expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'unavailable' } });
       });
 
-      it('does not get a create sent twice by itself (P1)', async () => {
+      it('does not retry a create (P1)', async () => {
         const { fleet, seen, cure } = await astray(gone);
         cure();
         const before = seen();
@@ -388,7 +388,7 @@ describe('the session with the service', () => {
         expect(seen()).toEqual({ here: before.here, there: before.there + 1 });
       });
 
-      it('holds no create when the read before it finds nothing there', async () => {
+      it('returns the place in the budget when the read before a create finds nothing', async () => {
         const { fleet, budget } = await astray(gone);
         budget.markProbe(true);
         const answer = await createTask(fleet, create);
@@ -396,7 +396,7 @@ describe('the session with the service', () => {
         expect(budget.held()).toBe(0);
       });
 
-      it('is tried in turn with the configured address while neither answers', async () => {
+      it('alternates with the configured address while neither answers', async () => {
         const dead: Script = (_request, response) => void response.destroy();
         const { fleet, server, other, seen } = await astray(dead);
         server.follow(dead);
@@ -418,7 +418,7 @@ describe('the session with the service', () => {
     });
   });
 
-  it('drops the cookies that made the header too long for the server (431), without using up an attempt', async () => {
+  it('drops cookies that make the header too long for the server (431), without using up an attempt', async () => {
     const { fleet, server } = await aCollectorApi((request, response) =>
       request.headers.cookie === undefined
         ? sendJson(response, 200, task, { 'set-cookie': `a=${'x'.repeat(3_500)}` })

@@ -131,7 +131,7 @@ describe('concurrent requests', () => {
 });
 
 describe('the order of waiting requests', () => {
-  it('loses an aborted request, but no slot', async () => {
+  it('drops an aborted request without losing a slot', async () => {
     const budget = aBudget(redis.config().keyPrefix, { concurrentRequests: 1 });
     const blocker = await budget.take('poll');
     const leaving = new AbortController();
@@ -163,7 +163,7 @@ async function stateOf(keyPrefix: string): Promise<{ key: string; fields: Record
 }
 
 describe('the length of a pause', () => {
-  it('is nothing when a clock that was set back would make it longer', async () => {
+  it('is zero when the clock was set back', async () => {
     const { keyPrefix } = redis.config();
     const budget = aBudget(keyPrefix);
     await takeMany(budget, 1);
@@ -176,7 +176,7 @@ describe('the length of a pause', () => {
   });
 });
 
-it('keeps nothing in Redis for longer than a week after its last request', async () => {
+it('keeps its keys in Redis for a week after the last request', async () => {
   const { commands, keyPrefix } = redis.place();
   const budget = aBudget(keyPrefix);
   const livesMs = async () =>

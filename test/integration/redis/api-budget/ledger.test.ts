@@ -16,7 +16,7 @@ const redis = useRedis();
 const accessId = 'suABCDEFG12345';
 const minute = 60_000;
 
-/** What several daemons on one access key share. Its time passes when a test says so, and by the seconds that it takes. */
+/** The budget that several daemons on one access key share. The test advances its clock. */
 function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
   const { commands, keyPrefix } = redis.place();
   return {
@@ -37,12 +37,12 @@ function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
   };
 }
 
-/** What a daemon is told that asks for one place. */
+/** The ledger's answer to a request for one place. */
 async function answerTo(ledger: ApiBudgetLedger): Promise<string> {
   return (await ledger.reserve(1, 0)).kind;
 }
 
-describe('a ledger that fails at a Redis that is there', () => {
+describe('a ledger whose command fails at a reachable Redis', () => {
   it('reports it once, waits, and continues when it works again', async () => {
     const { commands, keyPrefix } = redis.place();
     const { state } = apiBudgetKeys(keyPrefix, accessId);
@@ -68,7 +68,7 @@ describe('a ledger that fails at a Redis that is there', () => {
 });
 
 describe('permits', () => {
-  it('of a killed daemon come back when none of its requests can be in flight any more', async () => {
+  it('of a killed daemon expire when none of its requests can still be in flight', async () => {
     const { aLedger, pass } = aSharedBudget({ concurrentRequests: 2, permitLifeMs: 10 * minute });
     const [killed, other] = [aLedger(), aLedger()];
     for (let taken = 0; taken < 2; taken += 1) expect(await answerTo(killed)).toBe('granted');
@@ -80,8 +80,8 @@ describe('permits', () => {
   });
 });
 
-describe('a slot that may be used late', () => {
-  it('blocks all others for that time, however many places it has (P8)', async () => {
+describe('a slot with slack', () => {
+  it('delays all other slots by its slack, however many places it has (P8)', async () => {
     const { aLedger, fields } = aSharedBudget();
     const [starved, other] = [aLedger(), aLedger()];
     const nextUs = async () => Number((await fields())['nextUs']);
@@ -89,7 +89,7 @@ describe('a slot that may be used late', () => {
     const before = await nextUs();
     expect(await starved.reserve(8, 900)).toMatchObject({ kind: 'granted' });
     expect((await nextUs()) - before).toBeGreaterThan(900_000);
-    // What nobody uses any more is no reason to take the clock for one that was set back.
+    // An unused slot must not look like a clock that was set back.
     const after = await nextUs();
     await other.reserve(1, 0);
     expect(await nextUs()).toBeGreaterThanOrEqual(after);
@@ -97,7 +97,7 @@ describe('a slot that may be used late', () => {
 });
 
 describe('a pause', () => {
-  it('stops all daemons for its time; ten concurrent refusals count as one (P8)', async () => {
+  it('stops all daemons; ten concurrent 429s count as one (P8)', async () => {
     const pauseGrowth = { firstMs: 10 * minute, maxMs: 60 * minute };
     const { aLedger, pass, fields } = aSharedBudget({ pauseGrowth });
     const daemons = [aLedger(), aLedger()] as const;
@@ -164,7 +164,7 @@ describe('the rate after a 429', () => {
     return { ...shared, limit, allowed };
   }
 
-  it('is a fifth lower, is back where it was after two minutes, and is whole after less than six', async () => {
+  it('drops by a fifth for each 429, and recovers fully in less than six minutes', async () => {
     const { limit, allowed, pass } = aLimitedBudget();
     expect(await allowed()).toBe(20);
     for (let times = 0; times < 3; times += 1) await limit();
@@ -205,7 +205,7 @@ describe('a service that is down', () => {
     return { ...shared, ledger, told };
   }
 
-  it('is up again with a success, and not with one that left before the pause', async () => {
+  it('is up again after a success, unless that request was sent before the pause', async () => {
     const { ledger, told, pass } = aWatchedLedger();
     await ledger.pause({ kind: 'down', reason });
     await ledger.succeeded();
@@ -217,7 +217,7 @@ describe('a service that is down', () => {
     expect(told).toEqual([{ isUp: false, reason }, { isUp: true }]);
   });
 
-  it('is up after any answer, and its next pause is as short as the first', async () => {
+  it('is up after any answer, and the next pause starts at its first length', async () => {
     const { ledger, told, pass, fields } = aWatchedLedger();
     await ledger.pause({ kind: 'down', reason });
     await pass(10 * minute);
@@ -226,7 +226,7 @@ describe('a service that is down', () => {
     expect(await fields()).not.toHaveProperty('growthMs');
   });
 
-  it('that refuses a sign-in is up, and still takes one sign-in at a time', async () => {
+  it('that refuses a sign-in is up, and allows one sign-in at a time', async () => {
     const { ledger, told, pass, fields } = aWatchedLedger();
     await ledger.pause({ kind: 'down', reason });
     await pass(10 * minute);

@@ -8,7 +8,7 @@ import { useRedis } from '../../../support/redis/redis.ts';
 const redis = useRedis();
 const accessId = 'suABCDEFG12345';
 
-// Settable, and not Redis's: what is told goes by this process's own clock.
+// The status is in the time of this process, not of Redis.
 const now = 1_000_000_000_000;
 
 /** @returns `key` of the state as it is in Redis, to be written into */

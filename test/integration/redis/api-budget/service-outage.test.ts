@@ -75,7 +75,7 @@ describe('two daemons on one access key', () => {
     return { service, daemons, pollAll };
   }
 
-  it('try a service that is down with one request at a time, and all continue when it answers', async () => {
+  it('probe a service that is down with one request at a time, and continue when it answers', async () => {
     const { service, daemons, pollAll } = await twoDaemons();
     service.follow((_request, response) => sendText(response, 502, '<html>'));
     await pollAll(10);

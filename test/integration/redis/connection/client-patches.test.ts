@@ -13,7 +13,7 @@ import { until } from '../../../support/until.ts';
 
 const placeOf = (port: number) => ({ cluster: [{ host: '127.0.0.1', port }], keyPrefix: 'upwave' });
 
-describe('a client that is disconnected between two attempts to connect', () => {
+describe('a client that is disconnected while it reconnects', () => {
   it.each([
     ['of one Redis', (port: number) => ({ url: `redis://127.0.0.1:${port}` })],
     ['of a Cluster', (port: number) => ({ cluster: [{ host: '127.0.0.1', port }] })],
@@ -36,7 +36,7 @@ describe('a client that is disconnected between two attempts to connect', () => 
 });
 
 describe('a connection to a frozen Redis', () => {
-  it('is closed with all its duplicates, even with one that had ended and connects again', async () => {
+  it('closes with all its duplicates, including one that reconnects', async () => {
     let made = 0;
     // The system accepts for a process that is frozen; nothing is read, answered or ended.
     const frozen = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
@@ -64,7 +64,7 @@ describe('a connection to a frozen Redis', () => {
 
 describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster', () => {
   // BullMQ waits for this with no limit: a worker that never hears of it takes no job any more.
-  it('settles an attempt to connect while the cluster is incomplete (P11)', async () => {
+  it('rejects an attempt to connect while the cluster is incomplete (P11)', async () => {
     const server = ending(await startCluster());
     const { client } = ending(makeRedisConnection(placeOf(server.port), 'worker'));
     invariant(client instanceof Cluster, 'a cluster was configured');
@@ -86,7 +86,7 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
     expect(await blocking.get('nothing')).toBeNull();
   });
 
-  it('ends with its waiting commands when it is closed, although its nodes end together', async () => {
+  it('rejects its waiting commands when it is closed, although all its nodes close together', async () => {
     const lower = ending(await startClusterNode());
     const upper = ending(await startClusterNode());
     await lower.ask('CLUSTER ADDSLOTSRANGE 0 8191');

@@ -59,8 +59,8 @@ describe('a connection', () => {
 
 describe('a connection whose server goes away', () => {
   it.each([
-    ['with a goodbye', (socket: Socket) => socket.end()],
-    ['without one', (socket: Socket) => socket.resetAndDestroy()],
+    ['with FIN', (socket: Socket) => socket.end()],
+    ['with RST', (socket: Socket) => socket.resetAndDestroy()],
   ])('%s is reported with the same message', async (_name, leave) => {
     const taken: Socket[] = [];
     const relay = aRelay().on('connection', (socket) => taken.push(socket));
@@ -74,7 +74,7 @@ describe('a connection whose server goes away', () => {
     expect(await connection.commands.ping()).toBe('PONG');
     relay.close();
     for (const socket of taken) leave(socket);
-    await until('it to be told', () => reasons.length > 0);
+    await until('the report', () => reasons.length > 0);
     expect(reasons).toEqual(['the connection was closed']);
   });
 });
@@ -118,7 +118,7 @@ describe('the check of Redis at start', () => {
   });
 });
 
-describe('the name of a Redis in texts', () => {
+describe('the description of a Redis', () => {
   it('has no credentials behind sentinels either (P12)', () => {
     const config = {
       sentinels: [{ host: 'one', port: 26379 }],

@@ -50,7 +50,7 @@ const isReported = ({ event, level }: { event: string; level: string }) =>
 describe
   .skipIf(redisServerCommand === undefined)
   .concurrent('a Redis user with the rights that the guide lists', () => {
-    it('is enough for a whole rollout, and the check names every command that a rollout sends', async (test) => {
+    it('can run a whole rollout, and the check covers every command that a rollout sends', async (test) => {
       const { redis, config } = await aRedisWithUser(test.onTestFinished);
       const reader = makeRedisConnection({ url: redis.url, keyPrefix: 'x' }, 'worker');
       test.onTestFinished(() => reader.close());

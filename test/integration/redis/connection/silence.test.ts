@@ -6,9 +6,9 @@ import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 
-describe('the silence of Redis', () => {
+describe('an unanswered command of Redis', () => {
   it.each(['swallow', 'refuse'] as const)(
-    'is distinguished from other errors of a command, with a connection that is cut (%s)',
+    'is distinguished from other errors of a command when the connection is cut (%s)',
     async (how) => {
       const config = redis.config();
       const target = new URL('url' in config ? config.url : '');

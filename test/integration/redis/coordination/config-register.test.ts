@@ -17,7 +17,7 @@ describe('the register of living daemons', () => {
     });
   }
 
-  it('numbers configs in the order in which they were first seen, whoever brings them', async () => {
+  it('numbers configs in the order in which they were first seen', async () => {
     const { keyPrefix } = redis.config();
     const old = aDaemon(keyPrefix, 'aaaa');
     const next = aDaemon(keyPrefix, 'bbbb', false);
@@ -70,12 +70,12 @@ describe('the register of living daemons', () => {
     expect((await one.beat()).others).toMatchObject([{ configs: [] }]);
     await empty.leave();
     expect((await one.beat()).others).toEqual([]);
-    // A beat that comes after the farewell would make it live on.
+    // A heartbeat after `leave` must not register the daemon again.
     expect(await empty.beat()).toMatchObject({ own: [], others: [] });
     expect((await one.beat()).others).toEqual([]);
   });
 
-  it('drops a daemon without a beat for ten seconds, by the clock of Redis', async () => {
+  it('drops a daemon that has sent no heartbeat for ten seconds, by the clock of Redis', async () => {
     const { commands, keyPrefix } = redis.place();
     const one = aDaemon(keyPrefix, 'aaaa');
     await one.beat();

@@ -100,7 +100,7 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
 });
 
 describe('the fleet register in Redis', () => {
-  it('does not undo a request between a command and its repetition', async () => {
+  it('does not undo a change between a command and its retry', async () => {
     const { keyPrefix } = redis.config();
     const other = makeRedisRegister(undefined, keyPrefix).register;
     const holding = makeRedisRegister(() => other.releaseBuild(build), keyPrefix).register;
@@ -115,7 +115,7 @@ describe('the fleet register in Redis', () => {
     expect((await other.holds()).builds.map(({ by }) => by)).toEqual(['bob']);
   });
 
-  it('lets the marks of its commands expire', async () => {
+  it('expires the keys that detect repeated commands', async () => {
     const { register, keyPrefix, commands } = makeRedisRegister();
     await register.holdBuild({ build, ...word });
     await register.audit({ event: 'build.held', subject: build, ...word });
@@ -124,7 +124,7 @@ describe('the fleet register in Redis', () => {
     for (const mark of marks) expect(await commands.pttl(mark)).toBeGreaterThan(0);
   });
 
-  it('trusts neither a clock that was ahead when a build was first seen, nor one that is behind', async () => {
+  it('corrects the time at which a build was first seen when a clock was ahead or behind', async () => {
     const { register } = makeRedisRegister();
     const now = Date.now();
     const aDay = 86_400_000;

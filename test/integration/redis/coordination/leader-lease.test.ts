@@ -15,7 +15,7 @@ function aLease(keyPrefix: string, parts: Parts = {}): LeaderLease {
   return lease;
 }
 
-/** For what the lease itself waits for: time stands still while Redis answers, however slow this machine is. */
+/** Fakes the timers of the lease, so that a slow machine does not change the result. */
 function freezeTime(): void {
   onTestFinished(() => void vi.useRealTimers());
   vi.useFakeTimers({
@@ -26,7 +26,7 @@ function freezeTime(): void {
 // Ahead of the clock, from which an epoch begins.
 const farEpoch = 9_000_000_041;
 
-// Runs out in no test, on whatever machine.
+// Longer than any test takes.
 const leaseMs = 600_000;
 
 describe('the leader lease', () => {
@@ -48,7 +48,7 @@ describe('the leader lease', () => {
     expect(faults.reason()).toBeNull();
   });
 
-  it('goes to any daemon that tries for it, with a higher fence, and is tried for again after the rest', async () => {
+  it('goes to another daemon after `giveWay`, with a higher fence, and may be taken again after the pause', async () => {
     const { keyPrefix } = redis.config();
     let now = 0;
     const first = aLease(keyPrefix, { leaseMs: 300, monotonicNow: () => now });
@@ -63,7 +63,7 @@ describe('the leader lease', () => {
     await until('it to be held again', () => first.hold());
   });
 
-  it('of a killed daemon is taken when it expires, long before the next beat, with a higher fence', async () => {
+  it('of a killed daemon is taken when it expires, with a higher fence', async () => {
     const { commands, keyPrefix } = redis.place();
     await commands.set(`${keyPrefix}:{leader}:epoch`, farEpoch);
     await commands.set(`${keyPrefix}:{leader}:lease`, 'killed', 'PX', 300);
@@ -84,7 +84,7 @@ describe('the leader lease', () => {
     expect(fence).toBeGreaterThan(0);
     // Renewed each third of its length, so that after four times it would long be over.
     for (let renewal = 1; renewal <= 4; renewal += 1) {
-      // Redis's own clock goes on by itself, and by no more than that.
+      // The clock of Redis cannot be faked.
       await commands.pexpire(key, leaseMs / 2);
       await vi.advanceTimersByTimeAsync(leaseMs / 3);
       await until('a renewal', async () => (await commands.pttl(key)) > leaseMs / 2);
@@ -105,7 +105,7 @@ describe('the leader lease', () => {
     expect(await after.hold()).toBeGreaterThan(fence);
   });
 
-  it('that expired is reported at once, although the leader is waiting, and once to the next caller', async () => {
+  it('that expired is reported once and at once, although the leader is waiting', async () => {
     const away = redis.connect();
     let lapses = 0;
     freezeTime();
@@ -125,7 +125,7 @@ describe('the leader lease', () => {
     expect(lapses).toBe(1);
   });
 
-  it('is not used in its last sixth, by a clock that does not jump', async () => {
+  it('is not used in its last sixth, by a monotonic clock', async () => {
     let nowMs = 1_000;
     const lease = aLease(redis.config().keyPrefix, { leaseMs: 60_000, monotonicNow: () => nowMs });
     const fence = await lease.hold();

@@ -27,7 +27,7 @@ describe.each([
     return makeRedisStoreInstance({ ...place, commands });
   };
 
-  it('is one for all daemons, until the store loses it', async () => {
+  it('is the same for all daemons until Redis loses its data', async () => {
     const first = await make().identify();
     expect(await make().identify()).toBe(first);
     expect(await place.commands.del(instanceKey(place.keyPrefix))).toBe(1);

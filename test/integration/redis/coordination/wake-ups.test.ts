@@ -23,7 +23,7 @@ async function aWakeUps(
 }
 
 describe('a wake-up', () => {
-  it('arrives at once in its own daemon, once, and soon in the others', async () => {
+  it('reaches its own daemon at once, and the other daemons soon', async () => {
     const { keyPrefix } = redis.config();
     const here = await aWakeUps(keyPrefix);
     const there = await aWakeUps(keyPrefix);

@@ -79,7 +79,7 @@ describe.each(kinds)('the embedded %s', (kind) => {
     expect(await register.readAudit(greatest)).toEqual([]);
   });
 
-  it('ends with its daemon, however that ends', async () => {
+  it('ends with its daemon, even when the daemon is killed', async () => {
     const code = `
       import { startEmbeddedRedis } from './src/redis/embedded/start-embedded-redis.ts';
       const server = await startEmbeddedRedis({ dataDir: null, prefer: '${kind}', log: () => {} });

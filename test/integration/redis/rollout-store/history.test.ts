@@ -52,7 +52,7 @@ describe('what is kept of a rollout', () => {
     }
   });
 
-  it('is its newest ten thousand events, however many there are', async () => {
+  it('includes its newest ten thousand events', async () => {
     const parts = aStore();
     await freeze(parts, 1);
     const { events: key } = rolloutKeys(parts.keyPrefix, rolloutId);

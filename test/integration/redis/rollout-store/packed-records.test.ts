@@ -110,7 +110,7 @@ describe('the records of a rollout that is over', () => {
     expect(await connection.commands.hlen(rolloutKeys(keyPrefix, rollout.id).records)).toBe(planned);
   });
 
-  it('are complete wherever a packing leader is killed, and the next leader continues', async () => {
+  it('are complete when the packing leader is killed at any point, and the next leader continues', async () => {
     const before = await readAll();
     for (let killedAfter = 1; killedAfter <= 2; killedAfter += 1) {
       let packs = 0;

@@ -52,7 +52,7 @@ describe('a rollout that two versions of upwave know', () => {
     expect((await store.loadRollout(id))?.rev).toBe(rollout.rev + 1);
   });
 
-  it('is left alone by the older one: shown with the reason, and not a byte is changed', async () => {
+  it('is shown by the older version with the reason, and not changed', async () => {
     const rollout = await freeze(recordVersion);
     await withdraw(recordVersion + 1, 1);
     const before = await everything();
@@ -78,7 +78,7 @@ describe('a rollout that two versions of upwave know', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it('keeps its policy: nobody starts another rollout of it', async () => {
+  it('keeps its policy busy, so that no other rollout starts', async () => {
     await freeze(recordVersion + 1);
     const { store } = storeOf(recordVersion);
     const rollout = aRollout({ id: 'production-20260302-2' });
@@ -86,7 +86,7 @@ describe('a rollout that two versions of upwave know', () => {
     expect(await store.activeRolloutIds(['production'])).toEqual([id]);
   });
 
-  it('is shown after its end, too, and then waits for nobody', async () => {
+  it('is shown after its end, and no longer keeps its policy busy', async () => {
     const rollout = await freeze(recordVersion + 1);
     const ending = rolloutChange(rollout, { state: 'succeeded', endedAt: startedAt });
     expect(await storeOf(recordVersion + 1).store.saveRollout(ending, null)).toBe('saved');

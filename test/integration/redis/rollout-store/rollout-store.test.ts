@@ -250,7 +250,7 @@ describe('the intent before a create', () => {
   beforeEach(() => freeze(pendingOnes(3)));
 
   it.each([-hourMs, hourMs])(
-    'has its age by the clock of Redis, even when its daemon is %i ms off (P4)',
+    'has its age by the clock of Redis, even when the clock of its daemon is %i ms off (P4)',
     async (offMs) => {
       const { intents } = rolloutKeys(keyPrefix, rolloutId);
       const sentAt = Date.now() + offMs;
@@ -260,7 +260,7 @@ describe('the intent before a create', () => {
       // A while later.
       await connection.commands.zincrby(intents, -hourMs, '1');
       expect(await store.countFreshIntents(rolloutId, hourMs / 2)).toBe(0);
-      // What is said of it meanwhile makes it no younger; another one does.
+      // A later change does not reset its age; a new intent does.
       const inDoubt = changeTo(change.after, { state: 'starting', sentAt, dueAt: sentAt + 1, startBy: null });
       expect(await store.saveUpgrade(inDoubt, null)).toBe('saved');
       expect(await store.countFreshIntents(rolloutId, hourMs / 2)).toBe(0);
@@ -319,11 +319,11 @@ describe('admission', () => {
   });
 });
 
-describe('all upgrades of a state', () => {
+describe('the list of all upgrades in a state', () => {
   const total = 3_500;
   const succeeded = { endedAt: startedAt + 5, reason: because(''), weight: 0, lost: false } as const;
 
-  it('costs one walk through the plan, however many there are', async () => {
+  it('reads each record once', async () => {
     const upgrades = range(total).map((collectorId) =>
       anUpgrade({ state: 'succeeded', ...succeeded }, { collectorId, order: collectorId }),
     );
@@ -355,7 +355,7 @@ describe('all upgrades of a state', () => {
   });
 });
 
-describe('another plan in the place of one that waits', () => {
+describe('a new plan for a rollout that waits for approval', () => {
   const waiting = aRollout({ state: 'awaitingApproval' });
   const anew = aPlan(pendingOnes(700), { rollout: { ...waiting, rev: 2 } });
   beforeEach(() => freeze(pendingOnes(3), waiting));

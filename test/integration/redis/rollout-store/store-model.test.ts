@@ -35,7 +35,7 @@ const otherId = 'production-20260302-2';
 const everything = { offset: 0, limit: 100 };
 
 describe('the store in Redis, the same with each script sent twice, and its model in memory', () => {
-  it('return the same for any calls, and their counters and lists add up to the records (P9)', async () => {
+  it('give the same answers to any calls, and their counters and lists match the records (P9)', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aWish(), { maxLength: 30 }), async (wishes) => {
         const [model, once, twice] = [

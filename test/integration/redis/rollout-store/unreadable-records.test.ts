@@ -121,7 +121,7 @@ describe('an unreadable record', () => {
     await expect(stateOf(1)).rejects.toThrow("can't be read");
   });
 
-  it('still belongs to its collector, which keeps its slot and joins nothing (P1)', async () => {
+  it('keeps its collector in its rollout, so that no other rollout adds it (P1)', async () => {
     const { freeze, breakRecord, store, register } = aStore();
     await freeze(pendingOnes(3));
     await breakRecord(2);
@@ -182,7 +182,7 @@ describe('corrupt records of running upgrades', () => {
   }
 
   it.each(Object.entries(bytes))(
-    'are settled by a person, and everything adds up again: %s (P9)',
+    'are repaired by an operator, and the counters match again: %s (P9)',
     async (_name, text) => {
       const { breakAll, repair, expectCounted } = await aMixedStore();
       await breakAll([0, 1, 2, 3, 4, 5, 6], text);
@@ -205,7 +205,7 @@ describe('corrupt records of running upgrades', () => {
     },
   );
 
-  it('are settled one by one, while the remaining ones count as running (P1, P2)', async () => {
+  it('are repaired one by one, while the remaining ones count as running (P1, P2)', async () => {
     const { store, breakAll, repair, view, expectCounted } = await aMixedStore();
     await breakAll([1, 3, 5]);
     // Until then they hold their slots.
@@ -238,7 +238,7 @@ describe('corrupt records of running upgrades', () => {
     expect(event?.reason).toContain(text);
   });
 
-  it('stay as they are when their upgrades have ended, because nothing waits for them', async () => {
+  it('are left alone when their upgrades have ended', async () => {
     const { commands, keys, breakAll, repair, view } = await aMixedStore();
     await breakAll([7, 8], '{');
     expect(await view()).not.toHaveProperty('corruptUpgrades');
@@ -246,7 +246,7 @@ describe('corrupt records of running upgrades', () => {
     expect(await commands.hmget(keys.records, '7', '8')).toEqual(['{', '{']);
   });
 
-  it('continue where they were once somebody has repaired them by hand', async () => {
+  it('continue when an operator has repaired them by hand', async () => {
     const { commands, keys, breakAll, view } = await aMixedStore();
     const text = (await commands.hget(keys.records, '3')) ?? '';
     await breakAll([3]);
@@ -255,7 +255,7 @@ describe('corrupt records of running upgrades', () => {
     expect(await view()).not.toHaveProperty('corruptUpgrades');
   });
 
-  it('keep an aborted rollout open until they are settled (P2, P9)', async () => {
+  it('keep an aborted rollout open until they are repaired (P2, P9)', async () => {
     const { freeze, breakRecord, store, register } = aStore();
     await freeze(pendingOnes(3), { state: 'aborted' });
     await breakRecord(2);
@@ -283,7 +283,7 @@ describe('unreadable groups of a plan', () => {
     return { ...house, store, ...aDaemonOn({ ...house, store }) };
   }
 
-  it('hide neither their rollout nor the others, and hold it with the reason (P2, P14)', async () => {
+  it('hold their rollout with the reason, and hide no rollout (P2, P14)', async () => {
     const { operations, pass, told, stateOf } = await aBrokenPlan();
     await pass();
     const found = await operations.listRollouts();
@@ -375,7 +375,7 @@ describe('a running rollout with an unreadable record of its own', () => {
     expect(status?.verbs).toEqual(['abort']);
   });
 
-  it('is aborted, and ends as such once no upgrade is running; its old text is in an event (P4, P9)', async () => {
+  it('can be aborted, and ends once no upgrade is running; its old text is in an event (P4, P9)', async () => {
     const { operations, store, commands, keys, pass, endRunning, stateOf } = await aBrokenRollout();
     const answer = await operations.apply({ ...byAnn, verb: 'abort' });
     expect(answer).toMatchObject({ kind: 'done', status: { state: 'aborted', recordUnreadable: null } });
@@ -407,7 +407,7 @@ describe('a running rollout with an unreadable record of its own', () => {
   });
 
   it.each(['pause', 'resume', 'approve', 'skipSoak', 'rollback', 'retry'] as const)(
-    'refuses to %s, and says why',
+    'refuses to %s, with the reason',
     async (verb) => {
       const { operations, kept } = await aBrokenRollout();
       expect(await operations.apply({ ...byAnn, ...namingNothing[verb] })).toMatchObject({
@@ -418,7 +418,7 @@ describe('a running rollout with an unreadable record of its own', () => {
     },
   );
 
-  it('is overwritten only by its end: nobody holds one of its strata, or changes it otherwise', async () => {
+  it('is overwritten only when it ends: no hold of a stratum and no other change is written', async () => {
     const { operations, parts, kept } = await aBrokenRollout();
     expect(await operations.hold({ subject: 'all', by: 'ann', reason: 'noisy' })).toEqual({
       kind: 'unknown',
@@ -429,7 +429,7 @@ describe('a running rollout with an unreadable record of its own', () => {
     expect(await kept()).toBe('{"id":"produ');
   });
 
-  it('continues where it was once somebody has repaired it by hand (P11)', async () => {
+  it('continues when an operator has repaired it by hand (P11)', async () => {
     const { commands, keys, good, pass, store, stateOf } = await aBrokenRollout();
     await pass();
     await commands.hset(keys.rollout, 'json', good);

@@ -27,7 +27,7 @@ async function aService(scenario: ScenarioInput = {}) {
 }
 
 describe('deployments', () => {
-  it('are served below a name of localhost, where a wrong one accepts no sign-in', async () => {
+  it('are served below subdomains of localhost, and a wrong deployment accepts no sign-in', async () => {
     const { send, sendAs, service } = await aService();
     const answer = await sendAs('european', '/v1/collectors?limit=2');
     expect(answer).toMatchObject(refusalWith(301, 'moved'));

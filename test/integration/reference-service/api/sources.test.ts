@@ -43,7 +43,7 @@ describe('sources of the fleet', () => {
     expect([...types].sort()).toEqual(expect.arrayContaining(['HTTP', 'LocalFile', 'SystemStats']));
   });
 
-  it('live and die with their collector (§3)', async () => {
+  it('are alive while their collector is alive (§3)', async () => {
     const { send, service, clock } = await aCollector();
     const [collector] = service.world.upgradableTo('19.536-4');
     const id = collector?.facts.id ?? 0;

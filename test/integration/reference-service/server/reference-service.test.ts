@@ -69,7 +69,7 @@ describe('builds and upgradable collectors', () => {
 });
 
 describe('sessions', () => {
-  it('end with their lifetime, and until then stand for credentials', async () => {
+  it('replace credentials until their lifetime ends', async () => {
     const { send, service, clock } = await aService({
       limits: { signInsPerMinute: 1, sessionLifetime: '10m' },
     });
@@ -119,7 +119,7 @@ describe('HTTP faults', () => {
     ['after', 'cutOffMidBody', undefined],
     ['after', '500AfterWork', { status: 500 }],
     ['after', 'brokenJson', { status: 202, body: undefined }],
-  ])('come %s the work: %s', async (when, fault, expected) => {
+  ])('strike %s the request is carried out: %s', async (when, fault, expected) => {
     const { answer, isInUpgrade, record } = await createOne(fault);
     if (expected === undefined) expect(answer).toBeUndefined();
     else expect(answer).toMatchObject(expected);

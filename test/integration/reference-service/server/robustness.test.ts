@@ -37,7 +37,7 @@ const statusOf = (text: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1])
 
 describe('paths', () => {
   it.each(['/v1/collectors/offline/', '/v1//collectors/offline', '//v1/collectors//offline/?limit=2'])(
-    'may end with a slash, and have doubled ones: %s',
+    'may end with a slash, and contain double slashes: %s',
     async (path) => expect((await setup.send(path)).status).toBe(200),
   );
 
@@ -64,10 +64,13 @@ describe('connections', () => {
     ['a length that is none', 400, head('POST /v1/collectors HTTP/1.1', 'Content-Length: -1')],
     ['a header without end', 431, head('GET /v1/collectors HTTP/1.1', `Large: ${'x'.repeat(20_000)}`)],
     ['another protocol', 400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ])('is ended by %s with %i, in the documented form, and no other is', async (_what, status, bytes) => {
-    const text = await sendBytes(bytes);
-    expect(statusOf(text)).toBe(status);
-    expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject({ status });
-    expect((await setup.send('/v1/collectors')).status).toBe(200);
-  });
+  ])(
+    'with %s is closed with %i in the documented form, and no other connection is closed',
+    async (_what, status, bytes) => {
+      const text = await sendBytes(bytes);
+      expect(statusOf(text)).toBe(status);
+      expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject({ status });
+      expect((await setup.send('/v1/collectors')).status).toBe(200);
+    },
+  );
 });

@@ -120,7 +120,7 @@ describe('--state', () => {
     expect(readdirSync(folder)).toEqual(['state.json']);
   });
 
-  it('waits a second of real time between two writes', async () => {
+  it('is written at most once a second of real time', async () => {
     const waits: number[] = [];
     let goOn: () => void = () => {};
     const { service } = await start(
@@ -179,7 +179,7 @@ describe('--state', () => {
     rmSync(file, { recursive: true });
   });
 
-  it('lets its time continue at its speed during a stop', async () => {
+  it('advances its clock at its speed while the service is stopped', async () => {
     const realClock = aStatusClock();
     const begin = () =>
       startReferenceService({
