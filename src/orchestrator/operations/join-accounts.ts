@@ -112,7 +112,7 @@ function newestFirst<Of extends Dated>(rollouts: readonly Of[]): Of[] {
   return rollouts.toSorted((a, b) => (isOlder(a, b) ? 1 : -1));
 }
 
-// A bound on the history: nobody pages further back.
+// A bound on the history that is read.
 const pagesReadMax = 1_000;
 
 /** A page over all accounts: the newest rollouts out of one full page of each account. */

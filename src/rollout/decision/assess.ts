@@ -72,7 +72,7 @@ function assessWave(
   };
 }
 
-/** A failure weighs 1; a collector that did not come back weighs `lostWeight`. */
+/** A failure weighs 1, and a lost collector `lostWeight`. */
 function lostOf({ failed, weight }: SetAside, lostWeight: number): number {
   return lostWeight > 1 ? Math.round((weight - failed) / (lostWeight - 1)) : 0;
 }
@@ -167,7 +167,7 @@ export function emptyCounts(): Record<UpgradeState, number> {
   return Object.fromEntries(entries) as Record<UpgradeState, number>;
 }
 
-/** Counters of a stratum that nobody has entered in this wave. */
+/** Counters of a stratum without members in this wave. */
 export function emptyStratum(stratum: number, wave: number): StratumSummary {
   return { stratum, wave, waiting: 0, active: 0, succeeded: 0, failed: 0, weight: 0 };
 }

@@ -41,7 +41,7 @@ export type Action =
   | { readonly do: 'deliver'; readonly collectorIds: readonly number[] }
   /** Withdraw upgrades that have not started. */
   | { readonly do: 'withdrawWaiting'; readonly reason: UpgradeReason }
-  /** Give up upgrades that may have run in another account. They have ended by now, and nobody can poll them. */
+  /** Give up upgrades that may have run in another account. They have ended by now, and this daemon cannot poll them. */
   | { readonly do: 'abandon'; readonly reason: UpgradeReason }
   | { readonly do: 'finish'; readonly state: 'succeeded' | 'finishedWithFailures' }
   /** All upgrades have ended: a separate rollout rolls the upgraded collectors back. */

@@ -5,7 +5,7 @@ import { stratumReasonWords } from './stratum-reasons.ts';
 
 /** What is known about a loss of Redis data. */
 export interface DataLoss {
-  /** Rollouts that are gone. */
+  /** Lost rollouts. */
   readonly rollouts: readonly Rollout[];
   /** Lost rollouts that an operator has to start again. */
   readonly stopped: readonly Rollout[];

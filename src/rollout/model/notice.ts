@@ -64,7 +64,7 @@ export interface NoticeFigures {
   readonly remaining: number;
   /** The most frequent causes of failures. */
   readonly causes: ReadonlyArray<{ readonly text: string; readonly count: number }>;
-  /** The shared attribute of the failures; absent where none is known, and in notices of earlier versions. */
+  /** The shared attribute of the failures; absent if none is known, and in notices of earlier versions. */
   readonly shared?: SharedAttribute;
 }
 

@@ -50,7 +50,7 @@ export function findStratum(
   return found === undefined ? { kind: 'none' } : { kind: 'found', stratum: index, label: found.label };
 }
 
-/** The index of the stratum with this label; -1 where there is none. */
+/** The index of the stratum with this label; -1 if there is none. */
 export function indexOfStratum(strata: ReadonlyArray<{ readonly label: string }>, label: string): number {
   const found = findStratum(strata, label);
   return found.kind === 'found' ? found.stratum : -1;

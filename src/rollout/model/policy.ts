@@ -13,7 +13,7 @@ export interface Policy {
   readonly concurrency: number;
   /** Caps: the maximum of concurrent upgrades among collectors that share a value of the key (P2). */
   readonly maxInFlightPer: readonly CapRule[];
-  /** Collectors alike in these form a stratum; empty: one stratum. */
+  /** Collectors with the same values of these keys form a stratum. If empty, there is one stratum. */
   readonly spreadBy: readonly CollectorKey[];
   /** An outlier stratum is held alone, and the others continue. */
   readonly isolateStrata: boolean;
@@ -28,7 +28,7 @@ export interface Policy {
   /** What follows too many failures or a missed gate. */
   readonly onBreach: 'hold' | 'abort' | 'rollback';
   readonly waves: readonly WaveRule[];
-  /** How many failures a collector that did not come back counts as. */
+  /** As how many failures a lost collector counts. */
   readonly lostWeight: number;
   readonly upgrade: {
     /** From the create: no end by then is a time-out. */

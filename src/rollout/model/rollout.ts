@@ -156,7 +156,7 @@ export interface WaveSummary {
   readonly counts: Readonly<Record<UpgradeState, number>>;
   /** Failures, weighted. */
   readonly weight: number;
-  /** Collectors that did not come back. */
+  /** Number of lost collectors: they did not come back. */
   readonly lost: number;
   /** Withdrawn collectors that someone else had upgraded. */
   readonly onBuild: number;

@@ -91,7 +91,7 @@ export interface UpgradeTally {
   readonly tasks?: readonly Attempt[];
 }
 
-/** One attempt: an upgrade task, or a create that the service refused for good. */
+/** One attempt: an upgrade task, or a create that the service refused permanently. */
 export interface Attempt {
   /** null if the create was refused, or the task was adopted. */
   readonly taskId: string | null;

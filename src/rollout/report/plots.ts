@@ -62,7 +62,7 @@ export function wavesPlot(rows: readonly WaveRow[], axis: TimeAxis): Plot {
   const shapes = rows.flatMap(({ name, bars }, row): Shape[] => {
     const y = row * rowHeight + 4;
     return [
-      { kind: 'text', x: 0, y: y + 14, text: name, anchor: 'start' },
+      textAt({ x: 0, y: y + 14 }, name),
       ...bars.map(({ fill, from, to }): Shape => {
         const x = axis.x(from);
         const text = `${name}: ${axis.words(from)} to ${axis.words(to)}`;
@@ -103,13 +103,7 @@ export function progressPlot(
     );
     return { kind: 'line', stroke: failed ? 'failed' : 'succeeded', points };
   };
-  const top: Shape = {
-    kind: 'text',
-    x: 0,
-    y: 14,
-    text: `${planned} planned (succeeded in green, failed in red)`,
-    anchor: 'start',
-  };
+  const top = textAt({ x: 0, y: 14 }, `${planned} planned (succeeded in green, failed in red)`);
   return {
     title: 'Succeeded and failed over time',
     width: plotWidth,
@@ -137,8 +131,8 @@ export function gatePlot({ wave, name, expect, samples }: GateCourse): Plot | un
     width: plotWidth,
     height: gateHeight,
     shapes: [
-      { kind: 'text', x: 0, y: 14, text: `${wave}: ${name} ${writeExpectation(expect)}`, anchor: 'start' },
-      { kind: 'text', x: 0, y: limit + 4, text: String(expect.value), anchor: 'start' },
+      textAt({ x: 0, y: 14 }, `${wave}: ${name} ${writeExpectation(expect)}`),
+      textAt({ x: 0, y: limit + 4 }, String(expect.value)),
       {
         kind: 'line',
         stroke: 'limit',
@@ -167,10 +161,15 @@ export function timeAxis(from: EpochMs, to: EpochMs): TimeAxis {
 
 function axisTexts({ from, to, words }: TimeAxis, height: number): readonly Shape[] {
   const y = height - 6;
-  return [
-    { kind: 'text', x: labelWidth, y, text: words(from), anchor: 'start' },
-    { kind: 'text', x: plotWidth, y, text: words(to), anchor: 'end' },
-  ];
+  return [textAt({ x: labelWidth, y }, words(from)), textAt({ x: plotWidth, y }, words(to), 'end')];
+}
+
+function textAt(
+  at: { readonly x: number; readonly y: number },
+  text: string,
+  anchor: 'start' | 'end' = 'start',
+): Shape {
+  return { kind: 'text', ...at, text, anchor };
 }
 
 /** `2026-11-22 01:37 UTC` */

@@ -55,10 +55,10 @@ export function findSharedAttribute(table: AttributeTable, outcomes: Outcomes): 
   return { ...found, share: membersWith(table, found.attributes).length / table.ids.length };
 }
 
-/** Does the same with `spreadBy` only, from the counters of strata, for a rollout without stored attributes. */
+/** Like `findSharedAttribute`, by `spreadBy` and the counters of strata, for a rollout without stored attributes. */
 export function findSharedOfStrata({ rollout, groups, strata }: RolloutView): SharedAttribute | null {
   const { spreadBy } = rollout.policy;
-  const tallies = groups.strata.map((): { failed: number; tried: number } => ({ failed: 0, tried: 0 }));
+  const tallies = groups.strata.map(() => ({ failed: 0, tried: 0 }));
   for (const { stratum, failed, succeeded } of strata) {
     const tally = tallies[stratum];
     if (tally === undefined) continue;
@@ -110,7 +110,7 @@ function describeValues(
   tallies: readonly Tally[],
 ): readonly Single[] {
   const { key, values, cells } = column;
-  const sums = values.map((): { failed: number; tried: number } => ({ failed: 0, tried: 0 }));
+  const sums = values.map(() => ({ failed: 0, tried: 0 }));
   for (const [row, cell] of cells.entries()) {
     const sum = sums[cell];
     if (sum === undefined) continue;
