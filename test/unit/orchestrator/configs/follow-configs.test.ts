@@ -84,8 +84,8 @@ async function setUp() {
 
 const followedBoth = [{ followed: [{ key: 'concurrency' }, { key: 'freezes' }] }];
 
-describe('a config that was read anew, or came with a restart', () => {
-  it('is in the record, for every daemon and every restart, with who changed it', async () => {
+describe('a config that is reloaded, or comes with a restart', () => {
+  it("is stored in the rollout's record, with who changed it", async () => {
     const { aDaemon, beat, now, events } = await setUp();
     const daemon = aDaemon(newer);
     expect(await beat(daemon, frozen, 'ann')).toMatchObject(followedBoth);
@@ -97,7 +97,7 @@ describe('a config that was read anew, or came with a restart', () => {
     expect(await beat(daemon, frozen)).toMatchObject([{ followed: [] }]);
   });
 
-  it('takes turns back that it would not give: nothing starts until fewer run than it allows (P2, P7)', async () => {
+  it('withdraws turns that it would not give: nothing starts until fewer upgrades run than it allows (P2, P7)', async () => {
     const { aDaemon, beat, lead, runSteps, queued, tasks } = await setUp();
     await lead();
     expect(await queued()).toBe(4);
@@ -118,7 +118,7 @@ describe('a config that was read anew, or came with a restart', () => {
     expect(tasks).toHaveLength(1);
   });
 
-  it('is not taken back by a daemon with the older one that outlives it', async () => {
+  it('is not reverted by a daemon with the older config that outlives the newer daemon', async () => {
     const { clock, aDaemon, beat, brakes } = await setUp();
     const elder = aDaemon(older);
     await beat(elder, old);
@@ -134,9 +134,9 @@ describe('a config that was read anew, or came with a restart', () => {
   });
 
   it.each([
-    ['that was suspended between its beat and what it does by it', 150_000],
-    ['whose beat was just before it came', 0],
-  ])('is not taken back by a daemon %s (P4)', async (_which, suspendedMs) => {
+    ['that was suspended between its heartbeat and the write that follows', 150_000],
+    ['whose heartbeat was just before the newer config arrived', 0],
+  ])('is not reverted by a daemon %s (P4)', async (_which, suspendedMs) => {
     const { clock, aDaemon, beat, follow, freezeByAnother, brakes } = await setUp();
     const elder = aDaemon(older);
     await beat(elder, old);
@@ -147,7 +147,7 @@ describe('a config that was read anew, or came with a restart', () => {
     expect(await brakes()).toEqual(freezes);
   });
 
-  it('is not taken back by a daemon that asked right before it came, and wrote right after (P4)', async () => {
+  it('is not reverted by a daemon that checked right before it arrived and writes right after (P4)', async () => {
     const { aDaemon, follow, freezeByAnother, brakes } = await setUp();
     const elder = aDaemon(older);
     await elder.beat();
@@ -163,7 +163,7 @@ describe('a config that was read anew, or came with a restart', () => {
     expect(await brakes()).toEqual(freezes);
   });
 
-  it('is not taken back by what its own daemon had begun before it read it (P4)', async () => {
+  it('is not reverted by a pass that its own daemon began with the config before (P4)', async () => {
     const { parts, aDaemon, follow, brakes } = await setUp();
     const own = { ...older };
     const daemon = aDaemon(own);
@@ -189,7 +189,7 @@ describe('a config that was read anew, or came with a restart', () => {
     expect(await brakes()).toEqual(freezes);
   });
 
-  it('is in force when the answer says so, however long the daemon was suspended on the way (P4)', async () => {
+  it('is in force when the answer says so, however long the daemon was suspended meanwhile (P4)', async () => {
     const { clock, store, aDaemon, follow, brakes } = await setUp();
     const daemon = aDaemon(newer);
     await daemon.beat();
@@ -210,7 +210,7 @@ describe('a config that was read anew, or came with a restart', () => {
     expect(await brakes()).toEqual(freezes);
   });
 
-  it('is judged by beats of its own alone: one of the config before says nothing of it', async () => {
+  it('is judged only by its own heartbeats, and not by one of the config before', async () => {
     let answer = (_living: LivingDaemons): void => undefined;
     const beat = () =>
       new Promise<LivingDaemons>((resolve) => {
@@ -229,7 +229,7 @@ describe('a config that was read anew, or came with a restart', () => {
     expect(configs.versionOf(old.name)).toMatchObject({ generation: 2 });
   });
 
-  it('is the older one again where the daemons are restarted with that', async () => {
+  it('is the older one again when the daemons are restarted with the older one', async () => {
     const { clock, aDaemon, beat, freezeByAnother, brakes } = await setUp();
     await freezeByAnother();
     // The one that was killed is taken for living for ten seconds more.
@@ -242,7 +242,7 @@ describe('a config that was read anew, or came with a restart', () => {
     expect(await brakes()).toEqual([]);
   });
 
-  it('says nothing about a rollout of another account, or of one that is not known yet', async () => {
+  it('does not apply to a rollout of another account, or of an account that is not known yet', async () => {
     const { aDaemon, beat, brakes } = await setUp();
     const daemon = aDaemon(newer);
     expect(await beat(daemon, frozen, 'daemon', { kind: 'unknown', reason: '' })).toEqual([]);
@@ -251,7 +251,7 @@ describe('a config that was read anew, or came with a restart', () => {
     expect(await brakes()).toEqual(freezes);
   });
 
-  it('of `run --once` says nothing beside a daemon', async () => {
+  it('of `run --once` does not apply while a daemon is running', async () => {
     const { aDaemon, beat, brakes } = await setUp();
     await beat(aDaemon(newer, [daemonWith(older)], false), frozen);
     expect(await brakes()).toEqual([]);

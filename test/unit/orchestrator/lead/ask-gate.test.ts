@@ -71,7 +71,7 @@ async function aMeasuredWave(after: Record<string, number>, inventory: readonly 
 }
 
 describe('a collector whose messages are missing', () => {
-  it('counts as silent when it has the name under which it was planned', async () => {
+  it('counts as silent when it still has its planned name', async () => {
     const { lost, answers } = await aMeasuredWave({ 'web-1': 100, 'web-2': 100 }, names);
     expect([lost, answers?.verdict]).toEqual([['web-3'], 'met']);
   });
@@ -90,13 +90,13 @@ describe('a collector whose messages are missing', () => {
   it.each([
     ['the inventory cannot be read', undefined, 'HTTP 503'],
     ['the inventory lacks it', ['web-1', 'web-2'], 'the inventory lacks web-3'],
-  ])('proves nothing while %s (P14)', async (_case, inventory, detail) => {
+  ])('is no evidence of a failure while %s (P14)', async (_case, inventory, detail) => {
     const { lost, answers } = await aMeasuredWave({ 'web-1': 100, 'web-2': 100 }, inventory);
     expect(lost).toEqual([]);
     expect(answers).toMatchObject({ verdict: 'error', detail: expect.stringContaining(detail) });
   });
 
-  it('is not looked up while the wave delivers as it should', async () => {
+  it('is not searched for while the wave delivers enough messages', async () => {
     const { asked, answers } = await aMeasuredWave({ 'web-1': 100, 'web-2': 100, 'web-3': 1 }, undefined);
     expect([asked.length, answers?.verdict]).toEqual([1, 'met']);
   });

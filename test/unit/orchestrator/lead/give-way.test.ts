@@ -13,15 +13,27 @@ const newer = ['rollout production-20260302-1'];
 const [own, theirs] = ['production-20260302-1', 'staging-20260302-1'];
 
 it.each([
-  ['waited for: of the account of a rollout on its way', { others: [other], foreign }, true],
-  ['not waited for: of our account, beside a foreign rollout', { others: [sameAccount], foreign }, false],
-  ['not waited for: dead, beside a foreign rollout', { foreign }, false],
-  ['waited for: with a policy that we lack, and its rollout', { others: [other], active: [theirs] }, true],
-  ['not waited for: with a policy that we lack, and no rollout', { others: [other] }, false],
-  ['not waited for: dead, beside its rollout', { active: [theirs] }, false],
-  ['waited for: beside a record that a newer version has written', { others: [other], newer }, true],
-  ['not waited for: dead, beside a record of a newer version', { newer }, false],
-  ['not waited for: beside a rollout that we lead ourselves', { others: [other], active: [own] }, false],
+  ['waited for: it has the account of an active rollout', { others: [other], foreign }, true],
+  [
+    'not waited for: it has our account, and the rollout is of another one',
+    { others: [sameAccount], foreign },
+    false,
+  ],
+  ['not waited for: no daemon is alive, and the rollout is of another account', { foreign }, false],
+  [
+    'waited for: it has a policy that we lack, with an active rollout',
+    { others: [other], active: [theirs] },
+    true,
+  ],
+  ['not waited for: it has a policy that we lack, without a rollout', { others: [other] }, false],
+  [
+    'not waited for: no daemon is alive, and a policy that we lack has an active rollout',
+    { active: [theirs] },
+    false,
+  ],
+  ['waited for: a newer version has written a record', { others: [other], newer }, true],
+  ['not waited for: no daemon is alive, and a newer version has written a record', { newer }, false],
+  ['not waited for: the active rollout is ours', { others: [other], active: [own] }, false],
 ])('another daemon is %s', async (_which, of, expected) => {
   const { others, foreign, active, newer } = { others: [], foreign: [], active: [], newer: [], ...of };
   const waitedFor = await isWaitedFor({

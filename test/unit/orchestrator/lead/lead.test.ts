@@ -48,8 +48,8 @@ async function leadFor({ passes, tick = (now) => now + secondMs, isWaitedFor }: 
   return { delivered, gaveWayAt };
 }
 
-describe('a daemon that follows', () => {
-  it('leads at a wake-up, such as of a lease that it has just taken, and not at its next check', async () => {
+describe('a daemon that does not lead', () => {
+  it('takes the lease at a wake-up, without waiting for its next check', async () => {
     const [stop, woken] = [new AbortController(), new AbortController()];
     const events: string[] = [];
     const parts = {
@@ -80,12 +80,12 @@ describe('a daemon that follows', () => {
 });
 
 describe('the leader', () => {
-  it('delivers what is overdue at once, and every two seconds', async () => {
+  it('delivers overdue upgrades at once, and every two seconds', async () => {
     const { delivered } = await leadFor({ passes: 5 });
     expect(delivered).toEqual([true, false, true, false, true]);
   });
 
-  it('goes on with that when the clock is set back', async () => {
+  it('keeps delivering when the clock is set back', async () => {
     const tick = (now: number, pass: number) => now + (pass === 2 ? -3_600 * secondMs : secondMs);
     const { delivered } = await leadFor({ passes: 6, tick });
     expect(delivered.slice(2)).toEqual([true, false, true, false]);
@@ -94,7 +94,10 @@ describe('the leader', () => {
   it.each([
     [true, [10 * secondMs, 20 * secondMs]],
     [false, []],
-  ])('gives way every ten seconds where another daemon is waited for: %s', async (isWaitedFor, expected) => {
-    expect((await leadFor({ passes: 25, isWaitedFor })).gaveWayAt).toEqual(expected);
-  });
+  ])(
+    'gives up the lease every ten seconds while another daemon is needed: %s',
+    async (isWaitedFor, expected) => {
+      expect((await leadFor({ passes: 25, isWaitedFor })).gaveWayAt).toEqual(expected);
+    },
+  );
 });

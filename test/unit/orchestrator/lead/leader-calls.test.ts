@@ -21,8 +21,8 @@ async function aLeader(of: Parameters<typeof aHouse>[0]) {
   return { ...house, counted, lead, count };
 }
 
-describe('what the leader asks of the store', () => {
-  it('withdraws 3,000 that wait with a few calls', async () => {
+describe('the calls of the leader to the store', () => {
+  it('stay few when 3,000 waiting upgrades are withdrawn', async () => {
     const rollout = aborted(3_000);
     const upgrades = upgradesLike(3_000, { state: 'pending' });
     const { store, counted, lead, count, now } = await aLeader({ rollout, upgrades });
@@ -34,7 +34,7 @@ describe('what the leader asks of the store', () => {
     expect(counted.total()).toBeLessThanOrEqual(callsMax);
   });
 
-  it('ends the rollback of 3,000 with a few calls', async () => {
+  it('stay few when the rollback of 3,000 upgrades ends', async () => {
     const rollbackId = 'production-20260302-2';
     const waves = [aWave({ state: 'passed', size: 3_000 })];
     const { store, counted, lead, count, now } = await aLeader({
@@ -50,7 +50,7 @@ describe('what the leader asks of the store', () => {
     expect(counted.total()).toBeLessThanOrEqual(callsMax);
   });
 
-  it('withdraws nobody of a rollout that has moved on meanwhile, nor for a leader that was followed by another', async () => {
+  it('withdraw nothing when the rollout has changed meanwhile, or another leader has taken over', async () => {
     const rollout = aborted(10);
     const upgrades = upgradesLike(10, { state: 'pending' });
     const { store, lead, count } = await aLeader({ rollout, upgrades });

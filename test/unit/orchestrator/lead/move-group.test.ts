@@ -53,8 +53,8 @@ async function begin(isolateAttributes = false) {
 
 const rackOne = Array.from({ length: 12 }, (_, index) => 5 * index + 1);
 
-describe('collectors that are held for what they share', () => {
-  it('do not start, in any stratum, and the others do; once released they start', async () => {
+describe('collectors that are held by a shared attribute', () => {
+  it('do not start, in any stratum, and the others do; once released, they start', async () => {
     const { parts, store, lead, pending } = await begin();
     expect(await hold(parts, { subject, ...by })).toMatchObject({ kind: 'done' });
     await lead();
@@ -68,7 +68,7 @@ describe('collectors that are held for what they share', () => {
     expect(await pending()).toEqual([]);
   });
 
-  it('keep everything from starting while nobody can tell who they are (P14)', async () => {
+  it('stop all creates while their attributes cannot be read (P14)', async () => {
     const { parts, lead, pending } = await begin();
     await hold(parts, { subject, ...by });
     await lead({ loadAttributes: async () => undefined });
@@ -77,7 +77,7 @@ describe('collectors that are held for what they share', () => {
     expect(await pending()).toHaveLength(12);
   });
 
-  it('are moved although a record changes meanwhile', async () => {
+  it('are moved to their own stratum although a record changes meanwhile', async () => {
     const { parts, store, lead, pending } = await begin();
     await hold(parts, { subject, ...by });
     let writes = 0;
@@ -91,7 +91,7 @@ describe('collectors that are held for what they share', () => {
     expect(writes).toBe(2);
   });
 
-  it('are held too when they join later', async () => {
+  it('are also held when they join later', async () => {
     const { parts, policy, store, lead, pending } = await begin();
     await hold(parts, { subject, ...by });
     await lead();
@@ -101,7 +101,7 @@ describe('collectors that are held for what they share', () => {
     expect((await pending()).toSorted((a, b) => a - b)).toEqual([...rackOne, 61]);
   });
 
-  it('are named in vain where nobody of a running rollout has it', async () => {
+  it('are refused with a reason when no collector of a running rollout has the attribute', async () => {
     const { parts } = await begin();
     expect(await hold(parts, { subject: 'fields.rack=r9', ...by })).toEqual({
       kind: 'unknown',
@@ -109,7 +109,7 @@ describe('collectors that are held for what they share', () => {
     });
   });
 
-  it('are held by the daemon when they explain the failures', async () => {
+  it('are held by the daemon when the attribute explains the failures', async () => {
     const { store, lead, all } = await begin(true);
     await lead();
     const isBad = ({ identity }: Upgrade) => identity.collectorId % 5 === 1;
@@ -128,7 +128,7 @@ describe('collectors that are held for what they share', () => {
     ]);
   });
 
-  it('are named in the reason when they are not held alone, and the rollout is', async () => {
+  it('are named in the reason when the whole rollout is held instead', async () => {
     const { store, lead, all } = await begin();
     await lead();
     for (const each of await all()) {
@@ -143,7 +143,7 @@ describe('collectors that are held for what they share', () => {
     );
   });
 
-  it('stay held when a corrupt record of one of them is repaired, which knows no stratum', async () => {
+  it('stay held when a corrupt record of one of them is repaired', async () => {
     const { parts, store, lead } = await begin();
     await hold(parts, { subject, ...by });
     await lead();
@@ -168,7 +168,7 @@ describe('collectors that are held for what they share', () => {
     expect((await store.loadUpgrade(id, 1))?.identity.stratum).toBe(2);
   });
 
-  it('take a lane of the plan with them, so that caps and windows go on to count', async () => {
+  it('keep a lane for their stratum, because caps and windows still apply', async () => {
     const { parts, store, lead } = await begin();
     await hold(parts, { subject, ...by });
     await lead();

@@ -84,8 +84,8 @@ async function aSoak(canaries: number, service: Service) {
   };
 }
 
-describe('the poll of a wave that soaks (P14)', () => {
-  it('takes one reading of the inventory for all that it lists', async () => {
+describe('polling a wave that soaks (P14)', () => {
+  it('reads the inventory once for all collectors that it lists', async () => {
     const { poll, check, asked } = await aSoak(10, {});
     await poll();
     expect(asked).toEqual(['inventory']);
@@ -96,21 +96,24 @@ describe('the poll of a wave that soaks (P14)', () => {
     ['is silent', { lastSeenAlive: t - 7 * 60_000 }],
     ['is not alive', { alive: false }],
     ['left the build', { build: '19.1-1' }],
-  ])('polls by its id each canary that %s by a row, which may be old', async (_case, changes) => {
-    const { poll, upgrade, asked } = await aSoak(3, {
-      rowOf: (id) => (id <= 2 ? changes : {}),
-      byId: (id) => (id === 2 ? 'dead' : 'well'),
-    });
-    await poll();
-    expect(asked).toEqual(['inventory', 'collector 1', 'collector 2']);
-    expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
-    expect(await upgrade(2)).toMatchObject({ progress: { state: 'unconfirmed', lost: true } });
-  });
+  ])(
+    'polls by its id each canary that %s in the inventory, because the row may be old',
+    async (_case, changes) => {
+      const { poll, upgrade, asked } = await aSoak(3, {
+        rowOf: (id) => (id <= 2 ? changes : {}),
+        byId: (id) => (id === 2 ? 'dead' : 'well'),
+      });
+      await poll();
+      expect(asked).toEqual(['inventory', 'collector 1', 'collector 2']);
+      expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
+      expect(await upgrade(2)).toMatchObject({ progress: { state: 'unconfirmed', lost: true } });
+    },
+  );
 
   it.each([
-    ['counts one that is gone against the wave, where nothing explains it', 'unconfirmed', 1],
-    ['lets an ephemeral one leave without a failure', 'withdrawn', 0],
-    ['lets one leave without a failure that an operator holds', 'withdrawn', 0],
+    ['counts a collector that is gone as a failure, where nothing explains it', 'unconfirmed', 1],
+    ['withdraws an ephemeral collector that is gone, without a failure', 'withdrawn', 0],
+    ['withdraws a collector that is gone and that an operator holds, without a failure', 'withdrawn', 0],
   ])('%s', async (what, state, weight) => {
     const ephemeral = what.includes('ephemeral') ? [2] : [];
     const service = { listed: (id: number) => id !== 2, byId: () => 'unknown' as const, ephemeral };
@@ -122,8 +125,12 @@ describe('the poll of a wave that soaks (P14)', () => {
   });
 
   it.each<readonly [string, Service, string | undefined]>([
-    ['one gives no answer', { listed: (id) => id > 3, byId: () => 'silent' }, undefined],
-    ['a 404 stands beside an empty inventory', { listed: () => false, byId: () => 'unknown' }, 'empty'],
+    ['one collector gives no answer', { listed: (id) => id > 3, byId: () => 'silent' }, undefined],
+    [
+      'a collector answers 404 and the inventory is empty',
+      { listed: () => false, byId: () => 'unknown' },
+      'empty',
+    ],
   ])('is inconclusive while %s', async (_case, service, doubted) => {
     const { poll, check, upgrade, doubt } = await aSoak(3, service);
     await poll();
@@ -132,7 +139,7 @@ describe('the poll of a wave that soaks (P14)', () => {
     expect(await doubt()).toBe(doubted);
   });
 
-  it('believes no 404 of one that the inventory lists', async () => {
+  it('does not believe a 404 for a collector that the inventory lists', async () => {
     const { poll, check, upgrade, asked } = await aSoak(1, { byId: () => 'unknown' });
     await poll();
     expect(asked).toEqual(['collector 1', 'inventory']);
@@ -140,7 +147,7 @@ describe('the poll of a wave that soaks (P14)', () => {
     expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
   });
 
-  it('is inconclusive as a whole where the inventory lacks many: no hundreds of polls', async () => {
+  it('is inconclusive when the inventory lacks many collectors, and does not poll all of them', async () => {
     const { poll, check, asked, doubt } = await aSoak(100, { listed: (id) => id > 60 });
     await poll();
     expect(asked.filter((what) => what !== 'inventory')).toHaveLength(20);
@@ -151,9 +158,9 @@ describe('the poll of a wave that soaks (P14)', () => {
 
 describe('the soak of a wave with a collector that someone else upgraded (P14)', () => {
   it.each([
-    ['polls it, and no other withdrawn one', true, {}],
+    ['polls that collector, and no other withdrawn one', true, {}],
     [
-      'takes it for no evidence any more once it is dead, and for no failure',
+      'no longer counts it as evidence once it is dead, nor as a failure',
       false,
       { weight: 0, reason: { kind: 'onBuild', but: { kind: 'died' } } },
     ],

@@ -44,14 +44,14 @@ async function aRollingBackOne({ size = 20, listed = () => true, byId }: Rolling
 
 const unknown = answering(undefined);
 
-describe('the beginning of a rollback', () => {
-  it('is asked for again with a rest while another one has its place', async () => {
+describe('the start of a rollback', () => {
+  it('is retried later while another rollout of the policy is active', async () => {
     const { store, begin } = await aRollingBackOne({ size: 1 });
     await freeze(store, aRollout({ id: 'production-20260302-9', kind: 'rollback' }));
     expect(await begin()).toBe('again');
   });
 
-  it('waits while the inventory is empty: it never ends with nobody taken back (P14)', async () => {
+  it('waits while the inventory is empty: it never ends without rolling anything back (P14)', async () => {
     const { begin, now, clock } = await aRollingBackOne({ listed: () => false, byId: unknown });
     expect(await begin()).toBe('again');
     clock.at = startedAt + 24 * 3_600_000;
@@ -63,26 +63,26 @@ describe('the beginning of a rollback', () => {
     });
   });
 
-  it('plans nothing for a rollout that Redis has lost meanwhile (P6)', async () => {
+  it('plans nothing when Redis has lost the rollout meanwhile (P6)', async () => {
     const { beginWhileLost, planned } = await aRollingBackOne({ size: 2 });
     expect(await beginWhileLost()).toBe('done');
     expect(await planned()).toEqual([]);
   });
 
-  it('leaves those behind, with the reason, that the service does not know by their id either', async () => {
+  it('leaves behind collectors that the service does not know by their id either, and says why', async () => {
     const { begin, planned, now } = await aRollingBackOne({ listed: (id) => id > 2, byId: unknown });
     expect(await begin()).toBe('done');
     expect(await planned()).toHaveLength(18);
     expect((await now()).leftBehind).toMatchObject([{ why: { kind: 'unknown' }, count: 2 }]);
   });
 
-  it('waits while one gives no answer', async () => {
+  it('waits while one collector gives no answer', async () => {
     const { begin, now } = await aRollingBackOne({ listed: (id) => id > 2 });
     expect(await begin()).toBe('again');
     expect((await now()).rollbackId).toBeNull();
   });
 
-  it('waits for an inventory that lacks half of them, then goes on without those that nothing shows', async () => {
+  it('waits for half an hour when the inventory lacks many collectors, then continues without those that are unknown', async () => {
     const half = { size: 200, listed: (id: number) => id > 70, byId: unknown };
     const { begin, planned, now, clock } = await aRollingBackOne(half);
     expect(await begin()).toBe('again');

@@ -4,7 +4,7 @@ import { aRollout, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent } from '../../../support/fake-operations.ts';
 import { aHouse } from '../../../support/house.ts';
 
-it('the audit has each verb that changed something: who, what, when, why; and none that changed nothing', async () => {
+it('the audit has an entry for each verb that changed something, and none for a verb that changed nothing', async () => {
   const { parts } = await aHouse();
   const operations = makeOperations(parts);
   const asked = { rolloutId: aRollout().id, by: 'ann', reason: 'lunch' } as const;
@@ -21,7 +21,7 @@ it.each([
   [true, [{ collector: '7' }, { collector: 'web' }, { by: 'daemon' }]],
   [false, [{ since: startedAt + 1 }, { type: 'upgrade.f' }, { collector: '77' }, { by: 'ann' }]],
 ])(
-  'events are chosen by time, by a part of their name, by collector and by who asked: %s',
+  'events are filtered by time, by part of their name, by collector and by operator: %s',
   (isChosen, filters) => {
     const failed = aRolloutEvent({ event: 'upgrade.failed', collectorId: 7, collectorName: 'Web-7' });
     for (const filter of filters) expect(makeEventMatcher(filter)(failed)).toBe(isChosen);

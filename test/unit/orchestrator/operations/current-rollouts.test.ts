@@ -21,15 +21,15 @@ async function withKept(count: number) {
   return { counted, operations, current };
 }
 
-describe('what a scrape, a page and `status` read', () => {
-  it('is what is current: with 1,000 rollouts kept no more calls than with two', async () => {
+describe('the list of current rollouts', () => {
+  it('takes as few calls to the store with 1,000 kept rollouts as with two', async () => {
     const [few, many] = [await withKept(2), await withKept(1_000)];
     expect(await few.current()).toEqual(['production-20260302-2', 'production-20260302-1']);
     expect(await many.current()).toEqual(['production-20260302-1000', 'production-20260302-999']);
     expect(many.counted.total()).toBe(few.counted.total());
   });
 
-  it('has the rest in pages', async () => {
+  it('has pages for the rest of the history', async () => {
     const { operations } = await withKept(5);
     const first = await operations.pageRollouts({ limit: 3 });
     expect([first?.rollouts.length, first?.next]).toEqual([3, 'production-20260302-3']);
@@ -40,7 +40,7 @@ describe('what a scrape, a page and `status` read', () => {
 });
 
 describe('a command that names a rollout', () => {
-  it('finds it in the history, and asks for it only when it is not current', async () => {
+  it('finds it in the history, which it reads only when the rollout is not current', async () => {
     const current = aRolloutStatus({ id: 'production-20260302-9' });
     const old = aRolloutStatus({ id: 'production-20260101-1', state: 'succeeded', endedAt: startedAt });
     const asked: string[] = [];

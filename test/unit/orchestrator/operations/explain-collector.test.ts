@@ -44,7 +44,7 @@ const keep = async (changes: Partial<Rollout>, upgrade: Upgrade) => {
 };
 
 describe('a collector after a rollback', () => {
-  it('is explained by the target of its policy, with what it went through', async () => {
+  it('is explained by the target of its policy, with its history', async () => {
     const [first, second] = ['production-20260302-1', 'production-20260302-2'];
     const tasks = [{ taskId: '41', startedAt: t - 5 }];
     const takenBack = anUpgrade(over('rolledBack', `by ${second}`), { ...identity, tasks });
@@ -86,7 +86,7 @@ describe('a collector after a rollback', () => {
   });
 });
 
-describe('a collector of a rollout on its way', () => {
+describe('a collector of an active rollout', () => {
   it('shows its stratum, its target and its attempts', async () => {
     const ended = { at: t, state: 'retrying', reason: because('no space') } as const;
     const tasks = [{ taskId: '41', startedAt: t - 5, ended }];
@@ -126,7 +126,7 @@ describe('a collector that was withdrawn because a person held it', () => {
     expect(await explained()).toMatchObject({ reason, until: null });
   });
 
-  it('returns with the next scan once it is released, unless the rollout takes nobody back', async () => {
+  it('returns with the next scan once it is released, or with the next rollout during a rollback', async () => {
     await keep({}, withdrawn);
     house.parts.forecast = () => [t + 60_000];
     const reason = `${words}it is released, and waits for the next scan`;
@@ -140,14 +140,14 @@ describe('a collector that was withdrawn because a person held it', () => {
 });
 
 describe('a name that no collector has', () => {
-  it('is answered with the nearest ones, of the plans or of the inventory', async () => {
+  it('is answered with similar names, from the plans or from the inventory', async () => {
     const nearest = ['svr-21', 'svr-22', 'svr-23'];
     expect(await explain('svr-2')).toEqual({ kind: 'unknownCollector', nearest });
     await keep({}, anUpgrade({ state: 'pending' }, identity));
     expect(await explain('svr-1')).toEqual({ kind: 'unknownCollector', nearest: ['svr-12'] });
   });
 
-  it('is not looked up in the inventory while nothing can be asked', async () => {
+  it('is not looked up in the inventory while the service cannot be reached', async () => {
     const outage = anOutage({ until: t + 30_001 });
     expect(await explain('svr-2', anApiBudgetStatus({ outage }))).toMatchObject({ kind: 'unavailable' });
   });

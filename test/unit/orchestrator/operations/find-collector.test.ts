@@ -17,7 +17,7 @@ import { aHouse, freeze } from '../../../support/house.ts';
 const unreadable = 'web-7';
 
 describe('a collector that a person names', () => {
-  it('is found in any rollout on its way, by its id and by its exact name, wherever it stands', async () => {
+  it('is found in any active rollout by its id or its exact name, wherever it is in the plan', async () => {
     const upgrades = Array.from({ length: 2_500 }, (_each, index) =>
       anUpgrade(
         { state: 'pending' },
@@ -54,7 +54,7 @@ describe('a collector that a person names', () => {
     ],
     [30_000, { kind: 'none' }, ['web-1']],
   ])(
-    'is asked for only where a request leaves before he has given up: in %i ms',
+    'is looked up at the service only when a request can be sent in time: in %i ms',
     async (leavesInMs, answer, asks) => {
       const asked: string[] = [];
       const findCollector = async (text: string) => {

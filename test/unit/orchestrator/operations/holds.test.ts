@@ -42,11 +42,14 @@ const begin = async (changes: Partial<Rollout> = {}, names: readonly string[] = 
 
 describe('hold of a build', () => {
   it.each([
-    ['what still runs', {}],
+    ['a running rollout', {}],
     // That hold would end by itself.
-    ['what is held for evidence', { state: 'held', heldFor: { kind: 'evidence', wave: 0 } }],
+    [
+      'a rollout that is held for missing evidence',
+      { state: 'held', heldFor: { kind: 'evidence', wave: 0 } },
+    ],
   ] as const)(
-    'stops %s, also when it was held before: its first holder may have died (P4)',
+    'stops %s, also when the build is held already: the daemon that held it may have died (P4)',
     async (_, changes) => {
       const { register, now } = house;
       await begin(changes);
@@ -61,7 +64,7 @@ describe('hold of a build', () => {
     },
   );
 
-  it('that nobody offers is done, and names the nearest ones on offer', async () => {
+  it('that is not on offer is done, and names similar builds on offer', async () => {
     await house.register.firstSeen(['19.441-2', '19.455-2', '20.500-1'], t);
     const note = { kind: 'buildNotOffered', seenAt: t, nearest: ['19.455-2', '19.441-2'] } as const;
     expect(await holdOf('19.455-22')).toMatchObject({ kind: 'done', note });
@@ -72,7 +75,7 @@ describe('hold of a build', () => {
     );
   });
 
-  it('on offer, or while nothing is known of offers, has no note', async () => {
+  it('that is on offer, or before any scan, has no note', async () => {
     expect(await holdOf('19.455-2')).not.toHaveProperty('note');
     await house.register.firstSeen(['19.455-2'], t);
     expect(await holdOf('19.455-2')).not.toHaveProperty('note');
@@ -89,7 +92,7 @@ describe('hold of a collector', () => {
     expect(await releaseOf('4711')).toMatchObject({ kind: 'done' });
   });
 
-  it('that nobody is called is refused, and names the nearest ones', async () => {
+  it('whose name is unknown is refused, and names similar ones', async () => {
     await begin({}, ['svr-12', 'svr-21', 'web-1.example.com', 'db']);
     expect(await holdOf('svr-22')).toEqual({
       kind: 'unknown',
@@ -102,7 +105,7 @@ describe('hold of a collector', () => {
     );
   });
 
-  it('keeps its name for the list, and is released by it when it has left every plan', async () => {
+  it('keeps its name, and can be released by it when no plan has it any more', async () => {
     await begin({}, ['svr-12']);
     await holdOf('100');
     const { collectors } = await listHolds(house.parts);
@@ -113,7 +116,7 @@ describe('hold of a collector', () => {
 });
 
 describe('a stratum', () => {
-  it('without a collector in the plan is held for late joiners, and the nearest ones are named', async () => {
+  it('without a collector in the plan is held for late joiners, and similar strata are named', async () => {
     const { id } = await begin();
     expect(await holdOf('linux/amd46')).toMatchObject({
       kind: 'done',
@@ -126,12 +129,12 @@ describe('a stratum', () => {
     expect(await holdOf('AIX / power', failing(away))).toMatchObject({ kind: 'done' });
   });
 
-  it('of another form than the labels of the rollout is refused', async () => {
+  it('whose label does not have the keys of spreadBy is refused', async () => {
     await begin();
     expect(await holdOf('Linux / amd64 / 19.441-2')).toMatchObject({ kind: 'unknown' });
   });
 
-  it('that an ended rollout left held is listed, and released', async () => {
+  it('that is still held after its rollout has ended is listed, and can be released', async () => {
     const label = 'Windows / amd64';
     const word = { reason: because('3 of 3 failed'), by: 'daemon', at: t };
     const rollout = await begin({ heldStrata: [{ stratum: 1, label, ...word }] });

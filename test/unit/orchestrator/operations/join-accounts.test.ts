@@ -55,7 +55,7 @@ describe('the operations of several accounts', () => {
     });
   });
 
-  it('hold in all accounts, and name the best answer', async () => {
+  it('hold in all accounts, and return the best answer', async () => {
     const done: HoldResult = { kind: 'done', subject: { kind: 'build', build: '19.536-4' } };
     const away: HoldResult = { kind: 'unavailable', reason: 'no answer' };
     const { joined, eu, us } = twoAccounts(
@@ -89,7 +89,7 @@ describe('the operations of several accounts', () => {
     expect(await joined.explainPlanned('web-8')).toBeUndefined();
   });
 
-  it('ask the service of no account for a collector that the rollout of another has', async () => {
+  it('do not ask any service for a collector that is in the rollout of another account', async () => {
     const planned = {
       kind: 'explained' as const,
       collectorId: 7,
@@ -107,7 +107,7 @@ describe('the operations of several accounts', () => {
     expect(await joined.explain('web-7')).toBe(planned);
   });
 
-  it('reload all accounts, and refuse where one refuses', async () => {
+  it('reload all accounts, and fail when one of them refuses', async () => {
     const reloaded: ReloadResult = {
       kind: 'reloaded',
       policies: [],

@@ -6,7 +6,7 @@ import { aHouse, over, save } from '../../../support/house.ts';
 
 const freezes = [{ from: '2020-01-01T00:00', to: '2040-01-01T00:00', reason: 'audit', timeZone: 'UTC' }];
 
-it('a rollout that was over is on its way again by the present windows and freezes, from the first instant (P7)', async () => {
+it('a rollout that is reopened follows the present windows and freezes from the start (P7)', async () => {
   const rollout = aRollout();
   const failed = anUpgrade({ ...over('failed'), failureClass: 'permanent', weight: 1 });
   const { parts, store: memory } = await aHouse({ rollout, upgrades: [failed] });

@@ -45,7 +45,7 @@ const upgrades: readonly Upgrade[] = [
 ];
 
 describe('the search by attributes', () => {
-  it('reads those alone that share them, of whatever state, and page by page', async () => {
+  it('finds only collectors with these attributes, in any state, page by page', async () => {
     const { parts, store } = await aHouse({ rollout, upgrades, groups });
     const table = {
       ids: [1, 2, 3, 4, 10],
@@ -84,18 +84,23 @@ describe('the search for upgrades', () => {
   it.each([
     ['a state, the latest failure first', { states: ['failed', 'timedOut'] }, [4, 3, 2], 3],
     ['a wave and a state', { states: ['failed'], wave: 0 }, [2], 1],
-    ['words of the cause, with an open part', { states: ['failed'], cause: 'NO space … on …' }, [3, 2], null],
+    [
+      'part of the reason, with a placeholder',
+      { states: ['failed'], cause: 'NO space … on …' },
+      [3, 2],
+      null,
+    ],
     ['a failure class by its name', { states: ['failed'], cause: 'Permanent' }, [4, 3, 2], null],
     ['a kind of reason by its name', { cause: 'text' }, [2, 3, 4], null],
     ['a stratum', { stratum: 'windows/amd64' }, [2], null],
     ['part of a name, in either case', { match: 'web-' }, [1, 2], null],
-    ['the value of a field that caps go by', { match: 'cluster db-7' }, [3], null],
+    ['the value of a field with a cap', { match: 'cluster db-7' }, [3], null],
     ['an id', { match: '10009', states: ['pending'] }, [10_009], null],
   ] as const)('finds by %s', async (_by, of, ids, total) => {
     expect(await search(of)).toMatchObject({ ids, total });
   });
 
-  it('lists each collector once, in plan order, in pages as large as asked for', async () => {
+  it('lists each collector once, in plan order, in pages of the requested size', async () => {
     const all = await search({}, 1_000);
     expect(all.ids).toEqual(upgrades.map(({ identity }) => identity.collectorId));
     expect([all.total, all.pages]).toEqual([10_004, 11]);
@@ -103,7 +108,7 @@ describe('the search for upgrades', () => {
     expect([rest.ids.length, new Set(rest.ids).size, rest.total]).toEqual([10_002, 10_002, 10_002]);
   });
 
-  it('reads 5,000 records for one answer at most, whatever it finds', async () => {
+  it('reads at most 5,000 records for one page, whatever it finds', async () => {
     const { parts } = await aHouse({ rollout, upgrades, groups });
     const first = await searchUpgrades(parts, rollout.id, { match: 'db-9999', limit: 10 });
     expect(first).toMatchObject({ upgrades: [], next: '5000' });

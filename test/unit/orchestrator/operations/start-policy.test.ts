@@ -23,7 +23,7 @@ async function setUp(size = 3) {
 }
 
 describe('a start by an operator (P15)', () => {
-  it('begins the plan that was shown, in the name of who asked', async () => {
+  it("starts the plan that was shown, in the operator's name", async () => {
     const { preview, begin, store } = await setUp();
     const shown = await preview();
     expect(shown).toMatchObject({ targetBuild, planned: 3, waves: [{ size: 3 }], window: { isOpen: true } });
@@ -35,7 +35,7 @@ describe('a start by an operator (P15)', () => {
     ]);
   });
 
-  it('is refused with what it would be now, where that is another plan', async () => {
+  it('is refused when the plan has changed, and names the present plan', async () => {
     const { preview, begin, fleet, store } = await setUp();
     const { planHash } = await preview();
     fleet.size = 4;
@@ -47,7 +47,7 @@ describe('a start by an operator (P15)', () => {
     expect(await store.listRollouts([policy])).toEqual([]);
   });
 
-  it('is refused while a rollout is on its way, and where there is nothing to do', async () => {
+  it('is refused while a rollout is active, and when there is nothing to upgrade', async () => {
     const { preview, begin, previewStart, start } = await setUp();
     const { planHash } = await preview();
     await begin(planHash);

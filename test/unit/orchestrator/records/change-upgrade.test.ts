@@ -16,8 +16,8 @@ async function aRecordThatIsNow(now: Upgrade) {
   return { record, upgrade };
 }
 
-describe('a fact about a record that somebody else has changed meanwhile', () => {
-  it('is dropped when it is what a poll showed before that: it may be true no more (P1, P2)', async () => {
+describe('a fact about a record that has changed meanwhile', () => {
+  it('is dropped when it comes from a poll before the change: it may be outdated (P1, P2)', async () => {
     const { record, upgrade } = await aRecordThatIsNow(anUpgradingOne({ taskId: null }));
     const at = t + 60_000;
     const sighting = aSighting({ build: oldBuild, lastSeenAlive: at, serviceAt: at, upgradable: true });
@@ -32,18 +32,15 @@ describe('a fact about a record that somebody else has changed meanwhile', () =>
   it.each<UpgradeFact>([
     { kind: 'createNotSent', at: t + 91_000 },
     { kind: 'createFailed', at: t + 91_000, failure: { kind: 'throttled', detail: '' } },
-  ])(
-    'is dropped when it answers an earlier create than the one that was sent since (P1): $kind',
-    async (fact) => {
-      const { record, upgrade } = await aRecordThatIsNow(
-        aStartingOne({ sentAt: t + 90_000, dueAt: t + 90_000 }),
-      );
-      await record(fact);
-      expect(await upgrade()).toMatchObject({ progress: { state: 'starting', sentAt: t + 90_000 } });
-    },
-  );
+  ])('is dropped when it answers an earlier create than the last one (P1): $kind', async (fact) => {
+    const { record, upgrade } = await aRecordThatIsNow(
+      aStartingOne({ sentAt: t + 90_000, dueAt: t + 90_000 }),
+    );
+    await record(fact);
+    expect(await upgrade()).toMatchObject({ progress: { state: 'starting', sentAt: t + 90_000 } });
+  });
 
-  it('is weighed anew when it still holds: the task that the create brought', async () => {
+  it('is applied to the new record when it still holds: the id of the created task', async () => {
     const { record, upgrade } = await aRecordThatIsNow(anUpgradingOne({ taskId: null }));
     await record({ kind: 'created', at: t + 1_000, taskId: '9' });
     expect(await upgrade()).toMatchObject({ progress: { state: 'upgrading', taskId: '9' } });

@@ -31,7 +31,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('of a success names the build that the collector had, which the page draws as it goes', () => {
+  it('of a success names the build that the collector had', () => {
     const after = anEndedOne('succeeded', { reason });
     const { fromBuild } = after.identity;
     expect(changeTo(after)).toMatchObject([{ event: 'upgrade.succeeded', fromBuild }]);

@@ -51,8 +51,8 @@ async function setUp(changes: Partial<Rollout>, nameOf: Shows = ours) {
   return { ...house, accounts, service, standing };
 }
 
-describe('whose a rollout is (P5)', () => {
-  it('is that of the rollout that a rollback takes back, which has too few collectors of its own to compare', async () => {
+describe('the account of a rollout (P5)', () => {
+  it('is, for a rollback, that of the original rollout', async () => {
     const { accounts, store } = await setUp({ accountMarks: [otherMark, mark] });
     const id = 'production-20260302-9';
     const of = { rollbackOf: aRollout().id, accountMarks: [otherMark] };
@@ -62,15 +62,15 @@ describe('whose a rollout is (P5)', () => {
     expect(await accounts.settle(rollback)).toEqual({ kind: 'own' });
   });
 
-  it('is not known before the service has answered (P14)', async () => {
+  it('is unknown before the service has answered (P14)', async () => {
     const { accounts, now } = await setUp({ accountMarks: [otherMark] });
     expect(await accounts.statusOf(await now())).toEqual({ kind: 'unknown', reason: '' });
   });
 
   it.each<[string, Partial<Rollout>, readonly AccountMark[]]>([
-    ['under another key; both keys are kept', { accountMarks: [otherMark] }, [otherMark, mark]],
-    ['that an earlier version began', {}, [mark]],
-  ])('is ours when the service shows its collectors, also one %s', async (_which, changes, marks) => {
+    ['under another key, and both keys are kept', { accountMarks: [otherMark] }, [otherMark, mark]],
+    ['that an earlier version started', {}, [mark]],
+  ])('is ours when the service shows its collectors, also for one %s', async (_which, changes, marks) => {
     const { standing, now, notes } = await setUp(changes);
     expect(await standing()).toEqual({ kind: 'own' });
     expect((await now()).accountMarks).toEqual(marks);
@@ -81,7 +81,7 @@ describe('whose a rollout is (P5)', () => {
     ['other names', () => 'somebody-else'],
     ['none of them', () => undefined],
   ])(
-    "is another's when the service shows %s; said once, and asked again after a minute",
+    'is another one when the service shows %s; it is reported once, and checked again after a minute',
     async (_title, shows) => {
       const { standing, accounts, notes, service, clock, now } = await setUp(
         { accountMarks: [otherMark] },
@@ -99,7 +99,7 @@ describe('whose a rollout is (P5)', () => {
     },
   );
 
-  it('stays open while the service gives no answer, and is asked again soon', async () => {
+  it('stays unknown while the service gives no answer, and is checked again soon', async () => {
     const { standing, clock, service } = await setUp({ accountMarks: [otherMark] }, () => null);
     expect(await standing()).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('slow down') });
     service.shows = ours;
@@ -107,7 +107,7 @@ describe('whose a rollout is (P5)', () => {
     expect(await standing()).toEqual({ kind: 'own' });
   });
 
-  it('is not asked for one that is over, unless an operator opens it again', async () => {
+  it('is not checked for a rollout that has ended, unless an operator reopens it', async () => {
     const ended = { state: 'finishedWithFailures', endedAt: startedAt } as const;
     const { standing, accounts, service, now } = await setUp(
       { accountMarks: [otherMark], ...ended },
@@ -118,7 +118,7 @@ describe('whose a rollout is (P5)', () => {
     expect((await accounts.settle(await now())).kind).toBe('another');
   });
 
-  it("is no longer told of as another account's once it is over, whoever ended it", async () => {
+  it('is no longer reported as another one once the rollout has ended', async () => {
     const { standing, accounts, now, store } = await setUp({ accountMarks: [otherMark] }, () => undefined);
     await standing();
     await accounts.forgetEnded();

@@ -12,9 +12,9 @@ it.each([
   ['an hour behind', -3_600_000, false, sendWithinMs + 10],
   ['two seconds ahead', 2_000, false, sendWithinMs + 10],
   ['an hour ahead', 3_600_000, false, sendWithinMs + 10],
-  ['in time, and which was answered', 0, true, 0],
+  ['correct, and whose create was answered', 0, true, 0],
 ])(
-  'a stop waits out a create that may be leaving, of a daemon whose clock is %s (P4)',
+  'a stop waits for creates that are being sent, by a daemon whose clock is %s (P4)',
   async (_is, offMs, isAnswered, waitMs) => {
     const { id, rev } = aRollout();
     const queued = aQueuedOne();

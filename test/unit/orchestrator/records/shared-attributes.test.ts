@@ -31,8 +31,8 @@ const seen = (failed: number, succeeded: number, more: Partial<RolloutView['roll
 
 const r7 = [{ key: 'fields.rack', value: 'r7' }];
 
-describe('what failures have in common', () => {
-  it('is weighed again only when failures change, or a tenth more have ended; the table is read once', async () => {
+describe('the shared attribute of failures', () => {
+  it('is computed again only when failures change, or a tenth more upgrades have ended; the table is read once', async () => {
     const sharedAttributes = makeSharedAttributes();
     const store = aStore(20);
     expect(await sharedAttributes.of(store, seen(2, 40))).toBeUndefined();
@@ -49,12 +49,12 @@ describe('what failures have in common', () => {
     expect(store.reads).toEqual({ tables: 1, outcomes: 3 });
   });
 
-  it('is not known of a rollout that an earlier version planned', async () => {
+  it('is unknown for a rollout that an earlier version planned', async () => {
     const store = { ...aStore(20), loadAttributes: async () => undefined };
     expect(await makeSharedAttributes().of(store, seen(20, 40))).toBeUndefined();
   });
 
-  it('is read again after Redis was away', async () => {
+  it('is computed again after Redis was unreachable', async () => {
     const sharedAttributes = makeSharedAttributes();
     const store = aStore(20);
     const away = { ...store, listOutcomes: () => Promise.reject(new Error('away')) };

@@ -34,12 +34,12 @@ async function pauseWhile(
 }
 
 describe('stopping a rollout (P4)', () => {
-  it('is done again when Redis went back to before it, and only then answered', async () => {
+  it('is repeated when Redis lost it, and is answered only then', async () => {
     const stopped = await pauseWhile(async (_house, turn, putBack) => turn === 1 && putBack());
     expect(stopped).toEqual({ before: 'running', after: 'paused', turns: 2 });
   });
 
-  it('is done again when the one that went back has changed in another way since', async () => {
+  it('is repeated when Redis lost it and the rollout has changed in another way since', async () => {
     const { after } = await pauseWhile(async ({ parts }, turn, putBack) => {
       if (turn > 1) return;
       putBack();
@@ -48,12 +48,12 @@ describe('stopping a rollout (P4)', () => {
     expect(after).toBe('paused');
   });
 
-  it('leaves what somebody else says meanwhile', async () => {
+  it('does not undo what another operator does meanwhile', async () => {
     const stopped = await pauseWhile(({ parts }) => changeRollout(parts, id, 'bob', resume));
     expect(stopped).toMatchObject({ after: 'running', turns: 1 });
   });
 
-  it('is an event that names who asked once: beside the reason, not in it (P16)', async () => {
+  it('is an event that names the operator beside the reason, and not in it (P16)', async () => {
     const { parts, store } = await aHouse();
     const reason = { kind: 'asked', by: 'ann', words: 'the pager rang' } as const;
     await changeRollout(parts, id, 'ann', () => ({ kind: 'paused', at: t, reason }));

@@ -136,7 +136,7 @@ describe('the memory of a daemon', () => {
     expect(memory.stoppedRollout('production', targetBuild)).toBeUndefined();
   });
 
-  it('remembers how a rollout ended that was active at the check before', async () => {
+  it('remembers how a rollout ended that was active at the previous check', async () => {
     await world.freeze('production', 1);
     const memory = await aDaemon();
     world.replace('first');
@@ -148,7 +148,7 @@ describe('the memory of a daemon', () => {
     expect(memory.stoppedRollout('production', '99.1-1')).toBeUndefined();
   });
 
-  it('takes what a daemon finds at its start for no data loss', async () => {
+  it('does not report what a daemon finds at its start as a data loss', async () => {
     await world.freeze('production', 1, paused);
     await aDaemon();
     world.replace('second');
@@ -157,7 +157,7 @@ describe('the memory of a daemon', () => {
     expect(world.back).toEqual([]);
   });
 
-  it('notices by an active rollout that is gone that one node of a Cluster lost its data (P4, P11)', async () => {
+  it('detects by a missing active rollout that one node of a Cluster lost its data (P4, P11)', async () => {
     await world.freeze('production', 3, paused);
     await world.freeze('staging', 2, paused);
     await world.register().holdCollector(held);
@@ -175,7 +175,7 @@ describe('the memory of a daemon', () => {
     expect(world.words()).toContain('held again: none known');
   });
 
-  it('stores holds again when their node lost its data, and starts as before what is still there', async () => {
+  it('stores holds again when their node lost its data, and does not stop rollouts that are still there', async () => {
     await world.freeze('production', 3, paused);
     await world.register().holdCollector(held);
     const memory = await aDaemon();
@@ -209,7 +209,7 @@ describe('the memory of a daemon', () => {
     expect(await audit()).toHaveLength(2);
   });
 
-  it('tries again to store what it could not store', async () => {
+  it('retries to store holds after an error', async () => {
     await world.register().holdCollector(held);
     const memory = await aDaemon();
     world.replace('second');
@@ -228,8 +228,8 @@ describe('keepPolling', () => {
   it.each([
     ['two checks after a data loss (P11)', 'aabbbbb', [5]],
     ['two checks after the last one of several (P11)', 'abbcccc', [6]],
-    ['nothing while the store is the same one', 'aaaaa', []],
-  ])('scans %s, and not at the next tick of a schedule', async (_when, names, scansAfter) => {
+    ['never, while the store is the same one', 'aaaaa', []],
+  ])('scans %s, without waiting for the schedule', async (_when, names, scansAfter) => {
     const stopping = new AbortController();
     const scannedAfter: number[] = [];
     let checks = 0;

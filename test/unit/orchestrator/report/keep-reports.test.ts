@@ -50,7 +50,7 @@ describe('the reports of ended rollouts', () => {
     expect(notes.map(({ event }) => event)).toEqual(['report.written', 'report.written']);
   });
 
-  it('are not written of a running rollout, nor of one that ended more than a week ago', async () => {
+  it('are not written for a running rollout, nor for one that ended more than a week ago', async () => {
     const running = await setUp(aRollout());
     await running.keeper.writeDue();
     const old = await setUp(ended());
@@ -59,7 +59,7 @@ describe('the reports of ended rollouts', () => {
     expect([...running.files, ...old.files]).toEqual([]);
   });
 
-  it('are written again where a file is missing, or the rollout was opened again and has ended anew', async () => {
+  it('are written again when a file is missing, or the rollout was reopened and has ended again', async () => {
     const { keeper, files, store, clock, now } = await setUp(ended());
     await keeper.writeDue();
     const { id } = ended();
@@ -72,7 +72,7 @@ describe('the reports of ended rollouts', () => {
     expect(files.get(`${id}.html`)?.endedAt).toBe(endedAt + dayMs);
   });
 
-  it('say why they cannot be written and since when, and are written when the directory is back', async () => {
+  it('show why and since when they cannot be written, and are written when the directory is back', async () => {
     const { keeper, files, notes, broken, clock } = await setUp(ended());
     broken.reason = 'the disk is full (ENOSPC)';
     await keeper.writeDue();

@@ -25,7 +25,7 @@ const nothingHeld = {
   recallCollectors: async () => ({}),
 };
 
-describe('a newer build, where the policy takes it up at once', () => {
+describe('a newer build, where the policy supersedes', () => {
   const policy = aPolicy({ target: aTarget({ supersede: true }) });
 
   /** What a tick makes of a rollout. `meanwhile` is saved while the builds are read. */
@@ -45,34 +45,31 @@ describe('a newer build, where the policy takes it up at once', () => {
     expect(await tick({ state })).toBe('superseded');
   });
 
-  it.each(['paused', 'held'] as const)(
-    'leaves one that is %s to whoever has to speak (P4)',
-    async (state) => {
-      expect(await tick({ state, reason: because('by ann: an incident') })).toBe(state);
-    },
-  );
+  it.each(['paused', 'held'] as const)('leaves one that is %s to the operator (P4)', async (state) => {
+    expect(await tick({ state, reason: because('by ann: an incident') })).toBe(state);
+  });
 
-  it('leaves one alone that is paused while the builds are read (P4)', async () => {
+  it('does not end a rollout that is paused while the builds are read (P4)', async () => {
     expect(await tick({ state: 'running' }, { state: 'paused' })).toBe('paused');
   });
 
-  it('leaves a rollback alone', async () => {
+  it('does not end a rollback', async () => {
     expect(await tick({ kind: 'rollback', rollbackOf: 'production-20260301-1' })).toBe('running');
   });
 });
 
-describe('the check of a rollout on its way', () => {
+describe('the check of an active rollout', () => {
   const check = async (fleet: Partial<FleetService>, signal?: AbortSignal) => {
     const { parts } = await aHouse({ upgrades: pendingOnes(1), fleet });
     return checkActive(parts, aPolicy(), aRollout().id, noMemory, signal);
   };
 
-  it('says that the fleet is empty, which no time makes plausible (P14)', async () => {
+  it('reports an empty fleet, however long it stays empty (P14)', async () => {
     expect(await check(serving(() => aFleet(0)))).toMatchObject({ of: 'fleet', why: { kind: 'empty' } });
   });
 
   it.each([[{}], [{ listBuilds: answering([{ version: targetBuild, latest: true }]) }]])(
-    'says nothing when it was called off',
+    'reports nothing when it was cancelled',
     async (fleet) => {
       expect(await check(fleet, AbortSignal.abort())).toBe(undefined);
     },
@@ -107,8 +104,8 @@ async function aRolloutUnderWay() {
 const finished = () => ({ kind: 'finished', at: t, state: 'succeeded' }) as const;
 const aborted = () => ({ kind: 'aborted', at: t, reason: because('') }) as const;
 
-describe('a tick of a rollout that is on its way', () => {
-  it('brings back who was withdrawn and may be upgraded again', async () => {
+describe('a scan during an active rollout', () => {
+  it('brings back a withdrawn collector that may be upgraded again', async () => {
     const { told, check, statesOf, now, rollout } = await aRolloutUnderWay();
     await check(2);
     expect(await statesOf(1)).toEqual(['pending']);
@@ -120,7 +117,7 @@ describe('a tick of a rollout that is on its way', () => {
   it.each([
     ['succeeded', finished],
     ['aborted', aborted],
-  ])('brings nobody back into a rollout that has %s while the fleet was read (P9)', async (state, fact) => {
+  ])('brings no collector back when the rollout %s while the fleet was read (P9)', async (state, fact) => {
     const { told, check, change, statesOf, now } = await aRolloutUnderWay();
     await check(2, () => change(fact));
     expect(await statesOf(1)).toEqual(['withdrawn']);
@@ -128,7 +125,7 @@ describe('a tick of a rollout that is on its way', () => {
     expect(told).not.toContain('upgrade.pending');
   });
 
-  it('brings nobody back when the rollout ends right before the write (P9)', async () => {
+  it('brings no collector back when the rollout ends right before the write (P9)', async () => {
     const { store, check, change, statesOf } = await aRolloutUnderWay();
     const { loadUpgrades } = store;
     store.loadUpgrades = async (...of) => {
@@ -139,7 +136,7 @@ describe('a tick of a rollout that is on its way', () => {
     expect(await statesOf(1)).toEqual(['withdrawn']);
   });
 
-  it('takes in late joiners and brings back the others at one check', async () => {
+  it('adds late joiners and brings back withdrawn collectors in one check', async () => {
     const { told, check, statesOf, now, rollout } = await aRolloutUnderWay();
     await check(3);
     expect(await statesOf(1, 3)).toEqual(['pending', 'pending']);
@@ -147,7 +144,7 @@ describe('a tick of a rollout that is on its way', () => {
     expect((await now()).rev).toBe(rollout.rev + 2);
   });
 
-  it('takes in late joiners also when the rollout has moved on while the fleet was read', async () => {
+  it('adds late joiners also when the rollout has changed while the fleet was read', async () => {
     const { check, change, statesOf } = await aRolloutUnderWay();
     await check(3, () => change(() => ({ kind: 'brakeSet', at: t })));
     expect(await statesOf(1, 3)).toEqual(['pending', 'pending']);

@@ -38,21 +38,21 @@ async function setUp(others: readonly LivingDaemon[] = []) {
 }
 
 describe('a scan by a daemon with an older config (P5)', () => {
-  it('plans nothing, and writes nothing down in the place of the newest', async () => {
+  it("plans nothing, and does not store its outcome in place of the newest daemon's", async () => {
     const { scan, joined, scans } = await setUp([newer]);
     expect(await scan()).toMatchObject({ kind: 'outdated', config: { others: 1 } });
     expect(await joined()).toEqual([]);
     expect(await scans.read()).toEqual([]);
   });
 
-  it('plans nothing either when the newer config came while the fleet was read', async () => {
+  it('plans nothing when the newer config arrived while the fleet was read', async () => {
     const { scan, joined, world } = await setUp();
     world.onFleet = () => (world.others = [newer]);
     expect((await scan()).kind).toBe('outdated');
     expect(await joined()).toEqual([]);
   });
 
-  it('takes in nobody when the newer config came while the fleet was read', async () => {
+  it('adds no late joiner when the newer config arrived while the fleet was read', async () => {
     const { scan, joined, world } = await setUp();
     expect((await scan()).kind).toBe('started');
     world.size = 5;
@@ -65,7 +65,7 @@ describe('a scan by a daemon with an older config (P5)', () => {
     expect(await joined()).toEqual([2]);
   });
 
-  it('is told once when it begins, and once when it ends', async () => {
+  it('is reported once when it begins, and once when it ends', async () => {
     const { scan, world, notes } = await setUp([newer]);
     await scan();
     await scan();

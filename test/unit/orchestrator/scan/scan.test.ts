@@ -26,7 +26,7 @@ async function aScanner(
 }
 
 describe('a scan', () => {
-  it('is written down for all daemons: when, what came of it, the last good one, and the next', async () => {
+  it('is stored for all daemons with its time, its outcome, the last success and the next scan', async () => {
     const nextScanAt = startedAt + 15 * minute;
     const { policies, scan, clock, heal } = await aScanner({ fleet: wrongKey }, [nextScanAt]);
     const config = { kind: 'agreed', others: 0 };
@@ -49,14 +49,14 @@ describe('a scan', () => {
   it.each([
     ['an hour, where the schedule is quick', 15 * minute, 60 * minute],
     ['three times of a slow schedule', 1_440 * minute, 3 * 1_440 * minute],
-  ])('has to be followed by another one within %s', async (_what, every, within) => {
+  ])('is overdue when no other one follows within %s', async (_what, every, within) => {
     const ticks = [1, 2, 3].map((tick) => startedAt + tick * every);
     const { scans, scan } = await aScanner({}, ticks);
     await scan();
     expect(await scans.read()).toMatchObject([{ overdueAt: startedAt + within }]);
   });
 
-  it('that fails under a slow schedule is repeated, after as long as scans have failed, from 1 to 15 minutes', async () => {
+  it('that fails under a slow schedule is retried after 1 to 15 minutes, later the longer scans have failed', async () => {
     const { scan, scans, clock, policies, heal } = await aScanner({ fleet: wrongKey }, [
       startedAt + 10_080 * minute,
     ]);
@@ -74,7 +74,7 @@ describe('a scan', () => {
     expect((await scans.read()).map(({ outcome }) => outcome)).toContain('nothing');
   });
 
-  it('that fails just before the next tick of its schedule leaves it to that', async () => {
+  it('that fails just before the next scheduled scan is not retried before it', async () => {
     const nextTickAt = startedAt + minute;
     const { scan, policies } = await aScanner({ fleet: wrongKey }, [nextTickAt]);
     expect(await scan()).not.toHaveProperty('againAt');
@@ -84,7 +84,7 @@ describe('a scan', () => {
   it.each([
     ['the builds', {}],
     ['the fleet', { listBuilds: offering(targetBuild) }],
-  ])('that could not read %s for the rollout on its way is no good one', async (what, fleet) => {
+  ])('that cannot read %s for the active rollout counts as failed', async (what, fleet) => {
     const rollout = aRollout();
     const { scans, notes, policies, scan } = await aScanner({ rollout, fleet });
     expect(await scan()).toMatchObject({ kind: 'busy', rolloutId: rollout.id });
@@ -94,7 +94,7 @@ describe('a scan', () => {
     expect(notes).toMatchObject([{ event: 'scan.failed', policy: 'production', reason }]);
   });
 
-  it('that finds nobody selected says that select has to be checked, as `plan` does', async () => {
+  it('that selects no collector asks to check select, as `plan` does', async () => {
     const { scan, scans } = await aScanner({ fleet: serving(() => aFleet(3)) });
     const policy = aPolicy({ select: { include: { name: ['nobody-*'] }, exclude: [] } });
     expect(await scan({ policy })).toMatchObject({ kind: 'nothing', why: { kind: 'nobody' } });
@@ -103,14 +103,14 @@ describe('a scan', () => {
     expect(await scans.read()).toMatchObject([{ reason }]);
   });
 
-  it('that was called off says nothing', async () => {
+  it('that was cancelled stores nothing', async () => {
     const { scans, scan } = await aScanner();
     await scan({ signal: AbortSignal.abort() });
     expect(await scans.read()).toEqual([]);
   });
 });
 
-describe('a scan of a fleet that is much smaller than at the last one (P14)', () => {
+describe('a scan of a fleet that is much smaller than at the last scan (P14)', () => {
   /** A fleet that shows so many; all run the build, so that no rollout begins. */
   async function aFleetThatShows(size: number) {
     const shown = { size };
@@ -119,7 +119,7 @@ describe('a scan of a fleet that is much smaller than at the last one (P14)', ()
     return { shown, clock, scan, kind: async () => (await scan()).kind };
   }
 
-  it.each([60, 0])('fails and says so, and makes no plan of %i of 120', async (size) => {
+  it.each([60, 0])('fails, and makes no plan for %i of 120 collectors', async (size) => {
     const { shown, scan, kind } = await aFleetThatShows(120);
     expect(await kind()).toBe('nothing');
     shown.size = size;
@@ -132,7 +132,7 @@ describe('a scan of a fleet that is much smaller than at the last one (P14)', ()
     expect(await kind()).toBe('nothing');
   });
 
-  it('takes it for the whole fleet when it stays so for an hour', async () => {
+  it('accepts the smaller fleet when it stays so for an hour', async () => {
     const { shown, clock, kind } = await aFleetThatShows(120);
     await kind();
     shown.size = 60;

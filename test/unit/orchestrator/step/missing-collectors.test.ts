@@ -59,7 +59,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     ['lacks many more', (id) => id > 4, 'manyGone'],
     ['cannot be read', 'unread', undefined],
   ])(
-    'keeps its state and its slot, and is polled again, while the inventory %s',
+    'keeps its state and its slot, and is polled again, when the inventory %s',
     async (_what, listed, doubt) => {
       const { poll, upgrade, now } = await aPoll(listed);
       const soon = expect.toSatisfy((at: number) => at > t && at < t + 60_000);
@@ -69,7 +69,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     },
   );
 
-  it('costs no whole reading for each poll while there is a doubt: the leader reads the inventory again (P8)', async () => {
+  it('does not cost a whole reading of the inventory for each poll while the inventory is implausible (P8)', async () => {
     const { pollOn, service } = await aPoll(() => false);
     await pollOn(10);
     expect(service.readings).toBe(1);
@@ -81,7 +81,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     expect(service.readings).toBeLessThanOrEqual(1 + Math.floor((clock.at - t) / 60_000));
   });
 
-  it('keeps the watch of its task: with the task unknown too, it is the task that is polled next when both are back', async () => {
+  it('keeps the id of its task when the task is unknown, too', async () => {
     const { poll, clock, upgrade } = await aPoll(() => false, anUpgradingOne({ dueAt: t }));
     await poll();
     clock.at = t + 10_000;
@@ -91,7 +91,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     expect(nextStep(missing, t + day)).toMatchObject({ do: 'pollCollector', why: 'judge' });
   });
 
-  it('ends after a day beyond its time, so that a rollout can be ended', async () => {
+  it('ends a day after its deadline, because its rollout must be able to end', async () => {
     const { pollOn, clock, upgrade } = await aPoll(() => false);
     expect(await pollOn(3_000)).toEqual({ job: 'end' });
     expect(await upgrade()).toMatchObject({ progress: { state: 'timedOut' } });

@@ -80,7 +80,7 @@ describe('an aborted rollout (P9)', () => {
     ['its task', refused, anUpgradingOne({ dueAt: t })],
     ['a create without an answer', away, aStartingOne()],
     ['a task without an answer', away, anUpgradingOne({ dueAt: t })],
-  ])('ends, although polls of %s are always in vain', async (_what, failure, upgrade) => {
+  ])('ends, although polls of %s always fail', async (_what, failure, upgrade) => {
     const polls = { pollCollector: failing(failure), pollTask: failing(failure) };
     const job = await aJob(upgrade, { ...polls, listBuilds: offering() }, { rollout });
     await job.runOn();
@@ -88,7 +88,7 @@ describe('an aborted rollout (P9)', () => {
     expect(await job.store.activeRolloutIds(['production'])).toEqual([]);
   });
 
-  it('does not end what a service that is down says nothing about (P13)', async () => {
+  it('does not end an upgrade while the service is down (P13)', async () => {
     const down = failing(away);
     const fleet = { pollCollector: down, pollTask: down, listBuilds: down };
     const job = await aJob(anUpgradingOne({ dueAt: t }), fleet, { rollout });
@@ -97,7 +97,7 @@ describe('an aborted rollout (P9)', () => {
   });
 });
 
-describe('a create whose place comes when its poll is a minute old', () => {
+describe('a create whose place in the API budget comes when its poll is a minute old', () => {
   const now = t + 61_000;
   const shown = async (row: Parameters<typeof aCollector>[0], upgrade = queued) => {
     const { polls, pollCollector } = unansweredPolls();
@@ -116,11 +116,11 @@ describe('a create whose place comes when its poll is a minute old', () => {
     return { creates, polls: polls.length };
   };
 
-  it('leaves without another one where a page has shown its collector since', async () => {
+  it('is sent without another poll when an inventory page has shown its collector since', async () => {
     expect(await shown({})).toEqual({ creates: [1], polls: 0 });
   });
 
-  it('keeps its place, which would be lost to all others, where a page came while it waited for that', async () => {
+  it('keeps its place when an inventory page arrived while it waited for that', async () => {
     let places = 0;
     const observations = makeObservations();
     const reserveCreate = reserving(
@@ -143,13 +143,13 @@ describe('a create whose place comes when its poll is a minute old', () => {
     ['whose earlier create was not sent', {}, aQueuedOne({ freshAt: 0 })],
     ['that has an earlier create in doubt', {}, { ...queued, tally: { ...queued.tally, createsInDoubt: 1 } }],
     ['whose create was refused', {}, aQueuedOne({ refused: { of: 'collector', detail: '' } })],
-  ])('polls one %s (P1)', async (_what, row, upgrade) => {
+  ])('polls a collector %s (P1)', async (_what, row, upgrade) => {
     expect(await shown(row, upgrade)).toEqual({ creates: [], polls: 1 });
   });
 });
 
-describe('a record from before Redis was away', () => {
-  it('is polled before its create, however fresh it says it is, for what was listed since then (P1)', async () => {
+describe('a record from before Redis was unreachable', () => {
+  it('is polled before its create, however fresh it is, with a list that was read since then (P1)', async () => {
     const { polls, pollCollector } = unansweredPolls();
     const trustedSince = t + 100;
     const { parts, clock, run } = await aJob(queued, { pollCollector }, { trustedSince });
@@ -185,23 +185,23 @@ describe('a create that waits for its place in the API budget', () => {
     };
   };
 
-  it('leaves when its place comes soon', async () => {
+  it('is sent when its place comes soon', async () => {
     const { sent, polls } = await aWaitingCreate(laterBy(59_000));
     expect({ sent, polls }).toEqual({ sent: [t + 59_000], polls: [] });
   });
 
-  it('does not leave when it was polled long ago by then, and is polled anew (P1)', async () => {
+  it('is not sent when its poll is too old by then, and its collector is polled again (P1)', async () => {
     const { job, sent, polls } = await aWaitingCreate(laterBy(600_000));
     expect(sent).toEqual([]);
     expect(polls).toHaveLength(1);
     expect(await job.stateOf(1)).toBe('queued');
   });
 
-  it('does not leave when the clock was set back (P1)', async () => {
+  it('is not sent when the clock was set back (P1)', async () => {
     expect((await aWaitingCreate(laterBy(-600_000))).sent).toEqual([]);
   });
 
-  it('does not leave when another rollout has begun to upgrade the collector (P1)', async () => {
+  it('is not sent when another rollout has begun to upgrade the collector (P1)', async () => {
     const other = aRollout({ id: 'other-20260302-1', policy: aPolicy({ name: 'other' }) });
     const { job, sent } = await aWaitingCreate(({ store }) =>
       freeze(store, other, [anUpgradingOne({}, { rolloutId: other.id })]),
@@ -212,7 +212,7 @@ describe('a create that waits for its place in the API budget', () => {
     expect(await job.upgrade()).toMatchObject({ progress: deferred });
   });
 
-  it('says so when it could not leave within its second, and waits for its turn again (P4)', async () => {
+  it('is reported when it could not be sent within its second, and waits for its turn again (P4)', async () => {
     const { pollCollector } = unansweredPolls();
     const reserveCreate = reserving(failing({ kind: 'cancelled', sent: false }));
     const job = await aJob(queued, { reserveCreate, pollCollector });
@@ -221,7 +221,7 @@ describe('a create that waits for its place in the API budget', () => {
     expect(await job.upgrade()).toMatchObject({ progress: { state: 'queued' }, tally: { attempts: 0 } });
   });
 
-  it('gives its place up when its intent cannot be stored', async () => {
+  it('gives up its place when its intent cannot be stored', async () => {
     const giveUp = vi.fn();
     const job = await aJob(queued, { reserveCreate: answering({ send: unasked, giveUp }) });
     vi.spyOn(job.store, 'saveIntent').mockRejectedValue(new Error('Redis is away'));
@@ -262,9 +262,9 @@ describe('a create that waits for its place in the API budget', () => {
   });
 });
 
-describe('a collector whose row was read a moment before it was admitted', () => {
+describe('a collector whose inventory row was read a moment before it was admitted', () => {
   it.each([
-    ['created for without a poll', t, 'create'],
+    ['upgraded without a poll', t, 'create'],
     ['polled where Redis may have lost a create since its plan (P1)', t + 1, 'poll'],
   ])('is %s', async (_what, trustedSince, first) => {
     const calls: string[] = [];
@@ -287,8 +287,8 @@ describe('a collector whose row was read a moment before it was admitted', () =>
   });
 });
 
-describe('a step that has stored what it saw', () => {
-  it('knows from that when to come back, and reads its record once', async () => {
+describe('a step that has stored a fact', () => {
+  it('returns when the next step is due, and reads its record once', async () => {
     const pollTask = answering({ status: 6, message: '', serviceAt: t });
     const job = await aJob(anUpgradingOne({ dueAt: t }), { pollTask });
     const reads = vi.spyOn(job.store, 'loadUpgrades');
@@ -300,12 +300,12 @@ describe('a step that has stored what it saw', () => {
   });
 });
 
-describe('a create that is refused since a person upgraded the collector by hand', () => {
+describe('a create that is refused because someone upgraded the collector by hand', () => {
   const refused = { kind: 'refused', code: 'collector.version.invalid', detail: 'no' } as const;
   const reserveCreate = reserving(failing(refused));
   const showing = (build: string) => answering(aSighting({ build }));
 
-  it('is withdrawn, and the builds on offer are not even asked for', async () => {
+  it('is withdrawn, and the builds on offer are not requested', async () => {
     const job = await aJob(queued, { reserveCreate, pollCollector: showing(targetBuild) });
     expect(await job.run()).toEqual({ job: 'end' });
     expect(await job.upgrade()).toMatchObject({

@@ -28,13 +28,13 @@ function admittedWith(changes: Partial<RowObservation> | null, upgrade = pending
   return evolve(upgrade, { kind: 'admitted', at: now, startBy: null, seen, trustedSince }, aContext());
 }
 
-describe('one that is admitted right after a page of the inventory showed it', () => {
+describe('a collector that is admitted right after an inventory page has shown it', () => {
   it('starts without a poll of its own', () => {
     expect(nextStep(admittedWith({}), now)).toEqual({ do: 'start' });
     expect(nextStep(admittedWith(null), now)).toEqual(recheck);
   });
 
-  it('is polled all the same when the page is a minute old by the time its request may leave (P1)', () => {
+  it('is polled when the page is a minute old by the time its create may be sent (P1)', () => {
     expect(nextStep(admittedWith({}), now + 50_001)).toEqual(recheck);
   });
 
@@ -42,14 +42,14 @@ describe('one that is admitted right after a page of the inventory showed it', (
     ['it was not alive', { alive: false }],
     ['it was late, so that it may be restarting', { lastSeenAlive: now - 31_000 }],
     ['its heartbeat is older than the offer', { lastSeenAlive: offeredAt, serviceAt: offeredAt + 1_000 }],
-    ['it showed no heartbeat', { lastSeenAlive: null }],
-    ['the service told no time', { serviceAt: null }],
+    ['it shows no heartbeat', { lastSeenAlive: null }],
+    ['the service sends no time', { serviceAt: null }],
     ['it runs the build', { build: targetBuild }],
   ])('is polled when %s (P1)', (_why, changes) => {
     expect(nextStep(admittedWith(changes), now)).toEqual(recheck);
   });
 
-  it('is polled when a create of it was once in doubt, or failed (P1)', () => {
+  it('is polled when an earlier create was in doubt, or failed (P1)', () => {
     const inDoubt = { ...pending, tally: { ...pending.tally, createsInDoubt: 1 } };
     const retrying = { state: 'retrying', dueAt: t, reason: because('download failed') } as const;
     for (const upgrade of [inDoubt, { ...pending, progress: retrying }])
@@ -57,7 +57,7 @@ describe('one that is admitted right after a page of the inventory showed it', (
   });
 });
 
-describe('one that was planned before a loss of data, of which an upgrade may run (P1)', () => {
+describe('a collector that was planned before a data loss, and whose upgrade may be running (P1)', () => {
   const context = aContext();
   const trustedSince = now - 20_000 - context.answerWithinMs;
   const listed = { at: now - 20_000, offeredAt: now - 18_000 };
@@ -65,15 +65,15 @@ describe('one that was planned before a loss of data, of which an upgrade may ru
     nextStep(admittedWith(changes, upgrade, since), now, since);
   const pollWithList = { ...recheck, askUpgradable: true };
 
-  it('starts without a poll once an upgradable list had it before its last heartbeat', () => {
+  it('starts without a poll once an upgradable list has shown it before its last heartbeat', () => {
     expect(stepOf({ offered: listed })).toEqual({ do: 'start' });
     const unheard = { ...pending, identity: { ...pending.identity, eligibleAt: 0 } };
     expect(stepOf({ offered: listed }, trustedSince, unheard)).toEqual({ do: 'start' });
   });
 
   it.each([
-    ['no list had it', { offered: undefined }, trustedSince],
-    ['the list was read before a create from then had arrived', { offered: listed }, trustedSince + 1],
+    ['no list has shown it', { offered: undefined }, trustedSince],
+    ['the list was read before a lost create could have arrived', { offered: listed }, trustedSince + 1],
     ['the list is a minute older than the row', { offered: { ...listed, at: now - 70_001 } }, now - 200_000],
     [
       'its heartbeat is older than the list',
@@ -84,7 +84,7 @@ describe('one that was planned before a loss of data, of which an upgrade may ru
     expect(stepOf(changes, since)).toEqual(pollWithList);
   });
 
-  it('is shown by pages: the last list that had it before a heartbeat', () => {
+  it('is known from pages: the last list that has shown it before a heartbeat', () => {
     const observations = makeObservations();
     const note = (at: number, heartbeatAt: number, listedAt?: number) =>
       observations.note(
@@ -105,7 +105,7 @@ describe('one that was planned before a loss of data, of which an upgrade may ru
   });
 });
 
-describe('one that waits for its heartbeat', () => {
+describe('an upgrade that waits for a heartbeat', () => {
   const waiting = aQueuedOne({ dueAt: t + 18_000, heartbeatAfter: offeredAt });
   const at = t + 10_000;
   const row = { build: oldBuild, alive: true, lastSeenAlive: t + 5_000, serviceAt: at };
@@ -128,11 +128,11 @@ describe('one that waits for its heartbeat', () => {
     expect(nextStep(seen, at)).toEqual({ do: 'start' });
   });
 
-  it('is done when a page shows the build', () => {
+  it('is polled no more when a page shows the target build', () => {
     expect(judged({ build: targetBuild })).toBe('collectorSeen');
   });
 
-  it('waits for the next page while the last heartbeat is one from before, and is polled when no page comes', () => {
+  it('waits for the next page while the last heartbeat is too old, and is polled when no page comes', () => {
     expect(judged({ lastSeenAlive: offeredAt })).toBe('unchanged');
     const dueAt = at + 40_000;
     const unchanged = evolve(waiting, { kind: 'unchanged', at, until: dueAt }, aContext());
@@ -140,14 +140,14 @@ describe('one that waits for its heartbeat', () => {
     expect(nextStep(unchanged, dueAt)).toEqual(recheck);
   });
 
-  it('is polled when it falls silent, or a page may show a record of before a loss (P1)', () => {
+  it('is polled when it falls silent, or when Redis has lost data since (P1)', () => {
     expect(judged({ lastSeenAlive: at - 31_000 })).toBe('none');
     expect(judged({}, t + 1)).toBe('none');
   });
 });
 
-describe('what pages showed', () => {
-  it('is forgotten with what is no longer read: collectors that are gone, and all when pages stop', () => {
+describe('the rows of inventory pages', () => {
+  it('are forgotten when the collector is gone, and when no page is read any more', () => {
     const observations = makeObservations();
     const page = (from: number) => ({
       collectors: Array.from({ length: 1_000 }, (_, index) => aCollector({ id: from + index })),
@@ -160,7 +160,7 @@ describe('what pages showed', () => {
     expect(observations.size()).toBe(0);
   });
 
-  it('is the newest row of each collector, for a minute by a clock that may be set back', () => {
+  it('are kept for a minute, the newest of each collector, also when the clock is set back', () => {
     const observations = makeObservations();
     const page = (build: string) => ({ collectors: [aCollector({ id: 7, build })], serviceAt: t });
     observations.note(page(oldBuild), t);

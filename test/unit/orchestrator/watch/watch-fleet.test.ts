@@ -112,7 +112,7 @@ async function aWatch({
 }
 
 describe('watching by pages of the inventory', () => {
-  it('lets the polls of quiet ones wait for two periods, and has those polled now that changed', async () => {
+  it('postpones the polls of unchanged collectors by two periods, and polls changed ones at once', async () => {
     const { run, upgrade, broughtForward, told } = await aWatch({
       shows: (id) => (id === 3 ? { build: targetBuild } : {}),
     });
@@ -124,7 +124,7 @@ describe('watching by pages of the inventory', () => {
     expect(told).toEqual([]);
   });
 
-  it('verifies a return by a row, and frees who was deferred (P10)', async () => {
+  it('verifies an upgrade by a row, and ends the wait of a deferred collector (P10)', async () => {
     const dueAt = t + minutes;
     const verifying = aVerifyingOne({ verifyBy: t + 11 * minutes, dueAt, endedServiceAt: t - minutes });
     const deferred = aDeferredOne({ dueAt });
@@ -139,7 +139,7 @@ describe('watching by pages of the inventory', () => {
     expect(told).toEqual(['upgrade.succeeded', 'upgrade.retrying']);
   });
 
-  it('drops what a row shows when the record has changed since the page was asked for', async () => {
+  it('ignores a row when the record has changed since the page was requested', async () => {
     const { run, upgrade, store, during } = await aWatch({ shows: () => ({ build: targetBuild }) });
     const { progress } = anUpgradingOne({ dueAt: t + 90 * seconds, polledAt: t });
     during.page = async () => {
@@ -151,7 +151,7 @@ describe('watching by pages of the inventory', () => {
     expect(await upgrade(1)).toMatchObject({ rev: 2, progress: { dueAt: t + 90 * seconds, polledAt: t } });
   });
 
-  it('polls the tasks of those that the service would upgrade again: they failed, or restart', async () => {
+  it('polls the tasks of collectors that are upgradable again: they failed, or restart', async () => {
     const { run, upgrade, listReadings, broughtForward } = await aWatch({
       offers: () => [2, 99],
       upgrades: () => anUpgradingOne({ dueAt: t + 5 * minutes }),
@@ -164,7 +164,7 @@ describe('watching by pages of the inventory', () => {
     expect((await upgrade(1)).progress).toMatchObject({ dueAt: t + 5 * minutes });
   });
 
-  it('polls running tasks one by one, and reads no list, where fewer run than a list has pages', async () => {
+  it('polls running tasks one by one, and reads no list, where there are fewer tasks than pages', async () => {
     const { readings, listReadings, broughtForward, stopAfter, run, register } = await aWatch({
       fleetSize: 5_000,
       upgrades: (id) => anUpgradingOne({ dueAt: t + 90 * seconds, polledAt: id === 1 ? t : startedAt }),
@@ -175,20 +175,20 @@ describe('watching by pages of the inventory', () => {
     expect([readings, listReadings]).toEqual([[], []]);
   });
 
-  it('reads nothing while nothing is watched, and ends at once', async () => {
+  it('reads nothing and ends at once when there is nothing to watch', async () => {
     const { run, readings, rests } = await aWatch({ upgrades: () => anUpgrade({ state: 'pending' }) });
     expect(await run(9)).toBe('done');
     expect([readings, rests]).toEqual([[], []]);
   });
 
-  it('reads nothing when another leads, or the daemon stops', async () => {
+  it('reads nothing when another daemon leads, or the daemon stops', async () => {
     const { run, readings } = await aWatch();
     await run(0);
     await run(9, AbortSignal.abort());
     expect(readings).toEqual([]);
   });
 
-  it('reads less and less often when that fails, tells so once, and is back at its pace after a success', async () => {
+  it('reads less and less often while reading fails, reports it once, and returns to its pace after a success', async () => {
     const { run, readings, notes } = await aWatch({
       failures: 6,
       upgrades: () => aVerifyingOne({ verifyBy: t + 24 * 60 * minutes, dueAt: t + 24 * 60 * minutes }),
@@ -213,7 +213,7 @@ describe('watching by the control list', () => {
     return made;
   };
 
-  it('reads it instead of the others as soon as it has shown collectors that are back, and leaves polls to it', async () => {
+  it('reads it instead of the other lists once it has shown upgraded collectors, and postpones polls', async () => {
     const { run, listReadings, upgrade, broughtForward } = await aControlWatch({
       listed: () => (listReadings.length < 3 ? others : [...others, 2]),
     });
@@ -230,14 +230,14 @@ describe('watching by the control list', () => {
     expect(progress.state === 'upgrading' && progress.dueAt).toBeGreaterThan(t + 5 * minutes);
   });
 
-  it('reads the list of the target where the service lists nobody who would go back', async () => {
+  it('reads the list of the target where the service lists no downgrades', async () => {
     const { run, listReadings, readings } = await aControlWatch({ listed: () => [] });
     await run(3);
     expect(listReadings.map(({ toBuild }) => toBuild)).toEqual([controlBuild, targetBuild, targetBuild]);
     expect(readings).toHaveLength(3);
   });
 
-  it('is not tried once so few run that their tasks are polled one by one', async () => {
+  it('is not tried once so few upgrades run that their tasks are polled one by one', async () => {
     const { run, stopAfter, during, upgrade, store, listReadings, readings } = await aControlWatch({
       fleetSize: 2_500,
     });
@@ -254,7 +254,7 @@ describe('watching by the control list', () => {
     expect(listReadings).toEqual([]);
   });
 
-  it('polls by the clock what came from the control build, since one that fails would not be listed', async () => {
+  it('does not postpone polls of collectors that came from the control build: a failed one would not be listed', async () => {
     const { run, upgrade, register } = await aControlWatch({ listed: () => others });
     await register.firstSeen([oldBuild, targetBuild], t);
     await run(2);

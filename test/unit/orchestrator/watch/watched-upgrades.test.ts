@@ -40,14 +40,14 @@ async function watchedOf(stratum: number, othersEnded: number) {
   return { usualMs, endsPerMs: running?.get(targetBuild)?.endsPerMs ?? 0 };
 }
 
-describe('what is watched', () => {
-  it('is expected to end as the policy says, before any upgrade has ended', async () => {
+describe('a watched upgrade', () => {
+  it('is expected to take as long as the policy says, before any upgrade has ended', async () => {
     const { usualMs } = await watchedOf(0, 0);
     expect(usualMs / minutes).toBeGreaterThan(4.9);
     expect(usualMs / minutes).toBeLessThan(6);
   });
 
-  it('is expected to end as the others of its stratum did, and by its age', async () => {
+  it('is expected to take as long as others of its stratum, given its age', async () => {
     const slow = await watchedOf(1, 40);
     const other = await watchedOf(0, 40);
     const early = await watchedOf(1, 0);
