@@ -163,7 +163,7 @@ describe('assessCalendar', () => {
     expect(reasonAt('2026-06-10T18:30Z')).toBe('frozen');
   });
 
-  it('looks 400 days ahead', () => {
+  it('looks at most 400 days ahead', () => {
     const at = Date.parse('2026-01-01T00:00Z');
     const dateAfter = (days: number, minutes = 0) =>
       new Date(at + days * dayMs + minutes * minuteMs).toISOString().slice(0, 16);
@@ -180,7 +180,7 @@ describe('assessCalendar', () => {
     expect(statusAt(frozenUntil(dateAfter(500), ['mon 08:00-09:00']), '', at)).toBe('closed until never');
   });
 
-  it('is closed for ever when no day is left to open on', () => {
+  it('is closed for ever when its windows have no day', () => {
     const rules = { ...aCalendar([]), windows: [{ ...aWindow('mon 08:00-09:00'), days: [] }] };
     expect(statusAt(rules, '', Date.parse('2026-01-01T00:00Z'))).toBe('closed until never');
   });
@@ -210,7 +210,7 @@ describe('needsCollectorZone', () => {
 describe('openTimeFrom', () => {
   const from = Date.parse('2026-06-01T12:00Z');
 
-  it('just goes on without windows, and is at once where nothing is left to do', () => {
+  it('runs on without windows, and is the start itself when nothing remains', () => {
     expect(openTimeFrom(aCalendar(['mon 20:00-23:00']), '', from, 0)).toBe(from);
     expect(openTimeFrom(aCalendar([]), '', from, 12_345)).toBe(from + 12_345);
   });

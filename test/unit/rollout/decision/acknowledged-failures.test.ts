@@ -63,7 +63,7 @@ function led(rollout: Rollout, failures: readonly Failure[]): Rollout {
 }
 
 describe('failures after a resume', () => {
-  it('are forgotten with their stratum once none of them is a failure any more', () => {
+  it('are no longer acknowledged once none of them is a failure any more', () => {
     const running = aRunning([{ kind: 'count', count: 2 }]);
     const [wave] = running.waves;
     if (wave === undefined) throw new Error('there is one wave');
@@ -74,7 +74,7 @@ describe('failures after a resume', () => {
     expect(lowered.waves).toMatchObject([{ acknowledgedWeight: 1 }]);
   });
 
-  it('are held with the figures of now, and with those that no longer count', () => {
+  it('hold the rollout with the present figures, and with the number that is acknowledged', () => {
     const limits = [2, 0].map((count) => ({ kind: 'count', count }) as const);
     const failures = Array.from({ length: 3 }, (): Failure => ({ wave: 0, stratum: 0, weight: 1 }));
     const held = led(aRunning(limits), failures);
@@ -87,7 +87,7 @@ describe('failures after a resume', () => {
     });
   });
 
-  it('are the only ones that count, whatever was held, released, resumed or tried again before', () => {
+  it('are the only ones that count, whatever was held, released, resumed or retried before', () => {
     const amounts = fc.oneof(
       fc.integer({ min: 0, max: 4 }).map((count): Amount => ({ kind: 'count', count })),
       fc.constantFrom(1, 5, 10).map((percent): Amount => ({ kind: 'percent', percent })),

@@ -58,7 +58,7 @@ function view({ policy, lanes = [aLane()], caps = [], heldStrata = [], anyTime, 
 const idsOf = (given: RolloutView) => admit(given, now).picks.map(({ collectorId }) => collectorId);
 
 describe('free slots (P2)', () => {
-  it('wait for the next retry where nobody else could start', () => {
+  it('wait for the next retry when no other upgrade could start', () => {
     const nextRetryAt = now + minute;
     expect(admit(view({ nextRetryAt }), now)).toEqual({
       picks: [],
@@ -76,7 +76,7 @@ describe('windows (P7)', () => {
   const candidates = [aQueue({ pending: ones(1) })];
   const open = { windows: [window(20, 22)] };
 
-  it('let a create leave as long as its upgrade is expected to end before they close', () => {
+  it('allow a create while its upgrade is expected to end before they close', () => {
     const last = closesAt - 5 * minute;
     expect(admit(view({ policy: open, candidates }), last).picks).toEqual([
       { collectorId: 1, startBy: last },
@@ -94,7 +94,7 @@ describe('windows (P7)', () => {
     expect(late.wakeAt).toBe(closesAt + 22 * 60 * minute);
   });
 
-  it('and freezes do not bind a rollback that a person lets start at any time', () => {
+  it('and freezes do not apply to a rollback that an operator allowed at any time', () => {
     const freezes = [{ from: '2000-01-01T00:00', to: '2100-01-01T00:00', reason: '', timeZone: 'UTC' }];
     const policy = { windows: [window(22, 23)], freezes };
     expect(admit(view({ policy, candidates }), now).picks).toEqual([]);
@@ -115,7 +115,7 @@ describe('windows (P7)', () => {
     ]);
   });
 
-  it('reckon with what was learned of the stratum, from ten durations on', () => {
+  it('use the learned duration of the stratum, from ten upgrades on', () => {
     const learned = (count: number) =>
       view({ durations: new Map([[0, { count, medianMs: 9 * minute, p95Ms: 20 * minute }]]) });
     expect(expectedMs(learned(9), 0)).toBe(5 * minute);
@@ -125,7 +125,7 @@ describe('windows (P7)', () => {
     expect(admit(given, now).picks).toEqual([{ collectorId: 1, startBy: closesAt - 20 * minute }]);
   });
 
-  it('reckon with no more than the limits of the policy: hours in which nobody could be polled are no upgrade', () => {
+  it('never use a duration beyond the limits of the policy, because an outage makes upgrades look slow', () => {
     const durations = new Map([[0, { count: 10, medianMs: 9 * minute, p95Ms: 300 * minute }]]);
     const { deadlineMs, verifyWithinMs } = view({}).rollout.policy.upgrade;
     expect(expectedMs(view({ durations }), 0)).toBe(deadlineMs + verifyWithinMs);
@@ -133,7 +133,7 @@ describe('windows (P7)', () => {
 });
 
 describe('the blockers', () => {
-  it('name each held stratum that stands in the way', () => {
+  it('name each held stratum', () => {
     const lanes = [aLane({ stratum: 0 }), aLane({ stratum: 1 })];
     const candidates = [
       aQueue({ pending: ones(1), retries: ones(8) }),
@@ -179,19 +179,19 @@ describe('who gets a free slot (P2)', () => {
     aQueue({ lane: 1, retries: ones(8), pending: ones(5) }),
   ];
 
-  it('is a retry before anybody else, then who is first in the plan, of all lanes together', () => {
+  it('is a retry first, then the first pending collector of all lanes in plan order', () => {
     expect(idsOf(view({ lanes, candidates }))).toEqual([8, 9, 4, 5]);
     expect(idsOf(view({ lanes, candidates, slotsTaken: 3 }))).toEqual([8]);
     expect(idsOf(view({ lanes, candidates, slotsTaken: 5 }))).toEqual([]);
   });
 
-  it('is somebody of another lane where one has to wait, which is no blocker then', () => {
+  it('is a collector of another lane when one lane has to wait, without a blocker', () => {
     const held = view({ lanes, candidates, heldStrata: [aHeldStratum(0)] });
     expect(idsOf(held)).toEqual([8, 5]);
     expect(admit(held, now).blockers).toEqual([]);
   });
 
-  it('is nobody beyond a cap, neither beside those in flight nor beside each other', () => {
+  it('is never a collector beyond a cap, counted with those in flight', () => {
     const capped = [[0], [0, 1], [1], []].map((domains) => aLane({ domains }));
     const queues = [ones(1, 2), ones(3), ones(4, 5), ones(9)].map((pending, lane) =>
       aQueue({ lane, pending }),
@@ -207,7 +207,7 @@ describe('who gets a free slot (P2)', () => {
     });
   });
 
-  it('is found again when the first window opens or retry is due, with the windows that others wait for', () => {
+  it('is decided again when the first window opens or retry is due, and the blockers name the closed windows', () => {
     const zoned = ['Etc/UTC', 'Asia/Tokyo', 'America/New_York'].map((timeZone) => aLane({ timeZone }));
     const queues = zoned.map((_, lane) => aQueue({ lane, pending: ones(lane) }));
     const policy = { windows: [window(20, 22, 'collector')] };

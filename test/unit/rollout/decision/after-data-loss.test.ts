@@ -36,7 +36,7 @@ describe('wasStopped', () => {
     },
   );
 
-  it('stops a policy of which a wave or a stratum waited: a new plan could make canaries of it', () => {
+  it('stops a policy of which a wave awaited approval or a stratum was held, because a new plan could choose them as canaries', () => {
     const waves = [aWave({ state: 'passed' }), aWave({ name: 'rest', state: 'awaitingApproval' })];
     expect(wasStopped(aRollout({ state: 'running', waves }), '99.1-1')).toBe(true);
     expect(wasStopped(aRollout({ state: 'running', heldStrata }), '99.1-1')).toBe(true);

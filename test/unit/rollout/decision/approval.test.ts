@@ -61,7 +61,7 @@ describe('a plan that waits for approval', () => {
 describe('a wave that waits for approval', () => {
   const awaiting = view({}, { state: 'awaitingApproval' });
 
-  it('is not opened before, though its turn has come', () => {
+  it('is not opened before it is approved', () => {
     expect(decide(view(), at).actions).toEqual([{ do: 'awaitApproval', wave: 1 }]);
     expect(decide(awaiting, at)).toEqual({
       actions: [],
@@ -116,7 +116,7 @@ describe('how a plan moved since it was shown', () => {
       { from: '1a2b', joined: 0, left: 0, change: { ...none, target: '19.540-1' } },
     ],
     ['one more', { from: '1a2b', joined: 1, left: 0, change: because('one more') }],
-  ])('is said in words: %s', (words, drift) => {
+  ])('is written as a sentence: %s', (words, drift) => {
     expect(driftWords(drift)).toBe(words);
   });
 });

@@ -127,15 +127,27 @@ describe('a gate', () => {
     ['waits after an error', asked, [good, refused], 'waiting', `0.998 >= 0.99, ${thenSilent}`],
     ['waits over three errors', asked, times(3, refused), 'waiting', unanswered('3 times')],
     ['is inconclusive at the fourth (P14)', asked, times(4, refused), 'inconclusive', unanswered('4 times')],
-    ['takes a verdict for an error', unequal, [says('pass')], 'waiting'],
-    ['takes what is not a number for an error', unequal, [noNumber], 'waiting'],
+    ['treats a verdict as an error', unequal, [says('pass')], 'waiting'],
+    ['treats a value that is not a number as an error', unequal, [noNumber], 'waiting'],
     ['passes on a pass', hook, [says('pass', 'answered 200')], 'pass', 'answers pass'],
     ['holds on a hold', hook, [says('pass'), freeze], 'hold', 'answers hold: change freeze'],
     ['holds without a reason, too', hook, [says('hold')], 'hold', 'answers hold'],
-    ['holds on while it is silent', hook, [freeze, refused], 'hold', `answered hold, ${thenSilent}`],
-    ['takes the value of a webhook for an error', hook, [good], 'waiting'],
+    [
+      'keeps holding while there is no answer',
+      hook,
+      [freeze, refused],
+      'hold',
+      `answered hold, ${thenSilent}`,
+    ],
+    ['treats the value of a webhook as an error', hook, [good], 'waiting'],
     ['passes in a dry run, not met', dry, [bad], 'pass', `${unmet} (dry run)`],
-    ['passes in a dry run, silent', dry, times(4, refused), 'pass', `${unanswered('4 times')} (dry run)`],
+    [
+      'passes in a dry run, without an answer',
+      dry,
+      times(4, refused),
+      'pass',
+      `${unanswered('4 times')} (dry run)`,
+    ],
   ])('%s, and is asked again after its interval', (_what, gate, answers, verdict, words) => {
     const now = start + Math.max(0, answers.length - 1) * minute;
     const assessment = inWords(assessGate(gate, afterAnswers(gate, answers), now));
@@ -143,7 +155,7 @@ describe('a gate', () => {
     if (words !== undefined) expect(assessment.words).toBe(`${gate.name} ${words}`);
   });
 
-  it('counts afresh after four errors, and when nobody asked for longer than an answer is fresh', () => {
+  it('restarts its time after four errors, and after a gap that is longer than an answer is fresh', () => {
     const gate = aPrometheusGate({ forMs: 5 * minute });
     const standing = afterAnswers(gate, [good, ...times(4, refused), good]);
     expect(standing).toMatchObject({ verdict: 'met', since: start + 5 * minute, errorsInRow: 0 });
@@ -180,7 +192,7 @@ describe('a gate', () => {
     expect(isSecondCounted(says('pass'), start + 1, aStatus({ askedAt: start - minute }))).toBe(true);
   });
 
-  it('believes another clock that is a little ahead, and asks again after one that is far ahead', () => {
+  it('accepts an answer from a clock that is a little ahead, and asks again when it is far ahead', () => {
     const standing = afterAnswers(asked, [good]);
     const slightly = assessGate(asked, standing, start - 1_000);
     expect(slightly).toMatchObject({ verdict: 'pass', askAt: start + minute });
@@ -188,7 +200,7 @@ describe('a gate', () => {
     expect(assessGate(asked, standing, now)).toMatchObject({ verdict: 'waiting', askAt: now });
   });
 
-  it('of the data flow says what its value is made of, but not in the words of an error', () => {
+  it('of the data flow explains its value, but not after an error', () => {
     const flow = aDataFlowGate();
     const counted = {
       kind: 'value',
@@ -203,7 +215,7 @@ describe('a gate', () => {
     );
   });
 
-  it('keeps the last value and the last words', () => {
+  it('keeps the last value and the last detail', () => {
     const kept = { askedAt: start + minute, watchedSince: start, verdict: 'met', value: 0.998 };
     expect(afterAnswers(asked, [bad, good])).toMatchObject({
       ...kept,
@@ -221,7 +233,7 @@ describe('a gate', () => {
 });
 
 describe('the samples of a gate', () => {
-  it('keep every answer in their order, an error as one without a value', () => {
+  it('are kept in order, and an error has no value', () => {
     const { samples } = afterAnswers(aPrometheusGate(), [good, bad, refused]);
     expect(samples).toEqual([
       { at: start, verdict: 'met', value: 0.998 },
@@ -230,13 +242,13 @@ describe('the samples of a gate', () => {
     ]);
   });
 
-  it('stay few however long a soak lasts, and reach back to its beginning', () => {
+  it('stay bounded however long a soak lasts, and reach back to its start', () => {
     const { samples } = afterAnswers(aPrometheusGate(), times(1_000, good));
     expect(samples.length).toBeLessThanOrEqual(gateSamplesMax);
     expect([samples[0]?.at, samples.at(-1)?.at]).toEqual([start, start + 999 * minute]);
   });
 
-  it('are still shown after a hold, though they are no evidence any more', () => {
+  it('are still shown after a hold, but no longer count', () => {
     const { samples } = afterAnswers(aPrometheusGate(), [good]);
     expect(freshStatus(samples)).toEqual({ ...freshStatus(), samples });
   });

@@ -68,7 +68,7 @@ describe('the breaker', () => {
   const oneBad = { canary: [{ failed: 1 }, ...all({ succeeded: 1 }, 9)] };
   const early = view({ canary: [{ failed: 1 }, ...all({ active: 1 }, 9)] });
 
-  it('holds the one stratum that explains the failures, and the rest goes on', () => {
+  it('holds only the stratum that explains the failures', () => {
     expect(alarmOf(view(oneBad))).toEqual({
       kind: 'act',
       action: {
@@ -79,11 +79,11 @@ describe('the breaker', () => {
     expect(alarmOf(view({ ...oneBad, rollout: { heldStrata: [aHeldStratum(0)] } }))).toBeUndefined();
   });
 
-  it('breaks the rollout where the policy does not isolate strata', () => {
+  it('holds the rollout where the policy does not isolate strata', () => {
     expect(alarmOf(view({ ...oneBad, isolateStrata: false }))).toMatchObject({ action: { do: 'breach' } });
   });
 
-  it('waits, braked, while running upgrades may show that one stratum alone is bad', () => {
+  it('stops creates and waits while running upgrades may show that only one stratum is bad', () => {
     expect(alarmOf(early)).toMatchObject({ kind: 'wait' });
     const decision = decide({ ...early, overdue: [3] }, now);
     expect(decision.actions).toEqual([{ do: 'setBrake' }, { do: 'deliver', collectorIds: [3] }]);
@@ -91,7 +91,7 @@ describe('the breaker', () => {
     expect(decide({ ...early, braked: true }, now).actions).toEqual([]);
   });
 
-  it('reads the inventory again while it waits, since a doubt may keep running upgrades from ending (P14)', () => {
+  it('reads the inventory again while it waits, because an implausible one may keep upgrades from ending (P14)', () => {
     const why = { kind: 'empty', expected: 10 } as const;
     const doubt = { since: now, readAt: now, why, size: 0, missing: 10 };
     const decision = decide({ ...early, braked: true, rollout: { ...early.rollout, doubt } }, now);
@@ -99,7 +99,7 @@ describe('the breaker', () => {
     expect(decision.blockers.map(({ kind }) => kind)).toEqual(['outliersUnclear', 'inventory']);
   });
 
-  it('trips also for a wave that has passed, and for none that has not begun', () => {
+  it('trips for a wave that has passed, too, but not for one that has not started', () => {
     const late = view({ canary: all({ failed: 1 }), restState: 'open' });
     expect(alarmOf(late)).toMatchObject({ action: { do: 'breach' } });
     const badRest = { canary: all({ succeeded: 1 }), rest: all({ failed: 1 }) };
@@ -110,7 +110,7 @@ describe('the breaker', () => {
     });
   });
 
-  it('takes the build back only for the first of several waves of an upgrade', () => {
+  it('treats only the first of several waves of an upgrade as the canary', () => {
     const of = view({ canary: [] });
     expect(isCanary(assess(of), 0)).toBe(true);
     expect(isCanary(assess(of), 1)).toBe(false);
@@ -127,7 +127,7 @@ describe('members of a held stratum', () => {
   };
   const aside = view({ ...bad, restState: 'open', rollout });
 
-  it('are neither waited for nor counted, in any wave, so that the waves of the others pass', () => {
+  it('are neither waited for nor counted in any wave, and the waves of the others pass', () => {
     expect(setAsideIn(aside, 0)).toEqual({ waiting: 0, failed: 1, weight: 1, acknowledged: 0 });
     expect(setAsideIn(aside, 1)).toEqual({ waiting: 3, failed: 0, weight: 0, acknowledged: 0 });
     const two = view({
@@ -145,7 +145,7 @@ describe('members of a held stratum', () => {
     expect(decide(aside, now).actions).toEqual([{ do: 'passWave', wave: 1 }]);
   });
 
-  it('take those that they lost with them, so that a figure and its explanation agree (P16)', () => {
+  it('are not counted as lost either, so that a figure agrees with its explanation (P16)', () => {
     const lost = (weight: number) => ({ failed: 1, weight });
     const canary = [lost(3), lost(3), lost(1), ...all({ succeeded: 1 }, 7)];
     const of = view({ canary, rollout: { heldStrata: [aHeldStratum(0)] } });
@@ -160,14 +160,14 @@ describe('members of a held stratum', () => {
     expect(alarmOf(second)).toMatchObject({ action: { do: 'isolate', strata: [{ stratum: 0 }] } });
   });
 
-  it('are no missing evidence when they are the whole wave', () => {
+  it('do not count as missing evidence when they are the whole wave', () => {
     const evidence = (canary: Part) =>
       assess(view({ canary: [canary], rollout })).assessed[0]?.assessment.evidence;
     expect(evidence({ failed: 4, waiting: 6 })).toBe('shown');
     expect(evidence({ failed: 4, waiting: 5 })).not.toBe('shown');
   });
 
-  it('leave the rollout to an operator once all else is done, whose resume withdraws them', () => {
+  it('hold the rollout once all others are done, and are withdrawn by resume', () => {
     const done = view({ ...bad, restState: 'passed', rollout });
     const hold = { do: 'hold', cause: { kind: 'onlyHeldStrata', upgrades: 3, labels: ['s0'] } };
     expect(decide(done, now).actions).toEqual([hold]);
@@ -185,7 +185,7 @@ describe('members of a held stratum', () => {
   });
 
   it.each<[string, boolean, Partial<Given>, readonly number[]]>([
-    ['when all else is done', true, { restState: 'passed', rest: bad.rest }, [0]],
+    ['when all others are done', true, { restState: 'passed', rest: bad.rest }, [0]],
     ['while a wave has still to pass', false, { restState: 'open', rest: bad.rest }, [0]],
     ['while others are running', false, { restState: 'passed', rest: [{ waiting: 3 }, { active: 1 }] }, [0]],
     ['where none is held', false, { restState: 'passed', rest: [] }, []],
@@ -203,7 +203,7 @@ describe('failures in general', () => {
     return afterFact(of, { kind: 'stratumReleased', at: now, reason, stratum, label, view: of });
   };
 
-  it('of a released stratum are acknowledged, and only new ones count', () => {
+  it('of a released stratum are acknowledged, and only later ones count', () => {
     const bad = (failed: number, heldStrata = [aHeldStratum(0)]) =>
       view({
         canary: [{ failed: 1 }, ...all({ succeeded: 3 }, 9)],
@@ -223,7 +223,7 @@ describe('failures in general', () => {
     });
   });
 
-  it('that were retried make no room for new ones of their stratum', () => {
+  it('that were retried are no longer acknowledged', () => {
     const one = view({ canary: [{ failed: 1 }] });
     const known = [{ stratum: 0, wave: 0, failed: 3, weight: 3 }];
     const of = { ...one, rollout: { ...one.rollout, acknowledgedStrata: known } };

@@ -20,7 +20,7 @@ const actionsOf = (changes: ViewCase = {}) => decide(twoWaves(changes), now).act
 const ones = (...ids: readonly number[]) => ids.map((collectorId) => ({ collectorId, order: collectorId }));
 
 describe('a running rollout', () => {
-  it('says so when all slots are taken (P2)', () => {
+  it('shows a blocker when all slots are taken (P2)', () => {
     const full = twoWaves({
       waves: [{ ...canary, counts: { pending: 5 } }, rest],
       candidates: [{ lane: 0, retries: [], pending: ones(1, 2, 3, 4, 5) }],
@@ -37,7 +37,7 @@ describe('a running rollout', () => {
     expect(decide(twoWaves({ waves, nextRetryAt: now + 1 }), now).wakeAt).toBe(now + 1);
   });
 
-  it('soaks a settled wave from its last change', () => {
+  it('starts the soak of a completed wave at its last change', () => {
     expect(actionsOf()).toEqual([{ do: 'beginSoak', wave: 0, endsAt: startedAt + 1_800_000 }]);
   });
 
@@ -46,11 +46,11 @@ describe('a running rollout', () => {
     expect(actionsOf({ waves })).toContainEqual({ do: 'openWave', wave: 1 });
   });
 
-  it('lifts a brake that nothing justifies', () => {
+  it('lifts a brake without a reason', () => {
     expect(actionsOf({ braked: true })[0]).toEqual({ do: 'liftBrake' });
   });
 
-  it('is held by a wave that brought no evidence, and says what to do (P14)', () => {
+  it('is held by a wave without an upgraded collector (P14)', () => {
     const waves = [{ ...canary, counts: { failed: 1, withdrawn: 4 } }, rest];
     expect(actionsOf({ waves })).toEqual([
       {
@@ -72,7 +72,7 @@ describe('a running rollout', () => {
     expect(actionsOf({ waves: [{ ...canary, counts: {} }, rest] })).toEqual([{ do: 'passWave', wave: 0 }]);
   });
 
-  it('waits for what still runs of waves that have passed, beside deferred ones', () => {
+  it('waits for running upgrades of waves that have passed, without a blocker for deferred ones', () => {
     const waves = [{ ...canary, counts: { succeeded: 3, upgrading: 1, deferred: 1 }, wave: passed }];
     expect(decide(twoWaves({ waves }), now)).toMatchObject({ actions: [], blockers: [] });
   });
@@ -91,7 +91,7 @@ describe('a running rollout', () => {
 
 describe('a rollout that does not run', () => {
   it.each(['held', 'paused', 'awaitingApproval'] as const)(
-    'starts nothing while %s, and delivers what is overdue',
+    'starts nothing while %s, and delivers overdue upgrades',
     (state) => {
       const view = twoWaves({
         overdue: [3],
@@ -107,9 +107,9 @@ describe('a rollout that does not run', () => {
 
   const withdraw = { do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: 'aborted' } };
   it.each<[string, Counts, Counts, readonly unknown[]]>([
-    ['withdraws what waits', { upgrading: 1, succeeded: 4 }, { pending: 20 }, [withdraw]],
-    ['withdraws the very last one, too', { succeeded: 5 }, { pending: 1 }, [withdraw]],
-    ['watches what is running', { upgrading: 1, succeeded: 4 }, { withdrawn: 20 }, []],
+    ['withdraws waiting upgrades', { upgrading: 1, succeeded: 4 }, { pending: 20 }, [withdraw]],
+    ['withdraws the last one, too', { succeeded: 5 }, { pending: 1 }, [withdraw]],
+    ['watches running upgrades', { upgrading: 1, succeeded: 4 }, { withdrawn: 20 }, []],
     ['closes when all has ended', { succeeded: 5 }, { withdrawn: 20 }, [{ do: 'close' }]],
   ])('%s after an abort', (_what, first, second, actions) => {
     const waves = [

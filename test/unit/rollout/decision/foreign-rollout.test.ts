@@ -35,7 +35,7 @@ const judge = (view: RolloutView, verb: (typeof rolloutVerbs)[number]) =>
 
 describe('a rollout of another account (P5)', () => {
   it.each(['running', 'held', 'paused', 'awaitingApproval', 'rollingBack'] as const)(
-    'is left alone while it is %s, and says why',
+    'is not changed while it is %s, and shows a blocker',
     (state) => {
       for (const account of [another, unknown])
         expect(decide(aForeignView(account, state), now)).toMatchObject({
@@ -45,11 +45,11 @@ describe('a rollout of another account (P5)', () => {
     },
   );
 
-  it('is left alone as long as nobody knows whose it is, also when it was ended (P14)', () => {
+  it('is not changed while its account is unknown, also when it was aborted (P14)', () => {
     expect(decide(aForeignView(unknown, 'aborted'), now).actions).toEqual([]);
   });
 
-  it('is brought to its end when an operator aborted it: first what waits is withdrawn', () => {
+  it('withdraws waiting upgrades when an operator has aborted it', () => {
     expect(decide(aForeignView(another, 'aborted'), now).actions).toEqual([
       { do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: 'aborted' } },
     ]);
@@ -57,7 +57,7 @@ describe('a rollout of another account (P5)', () => {
     expect(decide(over, now).actions).toEqual([{ do: 'close' }]);
   });
 
-  it('then what may run is given up, not before the service must have ended it (P1)', () => {
+  it('then gives up running upgrades, but not before their deadlines are over (P1)', () => {
     const view = aForeignView(another, 'aborted', { upgrading: 4 });
     // The last change of an upgrade, its deadline of 35 minutes, and 10 for the verification.
     const overAt = startedAt + 45 * 60_000;
@@ -66,7 +66,7 @@ describe('a rollout of another account (P5)', () => {
     expect(decide(view, overAt).actions).toMatchObject([{ do: 'abandon' }]);
   });
 
-  it('takes brakes alone', () => {
+  it('accepts only pause and abort', () => {
     const view = aForeignView(another);
     expect(rolloutVerbs.filter((verb) => judge(view, verb) === 'change')).toEqual(['pause', 'abort']);
     expect(describeRollout(view, now, anApiBudgetStatus())).toMatchObject({
@@ -75,12 +75,12 @@ describe('a rollout of another account (P5)', () => {
     });
   });
 
-  it('can be aborted also while it rolls back, which nobody here can bring to its end (P9)', () => {
+  it('can be aborted while it rolls back, because this account cannot finish the rollback (P9)', () => {
     expect(judge(aForeignView(another, 'rollingBack', { succeeded: 2 }), 'abort')).toBe('change');
     expect(judge(aForeignView(own, 'rollingBack', { succeeded: 2 }), 'abort')).toBe('refused');
   });
 
-  it('is worked on by the daemon of its own account', () => {
+  it('is led by the daemon of its own account', () => {
     expect(decide(aForeignView(own), now).actions.length).toBeGreaterThan(0);
   });
 });
@@ -97,11 +97,11 @@ describe('a rollback that waits for a plausible inventory', () => {
       'abort',
     );
 
-  it('can be aborted, since the whole fleet may be gone, and nothing else ends it (P9)', () => {
+  it('can be aborted, because nothing else ends it when the fleet is gone (P9)', () => {
     expect(abort({})).toBe('change');
   });
 
-  it('is aborted by its own rollout once there is one', () => {
+  it('is aborted through the rollout of the rollback, once that exists', () => {
     expect(abort({ rollbackId: 'production-20260302-2' })).toBe('refused');
   });
 });

@@ -62,16 +62,19 @@ const met = (askedAt: number, watchedSince = startedAt) =>
 const passes = { do: 'passWave', wave: 0 };
 
 describe('a soak', () => {
-  it.each([{ silent: 1 }, { failedPolls: 1 }])('does not pass on a poll with %o, and says so', (changes) => {
-    const view = soaking({ wave: { soakCheck: check(changes) } });
-    const decision = decide(view, endsAt);
-    expect(decision.actions).toEqual([]);
-    expect(decision.blockers).toMatchObject([{ kind: 'soakCheck', wave: 'canary' }]);
-    expect(decision.wakeAt).toBe(endsAt + 30_000);
-    expect(does(view, endsAt + 30_000)).toEqual(['checkSoak']);
-  });
+  it.each([{ silent: 1 }, { failedPolls: 1 }])(
+    'does not pass after a poll with %o, and shows a blocker',
+    (changes) => {
+      const view = soaking({ wave: { soakCheck: check(changes) } });
+      const decision = decide(view, endsAt);
+      expect(decision.actions).toEqual([]);
+      expect(decision.blockers).toMatchObject([{ kind: 'soakCheck', wave: 'canary' }]);
+      expect(decision.wakeAt).toBe(endsAt + 30_000);
+      expect(does(view, endsAt + 30_000)).toEqual(['checkSoak']);
+    },
+  );
 
-  it('is polled four times, so that a dying wave is noticed early', () => {
+  it('polls its collectors four times', () => {
     expect(does(soaking(), startedAt + 10 * minute - 1)).toEqual([]);
     expect(decide(soaking(), startedAt).wakeAt).toBe(startedAt + 10 * minute);
     expect(does(soaking(), startedAt + 10 * minute)).toEqual(['checkSoak']);
@@ -79,7 +82,7 @@ describe('a soak', () => {
     expect(decide(once, startedAt + 12 * minute).wakeAt).toBe(startedAt + 21 * minute);
   });
 
-  it('begins anew for those that came late', () => {
+  it('restarts for late joiners', () => {
     const wave = { soakCheck: check() };
     expect(decide(soaking({ counts: { succeeded: 4, upgrading: 1 }, wave }), endsAt)).toMatchObject({
       actions: [],
@@ -91,13 +94,13 @@ describe('a soak', () => {
     expect(decide(came, late + soakMs).actions).toEqual([{ do: 'checkSoak', wave: 0 }]);
   });
 
-  it('polls its collectors anew after a resume: what it saw before the pause is old', () => {
+  it('polls its collectors again after a resume, because the last poll is old', () => {
     const paused = soaking({ wave: { soakCheck: check() }, rollout: { state: 'paused' } });
     const at = endsAt + 24 * 60 * minute;
     expect(does(resumed(paused, at), at)).toEqual(['checkSoak']);
   });
 
-  it('needs no poll where nobody was upgraded and an operator went on in spite of that', () => {
+  it('needs no poll when no collector was upgraded and an operator accepted that', () => {
     const nobody = soaking({ counts: { withdrawn: 5 }, wave: { acceptedWithoutEvidence: true } });
     expect(decide(nobody, endsAt - 1)).toMatchObject({ actions: [], wakeAt: endsAt });
     expect(decide(nobody, endsAt).actions).toEqual([passes]);
@@ -111,13 +114,13 @@ describe('a gate', () => {
       wave: { gates: [standing], soakCheck: check(), ...wave },
     });
 
-  it('is asked from the beginning of the soak', () => {
+  it('is asked from the start of the soak', () => {
     expect(decide(gated(prometheus, aStatus(), { soakCheck: null }), startedAt).actions).toEqual([
       { do: 'askGate', wave: 0, gate: 0 },
     ]);
   });
 
-  it('that is missed breaks the rollout at once, also during the soak', () => {
+  it('that is missed holds the rollout at once, also during the soak', () => {
     const missed = aStatus({ verdict: 'missed', askedAt: startedAt, since: startedAt, value: 0.93 });
     const { actions } = decide(gated(prometheus, missed, { soakCheck: null }), startedAt);
     expect(actions).toMatchObject([
@@ -132,14 +135,14 @@ describe('a gate', () => {
   it.each([
     ['answers hold', aStatus({ verdict: 'hold', askedAt: endsAt, since: endsAt })],
     [
-      'brings no answer four times',
+      'gives no answer four times',
       aStatus({ verdict: 'error', askedAt: endsAt, since: endsAt, errorsInRow: 4 }),
     ],
   ])('that %s holds, and is no failure (P14)', (_words, standing) => {
     expect(does(gated(webhook, standing), endsAt)).toEqual(['hold']);
   });
 
-  it('is asked anew after a resume, and its earlier answers are still shown', () => {
+  it('is asked again after a resume, and its earlier answers are still shown', () => {
     const samples = [{ at: startedAt, verdict: 'met', value: 0.99 }] as const;
     const answered = aStatus({ verdict: 'met', askedAt: startedAt, since: startedAt, samples });
     const paused = { ...gated(prometheus, answered) };
@@ -165,7 +168,7 @@ describe('a gate', () => {
     expect(does(late, endsAt + minute)).toEqual(['askGate']);
   });
 
-  it('in a dry run decides nothing, but has to be seen once', () => {
+  it('in a dry run decides nothing, but must be asked once', () => {
     const dry = { ...prometheus, dryRun: true };
     expect(does(gated(dry), endsAt)).toEqual(['askGate']);
     const missed = aStatus({ verdict: 'missed', askedAt: endsAt, since: endsAt, value: 0.1 });
@@ -200,7 +203,7 @@ describe('a gate', () => {
     expect(does(wasMet, at)).not.toContain('hold');
   });
 
-  it('whose standing is missing keeps the wave from passing (P14)', () => {
+  it('without a stored status keeps the wave from passing (P14)', () => {
     const lacking = soaking({ rule: { gates: [prometheus] }, wave: { gates: [], soakCheck: check() } });
     expect(does(lacking, endsAt)).not.toContain('passWave');
   });

@@ -42,8 +42,8 @@ const resume = (rollout: Rollout, at: number) => resumed(aView({ rollout }), at)
 
 const candidates = [{ lane: 0, retries: [], pending: [{ collectorId: 1, order: 1 }] }];
 
-describe('a rollout that cannot believe the inventory (P14)', () => {
-  it('starts nothing, lets no wave pass, says why and since when, and reads the inventory again', () => {
+describe('a rollout with an implausible inventory (P14)', () => {
+  it('starts nothing, passes no wave, shows why and since when, and reads the inventory again', () => {
     const { actions, blockers, wakeAt } = decide(aView({ rollout: doubting, candidates }), t + 3 * minutes);
     expect(actions.map((action) => action.do)).toEqual(['setBrake', 'checkInventory']);
     expect(blockers).toEqual([
@@ -58,7 +58,7 @@ describe('a rollout that cannot believe the inventory (P14)', () => {
     expect(wakeAt).toBe(t + minutes + implausibleHoldAfterMs);
   });
 
-  it('goes on with the next good reading, and keeps what it was judged by', () => {
+  it('continues with the next plausible reading, and keeps its baseline', () => {
     const trusted = afterReading(doubting, reading(119, t + 2 * minutes));
     expect(trusted.doubt).toBeUndefined();
     expect(trusted.inventory).toEqual({ ...inventory, trustedAt: t + 2 * minutes });
@@ -67,18 +67,18 @@ describe('a rollout that cannot believe the inventory (P14)', () => {
     expect(dos).toEqual(['liftBrake', 'admit']);
   });
 
-  it('is not brought back by a reading that began before the last bad one', () => {
+  it('does not accept a reading that began before the last implausible one', () => {
     expect(judgeInventoryReading(doubting, reading(120, t + minutes - 1), t + 2 * minutes)).toBeUndefined();
   });
 
-  it('is not doubted again by a reading that began before the good one and ended after it', () => {
+  it('ignores an implausible reading that began before the last plausible one', () => {
     const trusted = afterReading(doubting, reading(120, t + 2 * minutes));
     const late = (readAt: number) => judgeInventoryReading(trusted, reading(0, readAt), t + 3 * minutes);
     expect(late(t + 2 * minutes - 1)).toBeUndefined();
     expect(late(t + 2 * minutes + 1)?.kind).toBe('inventoryImplausible');
   });
 
-  it('is not made plausible by time alone, though more may be gone since an older reading', () => {
+  it('does not continue by time alone, although more collectors may be missing after a longer time', () => {
     const few = afterReading(running, reading(115));
     expect(few.doubt).toBeDefined();
     const at = t + 12 * 60 * minutes;
@@ -86,7 +86,7 @@ describe('a rollout that cannot believe the inventory (P14)', () => {
     expect(judgeInventoryReading(running, reading(115, at), at)?.kind).toBe('inventoryTrusted');
   });
 
-  it('keeps since when while the figures change, and writes nothing while they stay', () => {
+  it('keeps its start while the figures change, and writes nothing while they stay the same', () => {
     expect(judgeInventoryReading(doubting, reading(60, t + 2 * minutes), t + 2 * minutes)).toBeUndefined();
     expect(afterReading(doubting, reading(0, t + 5 * minutes)).doubt).toMatchObject({
       since: t + minutes,
@@ -94,7 +94,7 @@ describe('a rollout that cannot believe the inventory (P14)', () => {
     });
   });
 
-  it('reads the inventory also while it is held, so that what is shown is true', () => {
+  it('reads the inventory while it is held, too', () => {
     const { actions, blockers } = decide(
       aView({ rollout: { ...doubting, state: 'held' } }),
       t + 40 * minutes,
@@ -104,7 +104,7 @@ describe('a rollout that cannot believe the inventory (P14)', () => {
     expect(blockers[1]).toMatchObject({ kind: 'inventory', lastsMs: 39 * minutes, heldAfterMs: null });
   });
 
-  it('takes the inventory for the whole fleet when a person resumes after the hold', () => {
+  it('accepts the inventory as the whole fleet when an operator resumes after the hold', () => {
     const after = resume(afterHold(doubting), heldAt);
     expect(after).toMatchObject({ state: 'running', inventory: { size: 60, missing: 60 } });
     expect(after.doubt).toBeUndefined();
@@ -114,13 +114,13 @@ describe('a rollout that cannot believe the inventory (P14)', () => {
     );
   });
 
-  it('never takes an empty one for the fleet: it waits anew', () => {
+  it('never accepts an empty inventory, and waits again', () => {
     const after = resume(afterHold(afterReading(running, reading(0))), heldAt);
     expect(after).toMatchObject({ inventory, doubt: { since: heldAt, why: { kind: 'empty' } } });
   });
 
   it.each(['paused', 'held'] as const)(
-    'that was %s for something else is never taken for the fleet by resuming: no person has read what that means',
+    'that was %s for another reason does not accept the inventory by a resume',
     (state) => {
       const at = t + 8 * 60 * minutes;
       const after = resume({ ...doubting, state, reason: because('by alice: lunch') }, at);
@@ -128,7 +128,7 @@ describe('a rollout that cannot believe the inventory (P14)', () => {
     },
   );
 
-  it('that is rolled back after a pause waits as long as any: no person has read what it leaves behind', () => {
+  it('that is rolled back after a pause waits the full time again', () => {
     const paused = { ...doubting, state: 'paused' } as const;
     const at = t + 8 * 60 * minutes;
     const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: because('') });
@@ -137,19 +137,19 @@ describe('a rollout that cannot believe the inventory (P14)', () => {
     expect(held.doubt).toMatchObject({ since: t + minutes });
   });
 
-  it('has no doubt any more once it is aborted: a rollback of it, later, judges anew', () => {
+  it('forgets the implausible reading once it is aborted', () => {
     const aborted = { kind: 'aborted', at: t + 2 * minutes, reason: because('') } as const;
     expect(evolveRollout(doubting, aborted).doubt).toBeUndefined();
   });
 
-  it('says so while it rolls back, and plans the rollback again', () => {
+  it('shows a blocker while it rolls back, and plans the rollback again', () => {
     const rollingBack = { ...afterReading(running, reading(0)), state: 'rollingBack' } as const;
     const { actions, blockers } = decide(aView({ rollout: rollingBack, waves: [] }), t + 2 * minutes);
     expect(actions).toEqual([{ do: 'beginRollback' }]);
     expect(blockers).toMatchObject([{ kind: 'rollbackPlan', why: { kind: 'empty', expected: 120 } }]);
   });
 
-  it('has nothing to doubt once it is over, or while it waits for approval', () => {
+  it('does not judge the inventory once it has ended, or while it waits for approval', () => {
     for (const state of ['aborted', 'awaitingApproval'] as const)
       expect(judgeInventoryReading({ ...running, state }, reading(0), t)).toBeUndefined();
   });

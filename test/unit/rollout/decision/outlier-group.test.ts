@@ -41,7 +41,7 @@ describe('a group whose shared attributes explain the failures', () => {
   });
 
   it.each<[string, Parameters<typeof view>[0]]>([
-    ['the policy leaves it to a person', { shared, isolates: false }],
+    ['the policy does not isolate attributes', { shared, isolates: false }],
     ['nothing explains them', {}],
     ['it is more than half of the plan', { shared: { ...shared, share: 0.6 } }],
     ['it is not known how many it has', { shared: { ...shared, share: 1 } }],
@@ -51,13 +51,13 @@ describe('a group whose shared attributes explain the failures', () => {
     expect(alarmOf(view(given))).toBeUndefined();
   });
 
-  it('is not held again by itself once a person released it', () => {
+  it('is not held again by the daemon once an operator has released it', () => {
     const of = view({ shared });
     const strata = [...of.groups.strata, { label, attributes, sizes: [6] }];
     expect(alarmOf({ ...of, groups: { ...of.groups, strata } })).toBeUndefined();
   });
 
-  it('stops all creates until its collectors are in a stratum of their own (P4)', () => {
+  it('stops all creates until its collectors are in their own stratum (P4)', () => {
     const of = view({ held: [group] });
     const decision = decide(of, now);
     expect(decision.actions).toEqual([{ do: 'setBrake' }, { do: 'moveGroup', label }]);
@@ -65,7 +65,7 @@ describe('a group whose shared attributes explain the failures', () => {
     expect(decide({ ...of, braked: true }, now).actions).toEqual([{ do: 'moveGroup', label }]);
   });
 
-  it('sets strata free which the daemon held for failures of the group, and no others', () => {
+  it('releases strata that the daemon held for failures of the group, and no others', () => {
     const outlier = { kind: 'outlier', failed: 1, tried: 1, elsewhere: { failed: 0, tried: 9 } } as const;
     const strata = [
       aHeldStratum(0, { reason: outlier }),
@@ -78,7 +78,7 @@ describe('a group whose shared attributes explain the failures', () => {
     expect(rollout.heldStrata).toEqual([strata[0], strata[2], held]);
   });
 
-  it('is moved again when another one is released: its collectors may be in that', () => {
+  it('is moved again when another group is released, because a collector may be in both', () => {
     const { unmoved: _moved, ...held } = group;
     const other = aHeldStratum(5, { label: 'category=db', attributes: [{ key: 'category', value: 'db' }] });
     const of = view({ held: [held, other] });

@@ -74,7 +74,7 @@ describe('an outlier stratum while all is within bounds', () => {
     expect([found(80), found(81)]).toEqual([[0], []]);
   });
 
-  it('has no credit from acknowledged failures that are retried and succeed', () => {
+  it('gets no credit from acknowledged failures that are retried and succeed', () => {
     const acknowledged = (stratum: number) => ({ acknowledged: [{ stratum, failed: 3 }] });
     expect(findOutliers(view([[0, 3], ...well(7)], acknowledged(0)))).toEqual([]);
     expect(findOutliers(view([[2, 3], ...well(7)], acknowledged(0)))).toEqual([]);
@@ -84,7 +84,7 @@ describe('an outlier stratum while all is within bounds', () => {
   });
 });
 
-describe('the outlier strata that explain why a wave trips', () => {
+describe('the outlier strata that explain why a wave exceeds its limit', () => {
   it('carry their figures, and those of the others', () => {
     expect(findOutlierCauses(view([[1, 0], ...well(4, 1)]), canary(0))).toEqual([
       { stratum: 0, label: 's0', failed: 1, tried: 1, elsewhere: { failed: 0, tried: 4 } },
@@ -111,16 +111,16 @@ describe('the outlier strata that explain why a wave trips', () => {
   });
 });
 
-describe('outlier strata that may yet explain it', () => {
+describe('outlier strata that running upgrades may still show', () => {
   it.each<[string, Tried, Trip]>([
     ['nothing runs', [[1, 0], ...well(9, 1)], canary(0)],
-    ['what runs is too little', [[1, 0], ...running(3), [0, 0]], canary(0)],
+    ['too few upgrades are running', [[1, 0], ...running(3), [0, 0]], canary(0)],
     ['one failure says nothing', [[1, 0], ...running(9)], anyWave(0)],
   ])('are not waited for where %s', (_when, tried, trip) => {
     expect(mayFindOutliers(view(tried), trip)).toBe(false);
   });
 
-  it('are not made harmless by what still runs of them in another wave', () => {
+  it('are waited for although upgrades of the same stratum are running in another wave', () => {
     const strata = [
       { stratum: 0, wave: 0, failed: 2 },
       { stratum: 0, wave: 1, active: 40 },

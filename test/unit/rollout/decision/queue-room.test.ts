@@ -44,8 +44,8 @@ function startsPerMinute(slots: readonly number[], upgradeMs: number): readonly 
   return starts.map((count) => count / 60);
 }
 
-describe('how many wait for the request rate', () => {
-  it('is what it can start in a minute, and at least fifty', () => {
+describe('the number of upgrades that wait for the request rate', () => {
+  it('is bounded by the creates of a minute, and at least fifty', () => {
     expect(admitted(1_000, 0)).toBe(240);
     expect(admitted(1_000, 200)).toBe(40);
     expect(admitted(30, 200)).toBe(30);
@@ -53,7 +53,7 @@ describe('how many wait for the request rate', () => {
     expect(admitted(30, 900)).toBe(0);
   });
 
-  it('leaves a policy with few slots most of its pace beside one with thousands, and wastes nothing of the rate', () => {
+  it('leaves a policy with few slots most of its pace beside one with thousands, and uses the whole rate', () => {
     const upgradeMs = 420_000;
     const [alone = 0] = startsPerMinute([10], upgradeMs);
     const [many = 0, few = 0] = startsPerMinute([5_000, 10], upgradeMs);

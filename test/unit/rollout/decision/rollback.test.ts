@@ -24,15 +24,15 @@ const its = (changes: Partial<NonNullable<RolloutView['rollback']>>) => ({
   rollback: { id: rollbackId, state: 'running' as const, reason: because(''), endedAt: null, ...changes },
 });
 
-describe('a rollout that is taken back', () => {
-  it.each(upgradeStates.filter(isWaiting))('first withdraws what is %s', (state) => {
+describe('a rollout that is rolled back', () => {
+  it.each(upgradeStates.filter(isWaiting))('first withdraws upgrades that are %s', (state) => {
     const of = rollingBack({}, { succeeded: 8, [state]: 1, upgrading: 1 });
     const reason = { kind: 'rolloutOver', state: 'rollingBack' };
     expect(decide(of, at).actions).toEqual([{ do: 'withdrawWaiting', reason }]);
   });
 
   it.each(upgradeStates.filter((state) => !isEnd(state) && !isWaiting(state)))(
-    'then watches what is %s to its end',
+    'then waits for upgrades that are %s',
     (state) => {
       expect(decide(rollingBack({}, { succeeded: 8, [state]: 2 }, { overdue: [3] }), at)).toEqual({
         actions: [{ do: 'deliver', collectorIds: [3] }],
@@ -69,7 +69,7 @@ describe('asking for a rollback', () => {
     return afterFact(of, judgement.fact);
   };
 
-  it('opens a rollout again that was over', () => {
+  it('reopens a rollout that has ended', () => {
     const after = change(rollingBack({ state: 'succeeded', endedAt: startedAt }));
     expect(after.rollout).toMatchObject({
       state: 'rollingBack',
@@ -79,7 +79,7 @@ describe('asking for a rollback', () => {
     expect(decide(after, at).actions).toEqual([{ do: 'beginRollback' }]);
   });
 
-  it('is refused for a rollback, and where nothing was upgraded, nor may be', () => {
+  it('is refused for a rollback, and where no collector was upgraded or may be', () => {
     const refusal = (rollout: Partial<Rollout>, counts?: Counts) => ask(rollingBack(rollout, counts));
     expect(refusal({ kind: 'rollback', rollbackOf: 'r-1', state: 'running' })).toEqual({
       kind: 'refused',
@@ -93,7 +93,7 @@ describe('asking for a rollback', () => {
     expect(refusal({ state: 'aborted' }, { unconfirmed: 1 }).kind).toBe('change');
   });
 
-  it('can let it start outside its windows, also once it runs', () => {
+  it('can allow it outside its windows, also once it is running', () => {
     const asked = change(rollingBack({ state: 'running' }), true);
     expect(asked.rollout).toMatchObject({ state: 'rollingBack', anyTime: true });
     for (const of of [rollingBack(), rollingBack({ kind: 'rollback', state: 'running' })]) {
@@ -104,7 +104,7 @@ describe('asking for a rollback', () => {
     expect(ask(rollingBack({ kind: 'rollback', state: 'succeeded' }), true).kind).toBe('refused');
   });
 
-  it.each(['pause', 'abort'] as const)('points %s to the rollback itself', (verb) => {
+  it.each(['pause', 'abort'] as const)('refuses %s and names the rollback', (verb) => {
     for (const rollback of [rollbackId, null])
       expect(judgeVerb(rollingBack({ rollbackId: rollback }), { verb }, words)).toMatchObject({
         refusal: { kind: 'rollingBack', rollback },

@@ -17,7 +17,7 @@ const beatAgo = (ageMs: number) =>
   assessSoak(targetBuild, seen({ lastSeenAlive: serviceAt - ageMs }), serviceAt);
 
 describe('an upgraded collector while its wave soaks', () => {
-  it('has regressed when it left the build, whatever else', () => {
+  it('has regressed when it runs another build, whatever else it shows', () => {
     for (const changes of [{}, { alive: false }, { lastSeenAlive: null }]) {
       expect(assessSoak(targetBuild, seen({ build: oldBuild, ...changes }), serviceAt)).toEqual({
         kind: 'regressed',
@@ -50,13 +50,13 @@ describe('an upgraded collector while its wave soaks', () => {
   });
 
   it.each([0, 20 * minute, -20 * minute])(
-    'is polled again where the answer carries no time of the service, heartbeat %i ms old (P14)',
+    'counts as silent when the answer has no service time, heartbeat %i ms old (P14)',
     (ageMs) => {
       expect(assessSoak(targetBuild, seen({ lastSeenAlive: serviceAt - ageMs }), null).kind).toBe('silent');
     },
   );
 
-  it('is believed to be alive where the service tells no heartbeat', () => {
+  it('counts as alive where the service sends no heartbeat', () => {
     expect(assessSoak(targetBuild, seen({ lastSeenAlive: undefined }), serviceAt).kind).toBe('well');
   });
 });

@@ -58,7 +58,7 @@ function verb(view: RolloutView, name: 'pause' | 'resume'): RolloutView {
 describe('a wave without an upgraded collector', () => {
   const deferred = (collectorName: string, since: number) => aDeferredOne({ since }, { collectorName });
 
-  it('waits for its deferred ones, is not held, and says who, why and until when', () => {
+  it('waits for its deferred collectors, is not held, and shows which, why and until when', () => {
     const two = [deferred('web-1', startedAt), deferred('web-2', startedAt + 60_000)];
     const reason = { kind: 'notAlive' };
     expect(decide(aCanary({ deferred: 2 }, { deferred: two }), now)).toMatchObject({
@@ -78,7 +78,7 @@ describe('a wave without an upgraded collector', () => {
     });
   });
 
-  it('explains the wait to the collectors of the waves behind it', () => {
+  it('explains the wait to the collectors of later waves', () => {
     const view = aCanary({ deferred: 1 }, { deferred: [deferred('web-1', startedAt)] });
     expect(explainUpgrade(view, anUpgrade({ state: 'pending' }, { wave: 1 }), now)).toEqual({
       reason:
@@ -88,7 +88,7 @@ describe('a wave without an upgraded collector', () => {
     });
   });
 
-  it('is held when none of it can be upgraded any more, and continues by itself when one is', () => {
+  it('is held when none of its collectors can be upgraded any more, and continues by itself when one is upgraded', () => {
     const held = afterDecision(aCanary({ withdrawn: 1, failed: 1 }));
     expect(held.rollout).toMatchObject({ state: 'held', heldFor: { kind: 'evidence', wave: 0 } });
     expect(actionsOf(held)).toEqual([]);
@@ -106,13 +106,13 @@ describe('a canary that someone else upgraded', () => {
   const byHand = (wave: Partial<Wave> = {}, rule = {}) =>
     aCanary({ withdrawn: 2 }, {}, { wave, summary: { onBuild: 1 }, ...rule });
 
-  it('is none where nobody would observe it on the build (P14)', () => {
+  it('is no evidence when there is no soak to observe it (P14)', () => {
     expect(actionsOf(byHand({}, { rule: { soakMs: 0 } }))).toMatchObject([
       { do: 'hold', heldFor: { kind: 'evidence' } },
     ]);
   });
 
-  it('is observed like the others: its wave passes only once it was seen alive on the build after the soak', () => {
+  it('is observed like the others: its wave passes only once it was alive on the build after the soak', () => {
     const soaking = { state: 'soaking', soakEndsAt: now } as const;
     const seen = (silent: number) => byHand({ ...soaking, soakCheck: { at: now, silent, failedPolls: 0 } });
     expect(actionsOf(byHand(soaking))).toMatchObject([{ do: 'checkSoak' }]);
@@ -122,7 +122,7 @@ describe('a canary that someone else upgraded', () => {
     expect(actionsOf(withCounts(byHand(soaking), { withdrawn: 2 }))).toMatchObject([{ do: 'hold' }]);
   });
 
-  it.each([true, false])('is no failure when it shows the build no more, lost: %s', (lost) => {
+  it.each([true, false])('is no failure when it no longer shows the build, lost: %s', (lost) => {
     const upgrade = anEndedOne('withdrawn', { onBuild: true });
     const regressed = { kind: 'regressed', at: now, lost, reason: because('died') } as const;
     const after = afterFacts(upgrade, regressed);
@@ -133,20 +133,20 @@ describe('a canary that someone else upgraded', () => {
   });
 });
 
-describe('a hold for missing evidence is no other hold (P4)', () => {
+describe('a hold for missing evidence (P4)', () => {
   const held = () => afterDecision(aCanary({ withdrawn: 2 }));
 
-  it('becomes a person’s with a pause, and does not end by itself any more', () => {
+  it('becomes an operator’s pause, and no longer ends by itself', () => {
     const paused = verb(held(), 'pause');
     expect(paused.rollout).toMatchObject({ state: 'paused', reason: { kind: 'asked', by: 'ann' } });
     expect(actionsOf(withCounts(paused, { withdrawn: 1, succeeded: 1 }))).toEqual([]);
   });
 
-  it('does not end over too many failures: the breach takes its place', () => {
+  it('is replaced by a breach when there are too many failures', () => {
     expect(actionsOf(withCounts(held(), { failed: 2 }))).toMatchObject([{ do: 'breach' }]);
   });
 
-  it('is left by resume, which accepts the missing evidence', () => {
+  it('is ended by resume, which accepts the missing evidence', () => {
     const resumed = verb(held(), 'resume');
     expect(resumed.rollout.state).toBe('running');
     expect(resumed.rollout.heldFor).toBeUndefined();
@@ -161,7 +161,7 @@ describe('a hold for missing evidence is no other hold (P4)', () => {
 
   const someCounts = fc.dictionary(fc.constantFrom(...upgradeStates), fc.integer({ min: 0, max: 3 }));
 
-  it('ends only with evidence or a collector that may bring some, whatever else is true', () => {
+  it('ends only with evidence, or with a collector that may still bring some', () => {
     fc.assert(
       fc.property(someCounts, fc.boolean(), (counts: Counts, isBuildHeld) => {
         const hold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at: now };

@@ -16,7 +16,7 @@ function times<T>(count: number, of: T): readonly T[] {
   return Array.from({ length: count }, () => of);
 }
 
-describe('the marks of a rollout', () => {
+describe('the account marks of a rollout', () => {
   const mark = { origin: 'https://api.example.com', accessIdHash: 'a1' };
 
   it('name an account by origin and access id, both of them', () => {
@@ -53,7 +53,7 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
     expect(judgeAccount(sample, 'other').kind).toBe(kind);
   });
 
-  it('is for a person to settle when it is another one, or unclear', () => {
+  it('needs an operator when it is another account, or unclear', () => {
     const kinds = ['own', 'unknown', 'another', 'unclear'] as const;
     const statusOf = (kind: (typeof kinds)[number]): AccountStatus => {
       const figures = { compared: 3, matched: 1, renamed: 0 };

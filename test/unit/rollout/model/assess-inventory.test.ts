@@ -26,7 +26,7 @@ function lacking(missing: number, changes: Partial<InventoryCount> = {}): Invent
   };
 }
 
-describe('a reading of the inventory', () => {
+describe('the judgement of an inventory reading', () => {
   const long = lacking(4, { rows: 500, size: 500 });
   const none = { rows: 0, size: 0, members: 0, missing: 0, missingUnexplained: 0 };
   const transient = (count: number) => lacking(0, { ...none, transient: count });
@@ -91,8 +91,8 @@ describe('a reading of the inventory', () => {
   });
 });
 
-describe('the baseline after a good reading', () => {
-  it('stays for a quarter of an hour, then takes what is missing for gone', () => {
+describe('the baseline after a plausible reading', () => {
+  it('stays for a quarter of an hour, then accepts missing collectors as gone', () => {
     expect(afterGoodReading(baseline, lacking(2, { readAt: t + 14 * minutes }))).toBe(baseline);
     expect(afterGoodReading(baseline, lacking(2, { readAt: t + 15 * minutes }))).toEqual({
       at: t + 15 * minutes,
@@ -101,7 +101,7 @@ describe('the baseline after a good reading', () => {
     });
   });
 
-  it('is tightened at once when collectors are back, or new', () => {
+  it('is tightened at once when collectors return or join', () => {
     const loose = { at: t, size: 100, missing: 20 };
     expect(afterGoodReading(loose, lacking(5, { readAt: t + minutes }))).toEqual({
       at: t,

@@ -14,7 +14,7 @@ const inRack = (id: number, rack: string, more: Readonly<Record<string, string>>
   aCollector({ id, fields: { rack, ...more } });
 
 describe('the attributes of collectors', () => {
-  it('are what the inventory says of them, with the beginning of the host name', () => {
+  it('are the fields of the inventory, and the start of the host name', () => {
     const collector = aCollector({ category: '', fields: { rack: 'r7', empty: '' } });
     const { columns } = runAtOnce(tabulateAttributes([collector]));
     expect(Object.fromEntries(columns.map(({ key, values }) => [key, values[0]]))).toEqual({
@@ -65,7 +65,7 @@ describe('the attributes of collectors', () => {
     expect(hasAttributes(inRack(9, 'r7'), pair)).toBe(false);
   });
 
-  it('are written as they are read', () => {
+  it('are formatted so that they can be parsed again', () => {
     const pair = [
       { key: 'osName', value: 'Windows Server 2019' },
       { key: 'fields.rack', value: 'a=b' },

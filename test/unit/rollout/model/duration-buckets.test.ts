@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { durationBucketOf, summarizeDurations } from '../../../../src/rollout/model/duration-buckets.ts';
 
 describe('learned durations', () => {
-  it('are nothing where nothing was counted', () => {
+  it('are undefined where nothing was counted', () => {
     expect(summarizeDurations(new Map())).toBeUndefined();
     expect(summarizeDurations(new Map([[7, 0]]))).toBeUndefined();
   });

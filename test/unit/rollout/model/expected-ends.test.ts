@@ -31,15 +31,15 @@ function begun(agoMs: number, tookMs: readonly number[], stratum = 0) {
 
 const oneRunning = (ageMs: number, stratum = 0) => ({ running: [{ stratum, ageMs }] });
 
-describe('how long upgrades are expected to take', () => {
-  it('is what the policy expects, until something is known', () => {
+describe('the expected duration of upgrades', () => {
+  it('is that of the policy, until an upgrade has ended', () => {
     const { usualMs, endsPerMs } = expectEnds({ running: [], durations: new Map(), expectMs });
     expect(usualMs).toBeCloseTo(expectMs);
     expect(endsPerMs).toEqual([]);
   });
 
   it.each([2, 3, 5, 8, 20])(
-    'is not taken from the short ones, which end first, when all began %i minutes ago',
+    'is not biased towards short upgrades, which end first, when all began %i minutes ago',
     (ago) => {
       const { endedMeanMs, ...sample } = begun(ago * minutes, spreadAround(expectMs));
       const { usualMs } = expectEnds({ ...sample, expectMs });
@@ -49,7 +49,7 @@ describe('how long upgrades are expected to take', () => {
     },
   );
 
-  it('follows what ended where the policy is wrong by far', () => {
+  it('follows the ended upgrades where the policy is far off', () => {
     for (const factor of [0.05, 0.3, 4, 20]) {
       const { running, durations } = begun(expectMs * 20 * factor, spreadAround(expectMs * factor));
       const { usualMs } = expectEnds({ running, durations, expectMs });
@@ -58,7 +58,7 @@ describe('how long upgrades are expected to take', () => {
     }
   });
 
-  it('is that of the strata that are running', () => {
+  it('is that of the running strata', () => {
     const durations = new Map([
       [0, summaryOf(spreadAround(3 * minutes))],
       [1, summaryOf(spreadAround(12 * minutes))],
@@ -74,7 +74,7 @@ describe('how long upgrades are expected to take', () => {
     expect(usualOf(2)).toBeLessThan(7);
   });
 
-  it('moves by a few ends of a stratum only a part of the way', () => {
+  it('moves only part of the way after a few ends of a stratum', () => {
     const durations = new Map([
       [0, summaryOf(spreadAround(3 * minutes))],
       [1, summaryOf([12 * minutes, 12 * minutes])],
@@ -84,7 +84,7 @@ describe('how long upgrades are expected to take', () => {
     expect(usualMs).toBeLessThan(5 * minutes);
   });
 
-  it('grows only so far by ends that no list has shown yet, so that lists are not read ever more rarely', () => {
+  it('grows to a bound while ends are not yet observed, so that lists are not read ever more rarely', () => {
     const running = Array.from({ length: 800 }, (_, index) => ({ stratum: 0, ageMs: index * 600 }));
     const usualOf = (ended: readonly number[]) =>
       expectEnds({ running, durations: new Map([[0, summaryOf(ended)]]), expectMs }).usualMs / minutes;
@@ -92,7 +92,7 @@ describe('how long upgrades are expected to take', () => {
     expect(usualOf([20 * minutes])).toBeGreaterThan(7.5);
   });
 
-  it('is not changed by a few that hang', () => {
+  it('is not changed by a few upgrades that hang', () => {
     const durations = new Map([[0, summaryOf(spreadAround(expectMs))]]);
     const hung = Array.from({ length: 3 }, () => ({ stratum: 0, ageMs: 1_000 * expectMs }));
     const { usualMs } = expectEnds({ running: hung, durations, expectMs });
@@ -100,7 +100,7 @@ describe('how long upgrades are expected to take', () => {
   });
 });
 
-describe('the chance that a running upgrade ends next', () => {
+describe('the rate at which a running upgrade ends', () => {
   const durations = new Map([
     [0, summaryOf(spreadAround(3 * minutes))],
     [1, summaryOf(spreadAround(9 * minutes))],
@@ -108,7 +108,7 @@ describe('the chance that a running upgrade ends next', () => {
   const chanceOf = (ageMs: number, stratum = 0) =>
     expectEnds({ ...oneRunning(ageMs, stratum), durations, expectMs }).endsPerMs[0] ?? Number.NaN;
 
-  it('is small for one that has just begun, and falls again for one that takes very long', () => {
+  it('is small right after the start, and falls again when an upgrade takes very long', () => {
     expect(chanceOf(0.3 * minutes)).toBeLessThan(chanceOf(3 * minutes) / 5);
     expect(chanceOf(60 * minutes)).toBeLessThan(chanceOf(3 * minutes) / 4);
   });
@@ -117,7 +117,7 @@ describe('the chance that a running upgrade ends next', () => {
     expect(chanceOf(2 * minutes, 1)).toBeLessThan(chanceOf(2 * minutes, 0) / 3);
   });
 
-  it('comes to a half until the usual duration', () => {
+  it('ends half of the upgrades within the usual duration', () => {
     const stepMs = 3_000;
     const ages = Array.from({ length: (3 * minutes) / stepMs }, (_, step) => (step + 0.5) * stepMs);
     const hazard = ages.reduce((sum, ageMs) => sum + chanceOf(ageMs) * stepMs, 0);

@@ -34,22 +34,22 @@ const isKnown = (times: readonly (number | null)[]): readonly boolean[] => times
 const every = (spacingMs: number, count: number, from = 0): readonly Answer[] =>
   Array.from({ length: count }, (_, index) => ({ at: from + index * spacingMs }));
 
-describe('the time that an answer of the service tells', () => {
-  it('is never that of a cache that gives the same Date for ever', () => {
+describe('the service time of an answer', () => {
+  it('is never taken from a cache that always sends the same Date', () => {
     const answers = every(5 * seconds, 10).concat(
       every(5 * seconds, 100, 50 * seconds).map(({ at }) => ({ at, off: -(at - 30 * seconds) })),
     );
     expect(isKnown(judge(answers)).slice(10)).not.toContain(true);
   });
 
-  it('is none at first where the clocks differ by more than 2 minutes, and known after 30 s', () => {
+  it('is unknown at first where the clocks differ by more than 2 minutes, and known after 30 s', () => {
     const known = isKnown(judge(every(5 * seconds, 10), { ahead: 3 * 60 * minutes }));
     expect(known.slice(0, 6)).not.toContain(true);
     expect(known.slice(6)).not.toContain(false);
   });
 
   it.each([20, 100, 300])(
-    'is known within 2 s of a service that is played %i times as fast, hours ahead, and stays so over pauses',
+    'is known within 2 s of a service whose clock is %i times as fast and hours ahead, and stays known over pauses',
     (speed) => {
       const answers = [
         ...every(60, 40),
@@ -61,7 +61,7 @@ describe('the time that an answer of the service tells', () => {
     },
   );
 
-  it('is never more than a few seconds off, whatever single answers of a wrong clock or a jump claim, at any speed', () => {
+  it('is never off by more than a few seconds when single answers have a wrong clock, at any speed', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(1, 20, 100, 300),

@@ -47,7 +47,7 @@ const approval = aRolloutStatus({
   verbs: ['approve', 'abort'],
 });
 
-describe('what is announced of a rollout', () => {
+describe('the notifications of a rollout', () => {
   const passed = [aWaveStatus({ state: 'passed' })];
   const [start, end] = [['started'], ['finished']];
   const bothHolds = ['held over', 'held raised'];
@@ -99,11 +99,11 @@ describe('what is announced of a rollout', () => {
       [running, strataHeld(2), strataHeld(6), strataHeld(9), running],
       [start, twoHeld, twoHeld, [], Array.from({ length: 4 }, () => 'stratumHeld over')],
     ],
-  ])('is %s', (_what, statuses, expected) => {
+  ])('are %s', (_what, statuses, expected) => {
     expect(announced(...statuses)).toEqual(expected);
   });
 
-  it('is why it is held: its own reason, or the blocker of a rollout that nobody held', () => {
+  it('have the reason of the hold, or that of the blocker', () => {
     const blockers = [{ kind: 'account', reason: 'another account', until: null }] as const;
     const reasonOf = (status: RolloutStatus) => firstNotices(status).at(-1)?.news;
     expect(reasonOf({ ...held, blockers })).toMatchObject({ event: 'held', reason: held.reason });
@@ -111,14 +111,14 @@ describe('what is announced of a rollout', () => {
     expect(reasonOf({ ...running, headline, blockers })).toMatchObject({ reason: 'another account' });
   });
 
-  it('is the approval that a wave needs, with the command that gives it', () => {
+  it('include the command that approves a wave', () => {
     expect(firstNotices(approval).at(-1)?.commands).toEqual([
       'upwave approve production --wave rest',
       'upwave abort production',
     ]);
   });
 
-  it('is no progress once nothing ended for too long, and never while it waits for a known instant', () => {
+  it('report no progress once no upgrade ended for the grace period, but not during a wait for a known instant', () => {
     const at = (changes: Partial<RolloutStatus>, readings = 70) =>
       announced(...Array.from({ length: readings }, () => ({ ...running, ...changes }))).flat();
     expect(at({})).toEqual(['started', 'noProgress raised']);
@@ -128,7 +128,7 @@ describe('what is announced of a rollout', () => {
     expect(at({ headline: { kind: 'waitsForWindow', needsPerson: false } })).toEqual(['started']);
   });
 
-  it('is, at its end, where its report is: the files, or the command that writes it', () => {
+  it('name the report at the end: its files, or the command that writes it', () => {
     const at = { now: startedAt, since: startedAt, gracePeriodMs };
     const endOf = (reports: readonly string[]) => {
       const notice = dueOfRollout(undefined, ended, { ...at, reports }).notices.at(-1);
@@ -145,7 +145,7 @@ describe('what is announced of a rollout', () => {
     });
   });
 
-  it('is said in words with the cause, the numbers and what to type', () => {
+  it('have a title, the cause, the numbers and the commands', () => {
     const causes = [
       { of: 'failed', total: 3, causes: [aCause({ count: 3 })], others: { count: 0, causes: 0, unread: 0 } },
     ] as const;
@@ -174,7 +174,7 @@ describe('what is announced of a rollout', () => {
   });
 });
 
-describe('what is announced of the scans of a policy', () => {
+describe('the notifications of the scans of a policy', () => {
   const read = (...readings: ReadonlyArray<Pick<ScanReading, 'failure' | 'overdueAt'>>) => {
     let announced: Parameters<typeof dueOfPolicy>[0];
     return readings.map((reading, index) => {
@@ -191,16 +191,16 @@ describe('what is announced of the scans of a policy', () => {
   const overdue = { failure: null, overdueAt: startedAt };
   const well = { failure: null, overdueAt: startedAt + 999 * minute };
 
-  it('is that they fail for ten minutes, once, and that they succeed again', () => {
+  it('report once that scans fail for ten minutes, and that they succeed again', () => {
     const phases = read(failing, failing, failing, failing, well, well);
     expect(phases).toEqual([[], [], ['raised'], [], ['over'], []]);
   });
 
-  it('is that a good one is overdue', () => {
+  it('report that a successful scan is overdue', () => {
     expect(read(overdue, overdue, overdue)).toEqual([[], [], ['raised']]);
   });
 
-  it('is nothing when one of them fails while the next good one is not overdue', () => {
+  it('report nothing when one scan fails and the next success is not overdue', () => {
     expect(read({ ...well, ...{ failure: { reason: 'no' } } }, well).flat()).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ const endOfQuiet = Date.parse('2026-03-03T06:00:00Z');
 const waiting = (...notices: readonly Notice[]) => notices.map((notice) => ({ notice, entry: notice.id }));
 
 describe('a receiver', () => {
-  it('hears of its events and its policies alone, and of their end', () => {
+  it('gets only its events of its policies, and their end', () => {
     const names = (notice: Notice, receiver: Receiver) => receiversOf(notice, [receiver]).length;
     expect([held, over, started].map((notice) => names(notice, aReceiver()))).toEqual([1, 1, 0]);
     expect(names(held, aReceiver({ policies: ['staging'] }))).toBe(0);
@@ -48,7 +48,7 @@ describe('a receiver', () => {
     expect(nextDelivery([], aReceiver(), startedAt)).toEqual({ kind: 'done' });
   });
 
-  it('hears in its quiet hours only what needs a person, and its end; the rest comes when they end', () => {
+  it('gets in its quiet hours only messages that need a person, and their end; it gets the others afterwards', () => {
     const receiver = aReceiver({ quiet });
     const next = (...notices: readonly Notice[]) => nextDelivery(waiting(...notices), receiver, startedAt);
     expect(next(started, held)).toMatchObject({ kind: 'send', waiting: { entry: 'held' } });
@@ -57,13 +57,13 @@ describe('a receiver', () => {
     expect(nextDelivery(waiting(started), receiver, endOfQuiet)).toMatchObject({ kind: 'send' });
   });
 
-  it('is spared what is more than a day old', () => {
+  it('does not get messages that are more than a day old', () => {
     expect(nextDelivery(waiting(started), aReceiver(), startedAt + 25 * 3_600_000)).toMatchObject({
       kind: 'expire',
     });
   });
 
-  it('that fails is tried again after growing rests of five minutes at most', () => {
+  it('that fails is retried after growing delays of at most five minutes', () => {
     expect([1, 2, 3, 8, 400].map(retryAfterMs)).toEqual([2_000, 4_000, 8_000, 256_000, 300_000]);
   });
 });

@@ -30,7 +30,7 @@ const fleet = aFleet(20, (id) => ({
 }));
 
 describe('a frozen plan', () => {
-  it('is a rollout of which nothing has begun', () => {
+  it('is a rollout whose waves have not started', () => {
     const waiting = { state: 'waiting', openedAt: null } as const;
     const { rollout } = frozenFor(policy, fleet);
     expect(rollout).toEqual(
@@ -53,21 +53,21 @@ describe('a frozen plan', () => {
     );
   });
 
-  it('waits where the policy asks for approval', () => {
+  it('waits where the policy requires approval', () => {
     expect(frozenFor({ ...policy, approval: true }, fleet).rollout).toMatchObject({
       state: 'awaitingApproval',
       reason: { kind: 'awaitsApproval' },
     });
   });
 
-  it('names the builds it starts from, the most frequent first, five at most', () => {
+  it('names the present builds, the most frequent first, at most five', () => {
     const builds = ['1.1-1', '1.2-1', '1.2-1', '1.3-1', '1.4-1', '1.5-1', '1.6-1'];
     const many = aFleet(builds.length, (id) => ({ build: builds[id - 1] ?? '' }));
     const { fromBuilds } = frozenFor(aPolicy(), many).rollout;
     expect(fromBuilds).toEqual(['1.2-1', '1.1-1', '1.3-1', '1.4-1', '1.5-1']);
   });
 
-  it('takes only those it heard from for eligible without another poll (P1)', () => {
+  it('makes only collectors with a recent heartbeat eligible without another poll (P1)', () => {
     const heard = aFleet(2, (id) => ({ lastSeenAlive: startedAt - (id === 1 ? 15_000 : 30_000) }));
     const eligibleAt = frozenFor(aPolicy(), heard).upgrades.map(
       ({ identity }) => [identity.collectorId, identity.eligibleAt] as const,
