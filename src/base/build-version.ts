@@ -6,7 +6,7 @@ export interface BuildVersion {
 }
 
 /**
- * Reads a build. A missing build part counts as 0, as real fleets show it (field-facts.md, Upgrades).
+ * Parses a build. A missing build part counts as 0: real fleets have such builds (field-facts.md, Upgrades).
  * @returns undefined for an empty or unreadable text
  */
 export function parseBuildVersion(text: string): BuildVersion | undefined {
@@ -26,9 +26,7 @@ export function compareBuildVersions(a: string, b: string): number | undefined {
   return left.major - right.major || left.minor - right.minor || left.build - right.build;
 }
 
-/** True when both texts name the same build; unreadable ones are compared as texts. */
+/** True when both texts name the same build. Unreadable ones are compared as texts. */
 export function isSameBuild(a: string, b: string): boolean {
-  if (a === b) return true;
-  const order = compareBuildVersions(a, b);
-  return order === 0;
+  return a === b || compareBuildVersions(a, b) === 0;
 }

@@ -1,4 +1,4 @@
-/** A repeatable source of chances in [0, 1) (mulberry32): small, fast, and good enough to play a fleet. */
+/** A seeded generator of random numbers in [0, 1) (mulberry32). It is fast and good enough for a simulation. */
 export function seededChance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededChance(seed: number): () => number {
   };
 }
 
-/** A draw of the standard normal distribution, from two chances (Box–Muller). */
+/** A random number from the standard normal distribution (Box–Muller). */
 export function normalChance(chance: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - chance())) * Math.cos(2 * Math.PI * chance());
 }

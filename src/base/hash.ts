@@ -5,12 +5,14 @@ export function hashNumber(text: string): number {
   return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 12), 16);
 }
 
-/** The first hexadecimal digits of a text's SHA-256: a short name for a content. */
+/** The first hexadecimal digits of a text's SHA-256. */
 export function hashHex(text: string, digits: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
 
-/** The same with a key. Without the key, nobody can find the text by trying candidates. */
+/**
+ * The first hexadecimal digits of a text's HMAC-SHA256. Without the key, trying candidates does not reveal the text.
+ */
 export function keyedHashHex(key: string, text: string, digits: number): string {
   return createHmac('sha256', key).update(text).digest('hex').slice(0, digits);
 }

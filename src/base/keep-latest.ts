@@ -1,4 +1,4 @@
-/** Puts an entry at the end of a map, and drops the first ones beyond `max`: those that were put there longest ago. */
+/** Puts an entry at the end of a map, and drops the oldest entries beyond `max`. */
 export function keepLatest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, max: number): void {
   map.delete(key);
   map.set(key, value);

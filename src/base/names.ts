@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein';
 
-// Enough for a key, a stratum's label or a rollout's id. Longer texts are no typos of these, and are slow to compare.
+// Long enough for a key, a stratum's label or a rollout's id. Longer texts are slow to compare.
 const lengthMax = 200;
 
-/** The known text that is nearest, ignoring case, blanks and dashes; undefined where none is near. */
+/** The known text that is nearest, ignoring case, blanks and dashes. Undefined when none is near. */
 export function nearestText(text: string, known: readonly string[]): string | undefined {
   return nearestTexts(text, known, 1)[0] ?? clearlyNearest(text, known);
 }
@@ -13,8 +13,8 @@ const clearLengthMin = 4;
 const clearSlipsMax = 2;
 
 /**
- * Finds a short text with two typos, such as `soke` for `soak`: the only known text with the same first letter, and with all
- * letters but one, in any order.
+ * Finds a text with two typos, such as `soke` for `soak`: the only known text with the same first letter and at most
+ * one other letter that differs, in any order.
  */
 function clearlyNearest(text: string, known: readonly string[]): string | undefined {
   const meant = simplified(text);
@@ -40,7 +40,7 @@ function sharedLetters(one: string, other: string): number {
 /** The nearest known texts, the nearest first, at most `countMax`. */
 export function nearestTexts(text: string, known: readonly string[], countMax: number): string[] {
   if (text.length > lengthMax) return [];
-  // Up to a third of wrong letters is a typo. More is another text.
+  // Up to a third of the letters may be wrong.
   const wrongMax = Math.max(1, Math.floor(text.length / 3));
   const meant = simplified(text);
   return [...new Set(known)]
@@ -52,7 +52,7 @@ export function nearestTexts(text: string, known: readonly string[], countMax: n
     .map(({ each }) => each);
 }
 
-// A hint fits on one line.
+// So that a hint fits on one line.
 const namesMax = 3;
 
 /** A few likely names: those that begin with the text, then the nearest ones. */
@@ -77,7 +77,7 @@ function sorted(text: string): string {
   return text.split('').sort().join('');
 }
 
-// This many fit on a line.
+// So that the list fits on one line.
 export const namesShown = 5;
 
 /**
@@ -91,8 +91,8 @@ export function someNames(names: readonly string[], count = names.length): strin
 }
 
 /**
- * Parses a collector's id, ignoring blanks around it; undefined for a name. A number too large to be exact is no id,
- * because after rounding it would be the id of another collector.
+ * Parses a collector's id, ignoring blanks around it. Undefined for a name, and for a number too large to be exact:
+ * rounding would make it the id of another collector.
  */
 export function parseCollectorId(text: string): number | undefined {
   const id = /^\s*\d{1,16}\s*$/.test(text) ? Number(text) : Number.NaN;

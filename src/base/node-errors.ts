@@ -1,4 +1,4 @@
-/** Why a TLS partner's certificate was refused: what an operator can do about it differs. */
+/** Why a server's certificate was refused. Each problem has another remedy. */
 export type CertificateProblem = 'unknownAuthority' | 'otherName' | 'outOfDate';
 
 const problemOfCode: Readonly<Record<string, CertificateProblem>> = {
@@ -13,7 +13,7 @@ const problemOfCode: Readonly<Record<string, CertificateProblem>> = {
   CERT_NOT_YET_VALID: 'outOfDate',
 };
 
-/** The problem, as the end of a sentence that begins with "the certificate". */
+/** The problem, to follow "the certificate" in a sentence. */
 export const certificateWords: Readonly<Record<CertificateProblem, string>> = {
   unknownAuthority: 'is signed by an authority that is not trusted here',
   otherName: 'is for another host name',
@@ -38,7 +38,7 @@ export function describeCertificateProblem(error: unknown, caFile: string): stri
   return `its certificate ${certificateWords[problem]}${remedy}`;
 }
 
-/** What a call of the system gives; undefined where the system refuses it. @throws what is no error of the system */
+/** The result of a system call; undefined when the call fails. @throws errors without a system error code */
 export function unlessRefused<T>(call: () => T): T | undefined {
   try {
     return call();
@@ -48,7 +48,7 @@ export function unlessRefused<T>(call: () => T): T | undefined {
   }
 }
 
-/** The code that Node and its libraries give an error, such as `ECONNREFUSED`; undefined for one without. */
+/** The error code of Node or a library, such as `ECONNREFUSED`; undefined without one. */
 export function errorCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

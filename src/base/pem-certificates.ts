@@ -6,8 +6,8 @@ export const certificatesLengthMax = 1024 * 1024;
 const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * Reads the certificates of a file of authorities, and ignores its other content. TLS itself would ignore a broken
- * certificate, and then report an untrusted authority.
+ * Reads the certificates of a CA file, and ignores its other content. A broken certificate is reported here, because
+ * TLS would ignore it and then report an untrusted authority.
  * @returns the certificates as PEM, or the problem
  */
 export function findCertificates(

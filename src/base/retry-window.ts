@@ -6,8 +6,8 @@ const firstWaitMs: DurationMs = 500;
 const waitMaxMs: DurationMs = 5_000;
 
 /**
- * How long something that fails is tried again, as one window over all that is tried. It opens with the first failure,
- * and then waits 0.5, 1, 2, 4 and 5 s between attempts.
+ * Limits for how long failing requests are retried. All requests share one window, which opens with the first failure.
+ * The waits between attempts are 0.5, 1, 2, 4 and 5 s.
  * @param onOpen is called with the reason, once for all windows
  */
 export function makeRetryWindow(parts: {
@@ -32,12 +32,12 @@ export function makeRetryWindow(parts: {
       waitMs = Math.min(2 * waitMs, waitMaxMs);
       return wait;
     },
-    /** The next failure opens a new window. */
+    /** Closes the window. The next failure opens a new one. */
     succeeded: (): void => {
       openedAt = undefined;
       waitMs = firstWaitMs;
     },
-    /** True after the end of the window: nothing is retried any more. */
+    /** True when the window has ended. Nothing is retried from then on. */
     isOver: (): boolean => isOver,
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Characters that move a terminal's cursor, change its colour, turn the reading direction, or are invisible: controls, line
- * and paragraph separators, and formatting characters except the two joiners (U+200C, U+200D), which some scripts and emoji
- * need. Names of collectors come from machines, and may contain any of them.
+ * Characters that move a terminal's cursor, change its colour, turn the reading direction, or are invisible: controls,
+ * line and paragraph separators, and formatting characters. The two joiners (U+200C, U+200D) are left alone, because
+ * some scripts and emoji need them.
  */
 const unprintable = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
@@ -21,16 +21,16 @@ function escapeOf(unit: number): string {
 const gaps = /[\s\p{C}\p{Z}]+/gu;
 
 /**
- * Foreign text in one line: blanks and line breaks become one blank, invisible characters are removed. Search for secrets
- * only afterwards, because invisible characters may have split one (P12).
+ * Puts foreign text on one line: blanks and line breaks become one blank, invisible characters are removed. Search for
+ * secrets only afterwards, because invisible characters may have split one (P12).
  */
 export function toOneLine(text: string): string {
   return text.replace(gaps, (gap) => (/[\s\p{Z}]/u.test(gap) ? ' ' : '')).trim();
 }
 
 /**
- * The beginning of a text, without a lone surrogate at its end. A script in Redis cannot read a record that has one.
- * @param lengthMax as `length` counts: most emoji are two
+ * The beginning of a text, without a lone surrogate at its end. A Redis script cannot parse a record that has one.
+ * @param lengthMax in UTF-16 code units, as `length` counts
  */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;

@@ -29,8 +29,8 @@ export class Secret {
 }
 
 /**
- * Every form in which these credentials may come back from others: as they are, and as JSON, URLs and Base64 write them.
- * The longest first: one may hold another.
+ * Every form in which a response may repeat these credentials: verbatim, and as JSON, URLs and Base64 encode them. The
+ * longest come first, because one may contain another.
  */
 export function echoedForms(secrets: readonly string[]): readonly string[] {
   const forms = secrets.flatMap((secret) => [

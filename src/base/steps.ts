@@ -1,7 +1,4 @@
-/**
- * Pure work in small steps. After each step it can pause, to let others use the event loop. The caller decides when it
- * continues. The result is the same either way.
- */
+/** Pure work in small steps. After each step it can pause, so that the caller can let other work use the event loop. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
 /** The most expensive work on an item takes microseconds, so a step takes about a millisecond. */

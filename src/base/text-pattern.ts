@@ -1,6 +1,6 @@
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
-/** A pattern that cannot be used. The message has the reason. */
+/** A pattern that cannot be used. The message gives the reason. */
 export class PatternError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -44,7 +44,7 @@ export function kindOfPattern(pattern: string): 'exact' | 'glob' | 'regularExpre
 
 const regularExpression = /^\/(.*)\/(i?)$/s;
 
-/** Limits the test of one pattern on a text of a thousand characters to a few milliseconds. */
+/** Limits matching one pattern against a text of a thousand characters to a few milliseconds. */
 const instructionsMax = 2_000;
 
 function compileRegularExpression(pattern: string): TextTest {
@@ -74,9 +74,9 @@ function syntaxSentence(error: RE2JSSyntaxException): string {
 }
 
 /**
- * Searches the parts between the stars from left to right. Each part takes its first match, which leaves the most text for
- * the others, so no part is ever tried twice.
- * @param glob folded, as the texts must be
+ * Finds the parts between the stars from left to right. Each part takes its first match, which leaves the most text for
+ * the others, so there is no backtracking.
+ * @param glob case-folded, as the texts must be
  */
 function compileGlob(glob: string): TextTest {
   if (glob.includes('?')) return compileWithOneCharacters(glob);

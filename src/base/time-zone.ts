@@ -21,7 +21,7 @@ export interface TimeZone {
 
 export const dayMs: DurationMs = 86_400_000;
 
-/** UTC needs no look-up, so it is the fallback for unknown names. */
+/** UTC needs no time zone data, so it is the fallback for unknown names. */
 export const utc: TimeZone = { name: 'UTC', localOf: (at) => at, instantOf: (local) => local };
 
 /** The zone of an IANA name, ignoring case; undefined for an empty or unknown name, and for offsets such as `+01:00`. */
@@ -53,12 +53,12 @@ export function weekdayOf(day: LocalDay): number {
   return ((((day + 3) % 7) + 7) % 7) + 1;
 }
 
-// Caches pure functions: each look-up takes up to a millisecond, and a decision needs dozens of zones. There are about 600
-// names, and collectors may send any text.
+// A cache of pure functions: creating a zone takes up to a millisecond, and a decision needs dozens. There are about
+// 600 names, but collectors may send any text.
 const knownZonesMax = 1_000;
 const knownZones = new Map<string, { readonly zone: TimeZone | undefined }>();
 
-// 400 days ahead have two changes in most zones, and four where Ramadan is one.
+// 400 days have two changes in most zones, and four where the clock changes for Ramadan.
 const stretchesMax = 12;
 
 /** Instants `[from, to)` in which the clock has one offset from UTC. */
@@ -75,13 +75,13 @@ function makeTimeZone(name: string): TimeZone {
     const known = stretches.find(({ from, to }) => from <= at && at < to);
     if (known !== undefined) return known;
     const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(name);
-    // It begins at the requested instant, because a search for the real beginning is slow where the clock never changes.
+    // It begins at the requested instant, because finding the real beginning is slow where the clock never changes.
     const stretch = {
       from: at,
       to: zoned.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
       offsetMs: zoned.offsetNanoseconds / 1_000_000,
     };
-    // A later beginning of the same stretch adds nothing.
+    // A known period with the same end is covered by this one.
     const others = stretches.length < stretchesMax ? stretches.filter(({ to }) => to !== stretch.to) : [];
     stretches = [...others, stretch];
     return stretch;

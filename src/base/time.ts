@@ -18,8 +18,8 @@ const unitMs: Record<string, DurationMs> = {
 };
 
 /**
- * Reads a duration as written in the config: `250ms`, `30s`, `1.5h`, `7d` (DESIGN §4).
- * @returns milliseconds, or undefined when the text is not a duration
+ * Parses a duration as the config has it: `250ms`, `30s`, `1.5h`, `7d` (DESIGN §4).
+ * @returns milliseconds; undefined when the text is not a duration
  */
 export function parseDuration(text: string): DurationMs | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim());

@@ -24,11 +24,11 @@ export function makeTimeline<Thing>(): Timeline<Thing> {
     first: () => heap[0],
     put: (at, thing) => {
       turn += 1;
-      raise(heap, { at, turn, thing });
+      siftUp(heap, { at, turn, thing });
     },
     dropFirst: () => {
       const last = heap.pop();
-      if (last !== undefined && heap.length > 0) sink(heap, last);
+      if (last !== undefined && heap.length > 0) siftDown(heap, last);
     },
   };
 }
@@ -37,8 +37,8 @@ function isSooner(a: Timed<unknown>, b: Timed<unknown>): boolean {
   return a.at < b.at || (a.at === b.at && a.turn < b.turn);
 }
 
-/** Puts an item at the end, and lets it rise to its place. */
-function raise<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
+/** Appends an item, and moves it up to its place. */
+function siftUp<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
   let index = heap.length;
   heap.push(timed);
   while (index > 0) {
@@ -51,8 +51,8 @@ function raise<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
   heap[index] = timed;
 }
 
-/** Puts an item into the first place, and lets it sink to its own. */
-function sink<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
+/** Puts an item into the first place, and moves it down to its own. */
+function siftDown<Thing>(heap: Array<Timed<Thing>>, timed: Timed<Thing>): void {
   let index = 0;
   for (;;) {
     const left = 2 * index + 1;

@@ -1,7 +1,7 @@
 import type { Steps } from './steps.ts';
 import type { DurationMs } from './time.ts';
 
-/** Divides long work into slices, between which others can use the event loop. */
+/** Divides long work into slices, so that other work can use the event loop between them. */
 export interface TurnBudget {
   /** True when this turn of the event loop has used its share. Continue after `next`. */
   isSpent(): boolean;
@@ -9,7 +9,7 @@ export interface TurnBudget {
   next(): Promise<void>;
 }
 
-/** A tenth of what `/healthz` may take. All users of a budget share this time in a turn. */
+/** A tenth of the time that `/healthz` may take. All users of a budget share it. */
 const turnMs: DurationMs = 8;
 
 /** @param clock the clock of the surrounding code: a virtual clock that does not advance ends no turn */

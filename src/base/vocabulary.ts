@@ -1,5 +1,5 @@
-// The names that the core and the admin API share. `rollout/` derives its types from here. Where a kind has figures there,
-// its table of sentences ensures that both agree: a list with a missing or superfluous kind does not compile.
+// The names that the core and the admin API share. `rollout/` derives its types from these lists, so a list with a
+// missing or superfluous kind does not compile there.
 
 /** The states of an upgrade, in the order in which they are shown. */
 export const upgradeStates = [
@@ -229,7 +229,7 @@ export const planExclusions = [
   // It runs a newer build, and the policy allows no downgrade.
   'newer',
   'held',
-  // It is in the rollout of another policy.
+  // It is in another policy's rollout.
   'claimed',
   'failedBefore',
   'notAlive',
@@ -239,12 +239,12 @@ export type PlanExclusion = (typeof planExclusions)[number];
 
 /** Why a collector is in its state. */
 export const explanationKinds = [
-  // It belongs to the running rollout, and its state says more.
+  // It is part of the running rollout.
   'planned',
   // Its record is unreadable.
   'unreadable',
   ...planExclusions,
-  // The policy has no build to go to.
+  // The policy has no target build.
   'noTarget',
   // The rollout to this build was rolled back or aborted: a person starts the next one.
   'rolledBack',

@@ -2,16 +2,15 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DurationMs } from './time.ts';
 
-/** Waits, or returns early when the signal is aborted. It never throws for an abort. */
+/** Waits. Returns early when the signal is aborted, without an error. */
 export type Sleep = (forMs: DurationMs, signal?: AbortSignal) => Promise<void>;
 
-/** Node's timers hold 2^31 - 1 ms, nearly 25 days. They treat anything longer as 1 ms. */
+/** Node's timers hold 2^31 - 1 ms, nearly 25 days. A longer time fires at once. */
 const timerMaxMs: DurationMs = 2 ** 31 - 1;
 
-/** Node's timer. Longer waits are made of several. */
+/** Sleeps with Node's timers. A longer wait is made of several. */
 export const sleepForReal: Sleep = async (forMs, signal) => {
   const abortion = signal === undefined ? {} : { signal };
-  // The loop ends, because each turn waits nearly 25 days of a finite time.
   for (let leftMs = forMs; ; leftMs -= timerMaxMs) {
     await wait(Math.min(leftMs, timerMaxMs), undefined, abortion).catch((error: unknown) => {
       if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
@@ -21,9 +20,9 @@ export const sleepForReal: Sleep = async (forMs, signal) => {
 };
 
 /**
- * Does work under a signal that fires, with the same reason, as soon as one of these does. It leaves nothing behind, unlike
- * `AbortSignal.any`: in Node 20 a signal that lives as long as a daemon never releases the signals derived from it, and a
- * daemon waits a million times a week.
+ * Does work under a signal that fires, with the same reason, as soon as one of these does. It does not use
+ * `AbortSignal.any`: in Node 20 a long-lived signal never releases the signals derived from it, and a daemon waits a
+ * million times a week.
  */
 export async function withEitherSignal<T>(
   signals: ReadonlyArray<AbortSignal | undefined>,
@@ -35,7 +34,7 @@ export async function withEitherSignal<T>(
   for (const { signal, listener } of listeners) {
     if (signal.aborted) listener();
     else {
-      // Many waits share the signal, and each listener is removed afterwards, so Node's warning of a leak would be wrong.
+      // Many waits share the signal and remove their listeners afterwards, so Node's warning of a leak would be wrong.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', listener, { once: true });
     }
@@ -48,9 +47,9 @@ export async function withEitherSignal<T>(
 }
 
 /**
- * Waits for work, but no longer than this. Late work goes on, and how it then ends is nobody's concern.
- * @returns what it came to; undefined when it was late
- * @throws what it threw in time
+ * Waits for work, but no longer than this. Work that takes longer continues, and its result is ignored.
+ * @returns the result; undefined when the time is over
+ * @throws what the work throws in time
  */
 export async function within<T>(forMs: DurationMs, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
@@ -60,12 +59,12 @@ export async function within<T>(forMs: DurationMs, work: Promise<T>): Promise<T 
   return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** Thrown when something took longer than it may. */
+/** Thrown when work takes longer than it may. */
 export class TookTooLong extends Error {
   override readonly name = 'TookTooLong';
 }
 
-/** The same for who needs what it came to. @throws TookTooLong */
+/** Like `within`, but work that takes longer is an error. @throws TookTooLong */
 export async function inTime<T>(forMs: DurationMs, work: Promise<T>): Promise<T> {
   const done = await within(
     forMs,
@@ -76,7 +75,7 @@ export async function inTime<T>(forMs: DurationMs, work: Promise<T>): Promise<T>
 }
 
 /**
- * Waits for a promise that no signal can stop. It continues when this wait is given up, and its result is then ignored.
+ * Waits for a promise that no signal can stop. When the wait is aborted, the promise's result is ignored.
  * @throws the signal's reason when it is aborted first
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -88,7 +87,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
     else signal.addEventListener('abort', stop, { once: true });
   });
   try {
-    // The promise needs a listener even under a signal that was aborted before: an unhandled rejection would end the process.
+    // Racing also adds a listener to the promise under an aborted signal: an unhandled rejection would end the process.
     return await Promise.race([aborted, work]);
   } finally {
     signal.removeEventListener('abort', stop);
