@@ -1,7 +1,7 @@
 import { assertNever } from '../base/assert.ts';
 import type { Clock } from '../base/time.ts';
 import { adminApi, adminApiPath } from '../contract/admin/api.ts';
-import type { ConnectionLimits } from '../http/bound-connections.ts';
+import type { ConnectionLimits } from '../http/limit-connections.ts';
 import {
   type HttpAnswer,
   type HttpRequest,

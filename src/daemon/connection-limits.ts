@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { unlessRefused } from '../base/node-errors.ts';
-import type { ConnectionLimits } from '../http/bound-connections.ts';
+import type { ConnectionLimits } from '../http/limit-connections.ts';
 
-/** Node's own, Redis's connections (of a cluster, some to each node), the log, the config's files. */
+/** For Node itself, connections to Redis (some to each node of a Cluster), the log and the config files. */
 const descriptorsReserved = 100;
-/** Far more than people, pages and scrapers of one daemon have. */
+/** Far more than the people, pages and scrapers of one daemon need. */
 const connectionsMax = 256;
 const connectionsMin = 8;
-/** Where the limit of the process is unreadable, as outside Linux. */
+/** For systems where the limit of the process is unknown, such as those other than Linux. */
 const connectionsDefault = 64;
 
 /**
  * How many connections the HTTP server may have, so that the service's client and Redis always get a descriptor: half
- * of what the process's limit (`ulimit -n`) leaves beside them.
- * @param serviceSockets the most that the service's client opens
- * @param openFilesMax the limit; undefined where it is not known
+ * of what the limit of the process (`ulimit -n`) leaves after them.
+ * @param serviceSockets the maximum that the service's client opens
+ * @param openFilesMax the limit; undefined when it is unknown
  */
 export function connectionLimits(
   serviceSockets: number,

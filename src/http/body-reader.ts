@@ -1,15 +1,12 @@
-/** Reads the body of one answer as it comes. */
+/** Reads the body of one response, chunk by chunk. */
 export interface BodyReader<Body> {
-  /**
-   * Takes the next piece. A promise: no further piece until it has resolved.
-   * @throws UnreadableBody
-   */
+  /** Takes the next chunk. While a returned promise is pending, push no further chunk. @throws UnreadableBody */
   push(chunk: Uint8Array): Promise<void> | undefined;
-  /** What the whole is. @throws UnreadableBody */
+  /** The whole body, decoded. @throws UnreadableBody */
   end(): Body;
 }
 
-/** What a body turned out to be before its end. */
+/** Thrown when a body cannot be read to its end. */
 export class UnreadableBody extends Error {
   override readonly name = 'UnreadableBody';
   readonly kind: 'tooLarge' | 'undecodable';
@@ -20,7 +17,7 @@ export class UnreadableBody extends Error {
   }
 }
 
-/** The whole body as text. */
+/** Reads the whole body as text. */
 export function makeTextReader(bytesMax: number): BodyReader<string> {
   const bytes = makeByteCollector();
   return {
@@ -35,7 +32,7 @@ export function makeTextReader(bytesMax: number): BodyReader<string> {
 
 const firstBytes = 256;
 
-/** Bytes that grow. One block: a body that comes a byte at a time costs no object for each. */
+/** A growing buffer. It is one block, so that a body which arrives byte by byte costs no object for each byte. */
 export function makeByteCollector() {
   let block = Buffer.allocUnsafe(firstBytes);
   let length = 0;
@@ -59,7 +56,7 @@ export function makeByteCollector() {
       block[length] = byte;
       length += 1;
     },
-    /** As UTF-8. */
+    /** Decodes UTF-8. */
     text: (from = 0, to = length): string => block.toString('utf8', from, to),
     clear: (): void => {
       length = 0;

@@ -4,44 +4,39 @@ import { Pool } from 'undici';
 import { makeTurnBudget, type TurnBudget } from '../base/turn-budget.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type BodyReader, makeTextReader } from './body-reader.ts';
-import { type ExchangeLimits, exchange, type RawAnswer } from './exchange.ts';
+import { exchange, type RawAnswer } from './exchange.ts';
 import { HttpFault } from './fault.ts';
 import { readJson } from './json-text.ts';
 import { makeListReader, type ReadList } from './list-reader.ts';
 import { encodeTarget, type TargetValues } from './request-target.ts';
 
 export interface HttpClientParts {
-  /** Origin, and the path that every operation's path is appended to; a trailing slash is ignored. */
+  /** Origin and path prefix. A trailing slash is ignored. */
   readonly baseUrl: string;
   readonly timeouts: HttpTimeouts;
-  /** More sockets than requests allowed at once, so that a grant never waits for a socket (16 for 10). */
+  /**
+   * Use more sockets than concurrent requests (16 for 10), so that a request with its grant never waits for a socket.
+   */
   readonly connections?: number;
-  /** How long an unused connection is kept; the server's own hint goes first. */
-  readonly keepAliveMs?: number;
-  /** Of all answers but lists, and those of which the contract says more: a mebibyte where left out. */
+  /** Limit for responses other than lists, unless the contract has a higher one. Default: 1 MiB. */
   readonly bodyBytesMax?: number;
-  /** PEM of authorities that are trusted beside the public ones. */
+  /** PEM of authorities that are trusted in addition to the public ones. */
   readonly ca?: string | undefined;
   readonly hooks?: HttpClientHooks;
 }
 
 interface HttpTimeouts {
-  /** From the call to the answer's last byte; the others default to it. */
+  /** From the call to the last byte of the response. */
   readonly totalMs: number;
+  /** Default: `totalMs`. */
   readonly connectMs?: number;
-  /** From the request's last byte to the answer's headers. */
-  readonly headersMs?: number;
-  /** Between two pieces of the body. */
-  readonly bodyMs?: number;
 }
 
 /** What the owner of a client adds to every call. */
 interface HttpClientHooks {
-  /** Headers of each request, such as `authorization` and `cookie`; asked for right before it is sent. */
+  /** Headers of each request, such as `authorization` and `cookie`. Called right before it is sent. */
   readonly headers?: (operation: Operation) => Readonly<Record<string, string>>;
-  /** Runs right before a request leaves; what it throws, the call throws. */
-  readonly beforeSend?: (operation: Operation) => void | Promise<void>;
-  /** Sees every complete answer, whatever its status, before it is judged. */
+  /** Called with every complete response, whatever its status, before it is checked. */
   readonly onAnswer?: (answer: AnswerSeen) => void;
 }
 
@@ -49,30 +44,30 @@ interface AnswerSeen {
   readonly operation: Operation;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The headers that `hooks.headers` gave this very request. */
+  /** The headers that `hooks.headers` returned for this request. */
   readonly sentHeaders: Readonly<Record<string, string>>;
 }
 
-/** Query parameters that are undefined are left out, too. */
+/** A query whose parameters may be undefined; these are left out. */
 export type LooseQuery<Query> = { readonly [Name in keyof Query]?: Query[Name] | undefined };
 
-/** What a call takes: parts that the operation does not have may be left out. */
+/** The input of a call. Parts that the operation does not have may be left out. */
 export type CallInput<Params, Query, Body> = (Params extends Record<string, never>
   ? { readonly params?: Params }
   : { readonly params: Params }) & { readonly query?: LooseQuery<Query> } & (Body extends undefined
     ? { readonly body?: undefined }
     : { readonly body: Body });
 
-/** What belongs to one call alone. */
+/** Options of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Such as `if-match`; the owner's `hooks.headers` go before these. */
+  /** Such as `if-match`. `hooks.headers` override these. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Ends the path with a slash, which some servers need to read its last segment right. */
+  /** Appends a slash to the path, which some servers need to parse its last segment correctly. */
   readonly trailingSlash?: boolean | undefined;
   /**
-   * The instant by the monotonic clock (`performance.now`) after which it may not leave any more: a connection may take
-   * long to be made. It then ends as `aborted`, and nothing was sent.
+   * The latest instant at which the request may be sent, by the monotonic clock (`performance.now`), because connecting
+   * may take long. Later the call ends as `aborted`, and nothing was sent.
    */
   readonly leaveBy?: number | undefined;
 }
@@ -85,42 +80,40 @@ export interface HttpResult<Answer> {
 
 export interface HttpClient {
   /**
-   * Sends one operation, once: no retry, no redirect. Any 2xx with the body of the contract is an answer.
-   * @throws HttpFault for everything that a network or a server can do
+   * Sends one operation once, without retries or redirects. Any 2xx with a body as in the contract is a result.
+   * @throws HttpFault for every fault of a network or a server
    */
   call<Params, Query, Body, Answer>(
     operation: Operation<Params, Query, Body, Answer>,
     input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
     options?: CallOptions,
   ): Promise<HttpResult<Answer>>;
-  /** Cuts what is open; those calls end as `aborted`. */
+  /** Closes all connections. Calls in progress end as `aborted`. */
   close(): Promise<void>;
 }
 
-// One collector, one task, one error: more means that something else answers. It is parsed in one go.
+// Enough for one collector, one task or one error. A larger body comes from something else. It is parsed in one go.
 const bodyBytesMaxDefault = 1024 * 1024;
+
+// How long an idle connection is kept. A shorter time in the server's `keep-alive` header takes precedence.
+const keepAliveMs = 4_000;
 
 /**
  * Makes a client for the operations of any contract.
- * @throws when `baseUrl` is not an http(s) URL, or carries credentials; the message does not repeat it (P12)
+ * @throws when `baseUrl` is not an http(s) URL, or contains credentials; the message does not repeat it (P12)
  */
 export function makeHttpClient(parts: HttpClientParts): HttpClient {
   const base = parseBase(parts.baseUrl);
   const hooks = parts.hooks ?? {};
   const { totalMs } = parts.timeouts;
-  const limits: ExchangeLimits = {
-    totalMs,
-    headersMs: parts.timeouts.headersMs ?? totalMs,
-    bodyMs: parts.timeouts.bodyMs ?? totalMs,
-  };
   const turn = makeTurnBudget();
   const pool = new Pool(base.origin, {
     connections: parts.connections ?? 16,
-    keepAliveTimeout: parts.keepAliveMs ?? 4_000,
+    keepAliveTimeout: keepAliveMs,
     connectTimeout: parts.timeouts.connectMs ?? totalMs,
     pipelining: 1,
     connect: {
-      // Said here, so that no variable of the environment turns it off.
+      // Set here, so that no environment variable disables it.
       rejectUnauthorized: true,
       ...(parts.ca === undefined ? {} : { ca: [...rootCertificates, parts.ca] }),
     },
@@ -132,7 +125,6 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
       const path = options.trailingSlash === true ? `${operation.path}/` : operation.path;
       const target = `${base.path}${encodeTarget(path, params, query)}`;
       const encodedBody = operation.body === null ? null : JSON.stringify(body);
-      await hooks.beforeSend?.(operation);
       const sentHeaders = hooks.headers?.(operation) ?? {};
       const answer = await exchange(
         pool,
@@ -149,19 +141,19 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
           body: encodedBody,
           leaveBy: options.leaveBy,
         },
-        limits,
+        totalMs,
         (status) =>
           readerOf(operation, status, { turn, bytesMax: parts.bodyBytesMax ?? bodyBytesMaxDefault }),
         options.signal,
       );
       hooks.onAnswer?.({ operation, status: answer.status, headers: answer.headers, sentHeaders });
-      return { status: answer.status, headers: answer.headers, body: judge(operation, answer) };
+      return { status: answer.status, headers: answer.headers, body: parseAnswer(operation, answer) };
     },
     close: () => pool.destroy(),
   };
 }
 
-/** An input once its types have been checked against the operation's. */
+/** An input whose types were checked against the operation. */
 interface LooseInput {
   readonly params?: TargetValues;
   readonly query?: TargetValues;
@@ -177,7 +169,7 @@ function parseBase(baseUrl: string): { readonly origin: string; readonly path: s
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
-/** The text of a body, or the list that the contract says it holds. */
+/** The text of a body, or the list that it contains according to the contract. */
 type ReadBody = string | ReadList<unknown>;
 
 function readerOf(
@@ -197,8 +189,8 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
-/** The body that the contract names. @throws HttpFault when the answer is anything else */
-function judge<Answer>(
+/** Checks a response and returns the body as in the contract. @throws HttpFault when it is anything else */
+function parseAnswer<Answer>(
   operation: Operation<unknown, unknown, unknown, Answer>,
   answer: RawAnswer<ReadBody>,
 ): Answer {
@@ -208,7 +200,7 @@ function judge<Answer>(
   if (!isSuccess(status)) {
     throw new HttpFault({ ...seen, kind: 'status', problem: `answered ${status}`, body: jsonOf(read) });
   }
-  // The reader of this operation made it.
+  // The reader of this operation made the page, so it has this type.
   if (read.kind === 'list') return read.page as Answer;
   if (read.kind === 'other' || read.kind === 'tooDeep') {
     const what = read.kind === 'other' ? 'a body that is not JSON' : 'JSON that is nested too deep';
@@ -232,13 +224,13 @@ function jsonOf(read: ReadList<unknown>): unknown {
 }
 
 /**
- * A plain text is a value too, where the contract leaves the body open: "a message saying …" (collector-api.md §4.1) may
- * come as one. HTML never is: it comes from something in between.
+ * Plain text is a value where the contract leaves the body open: "a message saying …" (collector-api.md §4.1) may be
+ * plain text. HTML is not: it comes from a proxy or gateway.
  */
 function readBody({ body, status, headers }: RawAnswer<ReadBody>): ReadList<unknown> {
   if (typeof body !== 'string') return body;
   const read = readJson(body);
   const isPlainText = /^text\/plain\b/i.test(headers['content-type'] ?? '');
-  const isWelcome = read.kind === 'other' && isPlainText && isSuccess(status);
-  return isWelcome ? { kind: 'json', value: body } : read;
+  const isAccepted = read.kind === 'other' && isPlainText && isSuccess(status);
+  return isAccepted ? { kind: 'json', value: body } : read;
 }

@@ -11,7 +11,7 @@ export interface RawRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** The instant by the monotonic clock (`performance.now`) after which its first byte may not leave any more. */
+  /** The latest instant at which its first byte may be sent, by the monotonic clock (`performance.now`). */
   readonly leaveBy?: number | undefined;
 }
 
@@ -21,25 +21,17 @@ export interface RawAnswer<Body> {
   readonly body: Body;
 }
 
-export interface ExchangeLimits {
-  /** From the request's last byte to the answer's headers. */
-  readonly headersMs: number;
-  /** Between two pieces of the body. */
-  readonly bodyMs: number;
-  /** From the call to the answer's last byte. */
-  readonly totalMs: number;
-}
-
 /**
- * Sends one request and reads the whole answer, whatever its status. It goes over the wire at most once: the library
- * may put a started request back into its queue when a connection ends, and a create must not leave twice (P1).
- * @param readerOf reads the body of an answer with this status, and bounds it
+ * Sends one request and reads the whole response, whatever its status. The request is sent at most once: the library
+ * may requeue a started request when a connection ends, but a create must not be sent twice (P1).
+ * @param totalMs from the call to the last byte of the response
+ * @param readerOf reads the body of a response with this status, and limits its size
  * @throws HttpFault
  */
 export function exchange<Body>(
   dispatcher: Dispatcher,
   request: RawRequest,
-  limits: ExchangeLimits,
+  totalMs: number,
   readerOf: (status: number) => BodyReader<Body>,
   signal?: AbortSignal,
 ): Promise<RawAnswer<Body>> {
@@ -48,15 +40,15 @@ export function exchange<Body>(
   }
   return new Promise((resolve, reject) => {
     const seen: Seen = { controller: undefined, status: 0, headers: {} };
-    const end = makeEnd(request, { seen, reject, totalMs: limits.totalMs, signal });
+    const end = makeEnd(request, { seen, reject, totalMs, signal });
     dispatcher.dispatch(
       {
         path: request.target,
         method: request.method,
         headers: { ...request.headers },
         body: request.body,
-        headersTimeout: limits.headersMs,
-        bodyTimeout: limits.bodyMs,
+        headersTimeout: totalMs,
+        bodyTimeout: totalMs,
       },
       makeHandler(request, { seen, end, readerOf, resolve }),
     );
@@ -64,18 +56,18 @@ export function exchange<Body>(
 }
 
 interface Seen {
-  /** Undefined until the request leaves. */
+  /** Undefined until the request is sent. */
   controller: Dispatcher.DispatchController | undefined;
   status: number;
   headers: IncomingHttpHeaders;
 }
 
-/** Ends an exchange once. */
+/** Ends an exchange, once. */
 interface End {
   isOver(): boolean;
   finish(settle: () => void): void;
   giveUp(kind: HttpFaultKind, cause: unknown): void;
-  /** Of an error that is no fault of the exchange, but an unreadable body or a bug. */
+  /** Ends with an error that is no fault of the connection: an unreadable body, or a bug. */
   fail(error: unknown): void;
 }
 
@@ -128,7 +120,7 @@ function makeHandler<Body>(
   const { seen, end, readerOf, resolve } = of;
   let reader: BodyReader<Body> | undefined;
   return {
-    // Called right before the first byte is written; aborting here keeps it from being written.
+    // Called right before the first byte is written. Aborting here prevents the write.
     onRequestStart: (started) => {
       const isSecondTime = seen.controller !== undefined;
       if (!isSecondTime && performance.now() > leaveBy) end.giveUp('aborted', undefined);
@@ -169,7 +161,7 @@ function makeHandler<Body>(
   };
 }
 
-/** As Node's own client gives them: `set-cookie` is a list, also when there is one, and every other is one text. */
+/** Headers as Node's own client has them: `set-cookie` is always a list, and every other header is one text. */
 function readHeaders(given: Readonly<Record<string, string | string[] | undefined>>): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {};
   for (const [name, value] of Object.entries(given)) {
@@ -180,7 +172,7 @@ function readHeaders(given: Readonly<Record<string, string | string[] | undefine
   return headers;
 }
 
-/** Codes of the library with a meaning of their own; the rest means: the connection failed. */
+/** Error codes of the library with their own meaning. Any other code means that the connection failed. */
 const kindOfCode: Readonly<Record<string, HttpFaultKind>> = {
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
@@ -191,9 +183,9 @@ const kindOfCode: Readonly<Record<string, HttpFaultKind>> = {
   UND_ERR_CLOSED: 'aborted',
 };
 
-/** @returns undefined for what no network can do: a bug of ours, which must not look like an outage */
+/** @returns undefined for errors that no network can cause: a bug must not look like an outage */
 function kindOf(error: Error, isStarted: boolean): HttpFaultKind | undefined {
-  // Some of these carry no code.
+  // Not all of these have a code.
   if (error.name === 'HTTPParserError') return 'undecodable';
   const code = errorCodeOf(error) ?? '';
   if (code === '' || code === 'UND_ERR_INVALID_ARG' || code.startsWith('ERR_INVALID_')) return undefined;
@@ -201,14 +193,14 @@ function kindOf(error: Error, isStarted: boolean): HttpFaultKind | undefined {
   return isStarted ? 'reset' : 'connect';
 }
 
-const saying: Readonly<Record<HttpFaultKind, string>> = {
-  connect: 'no connection could be made',
-  timeout: 'no complete answer came in time',
-  reset: 'the connection broke before the answer was complete',
-  aborted: 'the call was given up',
-  status: 'it was refused',
-  undecodable: 'the answer could not be read',
-  tooLarge: 'the answer is larger than allowed',
+const problems: Readonly<Record<HttpFaultKind, string>> = {
+  connect: 'no connection',
+  timeout: 'no complete response in time',
+  reset: 'the connection broke before the response was complete',
+  aborted: 'the call was cancelled',
+  status: 'the request was refused',
+  undecodable: 'the response is unreadable',
+  tooLarge: 'the response is larger than allowed',
 };
 
 function fault(
@@ -227,8 +219,8 @@ function fault(
     kind,
     sent,
     operation: request.name,
-    problem: `${saying[kind]}${code === undefined ? '' : ` (${code})`}`,
-    // 0: none came.
+    problem: `${problems[kind]}${code === undefined ? '' : ` (${code})`}`,
+    // 0: no response came.
     status: status || undefined,
     headers,
     cause,

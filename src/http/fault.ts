@@ -1,25 +1,27 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Why a call brought no answer of the kind that its contract names. */
+/** Why a call did not return a response as in its contract. */
 export type HttpFaultKind =
-  /** No connection: name, route, TLS. Nothing was sent. */
+  /** No connection: name resolution, routing or TLS failed. Nothing was sent. */
   | 'connect'
-  /** One of the time limits ran out. */
+  /** A time limit ran out. */
   | 'timeout'
-  /** The connection broke before the answer was complete. */
+  /** The connection broke before the response was complete. */
   | 'reset'
-  /** The caller gave up, the client was closed, or its turn came after its `leaveBy`. */
+  /** The caller cancelled, the client was closed, or the request came after its `leaveBy`. */
   | 'aborted'
-  /** A complete answer, but not a 2xx. */
+  /** A complete response with a status other than 2xx. */
   | 'status'
-  /** A 2xx whose body is not what the contract names: HTML, broken JSON, another shape, nested too deep; or no HTTP at all. */
+  /**
+   * A 2xx whose body is not as in the contract: HTML, broken JSON, another shape, nested too deep. Or no HTTP at all.
+   */
   | 'undecodable'
-  /** More bytes than we are willing to hold. */
+  /** The body exceeds its limit. */
   | 'tooLarge';
 
 interface HttpFaultParts {
   readonly kind: HttpFaultKind;
-  /** The call, by its name in the contract. */
+  /** The operation's name in the contract. */
   readonly operation: string;
   readonly problem: string;
   readonly sent: boolean;
@@ -30,21 +32,21 @@ interface HttpFaultParts {
   readonly cause?: unknown;
 }
 
-/** An operating fault of a call. Holds nothing of the request and no cookie of the answer, so it may be logged (P12). */
+/** An operating fault of a call. It contains nothing of the request and no cookie, so it may be logged (P12). */
 export class HttpFault extends Error {
   override readonly name = 'HttpFault';
   readonly kind: HttpFaultKind;
-  /** The message without the name of the call. */
+  /** The message without the operation's name. */
   readonly problem: string;
-  /** True when the request, or a part of it, may have reached the service. */
+  /** True when the request, or part of it, may have reached the service. */
   readonly sent: boolean;
-  /** The answer's status; undefined when none came. */
+  /** The status of the response; undefined without a response. */
   readonly status: number | undefined;
-  /** The answer's headers without `set-cookie`; empty when none came. */
+  /** The headers of the response without `set-cookie`; empty without a response. */
   readonly headers: IncomingHttpHeaders;
-  /** The error body as parsed JSON; undefined when it was none. */
+  /** The error body as parsed JSON; undefined when it is not JSON. */
   readonly body: unknown;
-  /** False for an answer with a body that is not JSON, such as a gateway's HTML page. */
+  /** False for a body that is not JSON, such as a gateway's HTML page. */
   readonly isJson: boolean;
 
   constructor(parts: HttpFaultParts) {

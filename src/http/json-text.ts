@@ -1,4 +1,4 @@
-/** What a body's text is: JSON, JSON nested deeper than we follow, nothing, or something else such as HTML. */
+/** What a body's text is: JSON, JSON nested too deep, nothing, or something else such as HTML. */
 export type ReadJson =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'tooDeep' }
@@ -6,15 +6,15 @@ export type ReadJson =
   | { readonly kind: 'other' };
 
 /**
- * Reads JSON. An integer that a JavaScript number can't hold exactly becomes its text, since an id is a 64-bit `long`
- * (collector-api.md §2.3) and a rounded id would name another task.
+ * Parses JSON. An integer that a JavaScript number can't represent exactly becomes a string: an id is a 64-bit `long`
+ * (collector-api.md §2.3), and a rounded id would name another task.
  */
 export function readJson(text: string): ReadJson {
   if (text.trim() === '') return { kind: 'empty' };
   return isTooDeep(text) ? { kind: 'tooDeep' } : parseFlatJson(text);
 }
 
-/** As `readJson`, for a text whose depth was looked at already. */
+/** Like `readJson`, for a text whose depth was already checked. */
 export function parseFlatJson(text: string): Extract<ReadJson, { kind: 'json' | 'other' }> {
   try {
     const value: unknown = JSON.parse(quoteLargeIntegers(text));
@@ -25,13 +25,13 @@ export function parseFlatJson(text: string): Extract<ReadJson, { kind: 'json' | 
   }
 }
 
-// 2^53 has 16 digits, a long 19. Numbers of more than a hundred are nobody's id, and a bound keeps the stack small.
-// What follows a point, or is an exponent, is no integer of its own.
+// 2^53 has 16 digits, a long 19. Longer numbers than 100 digits are no ids, and the limit keeps the regex stack small.
+// Digits after a point or in an exponent are not integers of their own.
 const largeInteger = /(?<![\w.+-])-?\d{16,100}\b(?![.eE])/g;
 
 /**
- * Goes from string to string, since digits inside of one are left alone. One expression for both would try each quote of
- * a broken text again, and need a stack as deep as the longest string.
+ * Skips strings, whose digits are left alone. One expression for both would retry each quote of a broken text, and need
+ * a stack as deep as the longest string.
  */
 function quoteLargeIntegers(text: string): string {
   if (!/\d{16}/.test(text)) return text;
@@ -51,15 +51,15 @@ function quoted(digits: string): string {
   return Number.isSafeInteger(Number(digits)) ? digits : `"${digits}"`;
 }
 
-/** Deeper than anything our APIs speak of. Writing JSON recurses, so a body nested without end would break who passes it on. */
+/**
+ * Deeper than any body of these APIs. Serializing JSON recurses, so an endlessly nested body would overflow the stack
+ * later.
+ */
 export const depthMax = 100;
 
 const [quote, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d];
 
-/**
- * True when objects and arrays are nested deeper than we are willing to follow. Reads the text, before anything is made
- * of it, and holds no more than a number.
- */
+/** True when objects and arrays are nested too deep. It scans the text before anything is parsed. */
 export function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -73,7 +73,7 @@ export function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** Where the JSON string that opens here is over: after its closing quote, or at the end of a text that was cut off. */
+/** The end of the JSON string that opens here: after its closing quote, or at the end of a truncated text. */
 function endOfString(text: string, opening: number): number {
   let closing = text.indexOf('"', opening + 1);
   while (closing !== -1 && isEscaped(text, closing)) closing = text.indexOf('"', closing + 1);

@@ -4,22 +4,22 @@ import type { Socket } from 'node:net';
 /** How many connections a server keeps open. */
 export interface ConnectionLimits {
   readonly max: number;
-  /** Of one address; a proxy is one. */
+  /** Connections from one address. A proxy counts as one address. */
   readonly perAddressMax: number;
-  /** So many more for this machine, where the operator sits, while all others are busy. */
+  /** Additional connections for this machine, where the operator is, while all others are busy. */
   readonly reservedForLoopback: number;
 }
 
-/** Waits without a request are cut after this. */
+/** An idle connection is closed after this time. */
 const keepAliveMs = 10_000;
 
 /**
- * Keeps the connections of a server within bounds, so that idle ones take no descriptors from the rest of the process
- * and keep nobody out. A newcomer takes the place of the connection that has been silent longest: one without a
- * request, or whose request has not arrived whole. Only where every connection is being answered it is refused.
+ * Limits the connections of a server, so that idle ones take no descriptors from the rest of the process and lock
+ * nobody out. A new connection replaces the one that has been idle longest: one without a request, or with an
+ * incomplete request. When every connection is being answered, the new one is refused.
  */
-export function boundConnections(server: Server, limits: ConnectionLimits): void {
-  /** In the order of their last activity, with the request that is still running. */
+export function limitConnections(server: Server, limits: ConnectionLimits): void {
+  /** In the order of their last activity, with the request in progress. */
   const open = new Map<Socket, { readonly address: string; request: IncomingMessage | undefined }>();
 
   const makeRoom = (countMax: number, counts: (address: string) => boolean): boolean => {
@@ -51,7 +51,7 @@ export function boundConnections(server: Server, limits: ConnectionLimits): void
     known.request = request;
     response.once('close', () => {
       known.request = undefined;
-      // Now it is the one that was active last.
+      // Moves it to the end: it was active last.
       if (open.delete(socket)) open.set(socket, known);
     });
   });

@@ -4,9 +4,9 @@ import { type BodyReader, makeByteCollector, UnreadableBody } from './body-reade
 import { depthMax, parseFlatJson, type ReadJson, readJson } from './json-text.ts';
 
 export interface ListReaderParts<Row> {
-  /** The member of the body that holds the list. */
+  /** The member of the body that contains the list. */
   readonly key: string;
-  /** null: this row is nothing that we can use. */
+  /** null: this row is unusable. */
   readonly decode: (value: unknown) => Row | null;
   readonly turn: TurnBudget;
 }
@@ -14,14 +14,14 @@ export interface ListReaderParts<Row> {
 /** The list, or what the body is instead. */
 export type ReadList<Row> = { readonly kind: 'list'; readonly page: ListPage<Row> } | ReadJson;
 
-// 1,000 collectors are about 1.5 MB of JSON; 32 MiB holds the largest page the service gives (10,000).
+// 1,000 collectors are about 1.5 MB of JSON. 32 MiB fits the largest page of the service (10,000).
 const bytesMax = 32 * 1024 * 1024;
 const rowsMax = 10_000;
 
-// A collector whose every text is as long as the service allows has about 10 KB.
+// A collector with texts of the maximum length has about 10 KB.
 const rowBytesMax = 64 * 1024;
 
-// What stands around the list, or is no list at all, such as a gateway's page.
+// The part of the body outside the list. A body without a list, such as a gateway's page, is entirely outside.
 const restBytesMax = 1024 * 1024;
 
 const quote = 0x22;
@@ -32,20 +32,20 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** Where the rows of the list lie: in the list, in the body's object. */
+/** The nesting depth of rows: inside the list, inside the body's object. */
 const listDepth = 2;
 
 /**
- * Reads a body such as `{"collectors": [row, row, …]}` row by row, as it comes. Of a row only what `decode` makes of it is
- * kept, so neither the text nor the value of the whole body is ever in memory, and a turn of the event loop parses no more
- * than its share. A row that is too large, nested too deep, or that `decode` does not know, is null.
+ * Reads a body such as `{"collectors": [row, row, …]}` row by row, as it arrives. It keeps only what `decode` returns
+ * for a row, so neither the text nor the value of the whole body is ever in memory, and a turn of the event loop parses
+ * no more than its share. A row is null when it is too large, nested too deep or unknown to `decode`.
  */
 export function makeListReader<Row>({ key, decode, turn }: ListReaderParts<Row>): BodyReader<ReadList<Row>> {
   const rows = makeRows(decode);
   const scan = makeScan(key, rows, turn);
   let bytes = 0;
 
-  async function goOn(chunk: Uint8Array, start: number): Promise<void> {
+  async function readRest(chunk: Uint8Array, start: number): Promise<void> {
     let at = start;
     while (at < chunk.length) {
       await turn.next();
@@ -58,12 +58,12 @@ export function makeListReader<Row>({ key, decode, turn }: ListReaderParts<Row>)
       bytes += chunk.length;
       if (bytes > bytesMax) throw new UnreadableBody('tooLarge');
       const at = turn.isSpent() ? 0 : scan.from(chunk, 0);
-      return at < chunk.length ? goOn(chunk, at) : undefined;
+      return at < chunk.length ? readRest(chunk, at) : undefined;
     },
     end: () => {
       if (scan.isTooDeep()) return { kind: 'tooDeep' };
       const read = readJson(scan.rest());
-      // A list that was cut off leaves a rest that is not JSON.
+      // A truncated list leaves a rest that is not JSON.
       return scan.isListSeen() && read.kind === 'json' ? { kind: 'list', page: rows.page() } : read;
     },
   };
@@ -72,9 +72,9 @@ export function makeListReader<Row>({ key, decode, turn }: ListReaderParts<Row>)
 /** The rows of a list, decoded one by one. */
 interface Rows<Row> {
   keep(chunk: Uint8Array, from: number, to: number): void;
-  /** Makes null of the row that is being read. */
+  /** Marks the current row as unusable. */
   spoil(): void;
-  /** @param isLast a bracket ends it, so that there may be no row at all */
+  /** @param isLast a bracket follows, so there may be no row at all */
   end(isLast: boolean): void;
   page(): ListPage<Row>;
 }
@@ -120,14 +120,14 @@ function makeRows<Row>(decode: ListReaderParts<Row>['decode']): Rows<Row> {
   };
 }
 
-/** Where a byte stands: how deep, and whether in a string. */
+/** The parser state at a byte. */
 interface Place {
   readonly depth: number;
   readonly isInString: boolean;
   readonly isEscaped: boolean;
 }
 
-/** Finds the rows of the list among the bytes, and keeps what stands around the list. */
+/** Finds the rows of the list, and keeps the text around the list. */
 function makeScan(key: string, rows: Rows<unknown>, turn: TurnBudget) {
   const around = makeAround(key);
   let isInList = false;
@@ -143,7 +143,7 @@ function makeScan(key: string, rows: Rows<unknown>, turn: TurnBudget) {
   }
 
   return {
-    /** @returns where it stopped: at the chunk's end, or behind a row when the turn is spent */
+    /** @returns where it stopped: at the chunk's end, or after a row when the turn is spent */
     from: (chunk: Uint8Array, start: number): number => {
       for (let at = start; at < chunk.length; ) {
         if (isInList) {
@@ -167,14 +167,14 @@ function makeScan(key: string, rows: Rows<unknown>, turn: TurnBudget) {
   };
 }
 
-/** Where the comma or the bracket behind a row stands; the chunk's end, when it is in none. */
+/** The index of the comma or bracket after a row; the chunk's end when there is none. */
 function findRowEnd(
   chunk: Uint8Array,
   start: number,
   around: { place: Place },
   rows: Pick<Rows<unknown>, 'spoil'>,
 ): number {
-  // Of this function alone, since it sees every byte.
+  // Local variables, because this loop sees every byte.
   let { depth, isInString, isEscaped } = around.place;
   let at = start;
   for (; at < chunk.length; at += 1) {
@@ -196,20 +196,20 @@ function findRowEnd(
   return at;
 }
 
-/** What stands around the list. */
+/** Keeps the text around the list. */
 function makeAround(key: string) {
   const name = JSON.stringify(key);
   const rest = makeByteCollector();
   let isTooDeep = false;
-  /** Where the last string of the body's object begins and ends in `rest`. */
+  /** Start and end of the last string of the body's object, in `rest`. */
   let lastString = { from: 0, to: 0 };
   const around = {
-    /** Behind the byte that was read last. */
+    /** The state after the last byte. */
     place: { depth: 0, isInString: false, isEscaped: false } as Place,
-    /** @returns whether the list begins behind this byte */
+    /** @returns whether the list begins after this byte */
     readsList: (byte: number): boolean => {
       if (rest.length >= restBytesMax) throw new UnreadableBody('tooLarge');
-      around.place = placeBehind(around.place, byte);
+      around.place = placeAfter(around.place, byte);
       const { depth, isInString } = around.place;
       if (depth > depthMax) isTooDeep = true;
       if (depth === 1 && byte === quote) {
@@ -226,7 +226,7 @@ function makeAround(key: string) {
   return around;
 }
 
-function placeBehind({ depth, isInString, isEscaped }: Place, byte: number): Place {
+function placeAfter({ depth, isInString, isEscaped }: Place, byte: number): Place {
   if (isInString) {
     if (isEscaped) return { depth, isInString, isEscaped: false };
     return { depth, isInString: byte !== quote, isEscaped: byte === backslash };
@@ -236,10 +236,10 @@ function placeBehind({ depth, isInString, isEscaped }: Place, byte: number): Pla
   return { depth, isInString: byte === quote, isEscaped };
 }
 
-// About what the engine takes for a value and its place, beside its characters.
+// Roughly what the engine needs for a value and its slot, without its characters.
 const valueWeight = 32;
 
-/** About how many bytes a value needs in memory. Its depth is bounded. */
+/** Estimates how many bytes a value needs in memory. Its depth is limited. */
 function weightOf(value: unknown): number {
   if (typeof value === 'string') return valueWeight + value.length;
   if (typeof value !== 'object' || value === null) return valueWeight;

@@ -8,18 +8,18 @@ export interface OpenApiParts {
   readonly title: string;
   readonly version: string;
   readonly description: string;
-  /** What the operations' paths are relative to: `/api/v1`. */
+  /** The prefix of all paths: `/api/v1`. */
   readonly serverUrl: string;
-  /** What stands in braces in `serverUrl`. */
+  /** The variables in braces in `serverUrl`. */
   readonly serverVariables?: Readonly<
     Record<string, { readonly default: string; readonly description: string }>
   >;
   readonly operations: readonly Operation[];
   /** The body of every error. */
   readonly errorBody: z.ZodType;
-  /** Which HTTP status an error code of an operation comes with; of the others only `4XX` is known. */
+  /** The HTTP status of each error code. Other codes are shown as `4XX`. */
   readonly errorStatuses: Readonly<Record<string, number>>;
-  /** What operations answer beside their own codes. */
+  /** Responses that any operation may give in addition to its own. */
   readonly generalAnswers?: readonly GeneralAnswer[];
   readonly signIn: 'bearer' | 'basic' | 'none';
 }
@@ -27,13 +27,13 @@ export interface OpenApiParts {
 export interface GeneralAnswer {
   readonly status: number;
   readonly description: string;
-  /** Response headers, each with what it says. */
+  /** Response headers with their meanings. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** All operations where left out. */
+  /** Default: all operations. */
   readonly appliesTo?: (operation: Operation) => boolean;
 }
 
-/** Describes a contract as an OpenAPI 3.1 document. The contract is the source; nothing is written twice. */
+/** Describes a contract as an OpenAPI 3.1 document. */
 export function makeOpenApiDocument(parts: OpenApiParts): JsonObject {
   const schemas: Record<string, Json> = {};
   const hoist = (schema: z.ZodType, io: 'input' | 'output') => toSchema(schema, io, schemas);
@@ -67,7 +67,7 @@ function describeOperation(operation: Operation, around: Surroundings): JsonObje
     operationId: operation.name,
     ...(operation.summary !== undefined && { summary: operation.summary }),
     description: operation.source,
-    // The method says it for all others; for a POST nobody can know.
+    // Other methods imply it.
     ...(operation.method === 'POST' && { 'x-idempotent': operation.idempotent }),
     parameters: [
       ...parameters(operation.params, 'path', around),
@@ -81,7 +81,7 @@ function describeOperation(operation: Operation, around: Surroundings): JsonObje
       },
     }),
     responses: {
-      // As it stands on the wire, before our own reading of it.
+      // The wire format, before this client's own parsing.
       [String(operation.answer.status)]: {
         description: 'Done.',
         ...(showsETag(operation, around) && { headers: responseHeaders({ ETag: eTagMeaning }) }),
@@ -103,7 +103,7 @@ const ifMatch: Json = {
   schema: { type: 'string' },
 };
 
-/** A GET of what is updated with `If-Match` shows the ETag for it. */
+/** A GET shows the ETag of a resource that is updated with `If-Match`. */
 function showsETag({ method, path }: Operation, { operations }: Surroundings): boolean {
   return method === 'GET' && operations.some((other) => other.requiresETag && other.path === path);
 }
@@ -140,7 +140,7 @@ function errorResponses(operation: Operation, around: Surroundings): JsonObject 
 }
 
 function parameters(schema: z.ZodType, place: 'path' | 'query', around: Surroundings): Json[] {
-  // What our code gets, not the text on the wire: a reader wants to see an integer.
+  // The output types: a reader wants to see an integer, not the text on the wire.
   const { properties } = around.hoist(schema, 'output');
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
   return Object.entries((properties ?? {}) as JsonObject).map(([name, property]) => {
@@ -162,13 +162,13 @@ function jsonContent(schema: JsonObject): JsonObject {
   return { 'application/json': { schema } };
 }
 
-/** One JSON Schema; those with an id of their own move to the document's components. */
+/** Converts a schema to JSON Schema. Schemas with an id move to the document's components. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string, Json>): JsonObject {
   const generated = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // `readonly` is our type system's word; in OpenAPI it would mean something else.
+      // `readonly` of the type system. In OpenAPI it would mean something else.
       delete jsonSchema.readOnly;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

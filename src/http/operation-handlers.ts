@@ -2,25 +2,25 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import type { Operation, OperationInput } from '../contract/operation.ts';
 
-/** A request as handlers and the owner of a server see it. */
+/** A request as handlers and the owner of the server see it. */
 export interface HttpRequest {
   readonly method: string;
-  /** The path without its query; doubled slashes and a trailing one are gone. */
+  /** The path without its query, with single slashes and no trailing one. */
   readonly path: string;
-  /** Path and query exactly as they came. */
+  /** Path and query verbatim. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
-  /** `1.1`, or `1.0` from old clients and some proxies; empty where no request could be read. */
+  /** `1.1`, or `1.0` from old clients and some proxies; empty when no request could be parsed. */
   readonly httpVersion: string;
   readonly hasBody: boolean;
-  /** The operation it is for; undefined for an unknown route or a wrong method. */
+  /** The requested operation; undefined for an unknown route or a wrong method. */
   readonly operation: Operation | undefined;
 }
 
 /**
- * An answer. A Buffer or a Readable is sent as it is, and so is a text whose `content-type` in `headers` is not JSON.
- * Any other body is sent as JSON.
+ * A response. A Buffer, a Readable, and a text whose `content-type` is not JSON are sent verbatim. Any other body is
+ * sent as JSON.
  */
 export interface HttpAnswer {
   readonly status: number;
@@ -28,26 +28,26 @@ export interface HttpAnswer {
   readonly body?: unknown;
 }
 
-/** No answer: the connection is cut. For services that play faults. */
+/** No response: the connection is cut. For services that simulate faults. */
 export interface CutOff {
   readonly cutOff: 'beforeHeaders' | 'midBody';
 }
 
-/** What a handler returns; the status defaults to the one the contract names. */
+/** What a handler returns. The status defaults to the one in the contract. */
 export interface HandlerAnswer<Body = unknown> {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Body;
 }
 
-/** What can go wrong before, or in, a handler. The owner of the server says how each is answered. */
+/** What can fail before or in a handler. The owner of the server decides the response. */
 export type RequestFailure =
   | { readonly kind: 'unknownRoute' }
   | { readonly kind: 'wrongMethod'; readonly allowed: readonly string[] }
   | { readonly kind: 'malformedUrl' }
   | { readonly kind: 'malformedJson' }
   | { readonly kind: 'bodyTooLarge' }
-  /** Broken below our rules: no HTTP, too many headers, too slow. `status` is the 4xx that HTTP has for it. */
+  /** No valid HTTP, too many headers, or too slow. `status` is the 4xx that HTTP has for it. */
   | { readonly kind: 'unreadable'; readonly status: number; readonly error: unknown }
   | {
       readonly kind: 'invalidInput';
@@ -56,7 +56,7 @@ export type RequestFailure =
     }
   | { readonly kind: 'handlerError'; readonly error: unknown };
 
-/** Does one operation. Its input is parsed, its answer typed as the contract has it on the wire. */
+/** Handles one operation. Its input is parsed, its response has the type of the contract on the wire. */
 type OperationHandler<O extends Operation> = (
   input: OperationInput<z.output<O['params']>, z.output<O['query']>, z.output<NonNullable<O['body']>>>,
   request: HttpRequest,
@@ -82,7 +82,7 @@ export interface MountedOperation {
 export function mountOperations<const Api extends readonly Operation[]>(
   operations: Api,
   mount: {
-    /** Starts with a slash and ends without one; empty for the root. */
+    /** Starts with a slash and ends without one. Empty for the root. */
     readonly prefix: string;
     readonly handlers: OperationHandlers<NoInfer<Api>>;
   },

@@ -2,13 +2,13 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpAnswer, HttpRequest, RequestFailure } from './operation-handlers.ts';
 
-/** Statuses of what breaks below HTTP; anything else is a bad request. */
+/** Statuses of errors below HTTP. Any other error is a 400. */
 const statuses: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Answers bytes that are no request in the owner's words, and closes the connection: what follows is unreadable. */
+/** Answers bytes that are no valid request, and closes the connection, because what follows is unreadable. */
 export function refuseConnection(
   parts: { readonly answerFailure: (failure: RequestFailure, request: HttpRequest) => HttpAnswer },
   error: NodeJS.ErrnoException,
@@ -46,7 +46,7 @@ const noRequest: Omit<HttpRequest, 'remoteAddress'> = {
   operation: undefined,
 };
 
-/** True while an answer to an earlier request of the connection is half written; Node shows it on the socket only. */
+/** True while an earlier response on the connection is half written. Node shows it on the socket only. */
 function isAnswering(socket: Socket): boolean {
   const { _httpMessage: message } = socket as { _httpMessage?: { headersSent?: boolean } | null };
   return message?.headersSent === true;

@@ -5,20 +5,20 @@ import { exchange, type RawAnswer, type RawRequest } from './exchange.ts';
 
 export interface SingleRequest extends Omit<RawRequest, 'target'> {
   readonly url: URL;
-  /** PEM of authorities to trust beside the public ones. */
+  /** PEM of authorities that are trusted in addition to the public ones. */
   readonly ca?: string;
 }
 
 interface SingleRequestLimits {
-  /** From the call to the answer's last byte. */
+  /** From the call to the last byte of the response. */
   readonly totalMs: number;
   readonly bodyBytesMax: number;
 }
 
 /**
- * Sends one request over a connection of its own, and reads the whole answer, whatever its status. No retry, and no
- * redirect: a 3xx is an answer, so its headers reach no other host (P12).
- * @throws HttpFault for everything that a network or a server can do
+ * Sends one request over its own connection, and reads the whole response, whatever its status. It does not retry, and
+ * follows no redirect, so that its headers reach no other host (P12).
+ * @throws HttpFault for every fault of a network or a server
  */
 export async function requestOnce(
   request: SingleRequest,
@@ -29,13 +29,12 @@ export async function requestOnce(
   const client = new Client(url.origin, {
     connectTimeout: totalMs,
     pipelining: 1,
-    // Said here, so that no variable of the environment turns it off.
+    // Set here, so that no environment variable disables it.
     connect: { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }) },
   });
   try {
-    const limits = { totalMs, headersMs: totalMs, bodyMs: totalMs };
     const target = `${url.pathname}${url.search}`;
-    return await exchange(client, { ...rest, target }, limits, () => makeTextReader(bodyBytesMax), signal);
+    return await exchange(client, { ...rest, target }, totalMs, () => makeTextReader(bodyBytesMax), signal);
   } finally {
     await client.destroy();
   }

@@ -2,8 +2,8 @@
 export type TargetValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * Writes an operation's path and query as they stand on the request line. `{id}` in the path is taken from `params`,
- * each as one segment; query parameters that are undefined are left out.
+ * Encodes an operation's path and query for the request line. `{id}` in the path is replaced by the value in `params`,
+ * as one segment. Query parameters that are undefined are left out.
  * @throws when a path segment has no value: a bug of the caller
  */
 export function encodeTarget(path: string, params: TargetValues, query: TargetValues): string {
@@ -18,6 +18,6 @@ export function encodeTarget(path: string, params: TargetValues, query: TargetVa
 function encodeSegment(name: string, value: TargetValues[string]): string {
   const text = String(value ?? '');
   if (text === '') throw new Error(`no value for the path segment {${name}}`);
-  // A segment of dots alone would be read as "here" or "one up".
+  // A segment of dots would mean "here" or "one up".
   return /^\.{1,2}$/.test(text) ? text.replaceAll('.', '%2E') : encodeURIComponent(text);
 }

@@ -7,8 +7,8 @@ import fastify, {
 } from 'fastify';
 import { writeAddress } from '../base/url-authority.ts';
 import type { Operation } from '../contract/operation.ts';
-import { boundConnections, type ConnectionLimits } from './bound-connections.ts';
 import { isTooDeep } from './json-text.ts';
+import { type ConnectionLimits, limitConnections } from './limit-connections.ts';
 import type {
   CutOff,
   HttpAnswer,
@@ -18,44 +18,46 @@ import type {
 } from './operation-handlers.ts';
 import { refuseConnection } from './refuse-connection.ts';
 
-/** Bodies of our APIs are small; a larger one is a mistake or an attack. */
+/** Bodies of these APIs are small. A larger one is a mistake or an attack. */
 const bodyBytesMaxDefault = 1024 * 1024;
 
-/** A request whose headers, or which as a whole, has not arrived by then is given up, so that none hangs for ever. */
+/** A request is aborted when its headers, or the whole of it, have not arrived in time. */
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 60_000;
-/** How often Node looks for such requests. */
+/** How often Node checks for such requests. */
 const timeoutsCheckedEveryMs = 1_000;
 
-/** A collector's name has 128 characters of up to 12 bytes each once percent-encoded; the router's own limit is 100. */
+/**
+ * A collector's name has 128 characters of up to 12 bytes each when percent-encoded. The router's default limit is 100.
+ */
 const pathSegmentLengthMax = 2_048;
 
 export interface HttpServerParts {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly operations: readonly MountedOperation[];
-  /** Says how a failure is answered. Must not throw. */
+  /** Decides the response to a failure. Must not throw. */
   readonly answerFailure: (failure: RequestFailure, request: HttpRequest) => HttpAnswer;
-  /** Stands around every request, known route or not: sign-in, limits, faults. `next` never rejects. */
+  /** Runs for every request, known route or not: sign-in, limits, faults. `next` never rejects. */
   readonly around?: (request: HttpRequest, next: () => Promise<HttpAnswer>) => Promise<HttpAnswer | CutOff>;
   readonly bodyBytesMax?: number;
-  /** Without them, as many as there are descriptors. */
+  /** Default: no limit. */
   readonly connections?: ConnectionLimits | undefined;
 }
 
 export interface RunningHttpServer {
-  /** `http://127.0.0.1:8080`, without a slash at the end. */
+  /** `http://127.0.0.1:8080`, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** Ends at once: open connections are cut. */
+  /** Closes at once, with all open connections. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the operations of any contract over HTTP. Inputs are parsed with the contract's schemas; a trailing slash and
- * doubled ones are accepted on any path (field-facts.md, The wire).
- * @throws when the address can't be listened on
+ * Serves the operations of any contract over HTTP. Inputs are parsed with the contract's schemas. A trailing slash and
+ * doubled slashes are accepted on any path (field-facts.md, The wire).
+ * @throws when it can't listen on the address
  */
 export async function startHttpServer(parts: HttpServerParts): Promise<RunningHttpServer> {
   const respond = makeResponder(parts);
@@ -74,7 +76,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<RunningHt
       void respond(request as FastifyRequest, reply as FastifyReply, { failure: { kind: 'malformedUrl' } });
     },
   });
-  if (parts.connections !== undefined) boundConnections(app.server, parts.connections);
+  if (parts.connections !== undefined) limitConnections(app.server, parts.connections);
   acceptAnyBodyAsText(app);
   for (const mounted of parts.operations) {
     app.route({
@@ -102,7 +104,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<RunningHt
   );
   await app.listen({ host: parts.host, port: parts.port });
   const address = app.server.address();
-  if (address === null || typeof address === 'string') throw new Error('the HTTP server listens nowhere');
+  if (address === null || typeof address === 'string') throw new Error('the HTTP server has no address');
   const { address: host, port } = address;
   return { url: `http://${writeAddress({ host, port })}`, port, close: () => app.close() };
 }
@@ -153,7 +155,7 @@ function invalidInput(
   return { kind: 'invalidInput', part, issues };
 }
 
-/** An absent body is `undefined`, which the operation's schema judges. */
+/** An absent body is `undefined`, which the operation's schema checks. */
 function parseJson(text: unknown): { ok: true; value: unknown } | { ok: false } {
   if (typeof text !== 'string' || text.trim() === '') return { ok: true, value: undefined };
   if (isTooDeep(text)) return { ok: false };
@@ -210,7 +212,7 @@ function normalPath(url: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Which methods a path has, so that a wrong one is distinguished from an unknown route. */
+/** The methods of a path, to distinguish a wrong method from an unknown route. */
 function makeMethodsAt(operations: readonly MountedOperation[]) {
   const routes = operations.map(({ path, operation }) => ({
     method: operation.method,
@@ -222,7 +224,7 @@ function makeMethodsAt(operations: readonly MountedOperation[]) {
 }
 
 /**
- * A fixed path is what it says, whatever the method: `DELETE /collectors/upgrades` must not be taken for
+ * A fixed path goes before a path with parameters for every method: `DELETE /collectors/upgrades` must not match
  * `DELETE /collectors/{id}`.
  */
 function shadowedRoutes(operations: readonly MountedOperation[]) {
@@ -239,7 +241,7 @@ function shadowedRoutes(operations: readonly MountedOperation[]) {
   );
 }
 
-/** Which types of body are welcome is the owner's rule, so the server reads every one as text. */
+/** Reads every body as text. The owner of the server decides which content types are accepted. */
 function acceptAnyBodyAsText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
