@@ -3,59 +3,59 @@ import { cutText, toOneLine } from '../base/safe-text.ts';
 import { echoedForms, type Secret } from '../base/secret.ts';
 import { HttpFault } from '../http/fault.ts';
 
-/** Why no answer came, in the words of an operator. What we do not know is named by its class alone (P12). */
+/** Describes for an operator why no response came. An unknown error is named by its class only (P12). */
 export function describeFault(error: unknown): string {
   if (!(error instanceof HttpFault)) {
-    return `the question could not be put (${error instanceof Error ? error.name : typeof error})`;
+    return `the request could not be sent (${error instanceof Error ? error.name : typeof error})`;
   }
   switch (error.kind) {
     case 'connect':
       return describeCertificateProblem(error.cause, "the gate's caFile") ?? describeConnect(error.cause);
     case 'timeout':
-      return 'no complete answer in time';
+      return 'no complete response in time';
     case 'reset':
-      return 'the connection broke before the answer was complete';
+      return 'the connection broke before the response was complete';
     case 'aborted':
-      return 'the question was given up';
+      return 'the request was cancelled';
     case 'tooLarge':
-      return 'the answer is larger than 1 MB';
+      return 'the response is larger than 1 MB';
     default:
-      return 'the answer is not HTTP';
+      return 'the response is not HTTP';
   }
 }
 
 const connectWords: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
-  ENOTFOUND: 'the host is not known',
-  EAI_AGAIN: 'the host name could not be looked up',
-  ETIMEDOUT: 'no connection in time',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'the host name could not be resolved',
+  ETIMEDOUT: 'connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
 };
 
 function describeConnect(cause: unknown): string {
-  const code = errorCodeOf(cause) ?? 'no reason';
+  const code = errorCodeOf(cause) ?? 'unknown error';
   return Object.hasOwn(connectWords, code) ? (connectWords[code] ?? '') : `no connection (${code})`;
 }
 
-/** Why a status is no answer to a gate's question; undefined for a 2xx. */
+/** Describes a status that is no result of a probe; undefined for a 2xx. */
 export function refusal(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined;
   if (status >= 300 && status <= 399)
-    return `answered ${status}: no redirect is followed, give the right URL`;
+    return `answered ${status}: redirects are not followed, set the final URL`;
   return `answered ${status}`;
 }
 
-/** Makes words of others fit to be shown: in one line, bounded, and without secrets (P12). */
-export type Say = (text: string) => string;
+/** Makes foreign text safe to show: on one line, of limited length, and without secrets (P12). */
+export type Sanitize = (text: string) => string;
 
 const lengthMax = 200;
 
-/** Makes a `Say` for one question; the one who was asked may repeat its token, and where it was asked. */
-export function makeSay(secrets: readonly Secret[]): Say {
+/** Makes a `Sanitize` for one request. The server may repeat the gate's token and URL. */
+export function makeSanitize(secrets: readonly Secret[]): Sanitize {
   const forms = echoedForms(secrets.map((secret) => secret.reveal()));
   return (text) => {
     const line = forms.reduce((rest, form) => rest.replaceAll(form, '***'), toOneLine(text));
-    // Secrets went before: half of one would be left at the end.
+    // Secrets are removed first, so that no part of one remains at the end.
     return cutText(line, lengthMax);
   };
 }

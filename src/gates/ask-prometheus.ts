@@ -5,13 +5,15 @@ import type { SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
 import { writeExpectation, writeGateValue } from '../rollout/messages/gates.ts';
 import type { GateRule } from '../rollout/model/policy.ts';
-import { refusal, type Say } from './answer-text.ts';
+import { refusal, type Sanitize } from './answer-text.ts';
 
 type PrometheusGate = Extract<GateRule, { kind: 'prometheus' }>;
 
 const queryPath = '/api/v1/query';
 
-/** The instant query of Prometheus's HTTP API. The gate's URL may name the server, or the query's own path. */
+/**
+ * Writes an instant query of Prometheus's HTTP API. The gate's URL may name the server, or the path of the query API.
+ */
 export function writePrometheusQuery(
   gate: PrometheusGate,
   base: URL,
@@ -23,26 +25,30 @@ export function writePrometheusQuery(
   return { method: 'GET', url, body: null };
 }
 
-/** One number, or an error that says why there is none (P14). */
-export function readPrometheusAnswer(gate: PrometheusGate, answer: RawAnswer<string>, say: Say): GateAnswer {
+/** Reads the one number of a response, or an error that says why there is none (P14). */
+export function readPrometheusAnswer(
+  gate: PrometheusGate,
+  answer: RawAnswer<string>,
+  sanitize: Sanitize,
+): GateAnswer {
   const read = readJson(answer.body);
-  const refused = refusedAnswer(answer, read.kind === 'json' ? read.value : undefined, say);
+  const refused = refusedAnswer(answer, read.kind === 'json' ? read.value : undefined, sanitize);
   if (refused !== undefined) return error(refused);
-  if (read.kind !== 'json') return error('the answer is not JSON');
+  if (read.kind !== 'json') return error('the response is not JSON');
   const parsed = successBody.safeParse(read.value);
   if (!parsed.success) return error(notPrometheus);
   const { resultType, result } = parsed.data.data;
   switch (resultType) {
     case 'scalar':
-      return judgeValue(gate, result[1], say);
+      return judgeValue(gate, result[1], sanitize);
     case 'vector':
-      return judgeVector(gate, result, say);
+      return judgeVector(gate, result, sanitize);
     default:
-      return error(`the query gives a ${resultType}, and a gate needs one number`);
+      return error(`the query returns a ${resultType}, but a gate needs one number`);
   }
 }
 
-const notPrometheus = 'the answer is not of the shape that Prometheus gives';
+const notPrometheus = 'the response is not a Prometheus query result';
 
 /** A time, and a number as text. */
 const sample = z.tuple([z.unknown(), z.string()]);
@@ -65,33 +71,33 @@ const errorBody = z.object({
 });
 
 /** Prometheus reports errors with a 4xx or 5xx, and the reason in the body. */
-function refusedAnswer(answer: RawAnswer<string>, body: unknown, say: Say): string | undefined {
+function refusedAnswer(answer: RawAnswer<string>, body: unknown, sanitize: Sanitize): string | undefined {
   const parsed = errorBody.safeParse(body);
   const { errorType, error: reason } = parsed.data ?? {};
   const words = [errorType, reason].filter((part) => part !== undefined && part !== '').join(': ');
   const isRedirect = answer.status >= 300 && answer.status <= 399;
-  if (parsed.success && !isRedirect) return words === '' ? 'an error without a word' : say(words);
+  if (parsed.success && !isRedirect) return words === '' ? 'an error without a reason' : sanitize(words);
   return refusal(answer.status);
 }
 
-function judgeVector(gate: PrometheusGate, vector: readonly unknown[], say: Say): GateAnswer {
-  if (vector.length === 0) return error('the query gives no data');
+function judgeVector(gate: PrometheusGate, vector: readonly unknown[], sanitize: Sanitize): GateAnswer {
+  if (vector.length === 0) return error('the query returns no data');
   if (vector.length > 1) {
-    return error(`the query gives ${vector.length} series, and a gate needs one: aggregate it`);
+    return error(`the query returns ${vector.length} series, but a gate needs one: aggregate it`);
   }
   const first = series.safeParse(vector[0]).data;
   if (first === undefined) return error(notPrometheus);
-  if (first.value === undefined) return error('the query gives a histogram, and a gate needs one number');
-  return judgeValue(gate, first.value[1], say);
+  if (first.value === undefined) return error('the query returns a histogram, but a gate needs one number');
+  return judgeValue(gate, first.value[1], sanitize);
 }
 
-// Stricter than `Number`, which takes an empty text for 0.
+// Stricter than `Number`, which parses an empty text as 0.
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-function judgeValue(gate: PrometheusGate, text: string, say: Say): GateAnswer {
+function judgeValue(gate: PrometheusGate, text: string, sanitize: Sanitize): GateAnswer {
   const value = number.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value))
-    return error(`the query gives ${say(text) || 'nothing'}, which is not a number`);
+    return error(`the query returns ${sanitize(text) || 'nothing'}, which is not a number`);
   const detail = `${writeGateValue(gate.expect, value)} (${writeExpectation(gate.expect)})`;
   return { kind: 'value', value, detail };
 }

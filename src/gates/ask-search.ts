@@ -6,7 +6,7 @@ import type { GateAnswer, MessageCounts } from '../rollout/decision/assess-gate.
 import type { TimeRange } from '../rollout/decision/data-flow.ts';
 import type { SearchGateRule } from '../rollout/model/policy.ts';
 import { describeFailure } from '../rollout/upgrade/failure-classes.ts';
-import { makeSay } from './answer-text.ts';
+import { makeSanitize } from './answer-text.ts';
 
 interface SearchGateParts {
   readonly search: LogSearch;
@@ -16,10 +16,10 @@ interface SearchGateParts {
 
 type Error = Extract<GateAnswer, { kind: 'error' }>;
 
-/** Asks the messages that collectors delivered. Whatever goes wrong is an `error` answer (P14). */
+/** Searches the messages that collectors delivered. Every failure is an `error` answer (P14). */
 export async function askSearch(
   gate: SearchGateRule,
-  { flow }: Pick<GateQuestion, 'flow'>,
+  flow: GateQuestion['flow'],
   parts: SearchGateParts,
 ): Promise<GateAnswer> {
   switch (gate.kind) {
@@ -45,7 +45,7 @@ async function askCounts(
   flow: GateQuestion['flow'],
   { search, signal }: SearchGateParts,
 ): Promise<GateAnswer> {
-  if (flow === undefined) return error('nothing is known of the wave');
+  if (flow === undefined) return error('there is no data about the wave');
   const counts = async ({ from, to }: TimeRange): Promise<MessageCounts | Error> => {
     const answer = await search.run({ query: countQuery(flow.names), from, to }, signal);
     return answer.kind === 'records' ? countsOf(answer.records) : error(reasonOf(answer));
@@ -57,10 +57,11 @@ async function askCounts(
   return { kind: 'counts', before, after, detail: '' };
 }
 
-// A query has a length that a service takes; beyond these, all collectors are counted, which is one search as well.
+// A service limits the length of a query. Beyond this many names all collectors are counted, which is one search as
+// well.
 const namesMax = 50;
 
-/** Messages by collector, of these collectors where they are few. */
+/** Counts messages by collector: of these collectors, or of all when there are many names. */
 function countQuery(names: readonly string[]): string {
   const scope = names.length > namesMax ? '*' : `(${names.map(nameTerm).join(' or ')})`;
   return `${scope} | count by ${collectorColumn}`;
@@ -75,45 +76,45 @@ function countsOf(records: readonly LogRecord[]): MessageCounts | Error {
   for (const record of records) {
     const [name, count] = [record[collectorColumn], Number(record[countColumn])];
     if (name === undefined || !Number.isSafeInteger(count))
-      return error('the search gave no counts by collector');
+      return error('the search returned no counts by collector');
     counts.set(name, count);
   }
   return counts;
 }
 
-/** The one number of a query's one record. */
+/** The only number of the only record. */
 function numberOf(records: readonly LogRecord[]): GateAnswer {
   const [record, ...more] = records;
   if (record === undefined)
-    return error('the search gives no record; end it with an aggregate such as | count');
-  if (more.length > 0) return error(`the search gives ${records.length} records, and a gate needs one`);
+    return error('the search returns no record; end it with an aggregate such as | count');
+  if (more.length > 0) return error(`the search returns ${records.length} records, but a gate needs one`);
   const numbers = Object.values(record).flatMap((text) => (text.trim() === '' ? [] : [Number(text)]));
-  const [value] = numbers.filter(Number.isFinite);
-  if (value === undefined || numbers.filter(Number.isFinite).length > 1)
-    return error('the record of the search needs exactly one number');
+  const [value, ...others] = numbers.filter(Number.isFinite);
+  if (value === undefined || others.length > 0)
+    return error('the record of the search must contain exactly one number');
   return { kind: 'value', value, detail: '' };
 }
 
 function reasonOf(answer: Exclude<LogAnswer, { kind: 'records' }>): string {
-  // What the service says may be long, and of more than a line.
-  const say = makeSay([]);
+  // The service's message may be long, and have several lines.
+  const sanitize = makeSanitize([]);
   switch (answer.kind) {
     case 'failed':
       return describeFailure(answer.failure);
     case 'forbidden':
-      return 'the service refuses search jobs (403): they need an Enterprise account';
+      return 'the service refuses search jobs (403): they require an Enterprise account';
     case 'lost':
-      return 'the service does not know the search job any more; the next one may end';
+      return 'the service no longer knows the search job; the next one may succeed';
     case 'ended':
-      return say(`the search job ended as ${answer.state}`);
+      return sanitize(`the search job ended in state ${answer.state}`);
     case 'unfinished':
-      return 'the search job did not end in time';
+      return 'the search job did not finish in time';
     case 'partial':
-      return say(`the search could not read everything: ${answer.errors.join('; ')}`);
+      return sanitize(`the search is incomplete: ${answer.errors.join('; ')}`);
     case 'tooMany':
-      return `the search gives more than ${answer.recordsMax} records`;
+      return `the search returns more than ${answer.recordsMax} records`;
     case 'unreadable':
-      return 'the answer of the search job is not understood';
+      return 'the response of the search job is unreadable';
     default:
       return answer satisfies never;
   }

@@ -2,9 +2,9 @@ import type { RawAnswer } from '../http/exchange.ts';
 import type { SingleRequest } from '../http/request-once.ts';
 import type { GateQuestion } from '../orchestrator/ports/gate-probe.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
-import { refusal, type Say } from './answer-text.ts';
+import { refusal, type Sanitize } from './answer-text.ts';
 
-/** Sends the webhook how the wave does. */
+/** Writes the POST that reports a wave's status to the webhook. */
 export function writeWebhookCall(
   summary: GateQuestion['summary'],
   url: URL,
@@ -12,9 +12,11 @@ export function writeWebhookCall(
   return { method: 'POST', url, body: JSON.stringify(summary) };
 }
 
-/** 2xx is a pass, 409 a hold with its reason in the body; anything else says neither (P14). */
-export function readWebhookAnswer({ status, body }: RawAnswer<string>, say: Say): GateAnswer {
-  if (status === 409) return { kind: 'verdict', verdict: 'hold', detail: say(body) };
+/**
+ * Reads the webhook's verdict: 2xx is a pass, 409 a hold with its reason in the body. Anything else is an error (P14).
+ */
+export function readWebhookAnswer({ status, body }: RawAnswer<string>, sanitize: Sanitize): GateAnswer {
+  if (status === 409) return { kind: 'verdict', verdict: 'hold', detail: sanitize(body) };
   const refused = refusal(status);
   return refused === undefined
     ? { kind: 'verdict', verdict: 'pass', detail: `answered ${status}` }

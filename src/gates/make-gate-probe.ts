@@ -9,31 +9,31 @@ import type { LogSearch } from '../orchestrator/ports/log-search.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
 import { type HttpGateRule, isSearchGate } from '../rollout/model/policy.ts';
 import { addressOf } from './address-of.ts';
-import { describeFault, makeSay } from './answer-text.ts';
+import { describeFault, makeSanitize } from './answer-text.ts';
 import { readPrometheusAnswer, writePrometheusQuery } from './ask-prometheus.ts';
 import { askSearch } from './ask-search.ts';
 import { readWebhookAnswer, writeWebhookCall } from './ask-webhook.ts';
 import { type ReadFile, readCertificates, readGateFile } from './read-gate-file.ts';
 
 export interface GateProbeParts {
-  /** Searches what collectors delivered. */
+  /** Searches the messages that collectors delivered. */
   readonly search: LogSearch;
   readonly clock: Clock;
-  /** From the question to the answer's last byte, the gate's files included; 10 s when left out. */
+  /** From the request to the last byte of the response, including reading the gate's files. Default: 10 s. */
   readonly timeoutMs?: DurationMs;
-  /** Reads a gate's file as text; the machine's own when left out. */
+  /** Reads a gate's file as text. Default: from disk. */
   readonly readFile?: ReadFile;
 }
 
 const timeoutMsDefault = 10_000;
 
-/** One number, or a sentence: more means that the URL leads somewhere else. */
+/** A response is a number or a sentence. A longer one means that the URL is wrong. */
 const bodyBytesMax = 1_000_000;
 
 /**
- * Asks Prometheus and webhooks, each time over a connection of its own, and the service's search jobs. Whatever goes wrong is an `error` answer
- * (P14). Tokens go to the gate's own host, and neither they nor
- * the URL of a file stand in an answer's detail (P12).
+ * Asks Prometheus and webhooks, each over its own connection, and the service's search jobs. Every failure is an
+ * `error` answer (P14). Tokens are sent to the gate's own host only. No answer contains a token or a URL from a file
+ * (P12).
  */
 export function makeGateProbe(parts: GateProbeParts): GateProbe {
   const timeoutMs = parts.timeoutMs ?? timeoutMsDefault;
@@ -43,22 +43,22 @@ export function makeGateProbe(parts: GateProbeParts): GateProbe {
     async ask({ gate, flow, summary }, signal) {
       if (isSearchGate(gate)) {
         const { search, clock } = parts;
-        return await askSearch(gate, flow === undefined ? {} : { flow }, {
+        return await askSearch(gate, flow, {
           search,
           now: () => clock.now(),
           signal: signal ?? new AbortController().signal,
         });
       }
-      const question = { gate, summary };
+      const request = { gate, summary };
       const limit = new AbortController();
       const timer = setTimeout(() => limit.abort(), timeoutMs);
       try {
         return await withEitherSignal([signal, limit.signal], (either) =>
-          askWithin(question, { timeoutMs, read, signal: either }),
+          askWithin(request, { timeoutMs, read, signal: either }),
         );
       } catch (error) {
-        if (limit.signal.aborted) return noAnswerIn(timeoutMs);
-        if (signal?.aborted === true) return { kind: 'error', detail: 'the question was given up' };
+        if (limit.signal.aborted) return noResponseWithin(timeoutMs);
+        if (signal?.aborted === true) return { kind: 'error', detail: 'the request was cancelled' };
         return { kind: 'error', detail: describeFault(error) };
       } finally {
         clearTimeout(timer);
@@ -67,8 +67,8 @@ export function makeGateProbe(parts: GateProbeParts): GateProbe {
   };
 }
 
-function noAnswerIn(timeoutMs: DurationMs): GateAnswer {
-  return { kind: 'error', detail: `no complete answer within ${formatDuration(timeoutMs)}` };
+function noResponseWithin(timeoutMs: DurationMs): GateAnswer {
+  return { kind: 'error', detail: `no complete response within ${formatDuration(timeoutMs)}` };
 }
 
 async function askWithin(
@@ -94,12 +94,12 @@ async function askWithin(
       { totalMs: bounds.timeoutMs, bodyBytesMax },
       signal,
     );
-  const say = makeSay(token === undefined ? url.secrets : [...url.secrets, token.value]);
+  const sanitize = makeSanitize(token === undefined ? url.secrets : [...url.secrets, token.value]);
   switch (gate.kind) {
     case 'prometheus':
-      return readPrometheusAnswer(gate, await send(writePrometheusQuery(gate, url.value)), say);
+      return readPrometheusAnswer(gate, await send(writePrometheusQuery(gate, url.value)), sanitize);
     case 'webhook':
-      return readWebhookAnswer(await send(writeWebhookCall(summary, url.value)), say);
+      return readWebhookAnswer(await send(writeWebhookCall(summary, url.value)), sanitize);
     default:
       return assertNever(gate);
   }

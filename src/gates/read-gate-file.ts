@@ -5,7 +5,7 @@ import { untilAborted } from '../base/waiting.ts';
 
 export type ReadFile = (path: string, signal: AbortSignal) => Promise<string>;
 
-/** Why there is nothing to ask with. */
+/** Why a file or URL that a gate needs is unusable. */
 export interface Missing {
   readonly ok: false;
   readonly detail: string;
@@ -13,12 +13,12 @@ export interface Missing {
 
 type Found = { readonly ok: true; readonly value: Secret } | Missing;
 
-/** Long for a token or a URL, and short for a header: servers refuse headers from 8 KB on. */
+/** Long for a token or a URL, and short for a header: servers refuse headers above 8 KB. */
 const charactersMax = 7_000;
 
 /**
- * Reads the file of a gate; blanks around what it holds do not count. The words name the file, never what is in it (P12).
- * @param what it holds
+ * Reads the file of a gate, and trims blanks. Messages name the file, never its content (P12).
+ * @param what the content
  * @throws the signal's reason when it is aborted first
  */
 export async function readGateFile(
@@ -31,12 +31,12 @@ export async function readGateFile(
   const value = text.trim();
   if (value === '') return { ok: false, detail: `the ${what} file ${path} is empty` };
   if (value.length > charactersMax || !/^[\x21-\x7e]+$/.test(value)) {
-    return { ok: false, detail: `the ${what} file ${path} holds something else than a ${what}` };
+    return { ok: false, detail: `the ${what} file ${path} does not contain a ${what}` };
   }
   return { ok: true, value: new Secret(value) };
 }
 
-/** The same for certificates in PEM. @throws the signal's reason when it is aborted first */
+/** Reads a certificate file (PEM). @throws the signal's reason when it is aborted first */
 export async function readCertificates(
   path: string,
   read: ReadFile,
@@ -51,7 +51,9 @@ export async function readCertificates(
   const found = findCertificates(text);
   if ('pem' in found) return { ok: true, pem: found.pem };
   const words =
-    found.problem === 'none' ? 'holds no certificates (PEM)' : 'holds one that is broken; copy it again';
+    found.problem === 'none'
+      ? 'contains no certificates (PEM)'
+      : 'contains a broken certificate; copy it again';
   return { ok: false, detail: `the certificate file ${path} ${words}` };
 }
 
@@ -60,10 +62,10 @@ async function readText(
   read: ReadFile,
   signal: AbortSignal,
 ): Promise<string | Missing> {
-  // Opening a pipe, or a file of a network that is away, may never end.
+  // Reading a pipe, or a file on an unreachable network, may never end.
   const text = await untilAborted(read(path, signal), signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    return { code: errorCodeOf(error) ?? 'no reason' };
+    return { code: errorCodeOf(error) ?? 'unknown error' };
   });
   if (typeof text === 'string') return text;
   const reason = text.code === 'ENOENT' ? 'does not exist' : `cannot be read (${text.code})`;

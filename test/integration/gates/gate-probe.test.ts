@@ -152,22 +152,22 @@ describe('a prometheus gate, asked', () => {
     const server = await serve(() => {});
     for (const [body, detail] of [
       [vectorOf(), 'no data'],
-      [vectorOf('1', '1'), '2 series, and a gate needs one: aggregate it'],
+      [vectorOf('1', '1'), '2 series, but a gate needs one: aggregate it'],
       [vectorOf('NaN'), 'NaN, which is not a number'],
       [scalarOf('+Inf'), '+Inf, which is not a number'],
       [scalarOf('1e999'), '1e999, which is not a number'],
       [scalarOf(''), 'nothing, which is not a number'],
       [scalarOf('many'), 'many, which is not a number'],
       [scalarOf('0x10'), '0x10, which is not a number'],
-      [success('matrix', []), 'a matrix, and a gate needs one number'],
-      [success('string', [1, 'a']), 'a string, and a gate needs one number'],
+      [success('matrix', []), 'a matrix, but a gate needs one number'],
+      [success('string', [1, 'a']), 'a string, but a gate needs one number'],
       [
         success('vector', [{ metric: {}, histogram: [1, { count: '1' }] }]),
-        'a histogram, and a gate needs one number',
+        'a histogram, but a gate needs one number',
       ],
     ] as const) {
       server.follow((_request, response) => sendJson(response, 200, body));
-      expect(await askPrometheus(server.url)).toEqual(errorOf(`the query gives ${detail}`));
+      expect(await askPrometheus(server.url)).toEqual(errorOf(`the query returns ${detail}`));
     }
   });
 
@@ -186,12 +186,12 @@ describe('a prometheus gate, asked', () => {
     ]) {
       server.follow((_request, response) => sendJson(response, 200, body));
       expect(await askPrometheus(server.url), JSON.stringify(body)).toEqual(
-        errorOf('the answer is not of the shape that Prometheus gives'),
+        errorOf('the response is not a Prometheus query result'),
       );
     }
     for (const text of ['<html>Sign in</html>', '{"status":"success","data":', '', 'up 1\n']) {
       server.follow((_request, response) => sendText(response, 200, text));
-      expect(await askPrometheus(server.url)).toEqual(errorOf('the answer is not JSON'));
+      expect(await askPrometheus(server.url)).toEqual(errorOf('the response is not JSON'));
     }
   });
 
@@ -201,7 +201,7 @@ describe('a prometheus gate, asked', () => {
       [400, { errorType: 'bad_data', error: '1:5: no\nsuch "thing"' }, 'bad_data: 1:5: no such "thing"'],
       [503, { errorType: 'timeout', error: 'query timed out' }, 'timeout: query timed out'],
       [200, { error: 'all wrong' }, 'all wrong'],
-      [422, {}, 'an error without a word'],
+      [422, {}, 'an error without a reason'],
       [400, { errorType: 'bad_data', error: 'x'.repeat(5_000) }, `bad_data: ${'x'.repeat(190)}`],
     ] as const) {
       server.follow((_request, response) => sendJson(response, status, { status: 'error', ...told }));
@@ -271,7 +271,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     const tokenFile = await aTokenFile('geheim-123456');
     for (status of [300, 301, 302, 303, 304, 307, 308])
       expect(await ask(server.url, { tokenFile })).toEqual(
-        errorOf(`answered ${status}: no redirect is followed, give the right URL`),
+        errorOf(`answered ${status}: redirects are not followed, set the final URL`),
       );
     expect(other.requests).toHaveLength(0);
   });
@@ -287,10 +287,10 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(await ask('http://127.0.0.1:1')).toEqual(errorOf('connection refused'));
     const { kind, detail } = await ask('http://gate.invalid');
     expect(kind).toBe('error');
-    expect(detail).toMatch(/^(the host is not known|the host name could not be looked up)$/);
+    expect(detail).toMatch(/^(unknown host|the host name could not be resolved)$/);
   });
 
-  const broke = 'the connection broke before the answer was complete';
+  const broke = 'the connection broke before the response was complete';
   const tooLarge: Script = (request, response) => {
     const text = JSON.stringify(scalarOf('1'));
     const blanks = ' '.repeat(1_000_001 - text.length);
@@ -300,8 +300,8 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
   it.each<[string, string, Script, Asked]>([
     ['the connection breaks', broke, (_request, response) => void response.destroy(), {}],
     ['the answer breaks off', broke, (_request, response) => sendCutOff(response, 200), {}],
-    ['the body is just over 1 MB', 'the answer is larger than 1 MB', tooLarge, {}],
-    ['none comes in time', 'no complete answer within 1s', () => {}, { timeoutMs: 1_000 }],
+    ['the body is just over 1 MB', 'the response is larger than 1 MB', tooLarge, {}],
+    ['none comes in time', 'no complete response within 1s', () => {}, { timeoutMs: 1_000 }],
   ])('has no answer when %s', async (_when, words, script, asked) => {
     const server = await serve(script);
     expect(await ask(server.url, asked)).toEqual(errorOf(words));
@@ -313,7 +313,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
       socket.resume().end('SSH-2.0-OpenSSH_9.6\r\n');
     });
     const { port } = ending(await listenHere(server));
-    expect(await ask(`http://127.0.0.1:${port}`)).toEqual(errorOf('the answer is not HTTP'));
+    expect(await ask(`http://127.0.0.1:${port}`)).toEqual(errorOf('the response is not HTTP'));
   });
 
   it('keeps no connection open', async () => {
@@ -333,7 +333,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
       tokenFile: '/run/secrets/token',
       readFile: () => new Promise(() => {}),
     });
-    expect(answer).toEqual(errorOf('no complete answer within 100ms'));
+    expect(answer).toEqual(errorOf('no complete response within 100ms'));
     expect(server.requests).toEqual([]);
   });
 
@@ -341,7 +341,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     const giveUp = new AbortController();
     const server = await serve(() => giveUp.abort());
     for (let asked = 1; asked <= 2; asked += 1)
-      expect(await ask(server.url, { signal: giveUp.signal })).toEqual(errorOf('the question was given up'));
+      expect(await ask(server.url, { signal: giveUp.signal })).toEqual(errorOf('the request was cancelled'));
     expect(server.requests).toHaveLength(1);
   });
 
@@ -367,10 +367,10 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
       ask(server.url, { tokenFile: '/run/token', readFile: async () => text });
     for (const [text, words] of [
       [' \n ', 'is empty'],
-      ['geheim\nx-injected: 1', 'holds something else than a token'],
-      ['geheim geheim', 'holds something else than a token'],
-      ['geheimä', 'holds something else than a token'],
-      ['g'.repeat(7_001), 'holds something else than a token'],
+      ['geheim\nx-injected: 1', 'does not contain a token'],
+      ['geheim geheim', 'does not contain a token'],
+      ['geheimä', 'does not contain a token'],
+      ['g'.repeat(7_001), 'does not contain a token'],
     ] as const)
       expect(await askWith(text)).toEqual(errorOf(`the token file /run/token ${words}`));
     expect(server.requests).toEqual([]);
@@ -402,7 +402,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     for (const url of ['', 'prometheus:9090', 'file:///etc/passwd', 'http://'])
       expect(await ask(url)).toEqual(errorOf('the URL is not an http or https URL'));
     for (const url of ['http://user:geheim@127.0.0.1:1/', 'http://user@127.0.0.1:1/'])
-      expect(await ask(url)).toEqual(errorOf('the URL carries credentials: use a token file'));
+      expect(await ask(url)).toEqual(errorOf('the URL contains credentials: use a token file'));
   });
 
   it('reports an unexpected error by its class alone', async () => {
@@ -413,7 +413,7 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
         throw new TypeError('geheim');
       },
     });
-    expect(answer).toEqual(errorOf('the question could not be put (TypeError)'));
+    expect(answer).toEqual(errorOf('the request could not be sent (TypeError)'));
   });
 });
 
@@ -436,7 +436,7 @@ describe('the probe, for a gate whose URL is in a file', () => {
     }
     await writeFile(urlFile, 'no url');
     expect(await ask({ kind: 'webhook', urlFile })).toEqual(
-      errorOf(`the URL file ${urlFile} holds something else than a URL`),
+      errorOf(`the URL file ${urlFile} does not contain a URL`),
     );
     const gone = `${urlFile}.gone`;
     expect(await ask({ kind: 'webhook', urlFile: gone })).toEqual(
@@ -478,11 +478,11 @@ describe.skipIf(!hasOpenssl)(
     });
 
     it.each([
-      ['holds no certificates', async () => 'hello', 'holds no certificates (PEM)'],
+      ['holds no certificates', async () => 'hello', 'contains no certificates (PEM)'],
       [
         'was cut',
         async () => makeCertificates().ca.replace(/^(.{200}).*(-----END)/s, '$1\n$2'),
-        'holds one that is broken; copy it again',
+        'contains a broken certificate; copy it again',
       ],
       [
         'is far too long',

@@ -60,7 +60,7 @@ export function makeGateModel(
       isBad: () => isBadNow(gate.name, isTroubled),
     });
     const parts = { search, now: () => process.clock.now(), signal: new AbortController().signal };
-    const answer = await askSearch(gate, flow === undefined ? {} : { flow }, parts);
+    const answer = await askSearch(gate, flow, parts);
     return { answer, hasFailed: search.hasFailed() };
   };
   return {
