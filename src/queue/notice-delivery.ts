@@ -13,7 +13,7 @@ export interface BullNoticeQueue extends NoticeQueue {
   close(): Promise<void>;
 }
 
-/** One job for each receiver for whom something waits; while it is there, adding it again wakes it. */
+/** Keeps one job for each receiver with pending messages. Adding an existing job wakes it. */
 export function makeNoticeQueue(
   connection: ConnectionOptions,
   names: QueueNames,
@@ -22,11 +22,11 @@ export function makeNoticeQueue(
   const queue = new Queue<NoticeJobData>(names.notices, { connection, prefix: names.prefix });
   queue.on('error', onError);
   const wake = async (receiver: string): Promise<void> => {
-    // A name may be a number, which BullMQ takes for its own.
+    // A receiver's name may be a number, which BullMQ reserves for its own ids.
     const jobId = `to.${receiver}`;
     await queue.add('deliver', { receiver }, { jobId, removeOnComplete: true, removeOnFail: true });
     const job = await queue.getJob(jobId);
-    // What needs a person must not wait for the end of quiet hours. It is running, or due, where it is not delayed.
+    // Urgent messages do not wait for the end of quiet hours. A job that is not delayed is running or due.
     if (job !== undefined && (await job.getState()) === 'delayed') await runNow(job);
   };
   return {
@@ -41,15 +41,15 @@ export interface NoticeWorkerParts {
   readonly connection: ConnectionOptions;
   readonly names: QueueNames;
   readonly deliver: (receiver: string, signal: AbortSignal) => Promise<StepOutcome>;
-  /** Redis, or a bug; the job comes back after a pause. */
+  /** Called when a delivery threw: a Redis error or a bug. The job comes back after a pause. */
   readonly onDeliverError: (error: unknown) => void;
   readonly onError: (error: Error) => void;
 }
 
-// A receiver that answers slowly keeps no other one waiting.
+// So that a slow receiver does not delay the others.
 const receiversAtOnce = 10;
 
-/** Starts the worker that delivers messages: one a turn, and one receiver's job is in one place at a time. */
+/** Starts the worker that delivers messages, one a turn. A receiver's job runs in one place at a time. */
 export function startNoticeWorker(parts: NoticeWorkerParts): TurnWorker {
   const { connection, names, deliver, onDeliverError, onError } = parts;
   return startTurnWorker<NoticeJobData>({

@@ -1,4 +1,4 @@
-/** Names of our BullMQ queues. One hash tag for all of them, so that Redis Cluster keeps a queue's keys together. */
+/** Names of upwave's BullMQ queues. They share one hash tag, so that Redis Cluster keeps their keys together. */
 export interface QueueNames {
   readonly prefix: string;
   readonly steps: string;
@@ -8,7 +8,7 @@ export interface QueueNames {
 
 /** @param keyPrefix as in the config, `redis.keyPrefix` */
 export function makeQueueNames(keyPrefix: string): QueueNames {
-  // The colon in the tag: no policy has one in its name, so no policy shares these keys.
+  // No policy's name contains a colon, so no policy's keys have this tag.
   return { prefix: `${keyPrefix}:{queue:bull}`, steps: 'steps', scans: 'scans', notices: 'notices' };
 }
 

@@ -8,18 +8,18 @@ import type { QueueNames } from './queue-names.ts';
 
 export interface ScanSchedule {
   readonly policy: string;
-  /** Names what the policy says: a tick is run by a daemon whose config says the same. */
+  /** Identifies the policy's config. Only a daemon with the same config runs a tick. */
   readonly version: string;
   readonly cron: string;
   readonly timeZone: string;
 }
 
-/** One tick of a policy's schedule, over all daemons. */
+/** One tick of a policy's schedule, across all daemons. */
 export interface ScanTick {
   readonly policy: string;
   readonly version: string;
   readonly origin: 'schedule' | 'start';
-  /** True: it repeats a scan that failed. */
+  /** True: it retries a failed scan. */
   readonly isRepeat?: boolean;
 }
 
@@ -27,29 +27,29 @@ export interface ScanScheduleParts {
   readonly connection: ConnectionOptions;
   readonly names: QueueNames;
   readonly schedules: readonly ScanSchedule[];
-  /** @returns when the scan has to be repeated, where it failed and the schedule is not sooner */
+  /** @returns when to retry the scan, if it failed and the schedule's next tick is not sooner */
   readonly runScan: (tick: ScanTick, signal: AbortSignal) => Promise<EpochMs | undefined>;
-  /** A scan that threw; the next tick tries again. */
+  /** Called when a scan threw. The next tick tries again. */
   readonly onScanError: (tick: ScanTick, error: unknown) => void;
-  /** A tick that no daemon took whose config says of the policy what the one said that made it. */
-  readonly onUntaken: (tick: ScanTick) => void;
+  /** Called when a tick is dropped because no daemon had its version of the policy's config. */
+  readonly onDropped: (tick: ScanTick) => void;
   readonly onError: (error: Error) => void;
-  readonly passOn?: PassOn;
+  readonly requeue?: Requeue;
 }
 
-/** How a daemon leaves a tick to others: it comes back so much later, at most so many times. */
-export interface PassOn {
+/** How a daemon with another config requeues a tick for others: after this time, at most so many times. */
+export interface Requeue {
   readonly afterMs: DurationMs;
   readonly max: number;
 }
 
-// Five minutes: a deploy replaces all daemons in less, or has stopped half way.
-const defaultPassOn: PassOn = { afterMs: 2_000, max: 150 };
+// Five minutes in total. A deploy replaces all daemons in less, or is stuck.
+const defaultRequeue: Requeue = { afterMs: 2_000, max: 150 };
 
-// Kept for a day, an id that ran keeps a late daemon from running the same tick again.
+// Job ids are kept for a day, so that a late daemon does not run the same tick again.
 const tickKeptSeconds = 86_400;
 
-// And no more than these, whatever the schedules are: minutes of a hundred policies that tick each second.
+// A limit for any schedule: minutes of a hundred policies that tick each second.
 const ticksKeptMax = 10_000;
 
 const kept = { age: tickKeptSeconds, count: ticksKeptMax };
@@ -57,10 +57,10 @@ const kept = { age: tickKeptSeconds, count: ticksKeptMax };
 const lockDurationMs = 10_000;
 
 /**
- * Runs every policy's schedule: node-cron ticks in every daemon, and the tick's instant in the job's id lets BullMQ
- * run each one once. While a scan runs, one tick of its policy waits at most: the last one sees what the others would
- * have seen. While a config is replaced daemon by daemon, each tick is left to those that have the one it came from,
- * since the others do not know the policy, or would plan whom it excludes by now (P5).
+ * Runs every policy's schedule. node-cron ticks in every daemon, and the tick's instant in the job's id lets BullMQ run
+ * each tick once. While a scan runs, at most one tick of its policy waits: the last one covers the others. While a new
+ * config is being deployed, each tick is left to daemons with the config that made it. Other daemons do not know the
+ * policy, or would plan collectors that it now excludes (P5).
  */
 export function startScanSchedule(parts: ScanScheduleParts) {
   const { connection, names, onError } = parts;
@@ -71,7 +71,7 @@ export function startScanSchedule(parts: ScanScheduleParts) {
   const queue = new Queue<ScanTick>(names.scans, { connection, prefix: names.prefix });
   queue.on('error', onError);
   const worker = startTickWorker(parts, { queue, versionOf, stopping: stopping.signal });
-  /** Never throws: a tick that Redis refuses is lost, and the next one scans again. */
+  /** Never throws. A tick that Redis refuses is lost, and the next one scans again. */
   const tick = (of: ScanSchedule, origin: ScanTick['origin'], at: Date): Promise<void> =>
     addTick(queue, of, origin, at).catch((error: unknown) => onError(asError(error)));
   const stopTasks = async (): Promise<void> => {
@@ -82,7 +82,7 @@ export function startScanSchedule(parts: ScanScheduleParts) {
     tasks = present.map((each) =>
       schedule(
         each.cron,
-        // `date` is the instant the tick was due at, the same on every daemon, not when it was noticed.
+        // `date` is the instant at which the tick was due, which is the same in every daemon.
         ({ date }) => tick(each, 'schedule', date),
         { timezone: each.timeZone, suppressMissedWarning: true },
       ),
@@ -90,16 +90,16 @@ export function startScanSchedule(parts: ScanScheduleParts) {
   };
   use(parts.schedules);
   return {
-    /** Scans every policy now, as a daemon does when it starts. Never throws. */
+    /** Scans every policy now, as at the start of a daemon. Never throws. */
     tickAll: async (at: Date): Promise<void> => {
       for (const each of schedules) await tick(each, 'start', at);
     },
-    /** Takes these schedules from now on, and scans now for the policies that have changed. */
+    /** Switches to these schedules, and scans now for the policies that have changed. */
     follow: async (present: readonly ScanSchedule[], at: Date): Promise<void> => {
-      const news = present.filter(({ policy, version }) => versionOf(policy) !== version);
+      const changed = present.filter(({ policy, version }) => versionOf(policy) !== version);
       await stopTasks();
       use(present);
-      for (const each of news) await tick(each, 'start', at);
+      for (const each of changed) await tick(each, 'start', at);
     },
     close: async (): Promise<void> => {
       await stopTasks();
@@ -110,9 +110,17 @@ export function startScanSchedule(parts: ScanScheduleParts) {
   };
 }
 
-/** Runs the ticks of the configs that this daemon has, and leaves the others to other daemons. */
+/** Runs the ticks of this daemon's configs, and requeues the others. */
 function startTickWorker(
-  { connection, names, passOn = defaultPassOn, runScan, onScanError, onUntaken, onError }: ScanScheduleParts,
+  {
+    connection,
+    names,
+    requeue = defaultRequeue,
+    runScan,
+    onScanError,
+    onDropped,
+    onError,
+  }: ScanScheduleParts,
   {
     queue,
     versionOf,
@@ -125,19 +133,19 @@ function startTickWorker(
 ): BackoffWorker<ScanTick> {
   const runTick = async (job: Job<ScanTick>, token?: string, signal?: AbortSignal): Promise<void> => {
     if (versionOf(job.data.policy) !== job.data.version) {
-      if (job.attemptsStarted > passOn.max) {
-        // A config that has come since was scanned when it came.
-        if (job.data.isRepeat !== true) onUntaken(job.data);
+      if (job.attemptsStarted > requeue.max) {
+        // A new config was scanned when it was loaded, so it needs no retry of an older scan.
+        if (job.data.isRepeat !== true) onDropped(job.data);
         return;
       }
-      await job.moveToDelayed(Date.now() + passOn.afterMs, token);
+      await job.moveToDelayed(Date.now() + requeue.afterMs, token);
       throw new DelayedError();
     }
     try {
-      const againAt = await withEitherSignal([signal, stopping], (either) => runScan(job.data, either));
-      if (againAt !== undefined) await addRepeat(queue, job.data, againAt);
+      const retryAt = await withEitherSignal([signal, stopping], (either) => runScan(job.data, either));
+      if (retryAt !== undefined) await addRepeat(queue, job.data, retryAt);
     } catch (error) {
-      // BullMQ keeps it as a failed job, and reports it to nobody.
+      // BullMQ stores a failed job without reporting it.
       if (!stopping.aborted) onScanError(job.data, error);
       throw error;
     }
@@ -147,7 +155,7 @@ function startTickWorker(
     prefix: names.prefix,
     concurrency: 2,
     lockDuration: lockDurationMs,
-    // A tick wakes its worker. One whose wake-up was lost with a daemon may be this late.
+    // A new tick wakes the worker. A tick whose wake-up was lost with a daemon may be this late.
     drainDelay: 5,
     maxStalledCount: 100,
   });
@@ -173,15 +181,15 @@ async function addTick(
   );
 }
 
-/** Not deduplicated: the tick that it repeats is still active. Each ends before the schedule's next tick. */
-async function addRepeat(queue: Queue<ScanTick>, tick: ScanTick, againAt: EpochMs): Promise<void> {
+/** Not deduplicated, because the tick that it retries is still active. It is due before the schedule's next tick. */
+async function addRepeat(queue: Queue<ScanTick>, tick: ScanTick, retryAt: EpochMs): Promise<void> {
   const { policy, version } = tick;
   await queue.add(
     'scan',
     { ...tick, isRepeat: true },
     {
-      jobId: `${policy}.${version}.again.${secondOf(new Date(againAt))}`,
-      delay: Math.max(0, againAt - Date.now()),
+      jobId: `${policy}.${version}.again.${secondOf(new Date(retryAt))}`,
+      delay: Math.max(0, retryAt - Date.now()),
       removeOnComplete: kept,
       removeOnFail: kept,
     },
@@ -196,10 +204,10 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** When each policy's schedule ticks next, whether or not this daemon follows it. */
+/** Forecasts the ticks of each policy's schedule, whether or not this daemon follows it. */
 export function makeScanForecast(schedules: readonly ScanSchedule[]): ScanForecast {
   const tasks = new Map(
-    // Never started: it is asked for its instants only.
+    // Never started: only used to compute instants.
     schedules.map(({ policy, cron, timeZone }) => [
       policy,
       createTask(cron, () => {}, { timezone: timeZone }),

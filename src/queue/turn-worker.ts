@@ -9,40 +9,44 @@ export interface TurnWorkerParts<Data> {
   readonly queue: string;
   readonly concurrency: number;
   readonly run: (data: Data, signal: AbortSignal) => Promise<StepOutcome>;
-  /** Delivers a job again at an instant, unless somebody else has it. */
-  readonly bringBack?: (data: Data, at: EpochMs) => Promise<void>;
-  /** A turn threw: Redis or a bug. The job comes back after a pause. */
+  /** Redelivers a job at an instant, unless another worker has it. */
+  readonly redeliver?: (data: Data, at: EpochMs) => Promise<void>;
+  /** Called when a turn threw: a Redis error or a bug. The job comes back after a pause. */
   readonly onRunError: (data: Data, error: unknown) => void;
   readonly onError: (error: Error) => void;
 }
 
 export interface TurnWorker {
-  /** Takes no more jobs, and lets running turns end; after `graceMs` their calls are aborted. */
+  /** Takes no more jobs, and waits for running turns. After `graceMs` their calls are aborted. */
   close(graceMs: DurationMs): Promise<void>;
 }
 
-// A turn whose daemon is killed is taken up by another one after the lock has run out and was noticed: within 7.5 s.
+// When a daemon is killed, another one takes over its turn after the lock has expired and a check has noticed: within
+// 7.5 s.
 const lockDurationMs: DurationMs = 5_000;
 
-// The counter of stalls is never reset, and a job that lives through many crashes is still no poison: the record
-// bounds everything.
+// BullMQ never resets a job's stall counter, but a job that survives many crashes is fine: the record limits its
+// attempts.
 const stallsMax = 1_000_000;
 
-const comeBackAfterErrorMs: DurationMs = 2_000;
+const retryAfterErrorMs: DurationMs = 2_000;
 
-/** Starts a worker whose jobs take turns: one call each, then the job moves itself to delayed, so no worker waits. */
+/**
+ * Starts a worker whose jobs take turns. A turn makes one call, and then moves the job to delayed, so that no worker
+ * slot is held while the job waits.
+ */
 export function startTurnWorker<Data>(parts: TurnWorkerParts<Data>): TurnWorker {
-  const { connection, prefix, concurrency, bringBack } = parts;
+  const { connection, prefix, concurrency, redeliver } = parts;
   const worker = new BackoffWorker<Data>(
     parts.queue,
-    // Three parameters: BullMQ passes the signal only to a processor that declares it.
+    // Three parameters, because BullMQ passes the signal only to a processor that declares it.
     async (job: Job<Data>, token?: string, signal?: AbortSignal) => {
       const outcome = await runOnce(parts, job.data, signal ?? new AbortController().signal);
       if (outcome.job === 'end') return;
-      // What the turn did was stored before this line; when the move fails, the stalled job runs again and finds it.
+      // The turn's result was stored before. When the move fails, the stalled job runs again and finds it.
       await job.moveToDelayed(outcome.at, token).catch((error: unknown) => {
-        if (bringBack === undefined || !isLockLost(error)) throw error;
-        return bringBack(job.data, outcome.at);
+        if (redeliver === undefined || !isLockLost(error)) throw error;
+        return redeliver(job.data, outcome.at);
       });
       throw new DelayedError();
     },
@@ -65,7 +69,7 @@ export function startTurnWorker<Data>(parts: TurnWorkerParts<Data>): TurnWorker 
   };
 }
 
-/** Redis was away for longer than a lock lasts, so the job is nobody's, or another worker's by now. */
+/** True when Redis was unreachable for longer than a lock lasts. The job now has no worker, or another one. */
 function isLockLost(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return error.code === ErrorCode.JobLockNotExist || error.code === ErrorCode.JobLockMismatch;
@@ -80,6 +84,6 @@ async function runOnce<Data>(
     return await parts.run(data, signal);
   } catch (error) {
     parts.onRunError(data, error);
-    return { job: 'comeBack', at: Date.now() + comeBackAfterErrorMs };
+    return { job: 'comeBack', at: Date.now() + retryAfterErrorMs };
   }
 }

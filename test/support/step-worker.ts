@@ -20,7 +20,7 @@ export function aStepWorker(
   const worker = startTurnWorker<StepJobData>({
     ...{ connection: clients.ofWorker, prefix: names.prefix, queue: names.steps, concurrency: 10 },
     run: runStep,
-    bringBack: queue.bringBack,
+    redeliver: queue.redeliver,
     onRunError: () => undefined,
     onError,
   });

@@ -68,7 +68,7 @@ describe('the step worker, after an outage of Redis (P11)', () => {
     const at = Date.now() + 600_000;
     await ours.hset(key(stepJobId(rolloutId, 1)), 'name', 'step', 'data', JSON.stringify(job), 'opts', '{}');
     await ours.zadd(key('delayed'), at * 4_096, stepJobId(rolloutId, 1));
-    await queue.bringBack(job, Date.now());
+    await queue.redeliver(job, Date.now());
     expect(await queue.countJobs()).toMatchObject({ waiting: 0, delayed: 1 });
   });
 

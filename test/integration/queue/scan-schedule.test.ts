@@ -30,13 +30,13 @@ function aSchedule(
     onScanError: (_tick, error) => {
       throw error;
     },
-    onUntaken: ({ policy }) => {
+    onDropped: ({ policy }) => {
       throw new Error(`nobody took ${policy}`);
     },
     onError: (error) => {
       throw error;
     },
-    passOn: { afterMs: 20, max: 1_000 },
+    requeue: { afterMs: 20, max: 1_000 },
     ...parts,
   });
 }
@@ -141,8 +141,8 @@ describe('the schedule of scans', () => {
     const queue = queueOf(names);
     const tick = { policy: 'p1', version: 'a', origin: 'start' } as const;
     for (const added of [tick, { ...tick, isRepeat: true }]) await queue.add('scan', added);
-    const passOn = { afterMs: 1, max: 3 };
-    const schedule = aSchedule(names, { p1: 'b' }, { onUntaken: (each) => untaken.push(each), passOn });
+    const requeue = { afterMs: 1, max: 3 };
+    const schedule = aSchedule(names, { p1: 'b' }, { onDropped: (each) => untaken.push(each), requeue });
     await until('both to end', async () => (await queue.getJobCounts('completed'))['completed'] === 2);
     await schedule.close();
     await queue.close();
