@@ -10,7 +10,7 @@ const notificationResults = ['sent', 'failed', 'dropped'] as const;
 const reportResults = ['written', 'failed'] as const;
 
 const apiDurationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** At 4 requests a second one place is a quarter of a second; a pause lasts up to a minute. */
+/** At 4 requests a second requests are a quarter of a second apart. A pause lasts up to a minute. */
 const budgetWaitBuckets = [0.01, 0.05, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 /** Makes the series of requests to the service. */
@@ -58,14 +58,14 @@ export function makeApiMetrics({ counter, gauge, histogram }: Series) {
       if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
     },
     apiThrottled: (reason: '429' | '401'): void => throttled.inc({ reason }),
-    /** `down`: several requests in a row got no usable answer, and one at a time tries. */
+    /** `down`: several requests in a row failed, and one at a time tests the service. */
     setService: (status: 'up' | 'down'): void => service.set(status === 'up' ? 1 : 0),
   };
 }
 
 /** Makes the series of the config file. */
 export function makeConfigMetrics(
-  { gauge, asked }: Series,
+  { gauge, computedGauge }: Series,
   { isConfigUnread }: { readonly isConfigUnread?: () => boolean },
 ) {
   const outdated = gauge(
@@ -81,11 +81,13 @@ export function makeConfigMetrics(
     'config_last_reload_success_timestamp_seconds',
     'When the config file was last read without a mistake, in seconds since the epoch.',
   );
-  asked('config_unread', '1 while the config file has changes that this daemon has not read, else 0.', () =>
-    isConfigUnread?.() === true ? 1 : 0,
+  computedGauge(
+    'config_unread',
+    '1 while the config file has changes that this daemon has not read, else 0.',
+    () => (isConfigUnread?.() === true ? 1 : 0),
   );
   return {
-    /** The policy is no longer in the config. */
+    /** Removes the series of a policy that is no longer in the config. */
     forget: (policy: string): void => outdated.remove({ policy }),
     /** `outdated`: another daemon has a newer config of the policy. */
     setConfig: (policy: string, status: 'newest' | 'outdated'): void =>
@@ -100,9 +102,9 @@ export function makeConfigMetrics(
   };
 }
 
-/** Makes the series of what this daemon knows of itself, of Redis and of the inventory. */
+/** Makes the series of this daemon's own state, of Redis and of the inventory. */
 export function makeStateMetrics(
-  { counter, gauge, asked }: Series,
+  { counter, gauge, computedGauge }: Series,
   { foreignRollouts }: { readonly foreignRollouts?: () => number },
 ) {
   const leader = gauge('leader', '1 while this daemon leads, else 0.');
@@ -129,14 +131,14 @@ export function makeStateMetrics(
     ['result'],
   );
   for (const result of reportResults) reports.inc({ result }, 0);
-  asked(
+  computedGauge(
     'foreign_rollouts',
     'Running rollouts that this daemon leaves alone because they belong to another account.',
     () => foreignRollouts?.() ?? 0,
   );
   return {
     setLeader: (state: 'leading' | 'following'): void => leader.set(state === 'leading' ? 1 : 0),
-    /** `down` until it was reached for the first time. */
+    /** `down` until Redis was reached for the first time. */
     setRedis: (status: 'up' | 'down'): void => redis.set(status === 'up' ? 1 : 0),
     /** Rights that Redis refuses our user, as `ACL SETUSER` writes them. Replaces the earlier list. */
     setRedisRefusals: (rights: readonly string[]): void => {
@@ -154,7 +156,7 @@ export function makeStateMetrics(
   };
 }
 
-/** The service may send any number (P13); a label may not have any value. */
+/** The service may send any number (P13). A label has a bounded set of values. */
 function statusLabel(status: number | null): string {
   return status !== null && Number.isInteger(status) && status >= 100 && status <= 599
     ? String(status)

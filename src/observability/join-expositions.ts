@@ -1,5 +1,5 @@
 /**
- * Joins expositions in Prometheus's text format, which requires all series of a metric in one block. A metric that occurs in
+ * Joins expositions in Prometheus's text format, which requires all series of a metric in one block. A metric in
  * several expositions is described once.
  */
 export function joinExpositions(bodies: readonly string[]): string {

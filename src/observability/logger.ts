@@ -39,7 +39,7 @@ export interface Logger {
 
 export interface LoggerParts {
   readonly level: LogLevel | 'silent';
-  /** Values that must never be printed (P12): access key, token, `<accessId>:<accessKey>`, Redis password, … */
+  /** Values that must never be printed (P12): access key, token, `<accessId>:<accessKey>`, Redis password. */
   readonly secrets: readonly string[];
   /** Defaults to stdout. */
   readonly destination?: { write(line: string): void } | undefined;
@@ -47,7 +47,7 @@ export interface LoggerParts {
 
 /** A log to which secrets can be added later. */
 export interface HidingLogger extends Logger {
-  /** From now on these values are not printed either. */
+  /** Adds values that must never be printed. */
   hide(secrets: readonly string[]): void;
 }
 
@@ -82,7 +82,7 @@ const secretName = /authorization|cookie|password|passwd|access-?key|api-?key|se
 
 /** Makes a copy of the fields that is safe to print. */
 function makeCleaner(scrub: Scrub): (fields: Record<string, unknown>) => Record<string, unknown> {
-  // Scrubbed before it is cut: no half of a secret may remain at the end.
+  // Scrubbed before it is cut, so that no part of a secret remains at the end.
   const cleanText = (text: string) => toPrintable(scrub(text).slice(0, textLengthMax));
 
   const cleanFields = (fields: object, depth: number): Record<string, unknown> =>
@@ -106,7 +106,7 @@ function makeCleaner(scrub: Scrub): (fields: Record<string, unknown>) => Record<
     return cleanFields(value, depth);
   };
 
-  /** Copies only harmless fields, because errors of HTTP libraries contain whole requests with their headers. */
+  /** Copies only these fields, because errors of HTTP libraries contain whole requests with their headers. */
   const cleanError = (error: Error, depth: number): Record<string, unknown> => {
     const { kind, code } = error as { kind?: unknown; code?: unknown };
     return {

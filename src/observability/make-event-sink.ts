@@ -7,7 +7,8 @@ import type { Metrics } from './metrics.ts';
 import { countEvent } from './upgrade-metrics.ts';
 
 /**
- * The level of each event. `error` is for problems that last until a person acts: a failed upgrade, a rollout that waits.
+ * The level of each event. `error` is for problems that last until a person acts, such as a failed upgrade or a held
+ * rollout.
  */
 const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
   'rollout.planned': 'info',
@@ -60,7 +61,7 @@ export interface EventSinkParts {
   readonly metrics: Metrics;
 }
 
-/** Projects what happens to log and metrics. Never throws: a full disk stops no upgrade. */
+/** Projects events to log and metrics. Never throws: a full disk must not stop an upgrade. */
 export function makeEventSink({ logger, metrics }: EventSinkParts): EventSink {
   const project = (projection: () => void) => {
     try {
@@ -84,7 +85,7 @@ export function makeEventSink({ logger, metrics }: EventSinkParts): EventSink {
 function logEvent(logger: Logger, event: RolloutEvent): void {
   // Events that an older or newer daemon stored may have unknown names (P13).
   const level = Object.hasOwn(eventLevels, event.event) ? eventLevels[event.event] : 'info';
-  // Listed one by one: a future field is printed only after somebody has added it here.
+  // Listed one by one, so that a new field is printed only after someone added it here.
   const { policy, rollout, wave, collectorId, collectorName, taskId, attempt, reason, reasonKind, by } =
     event;
   logger.write(level, {
@@ -169,10 +170,10 @@ function logNote(logger: Logger, note: DaemonNote): void {
 }
 
 function levelOf(note: DaemonNote): LogLevel {
-  // The scan got no result. Only the daemon holds the build, until a person has acted.
+  // The scan threw. A hold by the daemon lasts until a person acts.
   if (note.event === 'scan.failed' && note.error !== undefined) return 'error';
   if (note.event === 'build.held' && note.by === 'daemon') return 'error';
-  // The first note has everything; the following ones would repeat it.
+  // Later notes repeat the first one.
   if (note.event === 'notification.failed' && note.failures > 1) return 'debug';
   if (note.event === 'report.failed' && note.failures > 1) return 'debug';
   return noteLevels[note.event];
@@ -187,11 +188,11 @@ function reasonOf(note: DaemonNote): string | undefined {
     case 'config.refused':
       return `The config file has mistakes, and nothing was changed. ${note.reason}`;
     case 'service.moved':
-      return `This account is served at ${note.baseUrl}, which is used from now on: set service.baseUrl to it.`;
+      return `This account is served at ${note.baseUrl}, which is now used. Set service.baseUrl to it.`;
     case 'notification.pushedOut':
-      return `Too many messages wait for their receivers, so the ${note.messages} oldest were dropped.`;
+      return `Too many messages are waiting for their receivers. The ${note.messages} oldest were dropped.`;
     case 'daemon.starved':
-      return `This process does its work late: ${latenessWords(note.late)}. Give it more CPU, or a shorter way to Redis and the service.`;
+      return `This process is falling behind: ${latenessWords(note.late)}. Give it more CPU, or a faster connection to Redis and the service.`;
     case 'daemon.started':
     case 'daemon.stopping':
     case 'daemon.stopped':
@@ -230,11 +231,11 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'report.failed') metrics.reportEnded('failed');
 }
 
-/** The log itself may be broken. Then there is no place to report the error. */
+/** Reports a failed projection. When the log itself is broken, there is no place to report it. */
 function reportFault(logger: Logger, error: unknown): void {
   try {
     logger.write('error', { event: 'projection.failed', error });
   } catch {
-    // Reported nowhere: see above.
+    // There is no place to report it.
   }
 }

@@ -1,7 +1,7 @@
 /** Labels that a histogram, the installation or the account adds to every series. */
 const commonLabels = new Set(['le', 'installation', 'account']);
 
-/** Every metric of ours in an exposition with its type, labels and help, in Markdown, by name. */
+/** The reference of all upwave metrics in an exposition, in Markdown: type, labels and help, sorted by name. */
 export function metricsReference(body: string): string {
   const types = new Map([...body.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [name, type]));
   const entries = [...body.matchAll(/^# HELP (upwave_\w+) (.+)$/gm)].map(([, name = '', help]) => {

@@ -15,13 +15,15 @@ import { makeUpgradeMetrics, type UpgradeMetrics } from './upgrade-metrics.ts';
 
 /** The metrics of this daemon. Nothing here throws. */
 export interface Metrics
-  extends Omit<UpgradeMetrics, 'begin'>,
+  extends Omit<UpgradeMetrics, 'startAtZero'>,
     ApiMetrics,
     Omit<ConfigMetrics, 'forget'>,
     StateMetrics {
-  /** Sets the policies of the present config. Counters of new ones start at zero. */
+  /** Sets the configured policies. Counters of new ones start at zero. */
   setPolicies(policies: readonly string[]): void;
-  /** The exposition in Prometheus's text format. It waits for the shared state for a limited time, else leaves it out. */
+  /**
+   * The exposition in Prometheus's text format. It waits for the shared state for a limited time, then leaves it out.
+   */
   expose(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
@@ -32,26 +34,26 @@ export interface MetricsParts {
   readonly installation?: string | undefined;
   /** A label on the series of one of several accounts; undefined: no such label. */
   readonly account?: string | undefined;
-  /** False: the series of the process are left out, because another account exposes them. */
+  /** False: leaves out the series of the process, because another account exposes them. */
   readonly showsProcess?: boolean;
-  /** Names of the configured policies: their counters start at zero, so that a first failure shows as an increase. */
+  /** Names of the configured policies. Their counters start at zero, so that a first failure shows as an increase. */
   readonly policies: readonly string[];
-  /** How many rollouts this daemon leaves alone; called at each scrape. */
+  /** How many rollouts this daemon leaves alone. Called at each scrape. */
   readonly foreignRollouts?: () => number;
-  /** Whether the config file was changed since this daemon last read it; called at each scrape. */
+  /** Whether the config file changed since this daemon last read it. Called at each scrape. */
   readonly isConfigUnread?: () => boolean;
   /** Shared state, which only the leader exposes; null while another daemon leads. Called at each scrape. */
   readonly sharedState: () => Promise<SharedState | null>;
-  /** How long a scrape waits for the shared state; Prometheus itself gives up after 10 s unless its config says otherwise. */
+  /** How long a scrape waits for the shared state. Prometheus itself gives up after 10 s by default. */
   readonly sharedStateWithinMs?: DurationMs;
-  /** Called when a scrape cannot read the shared state, and when one can again. */
+  /** Called when a scrape cannot read the shared state, and when a later one can. */
   readonly onStateRead?: OnStateRead;
 }
 
-// The default of 10 ms would cause half of the work of an idle daemon. Only lags longer than this matter.
+// The default of 10 ms would cause half of an idle daemon's work. Only longer lags matter.
 const lagEveryMs: DurationMs = 50;
 
-/** Gauges that call themselves totals: a name that promises a counter (`promtool check metrics`). */
+/** Gauges whose names end in `_total`, which is reserved for counters (`promtool check metrics`). */
 const misnamedDefaults = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -76,7 +78,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     for (const policy of policies) if (!present.includes(policy)) config.forget(policy);
     for (const policy of present) {
       if (policies.includes(policy)) continue;
-      upgrades.begin(policy);
+      upgrades.startAtZero(policy);
       config.setConfig(policy, 'newest');
     }
     policies = [...present];

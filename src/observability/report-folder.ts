@@ -5,7 +5,7 @@ import { errorCodeOf } from '../base/node-errors.ts';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { FolderAnswer, ReportFolder } from '../orchestrator/ports/report-folder.ts';
 
-/** Keeps reports in a directory of this machine. It creates the directory where it is missing. */
+/** Keeps reports in a local directory, and creates the directory where it is missing. */
 export function makeReportFolder(directory: string): ReportFolder {
   const pathOf = (file: string): string => join(directory, file);
   return {
@@ -43,14 +43,14 @@ async function writeWhole(path: string, text: string, endedAt: EpochMs): Promise
   try {
     await file.writeFile(text);
     await file.utimes(endedAt / 1_000, endedAt / 1_000);
-    // Without this, a power cut could leave the name without the content.
+    // Without this, a power loss could leave an empty file under the final name.
     await file.sync();
   } finally {
     await file.close();
   }
 }
 
-// No report takes this long to write. A younger file may be one that another daemon is writing.
+// No report takes this long to write. Another daemon may still be writing a younger file.
 const abandonedAfterMs: DurationMs = 3_600_000;
 
 /** Removes temporary files of killed processes. */
@@ -73,7 +73,7 @@ async function dateOf(path: string): Promise<EpochMs | undefined> {
   }
 }
 
-/** Some file systems have no finer resolution. */
+/** Whole seconds, because some file systems have no finer resolution. */
 function seconds(at: EpochMs): number {
   return Math.floor(at / 1_000);
 }
@@ -90,14 +90,14 @@ async function answer<Value>(
     if (code === undefined) throw error;
     return {
       ok: false,
-      reason: `the directory of reports ${directory} cannot be ${cannotBe}: ${wordsOf(code)}`,
+      reason: `the report directory ${directory} cannot be ${cannotBe}: ${describeCode(code)}`,
     };
   }
 }
 
 const wordsOfCode: Readonly<Record<string, string>> = {
-  EACCES: 'this user has no right to it',
-  EPERM: 'this user has no right to it',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the quota is used up',
   EROFS: 'the file system is read-only',
@@ -105,6 +105,6 @@ const wordsOfCode: Readonly<Record<string, string>> = {
   EEXIST: 'a part of its path is not a directory',
 };
 
-function wordsOf(code: string): string {
+function describeCode(code: string): string {
   return Object.hasOwn(wordsOfCode, code) ? `${wordsOfCode[code]} (${code})` : code;
 }

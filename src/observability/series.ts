@@ -3,7 +3,7 @@ import type { DurationMs } from '../base/time.ts';
 
 export type Series = ReturnType<typeof makeSeries>;
 
-/** Makes the constructors of series of one registry; each name begins with `upwave_`. */
+/** Makes the constructors for series of a registry. Each name begins with `upwave_`. */
 export function makeSeries(registry: Registry) {
   const registers = [registry];
   return {
@@ -12,7 +12,7 @@ export function makeSeries(registry: Registry) {
     gauge: (name: string, help: string, labelNames: string[] = []) =>
       new Gauge({ name: `upwave_${name}`, help, labelNames, registers }),
     /** A gauge that is computed at each scrape. */
-    asked: (name: string, help: string, read: () => number) =>
+    computedGauge: (name: string, help: string, read: () => number) =>
       new Gauge({
         name: `upwave_${name}`,
         help,
@@ -26,7 +26,7 @@ export function makeSeries(registry: Registry) {
   };
 }
 
-/** Clocks of two machines may disagree, so a negative time is not observed. */
+/** False for a negative time, which results when the clocks of two machines disagree. */
 export function isDuration(durationMs: DurationMs | undefined): durationMs is DurationMs {
   return durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0;
 }

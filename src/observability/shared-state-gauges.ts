@@ -7,19 +7,19 @@ import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';
 import { makeSeries, type Series } from './series.ts';
 
-/** State that all daemons share. Only the leader exposes it, because sums over daemons would count it several times. */
+/** State that all daemons share. Only the leader exposes it, so that sums over daemons count it once. */
 export interface SharedState {
   /** Rollouts in any order, including ended ones. */
   readonly statuses: readonly RolloutStatus[];
   /** Jobs by the queue's own states. */
   readonly queueJobs: Readonly<Record<string, number>>;
-  /** The share of the request rate that may be used now, from 0 to 1: after 429s it is lower. */
+  /** The share of the request rate that may be used now, from 0 to 1. It is lower after 429s. */
   readonly rateShare: number;
-  /** The remaining pause of the API budget, or the time until the next attempt during an outage; 0: no wait. */
+  /** The remaining pause of the API budget, or the time until the next attempt during an outage. 0: no wait. */
   readonly outageMs: DurationMs;
   /** The last scans of the configured policies. */
   readonly scans: readonly ScanEntry[];
-  /** Collectors of the last inventory, grouped. */
+  /** Collectors of the last inventory, by build and liveness. */
   readonly fleet: readonly FleetCount[];
 }
 
@@ -29,7 +29,7 @@ export interface FleetCount {
   readonly collectors: number;
 }
 
-/** A fleet may run any number of builds. Rare builds are shown as `other`. */
+/** Limits the values of the label. Rare builds are shown as `other`. */
 const versionLabelsMax = 20;
 
 /** Makes the series of shared state, and returns a function that sets them. */
@@ -72,7 +72,7 @@ export function makeGauges(registry: Registry): (state: SharedState) => void {
 
 type MakeGauge = Series['gauge'];
 
-/** Series that ended rollouts have, too. */
+/** Series that ended rollouts have as well. */
 function makeRolloutGauges(
   gauge: MakeGauge,
 ): (status: RolloutStatus, statuses: readonly RolloutStatus[]) => void {
@@ -157,7 +157,7 @@ function makeWaveGauges(gauge: MakeGauge): (policy: string, wave: WaveStatus) =>
   ]);
   const unanswered = gauge(
     'gate_unanswered',
-    'How often in a row a probe of a wave was asked and gave no answer. 0: the last one was answered.',
+    'Failed requests in a row of a probe of a wave. 0: the last request was answered.',
     [...labels, 'gate'],
   );
   return (policy, wave) => {
@@ -174,7 +174,7 @@ function makeWaveGauges(gauge: MakeGauge): (policy: string, wave: WaveStatus) =>
   };
 }
 
-/** Its gate has passed, and none of its upgrades can still fail. A late joiner of a passed wave still can. */
+/** True when its gate has passed and none of its upgrades can still fail. A late joiner of a passed wave still can. */
 function isWaveOver({ state, counts }: WaveStatus): boolean {
   return state === 'passed' && upgradeStates.every((name) => isEnd(name) || counts[name] === 0);
 }

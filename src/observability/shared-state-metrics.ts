@@ -3,21 +3,21 @@ import type { DurationMs } from '../base/time.ts';
 import { inTime } from '../base/waiting.ts';
 import { makeGauges, type SharedState } from './shared-state-gauges.ts';
 
-/** Why the state could not be read for a scrape; null: it was. */
+/** Receives the error when a scrape could not read the state; null when it could. */
 export type OnStateRead = (failure: unknown) => void;
 
 /**
- * The series of shared state, made again at each scrape. One rollout stands for its policy: the active one, else the
- * latest. An ended rollout shows its state alone.
- * @returns what exposes them: nothing while another daemon leads. When the state cannot be read in time,
- *   `upwave_state_readable` alone is there, and says so
+ * Makes the series of shared state, set again at each scrape. For each policy they show the active rollout, or the
+ * latest one. Of an ended rollout they show only the state.
+ * @returns a function that exposes them: nothing while another daemon leads. When the state cannot be read in time, it
+ *   exposes `upwave_state_readable` alone
  */
 export function makeSharedStateMetrics(parts: {
   /** Labels on every series. */
   readonly labels: Readonly<Record<string, string>>;
   readonly sharedState: () => Promise<SharedState | null>;
   readonly withinMs: DurationMs;
-  /** Called at the first scrape with another result than the one before. */
+  /** Called when the result changes from the previous scrape. */
   readonly onStateRead?: OnStateRead;
 }): () => Promise<string> {
   const registry = new Registry();
@@ -41,14 +41,13 @@ export function makeSharedStateMetrics(parts: {
       report(read.failure);
       return ownRegistry.metrics();
     }
-    // Another daemon leads, and reads it.
     if (read.state === null) return '';
     report(null);
     registry.resetMetrics();
     show(read.state);
     return `${await ownRegistry.metrics()}\n${await registry.metrics()}`;
   };
-  // Two concurrent scrapes would mix their values in the same gauges, so the second one shares the first one's answer.
+  // Two concurrent scrapes would mix their values in the same gauges, so the second one shares the result of the first.
   let running: Promise<string> | undefined;
   return () => {
     running ??= scrape().finally(() => {
@@ -62,7 +61,7 @@ type Reading =
   | { readonly ok: true; readonly state: SharedState | null }
   | { readonly ok: false; readonly failure: unknown };
 
-/** A scrape answers in time, even if Redis does not. */
+/** Reads the state, but fails in time when Redis does not answer. */
 async function readWithin(
   sharedState: () => Promise<SharedState | null>,
   withinMs: DurationMs,

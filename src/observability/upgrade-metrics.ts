@@ -42,7 +42,7 @@ export type CountedEvent = (typeof countedEvents)[number];
 export type UpgradeMetrics = ReturnType<typeof makeUpgradeMetrics>;
 
 const minutes = 60;
-/** Most upgrades take 3 to 10 minutes; the default deadline is 35 minutes, and retries add to it. */
+/** Most upgrades take 3 to 10 minutes. The default deadline is 35 minutes, and retries add to it. */
 const upgradeDurationBuckets = [1, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 40, 60].map((count) => count * minutes);
 /** From an immediate poll to the longest wait between two polls. */
 const seenDelayBuckets = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
@@ -76,7 +76,7 @@ export function makeUpgradeMetrics({ counter, histogram }: Series) {
   );
   return {
     /** Starts the counters of a policy at zero, so that a first failure shows as an increase. */
-    begin: (policy: string): void => {
+    startAtZero: (policy: string): void => {
       for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
       for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
       for (const event of countedEvents) rolloutEvents.inc({ policy, event }, 0);
@@ -86,13 +86,13 @@ export function makeUpgradeMetrics({ counter, histogram }: Series) {
       outcomes.inc({ policy, outcome });
       if (isDuration(durationMs)) durations.observe({ policy }, durationMs / 1_000);
     },
-    /** The end of a task became known, this long after it was last seen running. */
+    /** The end of a task became known this long after it was last seen running. */
     taskEndSeen: (seenDelayMs: DurationMs): void => {
       if (isDuration(seenDelayMs)) seenDelays.observe(seenDelayMs / 1_000);
     },
     attemptEnded: (attempt: { readonly policy: string; readonly class: AttemptClass }): void =>
       attempts.inc({ policy: attempt.policy, class: attempt.class }),
-    /** Something happened in a rollout as a whole: a wave, a verb, a hold. */
+    /** An event of a rollout as a whole: a wave, a verb, a hold. */
     rolloutEvent: ({ policy, event }: { readonly policy: string; readonly event: CountedEvent }): void =>
       rolloutEvents.inc({ policy, event }),
   };
@@ -104,8 +104,8 @@ interface UpgradeEnd {
   readonly durationMs?: DurationMs | undefined;
 }
 
-/** Projects an event to counters. Shared state is not counted here, but read at each scrape. */
-export function countEvent(metrics: Omit<UpgradeMetrics, 'begin'>, event: RolloutEvent): void {
+/** Counts an event. Shared state is not counted here, but read at each scrape. */
+export function countEvent(metrics: Omit<UpgradeMetrics, 'startAtZero'>, event: RolloutEvent): void {
   const counted = countedEvents.find((name) => name === event.event);
   if (counted !== undefined) metrics.rolloutEvent({ policy: event.policy, event: counted });
   const attemptClass = attemptClassOf(event);
@@ -122,7 +122,7 @@ function outcomeOf(event: RolloutEvent): EndState | undefined {
 
 const attemptEnds: readonly EndState[] = ['succeeded', 'failed', 'timedOut', 'unconfirmed'];
 
-/** The end of an attempt: an event that names a class, or an end that an attempt led to. */
+/** The class of an event that ends an attempt: the event names a class, or an end that an attempt led to. */
 function attemptClassOf(event: RolloutEvent): AttemptClass | undefined {
   if (!event.event.startsWith('upgrade.')) return undefined;
   const name = event.failureClass ?? attemptEnds.find((end) => event.event === `upgrade.${end}`);

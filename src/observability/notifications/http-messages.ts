@@ -3,7 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { ReceiverPlace } from '../../rollout/model/receiver.ts';
 import type { WrittenNotice } from './written-notice.ts';
 
-/** A message as a POST of JSON. */
+/** A message as an HTTP POST with a JSON body. */
 export interface HttpMessage {
   readonly url: string;
   readonly body: string;
@@ -12,7 +12,7 @@ export interface HttpMessage {
 
 type HttpPlace = Exclude<ReceiverPlace, { kind: 'email' }>;
 
-/** Writes a message in the form that its receiver takes. */
+/** Formats a message for its receiver. */
 export function httpMessage(place: HttpPlace, written: WrittenNotice, now: EpochMs): HttpMessage {
   switch (place.kind) {
     case 'slack':
@@ -36,7 +36,7 @@ export function httpMessage(place: HttpPlace, written: WrittenNotice, now: Epoch
   }
 }
 
-/** HMAC-SHA256, in hexadecimal digits. The receiver computes it again, and refuses a message that is too old. */
+/** HMAC-SHA256 in hexadecimal digits. The receiver computes it as well, and refuses old messages. */
 function sign(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }
@@ -54,7 +54,7 @@ function slackText({ title, cause, numbers, causes, commands, link }: WrittenNot
 }
 
 function teamsCard({ title, cause, numbers, causes, commands, link }: WrittenNotice): object {
-  // Text blocks interpret Markdown, which names of machines must not be. Text runs are shown verbatim.
+  // Text blocks interpret Markdown, which machine names must not be. Text runs are shown verbatim.
   const block = (text: string, style: object = {}) => ({
     type: 'RichTextBlock',
     inlines: [{ type: 'TextRun', text, ...style }],

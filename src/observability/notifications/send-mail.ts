@@ -6,7 +6,7 @@ import type { SendResult } from '../../orchestrator/ports/notifications.ts';
 import type { MailPlace } from '../../rollout/model/receiver.ts';
 import type { WrittenNotice } from './written-notice.ts';
 
-/** Sends a message by SMTP, over a connection of its own. */
+/** Sends a message by SMTP, over its own connection. */
 export async function sendMail(
   { host, port, tls, login, from, to }: MailPlace,
   written: WrittenNotice,
@@ -34,7 +34,7 @@ export async function sendMail(
       to: [...to],
       subject: written.title,
       text: mailText(written),
-      // The id is the same at each attempt: mailboxes recognise a duplicate.
+      // The id is the same at each attempt, so that mailboxes recognise a duplicate.
       messageId: `<${hashHex(written.notice.id, 32)}@upwave>`,
       date: new Date(written.notice.at),
     });
@@ -61,15 +61,15 @@ function mailText({ title, cause, numbers, causes, commands, link }: WrittenNoti
     .join('\n\n')}\n`;
 }
 
-/** Describes an error by its code alone, because a server may repeat secrets that it was given (P12). */
+/** Describes an error by its code only, because a server may repeat the secrets it received (P12). */
 function failureOf(error: unknown): SendResult {
   const status =
     error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number'
       ? error.responseCode
       : undefined;
-  const code = errorCodeOf(error) ?? 'no reason';
+  const code = errorCodeOf(error) ?? 'unknown error';
   if (status === undefined) return { kind: 'failed', reason: `the mail could not be sent (${code})` };
   const reason = `the mail server answered ${status} (${code})`;
-  // A 5xx for the message itself is final. For the sign-in or an address, a person can correct the cause.
+  // A 5xx for the message itself is final. A problem with the sign-in or an address can be corrected.
   return code === 'EMESSAGE' && status >= 500 ? { kind: 'refused', reason } : { kind: 'failed', reason };
 }

@@ -7,13 +7,13 @@ import { type HttpMessage, httpMessage } from './http-messages.ts';
 import { sendMail } from './send-mail.ts';
 import { type NoticeOrigin, writeNotice } from './written-notice.ts';
 
-// Chat services answer within a second; a firewall that drops packets never does.
+// Chat services answer within a second. A firewall that drops packets never does.
 const withinMs: DurationMs = 15_000;
 
-// Only the status of an answer counts.
+// Only the status of the response matters.
 const bodyBytesMax = 1_000_000;
 
-/** Makes the sender for all kinds of receivers. It follows no redirect, so nothing goes to another host (P12). */
+/** Makes the sender for all kinds of receivers. It follows no redirects, so that nothing goes to another host (P12). */
 export function makeSendNotice(origin: NoticeOrigin & { readonly clock: Clock }): SendNotice {
   return async ({ place }, notice, signal) => {
     const written = writeNotice(notice, origin);
@@ -33,20 +33,21 @@ async function post({ url, body, headers }: HttpMessage, signal: AbortSignal): P
     return resultOf(answer.status, answer.headers['retry-after']);
   } catch (error) {
     if (!(error instanceof HttpFault)) throw error;
-    // The body of the answer does not matter once the status is known.
     return { kind: 'failed', reason: faultWords(error) };
   }
 }
 
-/** True for a fault of the message itself: retries do not help. A fault of the receiver can be corrected by a person. */
-const refusedFor: ReadonlySet<number> = new Set([400, 405, 406, 409, 411, 413, 414, 415, 422]);
+/**
+ * Statuses that mean a fault of the message itself: retries do not help. A person can correct a fault of the receiver.
+ */
+const finalStatuses: ReadonlySet<number> = new Set([400, 405, 406, 409, 411, 413, 414, 415, 422]);
 
 function resultOf(status: number, retryAfter: string | undefined): SendResult {
   if (status >= 200 && status <= 299) return { kind: 'sent' };
   if (status >= 300 && status <= 399)
-    return { kind: 'failed', reason: `answered ${status}: no redirect is followed, give the right URL` };
+    return { kind: 'failed', reason: `answered ${status}: redirects are not followed, set the final URL` };
   const reason = `answered ${status}`;
-  if (refusedFor.has(status)) return { kind: 'refused', reason };
+  if (finalStatuses.has(status)) return { kind: 'refused', reason };
   const seconds = Number(retryAfter ?? Number.NaN);
   return { kind: 'failed', reason, ...(seconds > 0 && { retryAfterMs: seconds * 1_000 }) };
 }
@@ -54,12 +55,12 @@ function resultOf(status: number, retryAfter: string | undefined): SendResult {
 function faultWords({ kind, cause }: HttpFault): string {
   switch (kind) {
     case 'connect':
-      return `no connection (${errorCodeOf(cause) ?? 'no reason'})`;
+      return `no connection (${errorCodeOf(cause) ?? 'unknown error'})`;
     case 'timeout':
-      return `no complete answer within ${withinMs / 1_000} s`;
+      return `no complete response within ${withinMs / 1_000} s`;
     case 'tooLarge':
-      return 'its answer is too large';
+      return 'the response is too large';
     default:
-      return 'the connection broke before the answer was complete';
+      return 'the connection broke before the response was complete';
   }
 }

@@ -2,7 +2,7 @@ import { toOneLine } from '../../base/safe-text.ts';
 import { type NoticeText, noticeWords } from '../../rollout/messages/notices.ts';
 import type { Notice } from '../../rollout/model/notice.ts';
 
-/** The parts of every message beside its notice. */
+/** What every message shows beside its notice. */
 export interface NoticeOrigin {
   /** The name of this installation; undefined: no name. */
   readonly installation: string | undefined;
@@ -10,7 +10,7 @@ export interface NoticeOrigin {
   readonly publicUrl: string | undefined;
 }
 
-/** A notice as text for all kinds of receivers. Foreign names and reasons take one line each. */
+/** A notice as text, for all kinds of receivers. Foreign names and reasons take one line each. */
 export interface WrittenNotice extends NoticeText {
   readonly notice: Notice;
   readonly installation: string | undefined;

@@ -46,7 +46,7 @@ describe('the directory of reports', () => {
     const directory = join(above, 'file', 'reports');
     expect(await makeReportFolder(directory).write('a.txt', 'text', startedAt)).toEqual({
       ok: false,
-      reason: `the directory of reports ${directory} cannot be written: a part of its path is not a directory (ENOTDIR)`,
+      reason: `the report directory ${directory} cannot be written: a part of its path is not a directory (ENOTDIR)`,
     });
     mkdirSync(join(above, 'a.txt'));
     expect(await makeReportFolder(above).write('a.txt', 'text', startedAt)).toMatchObject({ ok: false });
