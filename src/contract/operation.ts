@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * One operation of an HTTP API as data: enough to build a client call, a server route and a document from it.
- * `path` is relative to the API's version root and names its segments in braces: `/collectors/{id}`.
+ * One operation of an HTTP API as data, from which a client call, a server route and a document are built. `path` is
+ * relative to the API's version root, with parameters in braces: `/collectors/{id}`.
  */
 export interface Operation<
   Params = unknown,
@@ -10,7 +10,7 @@ export interface Operation<
   Body = unknown,
   Answer = unknown,
   Name extends string = string,
-  /** The answer's body as it stands on the wire, before it is parsed: what a server sends. */
+  /** The body of the response on the wire, before it is parsed: what a server sends. */
   WireAnswer = unknown,
 > {
   readonly name: Name;
@@ -18,31 +18,31 @@ export interface Operation<
   readonly summary?: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** Path segments as they arrive: texts. */
+  /** Path segments, which arrive as strings. */
   readonly params: z.ZodType<Params>;
-  /** Query parameters as they arrive: texts, absent ones left out. */
+  /** Query parameters, which arrive as strings. Absent ones are left out. */
   readonly query: z.ZodType<Query>;
   /** null: the operation takes no body. */
   readonly body: z.ZodType<Body> | null;
   readonly answer: {
     readonly status: 200 | 201 | 202;
     readonly body: z.ZodType<Answer, WireAnswer>;
-    /** Where a client reads the body's list row by row: its member, and what a row is. `body` is then not asked. */
+    /** Set when a client reads the body's list row by row: its member, and the schema of a row. `body` is not used then. */
     readonly list?: { readonly key: string; readonly row: z.ZodType };
-    /** How large a body may be for a client that takes no more than a mebibyte of others. */
+    /** The maximum size of the body, when it is larger than the client's default. */
     readonly bytesMax?: number;
   };
-  /** Codes this operation may answer beside the general ones. */
+  /** Error codes of this operation, in addition to the general ones. */
   readonly errors: readonly string[];
-  /** True when the request must name, as `If-Match`, the `ETag` of a previous GET (collector-api.md §4.4). */
+  /** True when the request must name the `ETag` of a previous GET as `If-Match` (collector-api.md §4.4). */
   readonly requiresETag: boolean;
   /** True when sending it twice has the effect of sending it once. */
   readonly idempotent: boolean;
-  /** Where the rule stands, e.g. `collector-api.md §4.3`. */
+  /** The source of the rule, such as `collector-api.md §4.3`. */
   readonly source: string;
 }
 
-/** What a caller passes: everything the operation's schemas name. */
+/** The parsed input of an operation. */
 export interface OperationInput<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
@@ -51,11 +51,11 @@ export interface OperationInput<Params, Query, Body> {
 
 const none = z.object({});
 
-/** An operation as it is written. `idempotent` left out: unless it is a POST. */
+/** An operation as it is declared. Default for `idempotent`: true, except for a POST. */
 type Draft<Full extends Operation> = Pick<Full, 'name' | 'method' | 'path' | 'answer' | 'source'> &
   Partial<Full>;
 
-/** Completes an operation: parts left out take nothing. */
+/** Completes an operation. Schemas that are left out accept nothing. */
 export function defineOperation<
   Params = Record<string, never>,
   Query = Record<string, never>,
@@ -77,7 +77,7 @@ export function defineOperation<
   };
 }
 
-/** A whole number given in a path or a query: arrives as text, used as a number. */
+/** An integer in a path or a query: it arrives as a string. */
 export function integerText(bounds: { min?: number; max?: number } = {}) {
   return z
     .union([z.number(), z.string().regex(/^-?\d{1,19}$/)])
@@ -91,7 +91,7 @@ export function integerText(bounds: { min?: number; max?: number } = {}) {
     );
 }
 
-/** A query parameter whose empty text, `filter=`, says as much as its absence: generated clients send it so. */
+/** A query parameter for which an empty value, `filter=`, counts as absent: generated clients send it. */
 export function absentWhenEmpty<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => (value === '' ? undefined : value), schema);
 }
@@ -106,13 +106,13 @@ export function pageQuery(limitDefault: number) {
 
 /** A page of a list. */
 export interface ListPage<Row> {
-  /** In the order of the service. null: a row that can't be used, since it has no id or is no object at all. */
+  /** In the service's order. null: an unusable row, without an id or not an object. */
   readonly rows: ReadonlyArray<Row | null>;
-  /** About how many bytes the rows need in memory. */
+  /** An estimate of how many bytes the rows need in memory. */
   readonly weight: number;
 }
 
-/** The same operation for a client that reads its list row by row: an odd row costs that row, and not the page (P13). */
+/** An operation whose client reads the list row by row: an invalid row costs only that row, and not the page (P13). */
 export function readAsList<Params, Query, Row, Name extends string>(
   operation: Operation<Params, Query, undefined, unknown, Name>,
   key: string,

@@ -25,10 +25,10 @@ import {
   skipRolloutSoak,
 } from './verbs.ts';
 
-/** Paths of our own API are relative to this. */
+/** The prefix of all paths of the admin API. */
 export const adminApiPath = '/api/v1';
 
-/** Every error of our own API. */
+/** The body of every error of the admin API. */
 export const AdminErrorBody = z
   .object({
     code: z.string().meta({ description: 'For programs: refused, notFound, unavailable, unauthorized, …' }),
@@ -37,7 +37,7 @@ export const AdminErrorBody = z
   .meta({ id: 'Error' });
 export type AdminErrorBody = z.infer<typeof AdminErrorBody>;
 
-/** Every operation of our own API; fixed paths stand before `{id}`. */
+/** Every operation of the admin API. Fixed paths come before `{id}`. */
 export const adminApi = [
   whoAmI,
   listPolicies,

@@ -4,13 +4,13 @@ import { defineOperation } from '../operation.ts';
 export const CallerRole = z.enum(['viewer', 'operator', 'metrics']).meta({
   id: 'CallerRole',
   description:
-    '`viewer` reads everything and changes nothing. `operator` may do everything. `metrics` reads /metrics alone.',
+    '`viewer` reads everything and changes nothing. `operator` may do everything. `metrics` reads /metrics only.',
 });
 export type CallerRole = z.infer<typeof CallerRole>;
 
 export const whoAmI = defineOperation({
   name: 'whoAmI',
-  summary: 'Show who asks, and what they may do',
+  summary: "Show the caller's name and role",
   method: 'GET',
   path: '/me',
   answer: {
@@ -18,7 +18,8 @@ export const whoAmI = defineOperation({
     body: z
       .object({
         name: z.string().nullable().meta({
-          description: 'Of the token, or of the user that a proxy names; null: an operator without a name.',
+          description:
+            'The name of the token, or of the user that a proxy names; null: an operator without a name.',
         }),
         role: CallerRole,
       })

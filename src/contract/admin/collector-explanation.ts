@@ -7,7 +7,7 @@ const AttemptBody = z
     taskId: z.string().nullable().meta({ description: 'null: refused before there was a task, or adopted.' }),
     startedAt: Instant,
     endedAt: Instant.nullable().meta({ description: 'null: it is running.' }),
-    state: UpgradeStateName.meta({ description: 'The state that it led to.' }),
+    state: UpgradeStateName.meta({ description: 'The state after the attempt.' }),
     reason: z.string(),
   })
   .meta({ id: 'Attempt', description: 'One upgrade task, or a create that the service refused for good.' });
@@ -51,7 +51,7 @@ const PastUpgradeBody = z
   })
   .meta({ id: 'PastUpgrade', description: 'An upgrade of the collector in a rollout that has ended.' });
 
-/** Why a collector is not upgraded right now, and when it may be: once for each policy. */
+/** Why a collector is not upgraded now, and when it may be, for each policy. */
 export const CollectorExplanationBody = z
   .object({
     collectorId: z.number(),
@@ -62,22 +62,22 @@ export const CollectorExplanationBody = z
         z.object({
           kind: ExplanationKindName,
           policy: z.string(),
-          rollout: z.string().nullable().meta({ description: 'The one on the way; null: none is.' }),
+          rollout: z.string().nullable().meta({ description: 'The running rollout; null: there is none.' }),
           wave: z.string().nullable().meta({ description: 'null: it is not in the plan.' }),
           state: UpgradeStateName.nullable(),
-          target: z.string().nullable().meta({ description: 'The build that the policy takes it to.' }),
+          target: z.string().nullable().meta({ description: 'The target build of the policy.' }),
           stratum: z.string().nullable(),
           attempts: z.array(AttemptBody).readonly().meta({ description: 'In this rollout, oldest first.' }),
           rule: SelectionRuleBody.nullable(),
           reason: z.string(),
-          until: Instant.nullable().meta({ description: 'When that may change, where it is known.' }),
+          until: Instant.nullable().meta({ description: 'When that may change, if known.' }),
         }),
       )
       .readonly(),
     history: z
       .array(PastUpgradeBody)
       .readonly()
-      .meta({ description: 'Newest first, of the latest rollouts of each policy.' }),
+      .meta({ description: 'Upgrades in the latest rollouts of each policy, newest first.' }),
   })
-  .meta({ id: 'CollectorExplanation', description: 'Where a collector stands with each policy, and why.' });
+  .meta({ id: 'CollectorExplanation', description: 'The state of a collector in each policy, and why.' });
 export type CollectorExplanationBody = z.infer<typeof CollectorExplanationBody>;

@@ -28,7 +28,7 @@ const RolloutCourseBody = z
           .meta({ description: 'A count for each build. Oldest first; 120 at most.' }),
       })
       .nullable()
-      .meta({ description: 'Planned collectors by build, over time. Null: not known.' }),
+      .meta({ description: 'Planned collectors by build, over time. Null: unknown.' }),
     eventCounts: z
       .array(z.object({ event: z.string(), count: Count }))
       .readonly()
@@ -53,7 +53,7 @@ const RolloutCourseBody = z
       .readonly()
       .meta({
         description:
-          "When no upgrade may start, until tomorrow, by the policy's own time zone. `window`: none is open.",
+          "When no upgrade may start until tomorrow, in the policy's time zone. `window`: no window is open.",
       }),
     gates: z
       .array(
@@ -63,7 +63,7 @@ const RolloutCourseBody = z
           expect: z
             .object({ operator: z.enum(['>=', '>', '<=', '<', '==', '!=']), value: z.number() })
             .nullable()
-            .meta({ description: 'What the values must meet. Null: the gate answers without a value.' }),
+            .meta({ description: 'The condition for the values. Null: the gate has no value.' }),
           samples: z
             .array(
               z.object({
@@ -77,13 +77,13 @@ const RolloutCourseBody = z
         }),
       )
       .readonly()
-      .meta({ description: 'What the gates answered over time.' }),
+      .meta({ description: 'Results of the gates over time.' }),
   })
-  .meta({ id: 'RolloutCourse', description: 'How a rollout went so far.' });
+  .meta({ id: 'RolloutCourse', description: 'The course of a rollout so far.' });
 
 export const getRolloutCourse = defineOperation({
   name: 'getRolloutCourse',
-  summary: 'Show how a rollout went so far',
+  summary: 'Show the course of a rollout so far',
   method: 'GET',
   path: '/rollouts/{id}/course',
   params: rolloutId,

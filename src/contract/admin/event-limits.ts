@@ -1,7 +1,7 @@
-// Apart from the schemas: the help of the command line needs these, and not zod.
+// Separate from the schemas, because the help of the command line needs these limits, but not zod.
 
-/** How many events one answer holds where the request names no limit. */
+/** The number of events in a response when the request names no limit. */
 export const eventsDefault = 50;
 
-/** How many events one answer holds at most. */
+/** The maximum number of events in a response. */
 export const eventsMax = 1_000;

@@ -5,7 +5,7 @@ import { CollectorExplanationBody } from './collector-explanation.ts';
 import { BuildHoldBody, Instant } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
-/** What our own API shows of holds; the shapes are those of the core, as in `rollout-status.ts`. */
+/** Holds in the admin API. The shapes are those of the core, as in `rollout-status.ts`. */
 const HeldSubjectBody = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('build'), build: z.string() }),
@@ -18,10 +18,10 @@ const HeldSubjectBody = z
         .array(z.object({ key: z.string(), value: z.string() }))
         .readonly()
         .exactOptional()
-        .meta({ description: 'What the collectors of a group share, which becomes a stratum of its own.' }),
+        .meta({ description: 'What the collectors of a group share. The group becomes a stratum.' }),
     }),
   ])
-  .meta({ id: 'HeldSubject', description: 'What the request of an operator was found to name.' });
+  .meta({ id: 'HeldSubject', description: 'What the request names.' });
 
 const nearest = z.array(z.string()).readonly().meta({ description: 'Known ones, the nearest first.' });
 
@@ -29,13 +29,13 @@ const HoldNoteBody = z
   .discriminatedUnion('kind', [
     z
       .object({ kind: z.literal('buildNotOffered'), seenAt: Instant, nearest })
-      .meta({ description: 'The last scan, at `seenAt`, did not find the build on offer.' }),
+      .meta({ description: 'The last scan, at `seenAt`, did not find this build.' }),
     z
       .object({ kind: z.literal('collectorUnknown') })
       .meta({ description: 'The service has no installed collector with this id.' }),
     z
       .object({ kind: z.literal('stratumEmpty'), nearest })
-      .meta({ description: 'No collector of the plan belongs to the stratum; late joiners would be held.' }),
+      .meta({ description: 'No planned collector belongs to the stratum. Late joiners would be held.' }),
     z
       .object({ kind: z.literal('rolloutEnded') })
       .meta({ description: 'The rollout that held the stratum has ended.' }),
@@ -46,9 +46,9 @@ export const HoldAnswerBody = z
   .object({
     kind: z
       .enum(['done', 'unchanged'])
-      .meta({ description: '`unchanged`: it was so before, and the first request counts.' }),
+      .meta({ description: '`unchanged`: an earlier request did the same.' }),
     subject: HeldSubjectBody,
-    note: HoldNoteBody.exactOptional().meta({ description: 'What a person should know about it.' }),
+    note: HoldNoteBody.exactOptional().meta({ description: 'A note for people.' }),
   })
   .meta({ id: 'HoldAnswer' });
 export type HoldAnswerBody = z.infer<typeof HoldAnswerBody>;
@@ -72,7 +72,7 @@ export const HeldThingsBody = z
         z.object({
           policy: z.string(),
           rolloutId: z.string(),
-          isEnded: z.boolean().meta({ description: 'The rollout that holds it has ended.' }),
+          isEnded: z.boolean().meta({ description: 'The rollout that holds the stratum has ended.' }),
           label: z.string(),
           reason: z.string(),
           by: z.string(),
@@ -90,7 +90,7 @@ export const AuditEntryBody = z
     event: z.enum(auditEvents),
     subject: z.string().meta({
       description:
-        "The build, the collector's id, the rollout with its wave, or the stratum; for `record.lost`, where what is lost was kept; for `config.reloaded`, `config`.",
+        "The build, the collector's id, the rollout with its wave, or the stratum; for `record.lost`, what was lost; for `config.reloaded`, `config`.",
     }),
     by: z.string(),
     reason: z.string(),
@@ -110,7 +110,7 @@ const subjectLengthMax = 1_000;
 const HoldBody = z.object({
   subject: z.string().trim().min(1).max(subjectLengthMax).meta({
     description:
-      "A build, a collector's id or exact name, a stratum's label: `Linux / amd64 / 19.441-2`; or what collectors share: `fields.rack=r7 and osName=Linux`.",
+      "A build, a collector's id or exact name, a stratum's label: `Linux / amd64 / 19.441-2`; or attributes: `fields.rack=r7 and osName=Linux`.",
   }),
   ...whyAndWho,
 });
@@ -141,7 +141,7 @@ export const releaseSubject = hold({
   name: 'releaseSubject',
   summary: 'Release a build, a collector or a stratum',
   path: '/releases',
-  source: 'DESIGN §5: takes a hold back',
+  source: 'DESIGN §5: ends a hold',
 });
 
 export const listHolds = defineOperation({
@@ -156,7 +156,7 @@ export const listHolds = defineOperation({
 
 export const readAudit = defineOperation({
   name: 'readAudit',
-  summary: 'List who did what, over all rollouts',
+  summary: 'List the audit of all rollouts',
   method: 'GET',
   path: '/audit',
   query: z.object({

@@ -16,10 +16,10 @@ const PolicyStatusBody = z
     lastScan: z
       .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
       .nullable()
-      .meta({ description: 'Its last scan for work; null before the first one.' }),
-    lastGoodAt: Instant.nullable().meta({ description: 'Its last scan for work that did not fail.' }),
+      .meta({ description: 'The last scan; null before the first one.' }),
+    lastGoodAt: Instant.nullable().meta({ description: 'The last scan that did not fail.' }),
     nextScanAt: Instant.nullable().meta({
-      description: 'When its next scan is due: by its schedule, or sooner after one that failed.',
+      description: 'When the next scan is due: by the schedule, or sooner after a failed one.',
     }),
     config: z
       .object({
@@ -28,29 +28,29 @@ const PolicyStatusBody = z
       })
       .meta({
         description:
-          'How the config of this daemon stands to those of the others. `outdated`: so many others have a newer config of the policy, and only they scan and plan it. `superseded`: limits of the running rollout come from a newer config which no running daemon has.',
+          'Compares the config of this daemon with those of the others. `outdated`: `others` have a newer config of the policy, and only they scan and plan it. `superseded`: limits of the running rollout come from a newer config which no running daemon has.',
       }),
   })
-  .meta({ id: 'PolicyStatus', description: 'How the scans of a policy went.' });
+  .meta({ id: 'PolicyStatus', description: 'A policy and its scans.' });
 
 export const PolicyStatusesBody = z
   .object({
     notReady: z
       .string()
       .exactOptional()
-      .meta({ description: 'Why Redis lets this daemon do no work; absent while it does.' }),
+      .meta({ description: 'Why this daemon cannot work with Redis; absent while it can.' }),
     configProblem: z.string().exactOptional().meta({
       description:
-        'What is wrong with the config file. This daemon works by what it read before; absent: nothing.',
+        'What is wrong with the config file. Until it is corrected, this daemon uses the last valid config. Absent: nothing.',
     }),
     notificationProblems: z.array(z.string()).readonly().exactOptional().meta({
-      description: 'Receivers of notifications that take no messages, and why; absent: none.',
+      description: 'Receivers whose notifications fail, and why; absent: none.',
     }),
     reports: z
       .object({
         directory: z.string(),
         problem: z.string().exactOptional().meta({
-          description: 'Why this daemon cannot write them; absent: it can, or another daemon leads.',
+          description: 'Why this daemon cannot write reports; absent: it can, or another daemon leads.',
         }),
       })
       .exactOptional()
@@ -58,12 +58,12 @@ export const PolicyStatusesBody = z
     policies: z
       .array(PolicyStatusBody)
       .readonly()
-      .meta({ description: 'Those of the config, in its order.' }),
+      .meta({ description: 'The configured policies, in order.' }),
     orphans: z
       .array(z.object({ id: z.string(), policy: z.string(), state: RolloutStateName }))
       .readonly()
       .meta({
-        description: 'Running rollouts which wait because their policy is not in the config.',
+        description: 'Running rollouts that wait because their policy is not in the config.',
       }),
   })
   .meta({ id: 'PolicyStatuses' });
@@ -84,7 +84,7 @@ const policyName = z.object({ policy: z.string().min(1).max(200).meta({ descript
 const StartPreviewBody = z
   .object({
     policy: z.string(),
-    planHash: z.string().meta({ description: 'Names this plan: `start` takes it.' }),
+    planHash: z.string().meta({ description: 'Identifies this plan for `start`.' }),
     targetBuild: z.string(),
     planned: z.number().int().min(0).meta({ description: 'Collectors of the plan.' }),
     waves: z.array(z.object({ name: z.string(), size: z.number().int().min(0) })).readonly(),
@@ -118,7 +118,7 @@ export const startPolicy = defineOperation({
   name: 'startPolicy',
   method: 'POST',
   path: '/policies/{policy}/start',
-  summary: 'Start a rollout by the plan that was shown',
+  summary: 'Start the rollout of the previewed plan',
   params: policyName,
   body: z.object({
     ...whyAndWho,
@@ -127,9 +127,9 @@ export const startPolicy = defineOperation({
       .trim()
       .min(1)
       .max(planHashLengthMax)
-      .meta({ description: 'Of the preview. Where the plan is another one by now, the start is refused.' }),
+      .meta({ description: 'From the preview. If the plan has changed since, the start is refused.' }),
   }),
   answer: { status: 200, body: RolloutStatusBody },
   errors: policyErrors,
-  source: 'P15: also where the last rollout to this build was aborted or taken back; may take minutes',
+  source: 'P15: also when the last rollout to this build was aborted or rolled back; may take minutes',
 });

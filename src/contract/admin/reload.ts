@@ -5,11 +5,11 @@ import { VerbBody } from './verb-body.ts';
 const PolicyDifferenceBody = z
   .object({
     key: z.string().meta({ description: 'As in the file: `concurrency`, `waves.canary.maxFailures`.' }),
-    from: z.string().meta({ description: 'Empty: it was not there.' }),
-    to: z.string().meta({ description: 'Empty: it is not there any more.' }),
+    from: z.string().meta({ description: 'Empty: it was absent.' }),
+    to: z.string().meta({ description: 'Empty: it is absent now.' }),
     takesEffect: z.enum(['now', 'nextRollout']).meta({
       description:
-        '`now`: a running rollout follows it at once. `nextRollout`: it defines the plan, which is frozen.',
+        '`now`: it applies to a running rollout at once. `nextRollout`: it is part of the plan, which is frozen.',
     }),
   })
   .meta({ id: 'PolicyDifference', description: 'One key of a policy. The texts hold no secret.' });
@@ -36,16 +36,16 @@ const changes = {
       z.object({
         rollout: z.string(),
         followed: z.array(PolicyDifferenceBody).readonly().meta({
-          description: 'In force now. In a preview: what the reload would bring into force.',
+          description: 'In force now. In a preview: in force after the reload.',
         }),
         waiting: z
           .array(PolicyDifferenceBody)
           .readonly()
-          .meta({ description: 'Left to the next rollout of the policy.' }),
+          .meta({ description: 'In force from the next rollout of the policy.' }),
       }),
     )
     .readonly()
-    .meta({ description: 'The running rollouts, and which config they follow.' }),
+    .meta({ description: 'The running rollouts, and what the reload changes for them.' }),
   warnings: z.array(z.string()).readonly(),
 };
 

@@ -23,5 +23,5 @@ export const RolloutEventBody = z
     fromBuild: z.string().exactOptional(),
     failureClass: z.string().exactOptional(),
   })
-  .meta({ id: 'RolloutEvent', description: 'One thing that happened: who, what, why, when.' });
+  .meta({ id: 'RolloutEvent', description: 'One event: who, what, why, when.' });
 export type RolloutEventBody = z.infer<typeof RolloutEventBody>;

@@ -23,14 +23,16 @@ import {
   WindowStatusBody,
 } from './status-parts.ts';
 
-const OthersCount = Count.meta({ description: 'Those that are in none of the named ones.' });
+const OthersCount = Count.meta({ description: 'Those not in any listed one.' });
 
 const CauseBody = z
   .object({
     kind: z
       .enum(['failed', 'timedOut', 'unconfirmed', 'retrying', 'notAlive', 'inUpgrade', 'withdrawn'])
-      .meta({ description: '`notAlive` and `inUpgrade`: what a deferred upgrade waits to end.' }),
-    failureClass: FailureClassName.nullable().meta({ description: 'Of a failure; null in all else.' }),
+      .meta({ description: '`notAlive` and `inUpgrade`: why an upgrade is deferred.' }),
+    failureClass: FailureClassName.nullable().meta({
+      description: 'The class of a failure; null otherwise.',
+    }),
     text: z.string().meta({
       description: 'The message; `…` stands for a path, a number or a name that differs.',
     }),
@@ -51,8 +53,8 @@ const CauseGroupBody = z
     causes: z.array(CauseBody).readonly().meta({ description: 'The most frequent first; five at most.' }),
     others: z.object({
       count: OthersCount,
-      causes: Count.meta({ description: 'How many causes those have that were read.' }),
-      unread: Count.meta({ description: 'How many of them were not read: only the latest are.' }),
+      causes: Count.meta({ description: 'How many causes these have, as far as they were read.' }),
+      unread: Count.meta({ description: 'How many of these were not read: only the latest are.' }),
     }),
   })
   .meta({
@@ -64,49 +66,47 @@ const OutageBody = z
   .object({
     kind: z.enum(['rateLimited', 'signInThrottled', 'serviceDown']),
     reason: z.string(),
-    detail: z.string().nullable().meta({ description: 'What came instead of an answer; null for a pause.' }),
-    since: Instant.nullable().meta({ description: 'When it was found down; null for a pause.' }),
+    detail: z.string().nullable().meta({ description: 'The last failure; null for a pause.' }),
+    since: Instant.nullable().meta({ description: 'When the outage began; null for a pause.' }),
     until: Instant.nullable().meta({
-      description: 'When the pause ends, or a request tries again; null: one tries it right now.',
+      description: 'When the pause ends, or the next attempt is due; null: an attempt is in flight.',
     }),
   })
   .meta({ id: 'Outage', description: 'Why no requests are being sent.' });
 
 const ApiBudgetStatusBody = z
   .object({
-    requestsPerSecond: z
-      .number()
-      .meta({ description: 'Requests that got their place, over the last minute.' }),
+    requestsPerSecond: z.number().meta({ description: 'Requests sent, averaged over the last minute.' }),
     requestsPerSecondNow: z.number().meta({
-      description: 'What may be used now: less than the maximum for some minutes after each 429.',
+      description: 'The rate that may be used now. It is below the maximum for some minutes after each 429.',
     }),
-    requestsPerSecondMax: z.number().meta({ description: 'What the config allows.' }),
-    rateLimited: Count.meta({ description: '429s in the last hour; those that came at once are one.' }),
+    requestsPerSecondMax: z.number().meta({ description: 'The configured rate.' }),
+    rateLimited: Count.meta({ description: '429s in the last hour; simultaneous ones count as one.' }),
     outage: OutageBody.nullable(),
   })
   .meta({
     id: 'ApiBudgetStatus',
-    description: 'How the API budget stands, over all daemons on its access key.',
+    description: 'The API budget of all daemons with the access key.',
   });
 
 const HeadlineBody = z
   .object({
     kind: z.enum(headlineKinds),
-    needsPerson: z.boolean().meta({ description: 'It does not go on until a person acts.' }),
+    needsPerson: z.boolean().meta({ description: 'True when it does not continue until a person acts.' }),
   })
-  .meta({ id: 'Headline', description: 'What a person reads first: what has to be done.' });
+  .meta({ id: 'Headline', description: 'The state of a rollout for people, in one kind.' });
 
 const WaitsForBody = z
   .object({
     kind: z.enum(['window', 'collectors', 'inventory']).meta({
       description:
-        '`window`: all that could start waits for an open window. `collectors`: only deferred collectors remain. `inventory`: the inventory is not plausible, and is read again.',
+        '`window`: all remaining upgrades wait for an open window. `collectors`: only deferred collectors remain. `inventory`: the inventory is implausible, and is read again.',
     }),
-    until: Instant.nullable().meta({ description: 'Null where that is not known.' }),
+    until: Instant.nullable().meta({ description: 'Null: unknown.' }),
   })
   .meta({
     id: 'WaitsFor',
-    description: 'What a running rollout waits for while nothing of it is in flight.',
+    description: 'What a running rollout waits for while nothing is in flight.',
   });
 
 const AttributedFailures = { failed: Count, tried: Count };
@@ -119,54 +119,54 @@ const SharedAttributeBody = z
     ...AttributedFailures,
     elsewhere: z.object(AttributedFailures),
     share: z.number().exactOptional().meta({
-      description: 'Collectors of the plan that have them, as a share of all. Absent: not known.',
+      description: 'The share of planned collectors that have them. Absent: unknown.',
     }),
   })
   .meta({ id: 'SharedAttribute', description: 'What the failures have in common.' });
 
 const EtaFigures = {
-  plusMinusMs: z.number().meta({ description: 'Half the range in which the end is expected.' }),
+  plusMinusMs: z.number().meta({ description: 'Half the width of the expected range.' }),
   requests: Count,
 };
 const EtaBody = z
   .discriminatedUnion('kind', [
     z
       .object({ kind: z.literal('at'), at: Instant, ...EtaFigures })
-      .meta({ description: 'Pauses that are known of included.' }),
+      .meta({ description: 'Includes known pauses.' }),
     z
       .object({
         kind: z.literal('afterApproval'),
         approvalAt: Instant.nullable().meta({
-          description: 'When the approval is expected to be waited for; null: it is waited for now.',
+          description: 'When the rollout is expected to wait for the approval; null: it waits now.',
         }),
         durationMs: z.number().meta({ description: 'From the approval to the end.' }),
         ...EtaFigures,
       })
-      .meta({ description: 'It depends on a person, so there is no instant.' }),
+      .meta({ description: 'The end depends on a person, so there is no instant.' }),
     z
       .object({ kind: z.literal('atTheLatest'), at: Instant })
-      .meta({ description: 'Only deferred collectors remain: the last of them is given up then.' }),
+      .meta({ description: 'Only deferred collectors remain. The last of them is withdrawn then.' }),
     z.object({
       kind: z.literal('unknown'),
       reason: z.enum(etaUnknownReasons),
     }),
   ])
-  .meta({ id: 'Eta', description: 'When a rollout is expected to end, as far as that can be known.' });
+  .meta({ id: 'Eta', description: 'When a rollout is expected to end.' });
 
 const HeldForBody = z
   .object({
     kind: z
       .enum(['evidence'])
-      .meta({ description: 'No collector of the wave is upgraded, and none of them can be any more.' }),
+      .meta({ description: 'No collector of the wave is upgraded, and none can be upgraded now.' }),
     wave: Count.meta({ description: 'Index of the wave in the plan.' }),
   })
-  .meta({ id: 'HeldFor', description: 'What a rollout that is held waits for.' });
+  .meta({ id: 'HeldFor', description: 'What a held rollout waits for.' });
 
 const BlockerBody = z
   .object({
     kind: z.enum(blockerKinds),
     reason: z.string().meta({ description: 'The same for people, with figures.' }),
-    until: Instant.nullable().meta({ description: 'When it may end by itself, where that is known.' }),
+    until: Instant.nullable().meta({ description: 'When it may end by itself, if known.' }),
   })
   .meta({ id: 'Blocker', description: 'Why nothing more starts right now.' });
 
@@ -174,7 +174,7 @@ export const RolloutStatusBody = z
   .object({
     id: z.string(),
     kind: z.enum(['upgrade', 'rollback']),
-    rollbackOf: z.string().nullable().meta({ description: 'For a rollback: the rollout it takes back.' }),
+    rollbackOf: z.string().nullable().meta({ description: 'For a rollback: the original rollout.' }),
     rollbackId: z.string().nullable().meta({ description: 'Its rollback, once that has started.' }),
     policy: z.string(),
     headline: HeadlineBody,
@@ -182,22 +182,20 @@ export const RolloutStatusBody = z
     reason: z.string(),
     reasonKind: z
       .enum(rolloutReasonKinds)
-      .meta({ description: '`text`: an earlier version wrote the sentence alone.' }),
+      .meta({ description: '`text`: an earlier version stored only a sentence.' }),
     hold: z.int().nullable().meta({
-      description:
-        'Number of the hold or pause that it is in, by which `resume` names it; null while in none.',
+      description: 'The number of the current hold or pause, which `resume` names; null without one.',
     }),
     heldFor: HeldForBody.nullable().meta({
-      description:
-        'Set while it is held until something comes by itself; it continues then. A pause ends that.',
+      description: 'Set while a hold ends by itself when this occurs. A pause clears it.',
     }),
     account: z.enum(['own', 'unknown', 'another', 'unclear']).meta({
       description:
-        'Whether it belongs to the account of this daemon, which works only on its `own`; `unknown`: that is being found out.',
+        "Whether it belongs to this daemon's account. The daemon works on its `own` rollouts only. `unknown`: it is being checked.",
     }),
     recordUnreadable: z.enum(['corrupt', 'newer']).nullable().meta({
       description:
-        'Why its own record in Redis cannot be read: what is shown is what is known beside it. `newer`: a newer upwave has written it, and this daemon leaves it alone.',
+        'Why its record in Redis is unreadable. The status then shows only what other records hold. `newer`: a newer upwave wrote it, and this daemon leaves it alone.',
     }),
     targetBuild: z.string(),
     backTo: z
@@ -205,12 +203,13 @@ export const RolloutStatusBody = z
       .readonly()
       .meta({ description: 'For a rollback: the builds it goes back to, most frequent first.' }),
     leftBehind: z.array(LeftBehindBody).readonly().meta({
-      description: 'Whom a rollback does not take back, and why; also of the rollout that is taken back.',
+      description:
+        'Collectors that a rollback does not roll back, and why. Also shown for the original rollout.',
     }),
     fromBuilds: z.array(z.string()).readonly(),
     planHash: z.string(),
     drift: PlanDriftBody.nullable().meta({
-      description: 'While the plan waits for approval: how the fleet moved since it was shown before.',
+      description: 'While the plan waits for approval: how the fleet has changed since the previous plan.',
     }),
     startedBy: z.string(),
     createdAt: Instant,
@@ -222,20 +221,20 @@ export const RolloutStatusBody = z
       .readonly()
       .meta({ description: 'Groups without an upgrade are left out.' }),
     sharedAttribute: SharedAttributeBody.nullable().meta({
-      description: 'Null: nothing that is more than chance.',
+      description: 'Null: nothing beyond chance.',
     }),
     leftOut: z.array(LeftOutBody).readonly(),
     inFlight: Count,
     concurrency: Count,
     lostWeight: z
       .number()
-      .meta({ description: 'As how many failures a collector counts that did not come back.' }),
+      .meta({ description: 'How many failures a collector counts as when it did not come back.' }),
     eta: EtaBody.nullable().meta({ description: 'When it is expected to end; null once it has.' }),
     api: ApiBudgetStatusBody.nullable().meta({
       description: 'The budget that all rollouts share; null for one that has ended.',
     }),
     window: WindowStatusBody.nullable().meta({
-      description: "By the policy's own time zone; null where upgrades may start at any time.",
+      description: "In the policy's time zone; null when upgrades may start at any time.",
     }),
     buildHold: BuildHoldBody.nullable().meta({ description: 'Set while the target build is held.' }),
     strata: StrataStatusBody,
@@ -244,10 +243,10 @@ export const RolloutStatusBody = z
     blockers: z
       .array(BlockerBody)
       .readonly()
-      .meta({ description: 'Why nothing more starts right now; empty when something can.' }),
-    verbs: z.array(RolloutVerbName).readonly().meta({ description: 'What an operator can do now.' }),
+      .meta({ description: 'Why nothing more starts now; empty when an upgrade can start.' }),
+    verbs: z.array(RolloutVerbName).readonly().meta({ description: 'Verbs that are allowed now.' }),
   })
-  .meta({ id: 'RolloutStatus', description: 'A rollout in one glance.' });
+  .meta({ id: 'RolloutStatus', description: 'The status of a rollout.' });
 export type RolloutStatusBody = z.infer<typeof RolloutStatusBody>;
 
 export const UpgradeBody = z
@@ -256,17 +255,17 @@ export const UpgradeBody = z
     collectorName: z.string(),
     wave: z.string(),
     stratum: z.string().meta({ description: 'The label of its stratum.' }),
-    order: Count.meta({ description: 'Its place among all planned collectors.' }),
+    order: Count.meta({ description: 'Its position among all planned collectors.' }),
     state: UpgradeStateName,
     reason: z.string().nullable(),
     reasonKind: z
       .enum(upgradeReasonKinds)
       .nullable()
-      .meta({ description: '`text`: an earlier version wrote the sentence alone.' }),
+      .meta({ description: '`text`: an earlier version stored only a sentence.' }),
     fromBuild: z.string(),
     toBuild: z.string().meta({ description: 'In a rollback, the build this one had before.' }),
     attempts: Count.meta({ description: 'Upgrade tasks created so far.' }),
-    taskId: z.string().nullable().meta({ description: 'The upgrade task that is watched now.' }),
+    taskId: z.string().nullable().meta({ description: 'The current upgrade task.' }),
     startedAt: Instant.nullable().meta({ description: 'When its first upgrade task was created.' }),
     dueAt: Instant.nullable().meta({ description: 'When it is polled next.' }),
     endedAt: Instant.nullable(),

@@ -5,7 +5,7 @@ import { RolloutEventBody } from './rollout-event.ts';
 import { RolloutStatusBody, UpgradeBody } from './rollout-status.ts';
 import { RolloutVerbName, UpgradeStateName } from './status-parts.ts';
 
-// Pages are bounded, so that no answer grows with the fleet.
+// Pages are limited, so that no response grows with the fleet.
 const collectorPageSizeDefault = 100;
 const collectorPageSizeMax = 1_000;
 
@@ -23,7 +23,7 @@ const StateList = z
   .pipe(z.array(UpgradeStateName))
   .meta({ description: 'States, separated by commas: `failed,timedOut,unconfirmed`.' });
 
-/** One answer describes each rollout again, at a few commands each. */
+/** The status of each rollout takes several Redis commands. */
 export const rolloutPageSizeDefault = 50;
 const rolloutPageSizeMax = 100;
 
@@ -46,7 +46,7 @@ export const listRollouts = defineOperation({
     limit: integerText({ min: 1, max: rolloutPageSizeMax })
       .optional()
       .meta({
-        description: `The size of a page of the history, ${rolloutPageSizeDefault} where only before is given. Without both, what is current is listed.`,
+        description: `The size of a page of the history, ${rolloutPageSizeDefault} where only before is given. Without both, the current rollouts are listed.`,
       }),
   }),
   answer: {
@@ -57,7 +57,7 @@ export const listRollouts = defineOperation({
         .string()
         .nullable()
         .optional()
-        .meta({ description: 'What to ask for as before to see older ones; null when there are none.' }),
+        .meta({ description: '`before` of the next page; null: no more pages.' }),
     }),
   },
   errors: ['notFound', 'unavailable'],
@@ -88,7 +88,7 @@ export const listRolloutCollectors = defineOperation({
       .string()
       .regex(/^\d{1,9}$/)
       .optional()
-      .meta({ description: '`next` of the page before. Left out: the first page.' }),
+      .meta({ description: '`next` of the previous page. Default: the first page.' }),
     state: StateList.optional(),
     wave: filterText(waveNameLengthMax, 'The name of a wave.'),
     stratum: filterText(filterLengthMax, 'The label of a stratum: `Linux / amd64 / 19.441-2`.'),
@@ -102,21 +102,18 @@ export const listRolloutCollectors = defineOperation({
     ),
     attributes: filterText(
       filterLengthMax,
-      'What its collector was like when it was planned: `fields.rack=r7 and osName=Windows*`. Known of rollouts that this version planned.',
+      'Attributes of the collector when it was planned: `fields.rack=r7 and osName=Windows*`. Rollouts planned by an earlier version have none.',
     ),
   }),
   answer: {
     status: 200,
     body: z.object({
       collectors: z.array(UpgradeBody).readonly(),
-      total: z
-        .number()
-        .int()
-        .nullable()
-        .meta({ description: 'Over all pages; null where only reading all of them would show.' }),
+      total: z.number().int().nullable().meta({
+        description: 'The count over all pages; null when it is unknown without reading all pages.',
+      }),
       next: z.string().nullable().meta({
-        description:
-          'What to ask for as `after` to see more; null when there are none. A page may be short, and others follow.',
+        description: '`after` of the next page; null: no more pages. A short page may have more after it.',
       }),
     }),
   },
@@ -142,7 +139,7 @@ export const listRolloutEvents = defineOperation({
       'The name of an event, or how one of its parts begins: `wave.passed`, `upgrade`, `abort`.',
     ),
     collector: filterText(filterLengthMax, "A collector's id, or a part of its name."),
-    by: filterText(filterLengthMax, 'Who asked for it: `daemon`, `schedule`, or an operator.'),
+    by: filterText(filterLengthMax, 'The cause: `daemon`, `schedule`, or an operator.'),
   }),
   answer: { status: 200, body: z.object({ events: z.array(RolloutEventBody).readonly() }) },
   errors: ['notFound', 'unavailable'],
@@ -151,13 +148,13 @@ export const listRolloutEvents = defineOperation({
 
 export const listRolloutVerbs = defineOperation({
   name: 'listRolloutVerbs',
-  summary: 'List the verbs that are legal now',
+  summary: 'List the verbs that are allowed now',
   method: 'GET',
   path: '/rollouts/{id}/verbs',
   params: rolloutId,
   answer: { status: 200, body: z.object({ verbs: z.array(RolloutVerbName).readonly() }) },
   errors: ['notFound', 'unavailable'],
-  source: 'DESIGN §5, Status: what can I do; the verbs that are legal now',
+  source: 'DESIGN §5, Status: the verbs that are allowed now',
 });
 
 export const reportRollout = defineOperation({
@@ -170,7 +167,7 @@ export const reportRollout = defineOperation({
     format: z
       .enum(['html', 'md'])
       .default('html')
-      .meta({ description: 'One HTML file that needs nothing else, or Markdown.' }),
+      .meta({ description: 'A self-contained HTML file, or Markdown.' }),
   }),
   answer: { status: 200, body: z.object({ report: z.string().meta({ description: 'The whole file.' }) }) },
   errors: ['notFound', 'unavailable'],

@@ -11,8 +11,8 @@ import {
   waveStates,
 } from '../../base/vocabulary.ts';
 
-// What our own API shows of rollouts. The kinds are those of `base/vocabulary.ts`, which the core has, too. The shapes are
-// those of the core, which this floor may not import: a test asserts that both agree.
+// Parts of rollouts in the admin API. The kinds come from `base/vocabulary.ts`, as in the core. The shapes are those of the
+// core, which this floor may not import: a test asserts that both agree.
 
 export const UpgradeStateName = z.enum(upgradeStates).meta({
   id: 'UpgradeState',
@@ -27,7 +27,7 @@ const WaveStateName = z.enum(waveStates).meta({ id: 'WaveState', description: 'S
 
 export const RolloutVerbName = z
   .enum(rolloutVerbs)
-  .meta({ id: 'RolloutVerb', description: 'What an operator may ask of a rollout as a whole.' });
+  .meta({ id: 'RolloutVerb', description: 'A verb of an operator for a whole rollout.' });
 
 export const Instant = z.int().meta({ description: 'Milliseconds since the UNIX epoch.' });
 export const Count = z.number().int();
@@ -36,24 +36,24 @@ export const Counts = z.record(UpgradeStateName, Count).readonly();
 export const FailureClassName = z.enum(upgradeFailureClasses).meta({
   id: 'FailureClass',
   description:
-    'What kind of failure: `permanent` ones would not have been helped by waiting, `retry` ones spent their attempts.',
+    'The kind of failure. `permanent`: retries would not have helped. `retry`: all attempts failed.',
 });
 
 export const BuildHoldBody = z
   .object({ build: z.string(), by: z.string(), reason: z.string(), at: Instant })
-  .meta({ id: 'BuildHold', description: 'A build that may not be installed, under any policy.' });
+  .meta({ id: 'BuildHold', description: 'A build that no policy may install.' });
 
 const GateStatusBody = z
   .object({
     name: z.string(),
     verdict: z.enum(gateVerdicts),
-    words: z.string().meta({ description: 'How it stands: `errors 0.93, expected >= 0.99`.' }),
+    words: z.string().meta({ description: 'The current result: `errors 0.93, expected >= 0.99`.' }),
     value: z
       .number()
       .nullable()
-      .meta({ description: 'The last value of a query; null while none is known.' }),
-    unanswered: Count.meta({ description: 'How often in a row it was asked and gave no answer.' }),
-    dryRun: z.boolean().meta({ description: 'Shows its value, and decides nothing.' }),
+      .meta({ description: 'The last value of a query; null while it is unknown.' }),
+    unanswered: Count.meta({ description: 'Failed requests in a row.' }),
+    dryRun: z.boolean().meta({ description: 'Shows its value, but decides nothing.' }),
   })
   .meta({ id: 'GateStatus' });
 
@@ -61,21 +61,21 @@ export const WaveStatusBody = z
   .object({
     name: z.string(),
     size: Count.meta({ description: 'Members when it was planned, and late joiners.' }),
-    joined: Count.meta({ description: 'Late joiners: they came after the plan was made.' }),
+    joined: Count.meta({ description: 'Late joiners.' }),
     strata: Count.meta({ description: 'Strata with members in it.' }),
     state: WaveStateName,
     counts: Counts,
     failures: z.number().meta({
-      description: 'Failures that count, weighted: a collector that did not come back counts more.',
+      description: 'Weighted failures: a collector that did not come back counts more.',
     }),
     failuresAllowed: z
       .number()
-      .meta({ description: 'With more weighted failures than this, the wave trips.' }),
+      .meta({ description: 'With more weighted failures than this, the breaker trips.' }),
     lost: Count.meta({ description: 'Collectors that did not come back.' }),
     acknowledged: z.number().meta({
-      description: 'Weighted failures that a resume or a release has acknowledged: they no longer count.',
+      description: 'Weighted failures that a resume or a release acknowledged. They no longer count.',
     }),
-    setAside: Count.meta({ description: 'Members of held strata that wait until they are released.' }),
+    setAside: Count.meta({ description: 'Members of held strata that wait for a release.' }),
     gates: z.array(GateStatusBody).readonly(),
     openedAt: Instant.nullable(),
     soakEndsAt: Instant.nullable(),
@@ -91,15 +91,15 @@ export const PlanDriftBody = z
     left: Count,
     words: z.string(),
   })
-  .meta({ id: 'PlanDrift', description: 'How a plan differs from the one that was shown before it.' });
+  .meta({ id: 'PlanDrift', description: 'How a plan differs from the previous one.' });
 
 export const WindowStatusBody = z
   .object({
     isOpen: z.boolean(),
-    until: Instant.nullable().meta({ description: 'When that changes next; null: not in a year.' }),
+    until: Instant.nullable().meta({ description: 'When that changes next; null: not within a year.' }),
     reason: z.string(),
     timeZone: z.string(),
-    ownZones: z.boolean().meta({ description: "Some windows go by each collector's own time zone." }),
+    ownZones: z.boolean().meta({ description: "Some windows use each collector's own time zone." }),
   })
   .meta({ id: 'WindowStatus' });
 
@@ -114,13 +114,13 @@ export const StrataStatusBody = z
           reason: z.string(),
           by: z.string(),
           at: Instant,
-          waiting: Count.meta({ description: 'Its collectors that wait until it is released.' }),
+          waiting: Count.meta({ description: 'Its collectors that wait for a release.' }),
         }),
       )
       .readonly(),
     uncovered: z
       .object({ count: Count, labels: z.array(z.string()).readonly() })
-      .meta({ description: 'Strata that no wave before the last covers, and the labels of some.' }),
+      .meta({ description: 'Strata without members in any wave before the last, with some labels.' }),
   })
   .meta({ id: 'StrataStatus' });
 
@@ -139,4 +139,4 @@ export const LeftBehindBody = z
     count: Count,
     names: z.array(z.string()).readonly().meta({ description: 'Of some: `web-1 (had 19.441-2)`.' }),
   })
-  .meta({ id: 'LeftBehind', description: 'Collectors that a rollback does not take back, for one reason.' });
+  .meta({ id: 'LeftBehind', description: 'Collectors that a rollback does not roll back, for one reason.' });

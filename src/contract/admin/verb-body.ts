@@ -3,7 +3,7 @@ import { reservedNames } from '../../base/vocabulary.ts';
 
 const reasonLengthMax = 500;
 
-/** Why, and who: part of the body of everything that an operator asks for. */
+/** Fields for the reason and the operator, part of the body of every change. */
 export const whyAndWho = {
   reason: z
     .string()
@@ -18,12 +18,12 @@ export const whyAndWho = {
     .max(64)
     .refine((name) => !reservedNames.includes(name), { message: 'names the daemon itself' })
     .default('operator')
-    .meta({ description: 'Who asks for it.' }),
+    .meta({ description: 'The operator.' }),
 };
 
 /**
- * Why, and who. All of it may be left out, body included: who reaches for the brake at night with curl must not be
- * refused for a missing word.
+ * All fields, and the body itself, are optional: an operator who pauses a rollout with curl at night must not be refused for
+ * a missing field.
  */
 export const VerbBody = z.object(whyAndWho).prefault({});
 export type VerbBody = z.infer<typeof VerbBody>;

@@ -8,7 +8,7 @@ import { VerbBody, whyAndWho } from './verb-body.ts';
 
 const Count = z.number().int().nonnegative();
 
-/** Of a preview, what the request names (P15). */
+/** The numbers of a preview, which the request repeats (P15). */
 const ShownRollbackBody = z
   .object({
     collectors: Count.meta({ description: 'Collectors that go back, as they were shown.' }),
@@ -21,13 +21,14 @@ const RollbackPreviewBody = z
     rollout: z.string(),
     collectors: Count.meta({ description: 'Collectors that go back.' }),
     running: Count.meta({
-      description: 'How many of these are still being upgraded; each of these upgrades ends first.',
+      description: 'How many of these are still being upgraded. Each of these upgrades ends first.',
     }),
     unconfirmed: Count.meta({
-      description: 'How many of these never showed the build; they go back only where they show it by then.',
+      description: 'How many of these never showed the build. They go back only if they show it by then.',
     }),
     mayGrowBy: Count.meta({
-      description: 'So many more than were shown may go back, or stay, without the request being refused.',
+      description:
+        'The request is accepted while at most so many more collectors go back, or stay, than were shown.',
     }),
     builds: z
       .array(z.object({ build: z.string(), count: Count }))
@@ -38,7 +39,7 @@ const RollbackPreviewBody = z
       .array(
         z.object({
           name: z.string(),
-          size: Count.nullable().meta({ description: 'At most so many; null: known once it is planned.' }),
+          size: Count.nullable().meta({ description: 'The maximum size; null: known once it is planned.' }),
           soakMs: z.number(),
           maxFailures: z.string().meta({ description: 'As written in the config: `1%`.' }),
         }),
@@ -46,7 +47,7 @@ const RollbackPreviewBody = z
       .readonly(),
     concurrency: Count,
     caps: z.array(z.object({ key: z.string(), cap: Count })).readonly(),
-    window: WindowStatusBody.nullable().meta({ description: 'null: it may start at any time.' }),
+    window: WindowStatusBody.nullable().meta({ description: 'null: upgrades may start at any time.' }),
   })
   .meta({ id: 'RollbackPreview', description: 'What a rollback would do now.' });
 
@@ -56,47 +57,47 @@ const failureWordLengthMax = 500;
 const named = (description: string, missing: string) =>
   z.string(missing).trim().min(1).max(textLengthMax).meta({ description });
 
-const toResume = 'name the hold that is meant: `hold` of GET /rollouts/{id}';
+const toResume = 'name the hold: `hold` of GET /rollouts/{id}';
 const ResumeBody = z.object(
   {
     ...whyAndWho,
     hold: z.int(toResume).meta({
-      description: 'The hold or pause that is meant, `hold` of the rollout; another one is refused.',
+      description: 'The current hold or pause, `hold` of the rollout. Another one is refused.',
     }),
   },
   toResume,
 );
 
-const toApprove = 'name what is approved: `wave`, or the `planHash` of a plan, and not both';
+const toApprove = 'name either the `wave` or the `planHash` to approve';
 const ApproveBody = z.xor(
   [
     z.object({
       ...whyAndWho,
-      wave: named('The wave that waits; where another one waits, this is refused.', toApprove),
+      wave: named('The wave that waits. Another one is refused.', toApprove),
     }),
     z.object({
       ...whyAndWho,
-      planHash: named('The plan that waits; another one is refused.', toApprove),
+      planHash: named('The plan that waits. Another one is refused.', toApprove),
     }),
   ],
   toApprove,
 );
 
-const toSkipSoak = 'name the `wave` that is meant';
+const toSkipSoak = 'name the `wave`';
 const SkipSoakBody = z.object(
   {
     ...whyAndWho,
-    wave: named('The wave that soaks; where another one soaks, this is refused.', toSkipSoak),
+    wave: named('The wave that soaks. Another one is refused.', toSkipSoak),
   },
   toSkipSoak,
 );
 
-const toRetry = 'state how many had `failed` when you decided';
+const toRetry = 'state how many collectors were shown as `failed`';
 const RetryBody = z.object(
   {
     ...whyAndWho,
     failed: z.int(toRetry).min(0).meta({
-      description: 'How many collectors were shown as failed; where more have by now, this is refused.',
+      description: 'How many collectors were shown as failed. If more have failed by now, this is refused.',
     }),
     failureClass: z
       .string()
@@ -117,7 +118,7 @@ const RepairBody = z.object(
     ...whyAndWho,
     settlement: z.enum(['watch', 'withdraw'], toRepair).meta({
       description:
-        '`watch`: an upgrade that may run is watched to its deadline. `withdraw`: nothing of it runs; its slot is free.',
+        '`watch`: an upgrade that may be running is watched to its deadline. `withdraw`: no task is running, so its slot becomes free.',
     }),
     collectorId: z.int().positive().exactOptional().meta({
       description: 'The collector with a corrupt record. Left out: all corrupt records of the rollout.',
@@ -136,11 +137,11 @@ const RollbackBody = z
     now: z
       .boolean()
       .default(false)
-      .meta({ description: 'It starts outside the windows and inside the freezes of its policy, too.' }),
+      .meta({ description: 'Start also outside the windows and inside the freezes of the policy.' }),
   })
   .prefault({});
 
-/** When a verb answers, it holds: after `pause` and `abort` no create leaves from any daemon (P4). */
+/** A verb is in force when its response arrives: after `pause` and `abort` no create is sent by any daemon (P4). */
 const verb = <const Name extends string, Body>(draft: {
   readonly name: Name;
   readonly summary: string;
@@ -183,14 +184,14 @@ export const approveRollout = verb({
   segment: 'approve',
   body: ApproveBody,
   source:
-    'P14, P15: the plan, after the fleet was read again, or the wave that waits for approval; may take minutes',
+    'P14, P15: approves the plan, after reading the fleet again, or the wave that waits; may take minutes',
 });
 export const skipRolloutSoak = verb({
   name: 'skipRolloutSoak',
   summary: 'End the soak of a wave',
   segment: 'skip-soak',
   body: SkipSoakBody,
-  source: 'DESIGN §5: ends the soak of the wave that soaks; its gates are still judged',
+  source: 'DESIGN §5: ends the soak of a wave; its gates are still checked',
 });
 export const abortRollout = verb({
   name: 'abortRollout',
@@ -204,11 +205,11 @@ export const rollBackRollout = verb({
   summary: 'Roll a rollout back',
   segment: 'rollback',
   body: RollbackBody,
-  source: 'DESIGN §4, Rollback: takes its collectors back, each to the build it had before, a canary first',
+  source: 'DESIGN §4, Rollback: returns each collector to its previous build, a canary first',
 });
 export const previewRollback = defineOperation({
   name: 'previewRollback',
-  summary: 'What a rollback would do now',
+  summary: 'Preview a rollback',
   method: 'GET',
   path: '/rollouts/{id}/rollback-preview',
   params: rolloutId,
@@ -239,7 +240,7 @@ export type RepairPreviewBody = z.infer<typeof RepairPreviewBody>;
 
 export const previewRepair = defineOperation({
   name: 'previewRepair',
-  summary: 'What a repair would settle now',
+  summary: 'Preview a repair',
   method: 'GET',
   path: '/rollouts/{id}/repair-preview',
   params: rolloutId,
@@ -264,5 +265,5 @@ export const retryRollout = verb({
   summary: 'Retry the failed collectors of a rollout',
   segment: 'retry',
   body: RetryBody,
-  source: 'DESIGN §5: gives its failed collectors another turn',
+  source: 'DESIGN §5: upgrades its failed collectors again',
 });

@@ -4,9 +4,9 @@ import { collectorErrorCodes } from './errors.ts';
 import { serviceLimits } from './limits.ts';
 
 /**
- * A collector as the service shows it (collector-api.md §2.1). Real answers leave fields out and carry unknown ones
- * (field-facts.md, The wire), so only what identifies a collector is required, and unknown fields are kept. It is written
- * back as it came, so an odd value is refused rather than lost; who only looks reads a `SeenCollector`.
+ * A collector as the service shows it (collector-api.md §2.1). Real responses lack fields and have unknown ones
+ * (field-facts.md, The wire), so only the identifying fields are required, and unknown ones are kept. It is written back as
+ * it came, so an invalid value is an error and not dropped. Code that only reads uses `SeenCollector`.
  */
 export const Collector = z
   .looseObject({
@@ -17,7 +17,10 @@ export const Collector = z
     category: z.string().nullish(),
     hostName: z.string().nullish(),
     timeZone: z.string().nullish(),
-    /** Texts, says the specification; one odd value must not make a page of a thousand collectors unreadable (P13). */
+    /**
+     * Strings, according to the specification. One invalid value must not make a page of a thousand collectors unreadable
+     * (P13).
+     */
     fields: z.record(z.string(), z.unknown()).nullish(),
     ephemeral: z.boolean().nullish(),
     sourceSyncMode: z.string().nullish(),
@@ -41,7 +44,7 @@ const collectorId = z.object({ id: integerText() });
 const Filter = z.enum(['installed', 'hosted', 'dead', 'alive']).optional();
 const aliveBeforeDays = integerText({ min: 1 }).default(serviceLimits.aliveBeforeDaysDefault);
 const OneCollector = z.looseObject({ collector: Collector });
-/** What a client states; the service judges each field, so that a wrong one gets the code of its own. */
+/** The fields that a client sends. The service checks each field, so that an invalid one gets its own error code. */
 const StatedCollector = z.looseObject({
   collector: z.record(z.string(), z.unknown()).meta({ description: 'Fields of a Collector.' }),
 });
@@ -91,7 +94,7 @@ export const getCollectorByName = defineOperation({
   source: 'collector-api.md §4.1',
 });
 
-/** Hosted collectors only; installed ones register themselves (collector-api.md §1). */
+/** For hosted collectors only: installed ones register themselves (collector-api.md §1). */
 export const createCollector = defineOperation({
   name: 'createCollector',
   summary: 'Create a Hosted Collector',
@@ -127,7 +130,7 @@ export const deleteCollector = defineOperation({
   source: 'collector-api.md §4.1',
 });
 
-/** Begins an asynchronous deletion; a GET shows how far it is. */
+/** Starts an asynchronous deletion. A GET shows its progress. */
 export const deleteOfflineCollectors = defineOperation({
   name: 'deleteOfflineCollectors',
   summary: 'Delete collectors that have been offline for some days',

@@ -4,17 +4,17 @@ import { z } from 'zod';
 export const FlatErrorBody = z
   .looseObject({
     status: z.number().optional().meta({ description: 'The HTTP status.' }),
-    id: z.string().optional().meta({ description: 'Of this one instance of the error.' }),
+    id: z.string().optional().meta({ description: 'Identifies this occurrence of the error.' }),
     code: z.string().meta({ description: 'For programs; an open set.' }),
     message: z.string().optional().meta({ description: 'For people.' }),
   })
   .meta({ id: 'ServiceError' });
 
-/** A gateway's error body (field-facts.md, The wire). Its first error counts; nobody reads the others. */
+/** A gateway's error body (field-facts.md, The wire). Only its first error is used. */
 const ListErrorBody = z.object({ id: z.string().optional(), errors: z.array(z.unknown()) });
 const ListedError = z.object({ code: z.string(), message: z.string().optional() });
 
-/** An error as we speak of it, whichever of the three body shapes it came in. HTML has no code. */
+/** An error in a common form, whichever of the three body shapes it had. HTML has no code. */
 export interface ServiceErrorInfo {
   readonly code: string | undefined;
   readonly message: string | undefined;
@@ -22,8 +22,8 @@ export interface ServiceErrorInfo {
 }
 
 /**
- * Reads an error body: flat, `errors[]`, or anything else (HTML, empty), which has no code (P13).
- * Names found on the wire are mapped to the documented ones.
+ * Parses an error body: flat, `errors[]`, or anything else (HTML, empty), which has no code (P13). Codes on the wire are
+ * mapped to the documented names.
  */
 export function parseServiceError(body: unknown): ServiceErrorInfo {
   const flat = FlatErrorBody.safeParse(body);
@@ -37,7 +37,7 @@ export function parseServiceError(body: unknown): ServiceErrorInfo {
   return { code: undefined, message: undefined, instanceId: undefined };
 }
 
-/** The wire's other names for documented codes. */
+/** Other names of documented codes on the wire. */
 export const wireCodes: Readonly<Record<string, string>> = {
   // Seen in the field (field-facts.md, The wire).
   'collectors.validation.name.duplicate': 'DuplicateResourceName',
@@ -47,7 +47,7 @@ export const wireCodes: Readonly<Record<string, string>> = {
   'collectors.source.request.id.invalid': 'BadRequestBladeId',
   'collectors.collector.type.invalid': 'InvalidCollectorType',
   'collectors.source.type.invalid': 'InvalidSourceType',
-  // Not seen: named after the pattern of the others.
+  // Not seen: derived from the pattern of the others.
   'collectors.validation.name.toolong': 'CollectorNameTooLong',
   'collectors.validation.description.toolong': 'CollectorDescriptionTooLong',
   'collectors.validation.id.invalid': 'createValidationError',

@@ -12,18 +12,18 @@ export const collectorAccess = {
     'targetCpu',
     'cutoffTimestamp',
   ],
-  /** An update must state them as they are. */
+  /** An update must send these unchanged. */
   notModifiable: ['id', 'collectorType', 'cutoffRelativeTime', 'osName', 'osVersion', 'osArch'],
   /**
-   * Set by the service, from minute to minute: a stale one in an update is no error (field-facts.md, The wire). `osTime`
-   * is "not modifiable" in the table, but being a running time nobody could state it as it is.
+   * Set by the service, and changing by the minute: a stale value in an update is no error (field-facts.md, The wire).
+   * `osTime` is "not modifiable" in the table, but as a running time it can't be sent unchanged.
    */
   transient: ['alive', 'lastSeenAlive', 'collectorVersion', 'links', 'osTime'],
 } as const satisfies FieldAccess;
 
 /**
- * The same of a source (collector-api.md §2.2). The fields of most source types are described elsewhere, so a field of no
- * list may be changed, too.
+ * Who may set which field of a source (collector-api.md §2.2). Fields of most source types are documented elsewhere, so a
+ * field in no list may be changed.
  */
 export const sourceAccess = {
   modifiable: [

@@ -7,11 +7,11 @@ export const serviceLimits = {
   descriptionLengthMax: 1024,
   collectorPageSizeDefault: 1000,
   upgradablePageSizeDefault: 50,
-  /** Larger pages are accepted up to this (field-facts.md, The wire). */
+  /** The largest accepted page (field-facts.md, The wire). */
   pageSizeMax: 10_000,
   aliveBeforeDaysDefault: 100,
   upgradeTaskTimeoutMs: 30 * 60_000,
-  /** For each account (field-facts.md, Upgrades). */
+  /** Per account (field-facts.md, Upgrades). */
   collectorsMax: 10_000,
   heartbeatMs: 15_000,
   deadAfterMs: 30 * 60_000,

@@ -5,19 +5,19 @@ import { listSources, Source } from './sources.ts';
 import { listUpgradableCollectors, listUpgradeTargets, UpgradeTarget } from './upgrades.ts';
 
 /**
- * A collector of a list, for people and scripts: everything that the service sends, unknown fields too, but for values of
- * another type than the specification's (collector-api.md §2.1), which are as good as none (P13). Without a readable name
- * its name is empty; without a readable id it is none.
+ * A collector of a list, for people and scripts: everything that the service sends, including unknown fields. A value of
+ * another type than specified (collector-api.md §2.1) counts as absent (P13). Without a readable name the name is empty. A
+ * row without a readable id is unusable.
  */
 const ListedCollector = z.preprocess(
-  withoutOddValues(Collector.shape),
+  withoutInvalidValues(Collector.shape),
   Collector.extend({ name: Collector.shape.name.catch('') }),
 );
 
-/** The same of a source. */
+/** A source of a list, in the same way. */
 export type ListedSource = Source & { readonly id: number };
 const ListedSource: z.ZodType<ListedSource> = z.preprocess(
-  withoutOddValues(Source.shape),
+  withoutInvalidValues(Source.shape),
   Source.extend({ id: z.number().int() }),
 );
 
@@ -27,7 +27,7 @@ export const pageUpgradableCollectors = readAsList(listUpgradableCollectors, 'co
 export const pageSources = readAsList(listSources, 'sources', ListedSource);
 export const pageUpgradeTargets = readAsList(listUpgradeTargets, 'targets', UpgradeTarget);
 
-function withoutOddValues(schemas: Readonly<Record<string, z.ZodType>>): (row: unknown) => unknown {
+function withoutInvalidValues(schemas: Readonly<Record<string, z.ZodType>>): (row: unknown) => unknown {
   return (row) => {
     if (typeof row !== 'object' || row === null) return row;
     return Object.fromEntries(

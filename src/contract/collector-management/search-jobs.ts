@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { absentWhenEmpty, defineOperation, integerText } from '../operation.ts';
 
-// The specification shows no payloads (collector-api.md §4.5): bodies pass through.
+// The specification documents no payloads (collector-api.md §4.5), so bodies pass through.
 const anyBody = z.unknown();
-// A page of results is as long as its asker wants; no daemon reads one.
+// A caller may request long pages of results. No daemon does.
 const resultsBytesMax = 32 * 1024 * 1024;
 const searchJobId = z.object({ searchJobId: z.string().min(1) });
 
-/** Creates the session cookie that every later call for the job must carry (collector-api.md §5.5). */
+/** The response sets the session cookie that later calls for the job must carry (collector-api.md §5.5). */
 export const createSearchJob = defineOperation({
   name: 'createSearchJob',
   summary: 'Create a search job',
@@ -30,7 +30,7 @@ export const getSearchJob = defineOperation({
   source: 'collector-api.md §4.5, §5',
 });
 
-/** The specification names a results path without its last segment, so any one is taken. */
+/** The specification omits the last segment of the results path, so any one is accepted. */
 export const listSearchJobResults = defineOperation({
   name: 'listSearchJobResults',
   summary: 'List messages or records of a search job',

@@ -5,15 +5,15 @@ import { listUpgradableCollectors } from './upgrades.ts';
 
 const { shape } = Collector;
 
-/** As the specification's, without a check of each entry. */
+/** An object as specified, without checking each entry. */
 const Fields = z.custom<Record<string, unknown>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );
 
 /**
- * What the loops use of a collector, who write nothing back. A value of another type than the specification's
- * (collector-api.md §2.1) is as good as none, so that one odd value makes no collector unreadable (P13); without a
- * readable name it is empty. Whatever else the service sends is left out.
+ * The fields of a collector that the loops read. A value of another type than specified (collector-api.md §2.1) counts as
+ * absent, so that one invalid value makes no collector unreadable (P13). An unreadable name is empty. Other fields are
+ * dropped.
  */
 export const SeenCollector = z.object({
   id: shape.id,
@@ -33,16 +33,16 @@ export const SeenCollector = z.object({
 });
 export type SeenCollector = z.infer<typeof SeenCollector>;
 
-/** Whoever asks for one knows which. */
+/** The id may be unreadable, because the request already names the collector. */
 const One = z.object({ collector: SeenCollector.extend({ id: shape.id.nullable().catch(null) }) });
 const one = { status: 200, body: One } as const;
 
-/** The operations that show collectors, for who looks. */
+/** The operations that return collectors, for code that only reads. */
 export const seeCollector = { ...getCollector, answer: one };
 export const seeCollectorByName = { ...getCollectorByName, answer: one };
 export const seeCollectors = readAsList(listCollectors, 'collectors', SeenCollector);
 
-/** What the upgradable list is read for, many times an hour. */
+/** The fields of the upgradable list, which is read many times an hour. */
 const { id, collectorType, alive, lastSeenAlive, collectorVersion } = SeenCollector.shape;
 const ListedCollector = z.object({ id, collectorType, alive, lastSeenAlive, collectorVersion });
 export const seeUpgradableCollectors = readAsList(listUpgradableCollectors, 'collectors', ListedCollector);

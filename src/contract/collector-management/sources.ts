@@ -3,8 +3,8 @@ import { defineOperation, integerText } from '../operation.ts';
 import { sourceErrorCodes } from './errors.ts';
 
 /**
- * A source of a collector (collector-api.md §2.2). Only what every source has is named; the fields of the many source
- * types pass through untouched.
+ * A source of a collector (collector-api.md §2.2). Only the common fields are named. Fields of the many source types pass
+ * through.
  */
 export const Source = z
   .looseObject({
@@ -18,7 +18,7 @@ export const Source = z
   .meta({ id: 'Source' });
 export type Source = z.infer<typeof Source>;
 
-/** What a source is called: a cloud-to-cloud source states its name in its `config`, any other one beside its type. */
+/** The name of a source. A cloud-to-cloud source has it in its `config`, any other one at the top level. */
 export function sourceNameOf(source: {
   readonly name?: unknown;
   readonly config?: unknown;
@@ -40,14 +40,14 @@ const download = z.object({
     .default(false),
 });
 const OneSource = z.looseObject({ [downloadVersionKey]: z.string().optional(), source: Source });
-/** What a client states; the service judges each field, so that a wrong one gets the code of its own. */
+/** The fields that a client sends. The service checks each field, so that an invalid one gets its own error code. */
 const StatedSource = z.looseObject({
   source: z
     .record(z.string(), z.unknown())
     .meta({ description: 'Fields of a Source, as its type has them.' }),
 });
 
-/** With `download`, the document that registers a new collector: without `id` and `alive`. */
+/** With `download`, the response is the document that registers a new collector: without `id` and `alive`. */
 export const listSources = defineOperation({
   name: 'listSources',
   summary: 'List the sources of a collector',

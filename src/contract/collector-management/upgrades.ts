@@ -4,10 +4,10 @@ import { Collector } from './collectors.ts';
 import { createUpgradeCodes } from './errors.ts';
 import { serviceLimits } from './limits.ts';
 
-/** An id that comes as a number or as numeric text (collector-api.md §2.3): always text inside, it is opaque. */
+/** An opaque id that may be a number or numeric text (collector-api.md §2.3). It becomes a string. */
 const OpaqueId = z.union([z.string().min(1), z.number().int()]).transform(String);
 
-/** The known values of a task's status (collector-api.md §3). Others exist and mean nothing to us (P13). */
+/** The known values of a task's status (collector-api.md §3). Other values are ignored (P13). */
 export const taskStatus = {
   notStarted: 0,
   pending: 1,
@@ -17,8 +17,8 @@ export const taskStatus = {
 } as const;
 
 /**
- * An upgrade task's status (collector-api.md §2.3). The request's time bears either of two names. Only the id and the
- * status decide, so an odd value of the rest is as good as none (P13).
+ * An upgrade task's status (collector-api.md §2.3). The request time has one of two names. Only the id and the status
+ * matter, so any other invalid value counts as absent (P13).
  */
 const UpgradeTask = z
   .looseObject({
@@ -38,14 +38,17 @@ export const UpgradeTarget = z
   .meta({ id: 'UpgradeTarget' });
 export type UpgradeTarget = z.infer<typeof UpgradeTarget>;
 
-/** What creates an upgrade or downgrade task; no `toVersion`, or an empty one, means the latest build. */
+/**
+ * The body that creates an upgrade or downgrade task. Without `toVersion`, or with an empty one, the target is the latest
+ * build.
+ */
 export const CreateUpgrade = z.looseObject({
   collectorId: z.number().int(),
   toVersion: z.string().optional(),
 });
 export type CreateUpgrade = z.infer<typeof CreateUpgrade>;
 
-/** The answer to a create: the task's id, and its status path, which nobody needs. */
+/** The response to a create: the task's id, and its status path, which is not used. */
 const CreatedUpgrade = z.looseObject({
   id: OpaqueId,
   link: z.looseObject({ rel: z.string(), href: z.string() }).nullish().catch(undefined),
@@ -83,7 +86,7 @@ export const getUpgradeTask = defineOperation({
   source: 'collector-api.md §4.3',
 });
 
-/** Not idempotent: sent twice it may make two tasks, so an answer that got lost is settled by looking (P1). */
+/** Not idempotent: sent twice it may create two tasks, so after a lost response the collector is polled first (P1). */
 export const createUpgradeTask = defineOperation({
   name: 'createUpgradeTask',
   summary: 'Create an upgrade task',

@@ -3,24 +3,24 @@ import { createCollector, getCollector, getCollectorByName, updateCollector } fr
 import { createSource, getSource, listSources, updateSource } from './sources.ts';
 
 /**
- * A collector as it came, whatever its values are, but for what it is known by: it may be written back, and what we do not
- * understand must not get lost on the way (P13).
+ * A collector with its values unchecked, except for those that identify it. It may be written back, and unknown values must
+ * not get lost (P13).
  */
 export const KeptCollector = z.looseObject({ id: z.number().int(), name: z.string() });
 export type KeptCollector = z.infer<typeof KeptCollector>;
 
-/** The same of a source. */
+/** A source, in the same way. */
 export const KeptSource = z.looseObject({ id: z.number().int().optional() });
 export type KeptSource = z.infer<typeof KeptSource>;
 
 const collectorBody = z.object({ collector: KeptCollector });
 const sourceBody = z.object({ source: KeptSource });
 
-// A document is for a file, and no daemon reads one.
+// A document is written to a file. No daemon reads one.
 const documentBytesMax = 32 * 1024 * 1024;
 const document = { status: 200, body: z.looseObject({}), bytesMax: documentBytesMax } as const;
 
-/** The operations on one resource, for who may write it back. */
+/** The operations on one resource for code that may write it back. */
 export const readCollector = { ...getCollector, answer: { status: 200, body: collectorBody } } as const;
 export const readCollectorByName = {
   ...getCollectorByName,

@@ -130,11 +130,11 @@ describe('startAdminApi', () => {
     });
 
     it.each([
-      ['resume', {}, 'name the hold that is meant: `hold` of GET /rollouts/{id}'],
-      ['approve', {}, 'name what is approved: `wave`, or the `planHash` of a plan, and not both'],
+      ['resume', {}, 'name the hold: `hold` of GET /rollouts/{id}'],
+      ['approve', {}, 'name either the `wave` or the `planHash` to approve'],
       ['approve', { planHash: '7f3a', wave: 'rest' }, 'and not both'],
-      ['skip-soak', {}, 'name the `wave` that is meant'],
-      ['retry', {}, 'state how many had `failed` when you decided'],
+      ['skip-soak', {}, 'name the `wave`'],
+      ['retry', {}, 'state how many collectors were shown as `failed`'],
       ['approve', { planHash: '' }, 'planHash'],
       ['approve', { planHash: 5 }, 'planHash'],
       ['retry', { failed: 2, failureClass: 7 }, 'failureClass'],
