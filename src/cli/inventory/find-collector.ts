@@ -1,7 +1,7 @@
 import { parseCollectorId } from '../../base/names.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { isRefusedWith } from '../../collector-api/wire/client-refusals.ts';
-import { isNameAskable } from '../../collector-api/wire/collector-name.ts';
+import { isNameSupported } from '../../collector-api/wire/collector-name.ts';
 import type { Collector } from '../../contract/collector-management/collectors.ts';
 import { type Source, sourceNameOf } from '../../contract/collector-management/sources.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
@@ -20,7 +20,7 @@ export async function findCollector(desk: ServiceDesk, idOrName: string): Promis
     const found = known(desk, await collectors.get(id, desk.stop));
     if (found !== undefined) return found.resource;
   }
-  if (isNameAskable(idOrName)) {
+  if (isNameSupported(idOrName)) {
     const found = known(desk, await collectors.getByName(idOrName, desk.stop));
     if (found !== undefined) return found.resource;
   } else {

@@ -86,7 +86,7 @@ export function listenFailure(config: Config, error: unknown): CommandFailure {
 export async function requireRedis(daemon: Daemon, withinMs: number): Promise<void> {
   const silence = await daemon.waitForRedis(withinMs);
   if (silence === undefined) {
-    const forbidden = await daemon.askRedisRights();
+    const forbidden = await daemon.checkRedisRights();
     if (forbidden === undefined) return;
     throw new UsageFailure(`Redis at ${toPrintable(forbidden)}`);
   }

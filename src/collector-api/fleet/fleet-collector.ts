@@ -2,21 +2,25 @@ import type { SeenCollector } from '../../contract/collector-management/seen-col
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import { makeTextPool, type TextPool } from './text-pool.ts';
 
-/** `filter=installed` asks for no other; a service that ignores it must not get hosted ones into a plan. */
+/**
+ * False for hosted collectors. `filter=installed` excludes them, but a service that ignores the filter must not get
+ * them into a plan.
+ */
 export function isInstalled(collector: Pick<SeenCollector, 'collectorType'>): boolean {
   return collector.collectorType !== 'Hosted';
 }
 
 /**
- * Reads rows of the service in our words; what real answers leave out is empty here (field-facts.md, The wire).
- * @param say makes a text of the service fit to be kept (P12)
- * @param pool of the reading that the rows belong to
+ * Makes a function that converts rows of the service. Fields that real responses leave out are empty (field-facts.md,
+ * The wire).
+ * @param sanitize makes a text of the service safe to store (P12)
+ * @param pool the text pool of the list that is read
  */
 export function makeFleetCollectorReader(
-  say: (text: string) => string,
+  sanitize: (text: string) => string,
   pool: TextPool = makeTextPool(),
 ): (collector: SeenCollector) => FleetCollector {
-  const text = (value: string | null | undefined) => say(value ?? '');
+  const text = (value: string | null | undefined) => sanitize(value ?? '');
   const shared = (value: string | null | undefined) => pool.text(text(value));
   return (collector) => ({
     id: collector.id,
@@ -31,18 +35,20 @@ export function makeFleetCollectorReader(
     ephemeral: collector.ephemeral ?? false,
     sourceSyncMode: shared(collector.sourceSyncMode),
     timeZone: shared(collector.timeZone),
-    fields: pool.fields(textsOf(collector.fields ?? {}, (value) => pool.text(say(value)))),
+    fields: pool.fields(textsOf(collector.fields ?? {}, (value) => pool.text(sanitize(value)))),
   });
 }
 
 function textsOf(
   fields: Readonly<Record<string, unknown>>,
-  say: (text: string) => string,
+  sanitize: (text: string) => string,
 ): Record<string, string> {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [say(key), say(textOf(value))]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [sanitize(key), sanitize(textOf(value))]),
+  );
 }
 
-/** As JSON, since an object may bring a `toString` of its own. */
+/** Uses JSON, because an object may have a `toString` of its own. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

@@ -4,11 +4,11 @@ import { pageUpgradeTargets } from '../../contract/collector-management/listed-r
 import { seeCollector, seeCollectorByName } from '../../contract/collector-management/seen-collector.ts';
 import { createUpgradeTask, getUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import { type Answer, type FleetService, sendWithinMs } from '../../orchestrator/ports/fleet-service.ts';
-import { askByName } from '../wire/collector-name.ts';
+import { requestByName } from '../wire/collector-name.ts';
 import type { ServedAnswer } from '../wire/service-call.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
 import { isInstalled, makeFleetCollectorReader } from './fleet-collector.ts';
-import { type FleetReadingParts, pageAttemptsMax, sayer } from './fleet-reading.ts';
+import { type FleetReadingParts, makeSanitize, pageAttemptsMax } from './fleet-reading.ts';
 import { makeReadInventory } from './inventory.ts';
 import { pollCollector, withGoneCollector } from './poll-collector.ts';
 import { makeSharedReading } from './shared-reading.ts';
@@ -16,18 +16,18 @@ import { makeUpgradableReadings, readUpgradable } from './upgradable-readings.ts
 import { makeReadUpgradable } from './watched-offers.ts';
 
 export interface FleetServiceParts extends Pick<FleetReadingParts, 'client' | 'clock' | 'sleep'> {
-  /** Rows a page; the service's default page for collectors, which it also takes for the upgradable list. */
+  /** Rows per page. Default: the service's default for collectors, which it also accepts for the upgradable list. */
   readonly pageSize?: number;
-  /** Reported with each inventory: how many of its rows have no id or no name that we can read. */
+  /** Called with each inventory: how many of its rows have no readable id or name. */
   readonly onUnreadable?: (rows: number) => void;
 }
 
 export interface RunningFleetService extends FleetService {
-  /** Ends shared readings and cuts what is open; those calls end as `cancelled`. */
+  /** Ends shared readings and closes connections. Calls in progress end as `cancelled`. */
   close(): Promise<void>;
 }
 
-/** The Collector Management Service behind the port that the loops know. */
+/** The Collector Management Service as the port of the loops. */
 export function makeFleetService(parts: FleetServiceParts): RunningFleetService {
   const { client } = parts;
   const reading = { ...parts, pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault };
@@ -43,7 +43,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     readFleet: async (targetBuild, signal) => {
       const inventory = await readInventory({ onPage: null, signal });
       if (!inventory.ok) return inventory;
-      // Read after the inventory, so that one who registered in between is not taken for one who can't be upgraded.
+      // Read after the inventory, so that a collector which registers in between does not look like one that can't be
+      // upgraded.
       const upgradable = await readUpgradable(reading, {
         toBuild: targetBuild,
         budgetClass: 'page',
@@ -51,12 +52,12 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         signal,
       });
       if (!upgradable.ok) return upgradable;
-      // Without its name nobody can show whether it is excluded (P5).
+      // Without a name, exclusions by name can't be checked (P5).
       const collectors = inventory.value.collectors.filter(({ name }) => name !== '');
       const { ids: upgradableIds, offeredAt } = upgradable.value;
       return { ok: true, value: { ...inventory.value, collectors, upgradableIds, offeredAt } };
     },
-    // Whoever judges whether a collector is gone reads the whole inventory: all that do so at once read it once.
+    // Concurrent checks whether collectors are gone share one reading of the whole inventory.
     readInventory: (onPage, signal) =>
       onPage === null ? shareInventory(null, signal) : readInventory({ onPage, signal }),
     readUpgradable: makeReadUpgradable(reading),
@@ -79,9 +80,9 @@ type Method<Name extends keyof FleetService> = (
 const listBuilds: Method<'listBuilds'> = async (client, signal) => {
   const answer = await client.call(pageUpgradeTargets, {}, { budgetClass: 'poll', signal });
   if (!answer.ok) return answer;
-  const say = sayer(client, 'values');
+  const sanitize = makeSanitize(client, 'values');
   const builds = answer.value.body.rows.flatMap((row) =>
-    row === null ? [] : [{ version: say(row.version), latest: row.latest === true }],
+    row === null ? [] : [{ version: sanitize(row.version), latest: row.latest === true }],
   );
   return { ok: true, value: builds };
 };
@@ -91,7 +92,7 @@ const findCollector: Method<'findCollector'> = async (client, idOrName, signal) 
   const budgetClass = 'operator';
   const answer =
     id === undefined
-      ? await askByName(idOrName, ({ params, trailingSlash }) =>
+      ? await requestByName(idOrName, ({ params, trailingSlash }) =>
           client.call(seeCollectorByName, { params }, { budgetClass, trailingSlash, signal }),
         )
       : await client.call(seeCollector, { params: { id } }, { budgetClass, signal });
@@ -102,11 +103,12 @@ const findCollector: Method<'findCollector'> = async (client, idOrName, signal) 
   const { collector } = answer.value.body;
   const { id: foundId } = collector;
   if (foundId === null || !isInstalled(collector)) return { ok: true, value: undefined };
-  const collectorOf = makeFleetCollectorReader(sayer(client, 'values'));
+  const collectorOf = makeFleetCollectorReader(makeSanitize(client, 'values'));
   return { ok: true, value: collectorOf({ ...collector, id: foundId }) };
 };
 
-// A 64-bit number has 20 digits, a UUID 36 characters. A cut one would name another task, so a longer one is none.
+// A 64-bit number has 20 digits, a UUID 36 characters. A longer text is no id, and a truncated one would name another
+// task.
 const taskIdLengthMax = 64;
 
 const reserveCreate: Method<'reserveCreate'> = async (client, { collectorId, toBuild }, signal) => {
@@ -127,8 +129,8 @@ function readTaskId(
 ): Answer<{ readonly taskId: string }> {
   if (!answer.ok) return answer;
   const taskId = answer.value.body.id;
-  if (taskId.length > taskIdLengthMax || sayer(client, 'values')(taskId) !== taskId) {
-    const detail = `createUpgradeTask: answered ${taskId.length} characters that can be no id of a task.`;
+  if (taskId.length > taskIdLengthMax || makeSanitize(client, 'values')(taskId) !== taskId) {
+    const detail = `createUpgradeTask: returned ${taskId.length} characters that are no valid task id.`;
     return { ok: false, failure: { kind: 'unavailable', sent: true, detail } };
   }
   return { ok: true, value: { taskId } };
@@ -140,6 +142,6 @@ const pollTask: Method<'pollTask'> = async (client, upgradeTaskId, signal) => {
   if (!answer.ok) return answer;
   const { body, serviceAt } = answer.value;
   const { status } = body.upgrade;
-  const message = sayer(client, 'words')(body.upgrade.message ?? '');
+  const message = makeSanitize(client, 'words')(body.upgrade.message ?? '');
   return { ok: true, value: { status, message, serviceAt } };
 };

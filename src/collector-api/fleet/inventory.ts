@@ -7,24 +7,24 @@ import type { Answer, InventoryPage } from '../../orchestrator/ports/fleet-servi
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { readWholeList } from '../wire/paging.ts';
 import { isInstalled, makeFleetCollectorReader } from './fleet-collector.ts';
-import { type FleetReadingParts, pageAttemptsMax, pagesOf, sayer } from './fleet-reading.ts';
+import { type FleetReadingParts, makeSanitize, pageAttemptsMax, pagesOf } from './fleet-reading.ts';
 import { makeTextPool, type TextPool } from './text-pool.ts';
 
 export interface InventoryReading {
-  /** Shown each page as it comes; null: the whole inventory is wanted, and failed pages are repeated. */
+  /** Called with each page. null: the whole inventory is needed, so failed pages are retried. */
   readonly onPage: ((page: InventoryPage) => Promise<void>) | null;
-  /** Called right before each request leaves. */
+  /** Called right before each request is sent. */
   readonly onStart?: () => void;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A row of the inventory; of a hosted collector, which is in the list and not in the fleet, only the id. */
+/** A row of the inventory. Of a hosted collector, which is in the list but not in the fleet, only the id. */
 type InventoryRow = FleetCollector | Pick<FleetCollector, 'id'>;
 
-// Of readings that are watched: costs a request for each ten of them.
+// Of readings with `onPage`, one in ten checks for the end of the list, which costs one more request.
 const endCheckedEvery = 10;
 
-/** @param parts.onUnreadable hears with each inventory how many of its rows have no id or no name that we can read */
+/** @param parts.onUnreadable called with each inventory: how many of its rows have no readable id or name */
 export function makeReadInventory(
   parts: FleetReadingParts & { readonly onUnreadable?: (rows: number) => void },
 ): (reading: InventoryReading) => Promise<Answer<FleetInventory>> {
@@ -32,14 +32,14 @@ export function makeReadInventory(
   const turn = makeTurnBudget();
   /** How many rows the last reading found. */
   let inventoryEnd: number | null = null;
-  /** Readings that were watched since that was checked. */
+  /** Readings with `onPage` since the end was last checked. */
   let watched = 0;
 
   async function rowsOf(
     { rows, weight }: ListPage<SeenCollector>,
     pool: TextPool,
   ): Promise<ListPage<InventoryRow>> {
-    const collectorOf = makeFleetCollectorReader(sayer(client, 'values'), pool);
+    const collectorOf = makeFleetCollectorReader(makeSanitize(client, 'values'), pool);
     const read = (row: SeenCollector | null): InventoryRow | null => {
       if (row === null) return null;
       return isInstalled(row) ? collectorOf(row) : { id: row.id };
@@ -49,11 +49,11 @@ export function makeReadInventory(
 
   return async ({ onPage, onStart, signal }) => {
     const readAt = clock.now();
-    // One page that is watched takes the place of many polls and verifications, so it goes before them.
+    // A watched page replaces many polls and verifications, so it goes before them.
     const budgetClass: BudgetClass = onPage === null ? 'page' : 'verify';
-    // The last page's: against it no heartbeat looks younger than it is.
+    // The last page's time: compared with it, no heartbeat looks younger than it is.
     let serviceAt: EpochMs | null = null;
-    // A full page hides what has been added behind it.
+    // Rows may have been added after a page that ends the known list.
     watched = onPage === null ? 0 : watched + 1;
     const isEndChecked = watched % endCheckedEvery === 0;
     const pool = makeTextPool();
@@ -61,7 +61,7 @@ export function makeReadInventory(
       ...pagesOf(parts),
       signal,
       attemptsMax: onPage === null ? pageAttemptsMax : 1,
-      // Pages that are watched are hints, and come again soon: where their end was, it still is until it moves.
+      // Watched pages are hints, and are read again soon, so the end of the last reading is assumed until it moves.
       lastEnd: isEndChecked ? null : inventoryEnd,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;

@@ -5,7 +5,7 @@ import {
   SearchJobRecords,
   SearchJobState,
   searchJobDone,
-  searchJobRuns,
+  searchJobRunning,
 } from '../../contract/collector-management/search-job-bodies.ts';
 import {
   createSearchJob,
@@ -23,19 +23,19 @@ interface LogSearchParts {
   readonly sleep: Sleep;
 }
 
-// A job that nobody asks about for some 30 s is given up by the service.
+// The service cancels a job that is not polled for about 30 s.
 const pollEveryMs: DurationMs = 5_000;
-// A count over minutes takes seconds; a service that takes longer is asked again with a new job.
-const gathersMaxMs: DurationMs = 5 * 60_000;
+// A count over minutes takes seconds. After this time a new job is created.
+const gatherMaxMs: DurationMs = 5 * 60_000;
 
 const pageSize = 10_000;
-// As many as an account can have collectors, ten times over.
+// Ten times the maximum number of collectors in an account.
 const recordsMax = 100_000;
 
-// Behind creates and checks of ends: a wave that soaks has time.
+// After creates and verifications: a soaking wave can wait.
 const budgetClass = 'poll';
 
-/** Search jobs behind the port that gates know: create, poll until it is done, read the records. */
+/** Search jobs as the port of gates: create a job, poll it until it is done, read the records. */
 export function makeLogSearch(parts: LogSearchParts): LogSearch {
   return {
     run: async (question, signal) => {
@@ -68,13 +68,13 @@ async function createJob(
   return job.success ? job.data.id : { kind: 'unreadable' };
 }
 
-/** @returns how many records there are, or why that is not known */
+/** @returns the number of records, or why it is unknown */
 async function gather(
   { client, clock, sleep }: LogSearchParts,
   searchJobId: string,
   signal: AbortSignal,
 ): Promise<number | LogAnswer> {
-  const giveUpAt = clock.now() + gathersMaxMs;
+  const giveUpAt = clock.now() + gatherMaxMs;
   while (clock.now() < giveUpAt) {
     await sleep(pollEveryMs, signal);
     const answer = await client.call(getSearchJob, { params: { searchJobId } }, { budgetClass, signal });
@@ -84,7 +84,7 @@ async function gather(
     const { state, recordCount, pendingErrors } = read.data;
     if (pendingErrors.length > 0) return { kind: 'partial', errors: pendingErrors };
     if (state === searchJobDone) return recordCount;
-    if (!searchJobRuns.has(state)) return { kind: 'ended', state };
+    if (!searchJobRunning.has(state)) return { kind: 'ended', state };
   }
   return { kind: 'unfinished' };
 }
@@ -103,7 +103,7 @@ async function readRecords(
     );
     if (!answer.ok) return failed(answer.failure);
     const read = SearchJobRecords.safeParse(answer.value.body);
-    // A page without a row would be asked for again and again.
+    // A page without rows would be requested again for ever.
     if (!read.success || read.data.records.length === 0) return { kind: 'unreadable' };
     records.push(...read.data.records.map(({ map }) => map));
   }

@@ -3,13 +3,13 @@ import { seeCollector } from '../../contract/collector-management/seen-collector
 import type { Answer, FleetService } from '../../orchestrator/ports/fleet-service.ts';
 import type { CollectorObservation } from '../../rollout/upgrade/facts.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
-import { sayer } from './fleet-reading.ts';
+import { makeSanitize } from './fleet-reading.ts';
 import type { Upgradable, UpgradableReadings } from './upgradable-readings.ts';
 
 type Poll = Parameters<FleetService['pollCollector']>[0];
 type Offer = Pick<CollectorObservation, 'upgradable' | 'offeredAt'>;
 
-/** Polls one collector, and where it is asked for, whether the service would upgrade it now. */
+/** Polls one collector and, if requested, whether the service would upgrade it now. */
 export async function pollCollector(
   { client, readings }: { readonly client: ServiceClient; readonly readings: UpgradableReadings },
   poll: Poll,
@@ -20,18 +20,18 @@ export async function pollCollector(
   const answer = await client.call(seeCollector, { params }, { budgetClass, signal });
   if (!answer.ok) return withGoneCollector(answer);
   const { collector } = answer.value.body;
-  const sighting = {
-    build: sayer(client, 'values')(collector.collectorVersion ?? ''),
+  const observation = {
+    build: makeSanitize(client, 'values')(collector.collectorVersion ?? ''),
     alive: collector.alive ?? false,
     lastSeenAlive: collector.lastSeenAlive ?? null,
     serviceAt: answer.value.serviceAt,
   };
   const { upgradableTo } = poll;
-  if (upgradableTo === null) return { ok: true, value: { ...sighting, upgradable: null } };
-  // The list leaves out who is offline, and who has the build, so neither needs a reading of it.
-  const isListed = collector.alive !== false && !isSameBuild(sighting.build, upgradableTo);
+  if (upgradableTo === null) return { ok: true, value: { ...observation, upgradable: null } };
+  // The list leaves out offline collectors and those on the build, so neither needs it.
+  const isListed = collector.alive !== false && !isSameBuild(observation.build, upgradableTo);
   const offer = isListed ? await readOffer(readings, { ...poll, upgradableTo }, signal) : notOffered;
-  return offer.ok ? { ok: true, value: { ...sighting, ...offer.value } } : offer;
+  return offer.ok ? { ok: true, value: { ...observation, ...offer.value } } : offer;
 }
 
 const notOffered = { ok: true, value: { upgradable: false } } as const;
@@ -50,7 +50,7 @@ async function readOffer(
       ? { ok: true, value: offerOf(upgradable.value) }
       : notOffered;
   const { failure } = upgradable;
-  // 400: a parameter is invalid (collector-api.md §4.3), and only the build can be: it is no longer on offer.
+  // 400 means an invalid parameter (collector-api.md §4.3). Only the build can be invalid: it is no longer offered.
   return failure.kind === 'refused' && failure.status === 400 ? notOffered : upgradable;
 }
 
@@ -58,7 +58,10 @@ function offerOf({ offeredAt }: Upgradable): Offer {
   return { upgradable: true, ...(offeredAt === null ? {} : { offeredAt }) };
 }
 
-/** The status that comes with this code is not documented (collector-api.md §7.4); what it says is "no such collector". */
+/**
+ * Treats this code as 404, because it means "no such collector". The status that comes with it is not documented
+ * (collector-api.md §7.4).
+ */
 export function withGoneCollector<T>(
   answer: Answer<T> & { readonly ok: false },
 ): Answer<never> & { ok: false } {

@@ -2,9 +2,10 @@ import { untilAborted } from '../../base/waiting.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 
 /**
- * Shares long readings: each caller gets one whose first request leaves after the call, so that it shows what is true
- * now. Callers for the same key share the one that has not left yet; while one is in flight, the next starts after it.
- * @param read must call `onStart` right before its first request leaves; what it reads is what the first caller gave
+ * Shares long readings. Each caller gets one whose first request is sent after the call, so that the result is current.
+ * Callers with the same key share the reading that has not started yet. While one is in flight, the next starts after
+ * it.
+ * @param read must call `onStart` right before its first request; it gets the argument of the first caller
  */
 export function makeSharedReading<Wanted, Result>(
   keyOf: (wanted: Wanted) => string,
@@ -17,7 +18,7 @@ export function makeSharedReading<Wanted, Result>(
   function begin(key: string, wanted: Wanted): Reading {
     const before = newest.get(key);
     const run = async (): Reading => {
-      // Its own callers hear of its failure; this one only waits for its end.
+      // Its own callers get its failure. This reading only waits for its end.
       await Promise.allSettled([before]);
       try {
         return await read(wanted, () => forget(notStarted, key, reading));

@@ -2,13 +2,13 @@ type Fields = Readonly<Record<string, string>>;
 
 export type TextPool = ReturnType<typeof makeTextPool>;
 
-// Several times the builds, systems, categories, zones and values of fields that a fleet shares. What comes after these is
-// mostly of one collector alone.
+// Several times the number of builds, systems, categories, zones and field values that a fleet shares. Later texts
+// mostly belong to one collector only.
 const keptMax = 20_000;
 
 /**
- * Keeps one copy of each text and of each set of fields that many collectors of a reading share: without it, 100,000
- * collectors have a million texts in memory.
+ * Keeps one copy of each text and set of fields that many collectors share. Without it, 100,000 collectors have a
+ * million strings in memory.
  */
 export function makeTextPool() {
   const texts = new Map<string, string>();

@@ -10,7 +10,7 @@ import { makeSharedReading } from './shared-reading.ts';
 /** The collectors that the service would upgrade to a build. */
 export interface Upgradable {
   readonly ids: ReadonlySet<number>;
-  /** The service's clock when it had named the last of them, where the answer shows it: what is newer came after that. */
+  /** The service's time at the end of the list, where the response shows it. Newer observations came after the list. */
   readonly offeredAt: EpochMs | null;
 }
 
@@ -18,12 +18,12 @@ interface UpgradableReading {
   readonly toBuild: string;
   readonly budgetClass: BudgetClass;
   readonly attemptsMax: number;
-  /** Called right before each request leaves. */
+  /** Called right before each request is sent. */
   readonly onStart?: () => void;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Reads the upgradable list of a build to its end. */
+/** Reads the whole upgradable list of a build. */
 export async function readUpgradable(
   parts: FleetReadingParts,
   { toBuild, budgetClass, attemptsMax, onStart, signal }: UpgradableReading,
@@ -66,12 +66,12 @@ interface LastReading {
 }
 
 /**
- * Shares readings: each costs a page or more of the budget, and shows every collector at once.
- * @param closing ends all of them
+ * Shares readings, because each costs one or more requests, and shows all collectors.
+ * @param closing ends all readings
  */
 export function makeUpgradableReadings(parts: FleetReadingParts, closing: AbortSignal) {
   const { clock } = parts;
-  // One alone, which bounds it: rollouts of one daemon mostly go to one build.
+  // Only the last one, which limits the memory. Rollouts of one daemon mostly have the same target.
   let last: LastReading | undefined;
 
   const ask = makeSharedReading(
@@ -81,7 +81,7 @@ export function makeUpgradableReadings(parts: FleetReadingParts, closing: AbortS
       const answer = await readUpgradable(parts, {
         toBuild,
         budgetClass: isUrgent ? 'verify' : 'poll',
-        // A poll that fails comes back by itself.
+        // A failed poll is repeated by the loops.
         attemptsMax: 1,
         onStart: () => {
           beganAt ??= clock.now();
@@ -95,13 +95,13 @@ export function makeUpgradableReadings(parts: FleetReadingParts, closing: AbortS
   );
 
   return {
-    /** A reading whose first request leaves after the call, so that it shows what is true now. */
+    /** Reads the list with a first request after the call, so that the result is current. */
     ask,
-    /** A reading that began since then and had this collector on it. Asks nothing; undefined when none is known. */
+    /** The last reading, if it began since then and lists this collector. Sends no request. */
     shown: (collectorId: number, toBuild: string, since: EpochMs): Upgradable | undefined => {
       if (last === undefined || last.toBuild !== toBuild || !last.upgradable.ids.has(collectorId))
         return undefined;
-      // One that began in the future did so by a clock that was set back since: who knows when.
+      // After the clock was set back, a beginning in the future may have any age.
       return last.beganAt >= since && last.beganAt <= clock.now() ? last.upgradable : undefined;
     },
   };

@@ -4,31 +4,32 @@ import {
 } from '../../contract/collector-management/seen-collector.ts';
 import type { FleetService, ListedCollector } from '../../orchestrator/ports/fleet-service.ts';
 import { isInstalled } from './fleet-collector.ts';
-import { type FleetReadingParts, sayer } from './fleet-reading.ts';
+import { type FleetReadingParts, makeSanitize } from './fleet-reading.ts';
 
-// The largest account, several times over, where a service gives no more than 100 rows a page.
+// Several times the largest account, for a service that returns at most 100 rows per page.
 const pagesMax = 300;
 
-// Builds of a rollback, several times over.
+// Several times the number of builds of a rollback.
 const listsMax = 100;
 
 type ListRow = Pick<SeenCollector, 'id' | 'collectorVersion' | 'alive' | 'lastSeenAlive'>;
 
-// Costs a request for each thirty readings of a list that grows.
+// One reading in thirty checks for the end of a list that grows, which costs one more request.
 const endCheckedEvery = 30;
 
-/** What earlier readings showed of where a list ends. */
+/** What earlier readings showed about the end of a list. */
 interface ListEnd {
-  /** Rows of the longest page that nothing followed. */
+  /** Rows of the longest page that was the last one. */
   longestLast: number;
-  /** Rows of a page that others followed: all that the service gives at once. */
+  /** Rows of a page with more rows after it: the most that the service returns at once. */
   pageMax: number;
   readings: number;
 }
 
 /**
- * Reads the upgradable list for the watch: page by page, and not certainly the whole of it. A service may give fewer rows
- * than a page asks for. So what follows a short page is asked with the first reading, and now and then of a list that has grown.
+ * Reads the upgradable list for the watch, page by page; the end may be missing. A service may return fewer rows than
+ * requested. So the first reading, and now and then a later one of a longer list, also requests what follows a short
+ * page.
  */
 export function makeReadUpgradable({
   client,
@@ -36,7 +37,7 @@ export function makeReadUpgradable({
 }: Pick<FleetReadingParts, 'client' | 'pageSize'>): FleetService['readUpgradable'] {
   const ends = new Map<string, ListEnd>();
   return async (toBuild, onPage, signal) => {
-    const say = sayer(client, 'values');
+    const sanitize = makeSanitize(client, 'values');
     const end = ends.get(toBuild) ?? { longestLast: 0, pageMax: pageSize, readings: 0 };
     if (ends.size >= listsMax) ends.clear();
     ends.set(toBuild, end);
@@ -46,16 +47,16 @@ export function makeReadUpgradable({
     let before = 0;
     for (let pages = 1; pages <= pagesMax; pages += 1) {
       const query = { toVersion: toBuild, offset, limit: pageSize };
-      // One page takes the place of many polls, so it goes before them.
+      // A page replaces many polls, so it goes before them.
       const answer = await client.call(seeUpgradableCollectors, { query }, { budgetClass: 'verify', signal });
       if (!answer.ok) return answer;
       const { body, serviceAt } = answer.value;
       const { length } = body.rows;
       const collectors = body.rows.flatMap((row) =>
-        row === null || !isInstalled(row) ? [] : [listedOf(row, say)],
+        row === null || !isInstalled(row) ? [] : [listedOf(row, sanitize)],
       );
       await onPage({ collectors, serviceAt });
-      // A row that came between two pages had made that one look full.
+      // Rows were added between two pages, so the earlier page size was wrong.
       if (length > end.pageMax) end.pageMax = pageSize;
       if (length === 0) end.longestLast = Math.max(end.longestLast, before);
       else if (offset > 0) end.pageMax = before;
@@ -70,11 +71,11 @@ export function makeReadUpgradable({
 
 function listedOf(
   { id, collectorVersion, alive, lastSeenAlive }: ListRow,
-  say: (text: string) => string,
+  sanitize: (text: string) => string,
 ): ListedCollector {
   return {
     id,
-    build: say(collectorVersion ?? ''),
+    build: sanitize(collectorVersion ?? ''),
     alive: alive ?? false,
     lastSeenAlive: lastSeenAlive ?? undefined,
   };

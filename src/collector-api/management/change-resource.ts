@@ -3,24 +3,24 @@ import type { FieldAccess } from '../../contract/collector-management/field-acce
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import { isConflict, refuse } from '../wire/client-refusals.ts';
 
-/** A resource as a GET showed it, and the ETag that an update of it must name (collector-api.md §4.4). */
+/** A resource as a GET returned it, with the ETag that an update must name (collector-api.md §4.4). */
 export interface Tagged<Resource> {
   readonly resource: Resource;
-  /** null when the service gave none. */
+  /** null when the service returned none. */
   readonly etag: string | null;
 }
 
 /**
- * What to set, by the names of the fields, made from the resource as it is. Runs again on a newer one after a conflict,
- * so it must have no other effect. `undefined` leaves a field out.
+ * Computes changes from the current resource, by field name. `undefined` removes a field. After a conflict it runs
+ * again on the newer resource, so it must have no side effects.
  */
 export type Edit<Resource> = (current: Resource) => Readonly<Record<string, unknown>>;
 
 export interface Changed<Resource> {
-  /** What the update was made from. */
+  /** The resource before the update. */
   readonly before: Resource;
   readonly after: Resource;
-  /** False when everything was so already, and no update was sent. */
+  /** False when nothing differed, so that no update was sent. */
   readonly isChanged: boolean;
 }
 
@@ -43,12 +43,12 @@ interface ChangeParts<Resource extends object> {
   readonly onConflict: ((conflict: Conflict<Resource>) => void) | undefined;
 }
 
-/** One conflict is a coincidence; at the second, someone else is at work on it, and people must talk. */
+/** One conflict is a coincidence. A second one means that someone else is editing the resource. */
 const conflictsMax = 1;
 
 /**
- * Reads a resource, edits it and writes it back with its ETag. Fields that the edit does not name, unknown ones included,
- * go back as they came. After a conflict it does so once more, from what is there then.
+ * Reads a resource, edits it and writes it back with its ETag. Fields that the edit does not name, including unknown
+ * ones, are kept. After a conflict it tries once more with the newer resource.
  */
 export async function changeResource<Resource extends object>(
   parts: ChangeParts<Resource>,
@@ -67,7 +67,7 @@ export async function changeResource<Resource extends object>(
     if (etag === null) {
       return refuse(
         'client.etag.missing',
-        'The service named no ETag, so an update could undo what someone else changed.',
+        'The service returned no ETag, so an update could undo changes by someone else.',
       );
     }
     const written = await parts.write(edited.value, etag);
@@ -77,7 +77,7 @@ export async function changeResource<Resource extends object>(
   }
 }
 
-/** Transient fields stay as they are: a document that was saved yesterday may be given whole. */
+/** Ignores changes of transient fields, so that a saved document can be passed whole. */
 function applyEdit<Resource extends object>(
   current: Resource,
   changes: Readonly<Record<string, unknown>>,
@@ -88,7 +88,7 @@ function applyEdit<Resource extends object>(
     if (access.transient.includes(name)) continue;
     if (access.notModifiable.includes(name)) {
       if (isDeepStrictEqual(value, values.get(name))) continue;
-      return refuse('client.field.fixed', `${name} can't be changed: the service lets nobody set it.`);
+      return refuse('client.field.fixed', `${name} can't be changed: it is read-only.`);
     }
     if (value === undefined) values.delete(name);
     else values.set(name, value);
@@ -96,7 +96,7 @@ function applyEdit<Resource extends object>(
   return { ok: true, value: Object.fromEntries(values) as Resource };
 }
 
-/** What a create may state: nothing that the service sets itself, so that a document of another one can be given. */
+/** Removes the fields that the service sets itself, so that a document of another resource can be passed. */
 export function withoutServiceFields(
   draft: Readonly<Record<string, unknown>>,
   fields: readonly string[],

@@ -10,7 +10,7 @@ import {
   writeCollector,
 } from '../../contract/collector-management/write-back.ts';
 import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
-import { askByName } from '../wire/collector-name.ts';
+import { requestByName } from '../wire/collector-name.ts';
 import {
   type ChangeOptions,
   changeResource,
@@ -22,13 +22,13 @@ import { bodyOf, type RetryingClient } from './retrying-client.ts';
 
 export type CollectorFilter = 'installed' | 'hosted' | 'dead' | 'alive';
 
-/** What creates a hosted collector; further fields as in collector-api.md §2.1. */
+/** The fields for a new hosted collector. Further fields as in collector-api.md §2.1. */
 export interface HostedCollectorDraft {
   readonly name: string;
   readonly [field: string]: unknown;
 }
 
-/** Everything the service does with collectors (collector-api.md §4.1). */
+/** All operations on collectors (collector-api.md §4.1). */
 export function makeCollectorClient(client: RetryingClient) {
   const days = (aliveBeforeDays: number | undefined) =>
     aliveBeforeDays === undefined ? {} : { aliveBeforeDays };
@@ -47,14 +47,14 @@ export function makeCollectorClient(client: RetryingClient) {
   }
 
   return {
-    /** All of them, to the end of the list. */
+    /** Lists all collectors. */
     list: (filter?: CollectorFilter, signal?: AbortSignal): Promise<Answer<readonly Collector[]>> =>
       client.readAll((page) => {
         const query = filter === undefined ? page : { filter, ...page };
         return client.callOnce(pageCollectors, { query }, { signal });
       }, signal),
 
-    /** Installed ones last seen alive at least so many days ago; 100 where left out. */
+    /** Lists installed collectors that were last seen alive at least this many days ago. Default: 100. */
     listOffline: (aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<readonly Collector[]>> =>
       client.readAll((page) => {
         const query = { ...days(aliveBeforeDays), ...page };
@@ -63,25 +63,25 @@ export function makeCollectorClient(client: RetryingClient) {
 
     get,
 
-    /** Refuses names that the service can't be asked for: those with `;`, `/`, `%` or `\`. */
+    /** Refuses names that the API can't express: those with `;`, `/`, `%` or `\`. */
     async getByName(name: string, signal?: AbortSignal) {
-      const answer = await askByName(name, ({ params, trailingSlash }) =>
+      const answer = await requestByName(name, ({ params, trailingSlash }) =>
         client.call(readCollectorByName, { params }, { trailingSlash, signal }),
       );
       return mapAnswer(answer, taggedOf);
     },
 
-    /** Hosted ones only. Fields that the service sets itself are left out of what is sent. */
+    /** Creates a hosted collector. Fields that the service sets itself are not sent. */
     async create(draft: HostedCollectorDraft, signal?: AbortSignal) {
       const stated = withoutServiceFields(draft, ['id', ...collectorAccess.transient]);
       const body = { collector: { collectorType: 'Hosted', ...stated } };
       return mapAnswer(await client.call(makeCollector, { body }, { signal }), collectorOf);
     },
 
-    /** States the whole collector; `etag` is that of the GET it was made from. */
+    /** Replaces the whole collector. `etag` is that of the GET it is based on. */
     update,
 
-    /** Reads it, edits it, writes it back; after a conflict once more. */
+    /** Reads, edits and writes a collector; after a conflict once more. */
     change: (
       id: number,
       edit: Edit<KeptCollector>,
@@ -99,7 +99,7 @@ export function makeCollectorClient(client: RetryingClient) {
       return mapAnswer(await client.call(deleteCollector, { params: { id } }, { signal }), () => null);
     },
 
-    /** Begins a deletion that goes on after the answer; the value is what the service said, whatever its shape. */
+    /** Starts a deletion that continues after the response. The value is the service's message, whatever its shape. */
     async deleteOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<unknown>> {
       const query = days(aliveBeforeDays);
       return bodyOf(await client.call(deleteOfflineCollectors, { query }, { signal }));

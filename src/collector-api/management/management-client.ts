@@ -5,9 +5,9 @@ import { makeSourceClient } from './source-client.ts';
 import { makeUpgradeClient } from './upgrade-client.ts';
 
 /**
- * The whole Collector Management API, typed. Failures are data: `refused` and `notFound` carry the documented code where
- * the service gave one, whichever of its names it used (collector-api.md §7). Nothing that may have been acted on is
- * sent again by itself: a write whose answer was lost ends as `unavailable` with `sent: true`.
+ * The typed client of the whole Collector Management API. Failures are data: `refused` and `notFound` have the
+ * documented code, if the service sent one under any of its names (collector-api.md §7). A request that the service may
+ * have acted on is not repeated: a write whose response was lost ends as `unavailable` with `sent: true`.
  */
 export type ManagementClient = ReturnType<typeof makeManagementClient>;
 

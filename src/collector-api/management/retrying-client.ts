@@ -5,16 +5,16 @@ import type { ListPage, Operation } from '../../contract/operation.ts';
 import type { CallInput } from '../../http/client.ts';
 import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.ts';
 import { type PageOf, readWholeList } from '../wire/paging.ts';
-import { passesUntouched, repeatWhileTransient } from '../wire/repeat-while-transient.ts';
+import { isTransientAndUnsent, repeatWhileTransient } from '../wire/repeat-while-transient.ts';
 import type { ServedAnswer, ServiceCall } from '../wire/service-call.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
 
 export interface RetryingClientParts {
   readonly client: ServiceClient;
   readonly sleep: Sleep;
-  /** Rows a page; the service's own default where left out. */
+  /** Rows per page. Default: the service's own. */
   readonly pageSize?: number;
-  /** Reported with each list that had rows which can't be used: they are left out. */
+  /** Called when a list had unusable rows, which are left out. */
   readonly onUnusable?: (rows: number) => void;
 }
 
@@ -24,22 +24,22 @@ type Call = <Params, Query, Body, Result>(
   call: Pick<ServiceCall, 'signal' | 'ifMatch' | 'trailingSlash'>,
 ) => Promise<ServedAnswer<Result>>;
 
-/** Speaks to the service for a person who waits: first in the budget, and not put off by what passes. */
+/** A client for a person who waits: its requests go first in the budget, and transient errors are retried. */
 export interface RetryingClient {
-  /** Repeats a read that failed in passing; a write only when the service has certainly not acted on it. */
+  /** Retries a read after a transient error; a write only when the service has certainly not acted on it. */
   readonly call: Call;
-  /** As `call`, without repeating. */
+  /** Like `call`, without retries. */
   readonly callOnce: Call;
-  /** Reads a list to its end, each row once, also when it shrinks meanwhile; repeats pages that fail in passing. */
+  /** Reads a whole list, each row once, even if it shrinks meanwhile. Pages are retried after transient errors. */
   readAll<Row extends { readonly id: number }>(
     readPage: (page: PageOf) => Promise<ServedAnswer<ListPage<Row>>>,
     signal: AbortSignal | undefined,
   ): Promise<Answer<readonly Row[]>>;
-  /** The rows of a list that comes whole in one answer. */
+  /** The rows of a list that comes in one response. */
   readonly rowsOf: <Row>(answer: ServedAnswer<ListPage<Row>>) => Answer<readonly Row[]>;
 }
 
-// A person waits: 1 + 2 s, then the failure is reported.
+// For a person who waits: 1 + 2 s, then the failure is reported.
 const attemptsMax = 3;
 const backoffMs: DurationMs = 1_000;
 
@@ -47,7 +47,7 @@ export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
   const retryBounds = { attemptsMax, backoffMs, sleep: parts.sleep };
   const callOnce: Call = async (operation, input, call) => {
     const answer = await parts.client.call(operation, input, { ...call, budgetClass: 'operator' });
-    // Nothing comes of a read that the service may have got.
+    // It does not matter whether the service received a read.
     if (answer.ok || operation.method !== 'GET' || !('sent' in answer.failure)) return answer;
     return { ok: false, failure: { ...answer.failure, sent: false } };
   };
@@ -60,7 +60,7 @@ export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
       repeatWhileTransient(
         () => callOnce(operation, input, call),
         { ...retryBounds, signal: call.signal },
-        operation.method === 'GET' ? undefined : passesUntouched,
+        operation.method === 'GET' ? undefined : isTransientAndUnsent,
       ),
     readAll: async (readPage, signal) => {
       const list = await readWholeList({
@@ -84,7 +84,7 @@ export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
   };
 }
 
-/** An answer without what came beside its body. */
+/** Drops everything but the body. */
 export function bodyOf<Body>(answer: ServedAnswer<Body>): Answer<Body> {
   return mapAnswer(answer, ({ body }) => body);
 }

@@ -7,15 +7,15 @@ import { bodyOf, type RetryingClient } from './retrying-client.ts';
 
 export interface SearchJobResultsRequest {
   readonly searchJobId: string;
-  /** The last segment of the results path, which the interface does not name: as the service's own guide has it. */
+  /** The last segment of the results path, which the interface does not name: see the service's own guide. */
   readonly results: string;
   readonly offset?: number;
   readonly limit?: number;
 }
 
 /**
- * Search jobs (collector-api.md §4.5). The service finds the server of a job by the cookie that its creation set, so a job
- * lives as long as the client that created it. Payloads are not documented: they pass as they are.
+ * Search jobs (collector-api.md §4.5). The service finds the server of a job by the cookie set at its creation, so a
+ * job lives as long as the client that created it. Payloads are undocumented, and passed through.
  */
 export function makeSearchJobClient(client: RetryingClient) {
   return {

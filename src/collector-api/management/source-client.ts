@@ -19,13 +19,13 @@ import {
 } from './change-resource.ts';
 import { bodyOf, type RetryingClient } from './retrying-client.ts';
 
-/** Which source: its own id is unique only within its collector. */
+/** Identifies a source: its id is unique only within its collector. */
 export interface SourcePlace {
   readonly collectorId: number;
   readonly sourceId: number;
 }
 
-/** What creates a source; further fields depend on its type (collector-api.md §2.2). */
+/** The fields for a new source. Further fields depend on its type (collector-api.md §2.2). */
 export interface SourceDraft {
   readonly sourceType: string;
   readonly [field: string]: unknown;
@@ -34,7 +34,7 @@ export interface SourceDraft {
 /** A document that can register a new collector: `api.version`, and `sources` or `source` without `id` and `alive`. */
 export type SourceDocument = Readonly<Record<string, unknown>>;
 
-/** Everything the service does with the sources of a collector (collector-api.md §4.2). */
+/** All operations on the sources of a collector (collector-api.md §4.2). */
 export function makeSourceClient(client: RetryingClient) {
   async function get(params: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>> {
     const answer = await client.call(readSource, { params }, { signal });
@@ -69,17 +69,19 @@ export function makeSourceClient(client: RetryingClient) {
       return bodyOf(await client.call(downloadSource, input, { signal }));
     },
 
-    /** Refused by the service while the collector is in JSON mode, as every change of sources is. */
+    /**
+     * Creates a source. The service refuses this, like every change of sources, while the collector is in JSON mode.
+     */
     async create(collectorId: number, draft: SourceDraft, signal?: AbortSignal) {
       const source = withoutServiceFields(draft, [...sourceAccess.notModifiable, ...sourceAccess.transient]);
       const input = { params: { collectorId }, body: { source } };
       return mapAnswer(await client.call(makeSource, input, { signal }), sourceOf);
     },
 
-    /** States the whole source; `etag` is that of the GET it was made from. */
+    /** Replaces the whole source. `etag` is that of the GET it is based on. */
     update,
 
-    /** Reads it, edits it, writes it back; after a conflict once more. */
+    /** Reads, edits and writes a source; after a conflict once more. */
     change: (
       place: SourcePlace,
       edit: Edit<KeptSource>,
@@ -93,7 +95,10 @@ export function makeSourceClient(client: RetryingClient) {
         onConflict,
       }),
 
-    /** A cloud-to-cloud source stops first and goes later: a `get` shows how far it is (collector-api.md §3). */
+    /**
+     * Deletes a source. A cloud-to-cloud source stops first and is removed later: a `get` shows its progress
+     * (collector-api.md §3).
+     */
     async delete(params: SourcePlace, signal?: AbortSignal) {
       return mapAnswer(await client.call(deleteSource, { params }, { signal }), () => null);
     },

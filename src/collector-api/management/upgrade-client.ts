@@ -9,12 +9,12 @@ import { type Answer, mapAnswer } from '../../orchestrator/ports/fleet-service.t
 import { bodyOf, type RetryingClient } from './retrying-client.ts';
 
 /**
- * The service's upgrade operations one by one (collector-api.md §4.3), for scripts and people. Rollouts go through the
- * port of the loops instead, which knows intents, holds and the classes of the budget.
+ * The service's upgrade operations (collector-api.md §4.3), for scripts and people. Rollouts use the port of the loops
+ * instead, which respects intents, holds and budget classes.
  */
 export function makeUpgradeClient(client: RetryingClient) {
   return {
-    /** Every collector that the service would upgrade to this build now; to the latest where left out. */
+    /** Lists the collectors that the service would upgrade to this build now. Default: the latest build. */
     listUpgradable: (toVersion?: string, signal?: AbortSignal): Promise<Answer<readonly Collector[]>> =>
       client.readAll((page) => {
         const query = toVersion === undefined ? page : { toVersion, ...page };
@@ -29,7 +29,10 @@ export function makeUpgradeClient(client: RetryingClient) {
       return mapAnswer(answer, ({ body }) => body.upgrade);
     },
 
-    /** A lost answer is a failure with `sent: true`: poll the collector before a second one is sent (P1). */
+    /**
+     * Creates an upgrade task. A lost response is a failure with `sent: true`: poll the collector before sending a
+     * second create (P1).
+     */
     async createTask(body: CreateUpgrade, signal?: AbortSignal) {
       return bodyOf(await client.call(createUpgradeTask, { body }, { signal }));
     },

@@ -14,18 +14,18 @@ import type { ServiceSession } from './service-sessions.ts';
 import type { TextKind } from './service-text.ts';
 import type { Throttle, ThrottleMark } from './throttle.ts';
 
-/** What came of a request. */
+/** The result of a request. */
 export type Sent<Result> = ServedAnswer<Result> | Move;
 
 /** A request that was sent. */
-interface Question {
+interface SentRequest {
   readonly session: ServiceSession;
   readonly operation: Operation;
   readonly grant: BudgetGrant;
-  readonly begun: Begun;
+  readonly start: RequestStart;
 }
 
-interface Begun {
+interface RequestStart {
   readonly sentAt: EpochMs;
   readonly throttle: ThrottleMark;
   readonly circuit: CircuitMark;
@@ -36,19 +36,22 @@ export interface AnswerParts {
   readonly throttle: Throttle;
   readonly circuit: ServiceCircuit;
   readonly addresses: ServiceAddresses;
-  /** Where a 301 may lead (P12). */
+  /** Hosts to which a redirect may lead (P12). */
   readonly allowedHosts: readonly string[];
   /** Keeps secrets out of texts of the service (P12). */
   readonly hider: (kind: TextKind) => (text: string) => string;
 }
 
-/** Turns what came of a request into our words, and learns from it: for the budget, the circuit, the addresses, the clock. */
+/**
+ * Turns responses and faults into results, and reports them to the budget, the circuit, the addresses and the service's
+ * clock.
+ */
 export function makeAnswerReader(parts: AnswerParts) {
   const { clock, throttle, circuit, addresses, allowedHosts, hider } = parts;
   let serviceClock = unknownServiceClock;
 
-  /** The one place where a `Date` becomes a time that something may be proved by. */
-  function judgeTime(headers: HttpResult<unknown>['headers'], sentAt: EpochMs): EpochMs | null {
+  /** The only place where a `Date` header becomes a service time that counts as evidence. */
+  function readTime(headers: HttpResult<unknown>['headers'], sentAt: EpochMs): EpochMs | null {
     const answeredAt = clock.now();
     const dateAt = serviceTimeOf(headers, answeredAt);
     if (dateAt === null) return null;
@@ -58,46 +61,53 @@ export function makeAnswerReader(parts: AnswerParts) {
   }
 
   return {
-    /** Right before a request leaves: what was learned since says more than its answer. */
-    begin: (): Begun => ({ sentAt: clock.now(), throttle: throttle.begin(), circuit: circuit.begin() }),
+    /**
+     * Called right before a request is sent. If something newer is learned before its response, the response does not
+     * count.
+     */
+    begin: (): RequestStart => ({
+      sentAt: clock.now(),
+      throttle: throttle.begin(),
+      circuit: circuit.begin(),
+    }),
 
     async answered<Result>(
-      { session, grant, begun }: Question,
+      { session, grant, start }: SentRequest,
       { headers, body }: HttpResult<Result>,
     ): Promise<Sent<Result>> {
-      const serviceAt = judgeTime(headers, begun.sentAt);
+      const serviceAt = readTime(headers, start.sentAt);
       session.signedIn();
       addresses.answered(session, true);
-      await circuit.answered(begun.circuit, grant);
-      await throttle.succeeded(begun.throttle, grant);
+      await circuit.answered(start.circuit, grant);
+      await throttle.succeeded(start.throttle, grant);
       return { ok: true, value: { body, serviceAt, etag: headers.etag ?? null } };
     },
 
-    // The one place where a fault becomes a failure in our words.
-    async failed({ session, operation, grant, begun }: Question, fault: HttpFault): Promise<Sent<never>> {
+    // The only place where a fault becomes a failure.
+    async failed({ session, operation, grant, start }: SentRequest, fault: HttpFault): Promise<Sent<never>> {
       const failure = serviceFailureOf(fault, operation, hider('words'));
       if (isUnanswered(fault)) {
         addresses.unanswered(session);
-        await circuit.unanswered(begun.circuit, grant, describeFailure(failure));
+        await circuit.unanswered(start.circuit, grant, describeFailure(failure));
       } else if (fault.kind !== 'aborted') {
         addresses.answered(session, false);
-        await circuit.answered(begun.circuit, grant);
+        await circuit.answered(start.circuit, grant);
       }
-      // The status alone shows these, also where the body was cut off.
+      // The status is enough for these, also when the body was cut off.
       const status = fault.kind === 'aborted' ? undefined : fault.status;
       if (status === 301 || status === 308) {
         const at = { operation: operation.name, from: session.baseUrl, configured: addresses.home.baseUrl };
         return readMove(fault, { ...at, allowedHosts }, hider('values'));
       }
-      if (status === 401) return failed(await throttle.unauthorized(begun.throttle));
+      if (status === 401) return failed(await throttle.unauthorized(start.throttle));
       if (failure.kind === 'throttled')
-        await throttle.rateLimited(begun.throttle, retryAfterMsOf(fault.headers, clock.now()));
-      // The service itself judged the request, so it knows the key.
+        await throttle.rateLimited(start.throttle, retryAfterMsOf(fault.headers, clock.now()));
+      // The service processed the request, so it accepted the key.
       if (failure.kind === 'refused' || failure.kind === 'notFound')
-        await throttle.succeeded(begun.throttle, grant);
+        await throttle.succeeded(start.throttle, grant);
       if (status === 404 && session !== addresses.home) {
-        // Perhaps the redirect led to a wrong place, which knows nothing of what we ask: the configured one is asked next,
-        // and nothing is held by what this one said.
+        // The redirect may have led to a wrong host, which knows nothing of the request. The next request goes to the
+        // configured one, and this response must not cause a hold.
         addresses.returnHome();
         if (failure.kind === 'misconfigured')
           return failed({ kind: 'unavailable', sent: true, detail: describeFailure(failure) });

@@ -6,16 +6,16 @@ import type {
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
-/** What the client refuses by itself, before anything is sent. */
+/** What this client refuses before it sends anything. */
 type ClientRefusalCode =
-  /** The service can't be asked for a collector of this name (collector-api.md §4.1, Rules for Get by name). */
+  /** The API can't express a collector's name (collector-api.md §4.1, Rules for Get by name). */
   | 'client.name.unsupported'
-  /** An update would have to be made without the ETag of a previous GET (collector-api.md §4.4). */
+  /** There is no ETag of a previous GET for an update (collector-api.md §4.4). */
   | 'client.etag.missing'
-  /** A field that the service does not let anyone change (collector-api.md §2.1, Access). */
+  /** A field that can't be changed (collector-api.md §2.1, Access). */
   | 'client.field.fixed';
 
-/** Every code that the interface documents (collector-api.md §7), and the client's own. */
+/** Every documented error code (collector-api.md §7), and this client's own. */
 export type KnownCode =
   | (typeof collectorErrorCodes)[number]
   | (typeof sourceErrorCodes)[number]
@@ -23,15 +23,15 @@ export type KnownCode =
   | 'forbidden'
   | ClientRefusalCode;
 
-/** Whether the answer was a no with this code, under whatever HTTP status. */
+/** True for a refusal with this code, whatever its HTTP status. */
 export function isRefusedWith(failure: ServiceFailure, code: KnownCode): boolean {
   return (failure.kind === 'refused' || failure.kind === 'notFound') && failure.code === code;
 }
 
-/** The name of a stale ETag on the wire (field-facts.md, The wire). The specification names none. */
+/** The code for a stale ETag on the wire (field-facts.md, The wire). The specification names none. */
 const staleETagCode = 'service.etagid.mismatch';
 
-/** Someone else changed the resource since it was read. 412 is what HTTP itself has for it. */
+/** True when someone else changed the resource since it was read. HTTP's own status for it is 412. */
 export function isConflict(failure: ServiceFailure): boolean {
   return failure.kind === 'refused' && (failure.code === staleETagCode || failure.status === 412);
 }

@@ -1,31 +1,34 @@
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import { refuse } from './client-refusals.ts';
 
-/** Not supported in a path, even encoded (collector-api.md §4.1, Rules for Get by name); a lone surrogate can't be encoded. */
+/**
+ * Not supported in a path, even encoded (collector-api.md §4.1, Rules for Get by name). A lone surrogate can't be
+ * encoded.
+ */
 const unsupportedInPath = /[;/%\\]|\p{Cs}/u;
 
-/** Whether the service can be asked for a collector by this name. */
-export function isNameAskable(name: string): boolean {
+/** Whether a collector can be requested by this name. */
+export function isNameSupported(name: string): boolean {
   return name !== '' && !unsupportedInPath.test(name);
 }
 
-/** How the service is asked for a collector by its name (collector-api.md §4.1, Rules for Get by name). */
-interface QuestionByName {
+/** The request for a collector by name (collector-api.md §4.1, Rules for Get by name). */
+interface NameRequest {
   readonly params: { readonly name: string };
-  /** A name with a period wants one. */
+  /** Required for a name with a period. */
   readonly trailingSlash: boolean;
 }
 
-/** Asks for a collector by its name; one that the service can't be asked for is refused here. */
-export async function askByName<T>(
+/** Requests a collector by name, or refuses a name that the API can't express. */
+export async function requestByName<T>(
   name: string,
-  ask: (question: QuestionByName) => Promise<Answer<T>>,
+  send: (request: NameRequest) => Promise<Answer<T>>,
 ): Promise<Answer<T>> {
-  if (!isNameAskable(name)) {
+  if (!isNameSupported(name)) {
     return refuse(
       'client.name.unsupported',
-      `The service can't be asked for the name ${JSON.stringify(name)}: it is empty, or holds one of ; / % \\. Use its id, or read the list.`,
+      `The API does not support the name ${JSON.stringify(name)}: it is empty, or contains one of ; / % \\. Use the collector's id, or list the collectors.`,
     );
   }
-  return ask({ params: { name }, trailingSlash: name.includes('.') });
+  return send({ params: { name }, trailingSlash: name.includes('.') });
 }

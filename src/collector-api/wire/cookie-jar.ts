@@ -4,20 +4,19 @@ export type CookieJar = ReturnType<typeof makeCookieJar>;
 
 interface Cookie {
   readonly value: string;
-  /** Infinity: a cookie of the session, which ends when the service says so. */
+  /** Infinity: a session cookie, which the service ends. */
   readonly expiresAt: EpochMs;
   readonly path: string;
 }
 
 const cookiesMax = 20;
-/** Servers refuse longer headers, many beyond 8 KiB, some with all of them together. */
+/** Servers refuse longer headers: many above 8 KiB, some for all headers together. */
 const lengthMax = 8_000;
 const cookieLengthMax = 4_096;
 
 /**
- * The session cookies of one service (collector-api.md §5.4). They are secrets, and leave only in a `Cookie` header to
- * the origin that set them: one jar belongs to one base URL, so `Domain` and `Secure` have nothing to widen or narrow
- * beyond what the credentials sent along already reach.
+ * The session cookies of one service (collector-api.md §5.4). They are secrets, and are sent only in a `Cookie` header
+ * to the origin that set them. A jar belongs to one base URL, so `Domain` and `Secure` do not matter.
  */
 export function makeCookieJar(clock: Clock) {
   const cookies = new Map<string, Cookie>();
@@ -27,7 +26,7 @@ export function makeCookieJar(clock: Clock) {
     for (const [name, cookie] of cookies) if (cookie.expiresAt <= now) cookies.delete(name);
     return [...cookies];
   };
-  /** The oldest go: what is still in use is set again. */
+  /** Drops the oldest. Cookies in use are set again. */
   const makeRoom = (): void => {
     for (const [name] of live()) {
       if (cookies.size <= cookiesMax && lengthOf([...cookies]) <= lengthMax) return;
@@ -40,7 +39,7 @@ export function makeCookieJar(clock: Clock) {
   };
 
   return {
-    /** Keeps, refreshes or removes what an answer set. Unreadable cookies are left out. */
+    /** Stores, updates or removes the cookies that a response set. Unreadable ones are ignored. */
     store: (setCookie: readonly string[]): void => {
       for (const line of setCookie) {
         const parsed = parseSetCookie(line, clock.now());
@@ -50,10 +49,10 @@ export function makeCookieJar(clock: Clock) {
       }
       makeRoom();
     },
-    /** The `Cookie` header for a path; undefined when there is none to send. */
+    /** The `Cookie` header for a path; undefined without cookies. */
     headerFor: (path: string): string | undefined => header((cookie) => isUnder(path, cookie.path)),
     hasCookie: (): boolean => live().length > 0,
-    /** Forgets the cookies of a header that was sent, but for those that have changed since. */
+    /** Removes the cookies of a sent header, except those that have changed since. */
     forgetSent: (sent: string | undefined): void => {
       const pairs = new Set(sent?.split('; '));
       for (const [name, cookie] of cookies) if (pairs.has(pairOf([name, cookie]))) cookies.delete(name);
@@ -92,7 +91,7 @@ function parseSetCookie(line: string, now: EpochMs): { name: string; cookie: Coo
   };
 }
 
-/** `Max-Age` goes before `Expires`; what is unreadable says nothing. */
+/** `Max-Age` takes precedence over `Expires`. Unreadable values are ignored. */
 function expiryOf(maxAge: string | undefined, expires: string | undefined, now: EpochMs): EpochMs {
   if (maxAge !== undefined && /^-?\d+$/.test(maxAge)) return now + Number(maxAge) * 1_000;
   const at = expires === undefined ? Number.NaN : Date.parse(expires);

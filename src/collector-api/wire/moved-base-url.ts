@@ -6,8 +6,8 @@ import { boundText } from './service-text.ts';
 export type Move = { readonly ok: 'moved'; readonly to: string };
 
 /**
- * What a 301 means: a move that may be followed, or a mistake in someone's setup that names the right base URL (P12).
- * @param hide removes secrets from an address that the service wrote
+ * The meaning of a redirect: a move to follow, or a config mistake whose message names the right base URL (P12).
+ * @param hide removes secrets from an address that the service sent
  */
 export function readMove(
   { status, headers }: HttpFault,
@@ -21,21 +21,21 @@ export function readMove(
 ): Move | (Answer<never> & { readonly ok: false }) {
   const to = baseUrlFromLocation(headers.location ?? '', at.from);
   if (headers.location === undefined || to === undefined) {
-    const detail = `${at.operation}: answered ${status} without saying where to. Check service.baseUrl.`;
+    const detail = `${at.operation}: redirected (${status}) without an address. Check service.baseUrl.`;
     return { ok: false, failure: { kind: 'misconfigured', detail } };
   }
   const shown = boundText(hide(to));
-  // An address is reported when it is used, so one that can't be shown as it is is not followed.
+  // A followed address is reported, so it must be safe to show.
   const isShown = shown === to;
   if (isShown && to !== at.from && mayFollow({ ...at, to }, at.allowedHosts)) return { ok: 'moved', to };
-  const detail = `This account is served at ${shown}: set service.baseUrl to it, or allow its host in service.allowedHosts.`;
+  const detail = `This account is served at ${shown}. Set service.baseUrl to it, or allow its host in service.allowedHosts.`;
   return { ok: false, failure: { kind: 'misconfigured', detail } };
 }
 
 /**
- * The base URL that a 301's `Location` points to (collector-api.md, Deployments). A Location without a path keeps the
- * path of the base URL that was asked.
- * @returns undefined when it names no http(s) address; never with credentials or a query
+ * The base URL in a redirect's `Location` (collector-api.md, Deployments). A Location without a path keeps the path of
+ * the current base URL.
+ * @returns undefined when it is no http(s) address; never with credentials or a query
  */
 export function baseUrlFromLocation(location: string, currentBaseUrl: string): string | undefined {
   if (!URL.canParse(location, `${currentBaseUrl}/`)) return undefined;
@@ -47,9 +47,9 @@ export function baseUrlFromLocation(location: string, currentBaseUrl: string): s
 }
 
 /**
- * Whether credentials may follow a move (P12): only to a host that the operator allowed, and never from https to http.
- * In a pattern `*` stands for one label of the name; a pattern with a port allows that port alone, one without the port of
- * the configured base URL and the protocol's own: another port is another server.
+ * Whether credentials may follow a move (P12): only to an allowed host, and never from https to http. In a pattern `*`
+ * is one label of the name. A pattern with a port allows this port only. One without a port allows the protocol's
+ * default and that of the configured base URL, because another port is another server.
  */
 export function mayFollow(
   move: { readonly from: string; readonly to: string; readonly configured: string },
@@ -59,7 +59,7 @@ export function mayFollow(
   const to = new URL(move.to);
   const configured = new URL(move.configured);
   if (from.protocol === 'https:' && to.protocol !== 'https:') return false;
-  // A way back: credentials go there anyway.
+  // The configured origin gets the credentials anyway.
   if (to.origin === configured.origin) return true;
   return allowedHosts.some((pattern) => {
     if (/:\d+$/.test(pattern)) return hostPattern(pattern).test(`${to.hostname}:${portOf(to)}`);

@@ -13,37 +13,37 @@ export interface PagedList<Row> extends RetryBounds {
   readonly idOf: (row: Row) => number;
   /** At least 2. */
   readonly pageSize: number;
-  /** Bounds the whole reading, pages that were read again included. */
+  /** Limits the requests of the whole reading, including pages that are read again. */
   readonly requestsMax?: number;
-  /** How many rows an earlier reading had found to be all: a page that ends just there is not asked about again. */
+  /** The number of rows of an earlier reading: a page that ends there needs no further request. */
   readonly lastEnd?: number | null;
 }
 
 export interface WholeList<Row> {
   readonly rows: readonly Row[];
-  /** Rows that can't be used: without a readable id, or no object at all. */
+  /** Unusable rows: without a readable id, or no object at all. */
   readonly unusable: number;
-  /** How many rows the service had at the end of the reading. */
+  /** The number of rows at the end of the reading. */
   readonly end: number;
 }
 
-// The largest account (10,000 collectors) in pages of 20, where a service gives no more at once.
+// The largest account (10,000 collectors) in pages of 20, for a service that returns no more at once.
 const requestsMaxDefault = 600;
 
-// Pages overlap by a fiftieth: as many rows may vanish between two pages without one being read twice.
+// Pages overlap by a fiftieth. So many rows may vanish between two pages without a page being read twice.
 const overlapShare = 1 / 50;
 
-// Several times what 100,000 collectors take. Beyond it the list is nothing that can be planned, or has no end.
+// Several times the size of 100,000 collectors. A larger list can't be planned, or has no end.
 const weightMax = 96 * 1024 * 1024;
 
 /**
- * Reads a list to its end. The list may shrink meanwhile (field-facts.md, The wire), which moves later rows forward, over
- * the edge of a page already read. So a page counts only when its first row is one that was read before: then nothing
- * lies between them, and every row that stays in the list throughout has been read. Otherwise it steps back.
+ * Reads a whole list. The list may shrink meanwhile (field-facts.md, The wire), which moves rows forward into a page
+ * that was already read. So a page counts only when its first row was read before. Then no row lies between them, and
+ * every row that stays in the list has been read. Otherwise it steps back.
  *
- * A service may give fewer rows than a page asks for, and not say so. A short page is the last one when a page of the same
- * reading was full; else one more page has to show that nothing follows its last row. Where rows are repeated, since
- * something on the way ignores the offset, nothing shows an end: that is a failure.
+ * A service may return fewer rows than requested, without saying so. A short page is the last one when an earlier page
+ * was full. Otherwise one more request checks that nothing follows its last row. When rows are repeated, because
+ * something on the way ignores the offset, the end can't be found: that is a failure.
  * @returns each row once, as it was read last; or the failure, and never a part of the list
  */
 export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<WholeList<Row>>> {
@@ -62,15 +62,15 @@ export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<W
     if (!answer.ok) return answer;
     const page = answer.value;
     const { length } = page.rows;
-    // A row without an id is identified by its place in the list.
+    // A row without an id is identified by its position.
     const keys = page.rows.map((row, index) => (row === null ? `#${offset + index}` : list.idOf(row)));
     const [first] = keys;
     if (offset === 0) firstKey = first;
     else if (first !== undefined && first === firstKey) return repeats(offset);
     const isJoined = offset === 0 || (first !== undefined && rows.has(first));
     if (!isJoined) {
-      // Empty where the last row of a short page was: rows vanished, or the service shows nothing but its first page. What
-      // was there then has been read by now.
+      // Nothing at the last row of a short page: rows vanished, or the service returns only its first page. All rows
+      // have been read.
       if (length === 0 && offset === emptyAt) return wholeOf(rows, rows.size);
       if (length === 0 && !isPageSizeGiven) emptyAt = offset;
       offset = Math.max(0, offset - stepBack);
@@ -80,23 +80,23 @@ export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<W
     stepBack = Math.ceil(pageSize / 2);
     weight += page.weight;
     if (weight > weightMax)
-      return failure(`The list is larger than ${weightMax / 1024 / 1024} MiB: it is given up.`);
+      return failure(`The list is larger than ${weightMax / 1024 / 1024} MiB. Reading stopped.`);
     for (const [index, key] of keys.entries()) rows.set(key, page.rows[index] ?? null);
     const end = offset + length;
     const isShort = length < pageSize;
     isPageSizeGiven ||= !isShort;
-    // The row that was last before, or a list of one or none: nothing follows.
+    // Only the previous last row, or a list of one or none: nothing follows.
     const isOver = length <= 1 || isPageSizeGiven;
     if ((isShort && isOver) || end === list.lastEnd) return wholeOf(rows, end);
     offset = end - (isShort ? 1 : Math.max(1, Math.floor(length * overlapShare)));
   }
   return failure(
-    `The list changed faster than it could be read, or has no end: given up after ${requestsMax} pages.`,
+    `The list changed faster than it could be read, or has no end. Reading stopped after ${requestsMax} pages.`,
   );
 }
 
 function wholeOf<Row>(read: ReadonlyMap<number | string, Row | null>, end: number): Answer<WholeList<Row>> {
-  // A few are those that moved back behind a new row while the list was read.
+  // A few rows may have moved back while the list was read.
   const repeated = end - read.size;
   if (repeated > Math.max(1, read.size * overlapShare)) {
     return repeats(repeated);
@@ -107,9 +107,7 @@ function wholeOf<Row>(read: ReadonlyMap<number | string, Row | null>, end: numbe
 }
 
 function repeats(count: number): Answer<never> {
-  return failure(
-    `The service repeats ${count} rows of the list: does something on the way ignore the offset of a page?`,
-  );
+  return failure(`The service repeats ${count} rows of the list. A proxy may ignore the offset of a page.`);
 }
 
 function failure(detail: string): Answer<never> {

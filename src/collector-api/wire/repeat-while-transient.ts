@@ -4,19 +4,19 @@ import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 export interface RetryBounds {
-  /** How often it is tried when it fails in passing. */
+  /** The number of attempts. */
   readonly attemptsMax: number;
   readonly sleep: Sleep;
-  /** The first wait before it is tried again; it doubles. */
+  /** The wait before the first retry. It doubles with each retry. */
   readonly backoffMs: DurationMs;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Tries again what failed in passing. A throttled try waits in the budget, which is paused. */
+/** Retries after transient errors. A throttled attempt waits in the budget, which is paused. */
 export async function repeatWhileTransient<T>(
   attempt: () => Promise<Answer<T>>,
   retryBounds: RetryBounds,
-  mayRepeat: (failure: ServiceFailure) => boolean = passes,
+  mayRepeat: (failure: ServiceFailure) => boolean = isTransient,
 ): Promise<Answer<T>> {
   for (let tried = 1; ; tried += 1) {
     const answer = await attempt();
@@ -28,11 +28,11 @@ export async function repeatWhileTransient<T>(
   }
 }
 
-function passes({ kind }: ServiceFailure): boolean {
+function isTransient({ kind }: ServiceFailure): boolean {
   return kind === 'unavailable' || kind === 'throttled' || kind === 'signInThrottled';
 }
 
-/** It passes, and the service has certainly not acted on it: then even a create may be sent again. */
-export function passesUntouched(failure: ServiceFailure): boolean {
-  return passes(failure) && !(failure.kind === 'unavailable' && failure.sent);
+/** True for a transient error after which the service has certainly not acted. Then even a create may be sent again. */
+export function isTransientAndUnsent(failure: ServiceFailure): boolean {
+  return isTransient(failure) && !(failure.kind === 'unavailable' && failure.sent);
 }

@@ -12,10 +12,10 @@ import { failed } from './service-call.ts';
 import type { ServiceSession } from './service-sessions.ts';
 import { takeGrant } from './take-grant.ts';
 
-/** Makes a request leave, by an instant of the monotonic clock where the call has one. */
+/** Sends a request, at the latest at an instant of the monotonic clock, if there is one. */
 type Request<Result> = (leaveBy: number | undefined) => Promise<HttpResult<Result>>;
 
-/** A place in the budget, taken for one request: it is sent, or given up, once. */
+/** A place in the budget for one request. It is used or given up once. */
 export interface Place {
   send<Result>(request: Request<Result>): Promise<Sent<Result>>;
   giveUp(): void;
@@ -28,10 +28,10 @@ export interface RequestSenderParts extends AnswerParts {
   readonly observer: ServiceObserver;
 }
 
-/** A service that comes back may go down again right after a probe; more often than this, the call's owner decides. */
+/** A service may fail again right after a successful probe. After so many probes the caller decides. */
 const probesMax = 3;
 
-/** Sends one request to one address, in two phases: its place in the budget first, then the request itself. */
+/** Sends one request to one address in two phases: first its place in the budget, then the request. */
 export function makeRequestSender(parts: RequestSenderParts) {
   const reader = makeAnswerReader(parts);
 
@@ -42,7 +42,7 @@ export function makeRequestSender(parts: RequestSenderParts) {
     grant: BudgetGrant,
     request: () => Promise<HttpResult<Result>>,
   ): Promise<Sent<Result>> {
-    const question = { session, operation, grant, begun: reader.begin() };
+    const sentRequest = { session, operation, grant, start: reader.begin() };
     const startedAt = performance.now();
     const report = (status: number | HttpFaultKind): void =>
       parts.observer.onRequest?.({
@@ -55,11 +55,11 @@ export function makeRequestSender(parts: RequestSenderParts) {
     try {
       const result = await request();
       report(result.status);
-      return await reader.answered(question, result);
+      return await reader.answered(sentRequest, result);
     } catch (error) {
       if (!(error instanceof HttpFault)) throw error;
       report(error.kind === 'status' ? (error.status ?? error.kind) : error.kind);
-      return await reader.failed(question, error);
+      return await reader.failed(sentRequest, error);
     }
   }
 
@@ -83,7 +83,7 @@ export function makeRequestSender(parts: RequestSenderParts) {
     };
   }
 
-  /** A request that must not be sent twice cannot test whether the service is up, so a read goes first. */
+  /** A request that must not be sent twice can't test whether the service is up, so a read is sent first. */
   async function probe(session: ServiceSession, call: ServiceCall, grant: BudgetGrant) {
     try {
       return await send(session, listUpgradeTargets, call, grant, () =>
@@ -95,7 +95,7 @@ export function makeRequestSender(parts: RequestSenderParts) {
   }
 
   return {
-    /** Waits for a place; while the service is down, a request that may be sent twice tries it first. */
+    /** Waits for a place. During an outage, an idempotent request tests the service itself. */
     async reserve(
       session: ServiceSession,
       operation: Operation,
@@ -110,15 +110,15 @@ export function makeRequestSender(parts: RequestSenderParts) {
         if (probed.ok === 'moved') return probed;
         if (!probed.ok) return failed(unsent(probed.failure));
       }
-      const detail = `${operation.name}: the service answers, and is down again, in turn.`;
+      const detail = `${operation.name}: the service keeps failing right after it recovers.`;
       return failed({ kind: 'unavailable', sent: false, detail });
     },
   };
 }
 
-/** What the failure of a question means for the request that was to follow it. */
+/** Converts a probe's failure for the request that was to follow. */
 function unsent(failure: ServiceFailure): ServiceFailure {
-  // Nothing was asked of what the request is about.
+  // The 404 is about the probe, not about the request.
   if (failure.kind === 'notFound')
     return { kind: 'unavailable', sent: false, detail: describeFailure(failure) };
   return 'sent' in failure ? { ...failure, sent: false } : failure;

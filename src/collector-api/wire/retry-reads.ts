@@ -5,9 +5,9 @@ import { failed } from './service-call.ts';
 import type { ServiceClient } from './service-client.ts';
 
 /**
- * Wraps a client for a person who waits: a read that the service does not answer is sent again while the window lasts.
- * Writes, refusals and a wrong key are answered at once. When the window is over, what is read next fails at once.
- * @returns the client, and a sleep for what is built on it: it does not wait once nothing is sent again
+ * Wraps a client for a person who waits: unanswered reads are retried while the window lasts. Writes, refusals and a
+ * wrong key are not. After the window, further reads fail at once.
+ * @returns the client, and a sleep for code on top of it, which does not wait once nothing is retried
  */
 export function withRetriedReads(
   client: ServiceClient,
@@ -29,7 +29,7 @@ function retryReads(client: ServiceClient, window: RetryWindow, sleep: Sleep): S
     async call(operation, input, call) {
       if (operation.method === 'GET' && lastFailure !== undefined && window.isOver())
         return failed(lastFailure);
-      // Ends: the window lasts for a bounded time only.
+      // Ends, because the window is limited.
       for (;;) {
         const answer = await client.call(operation, input, call);
         if (operation.method !== 'GET') return answer;

@@ -2,13 +2,13 @@ import type { ServiceSession } from './service-sessions.ts';
 
 export type ServiceAddresses = ReturnType<typeof makeServiceAddresses>;
 
-/** One or two lost answers are everyday. Fewer than open the circuit, so that both addresses are tried before. */
+/** One or two lost responses are normal. Fewer than open the circuit, so that both addresses are tried first. */
 export const unansweredHereMax = 3;
 
 /**
- * Which address is asked: the configured one, or the one to which it sent us. A redirect may be a mistake that somebody
- * takes back, and the place to which it led may die, so it is followed for as long as that place answers.
- * @param home the configured one
+ * Chooses the address: the configured one, or the one to which it redirected. A redirect may be a mistake that is
+ * reverted, and its target may fail, so it is followed only while the target answers.
+ * @param home the configured address
  */
 export function makeServiceAddresses(home: ServiceSession) {
   let current = home;
@@ -27,14 +27,14 @@ export function makeServiceAddresses(home: ServiceSession) {
       use(session);
     },
     returnHome: (): void => use(home),
-    /** @param isServed with what was asked for, not with a refusal */
+    /** @param isServed false for a refusal */
     answered: (session: ServiceSession, isServed: boolean): void => {
       if (session !== current) return;
       unansweredInRow = 0;
-      // Who serves has not moved: the other place is not tried again when this one is down.
+      // The configured address works, so its earlier redirect is obsolete.
       if (isServed && session === home) moved = undefined;
     },
-    /** Nobody was there who could answer. */
+    /** No usable response came. */
     unanswered: (session: ServiceSession): void => {
       if (session !== current || moved === undefined) return;
       unansweredInRow += 1;

@@ -4,31 +4,31 @@ import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
-/** What a call to the service brings beside its input. */
+/** Options of a call to the service. */
 export interface ServiceCall {
   readonly budgetClass: BudgetClass;
-  /** Called right before the request leaves. */
+  /** Called right before the request is sent. */
   readonly onSend?: (() => void) | undefined;
-  /** How long after its place in the budget was reserved it may still leave; later, nothing is sent, and it ends as `cancelled`. */
+  /** How long after its place in the budget was reserved it may be sent. Later it ends as `cancelled`, unsent. */
   readonly leaveWithinMs?: DurationMs | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The ETag of a previous GET, for an update (collector-api.md §4.4). */
   readonly ifMatch?: string | undefined;
-  /** A name with a period needs a slash after it (collector-api.md §4.1, Rules for Get by name). */
+  /** Set for a name with a period (collector-api.md §4.1, Rules for Get by name). */
   readonly trailingSlash?: boolean | undefined;
 }
 
 interface Served<Body> {
   readonly body: Body;
-  /** The service's clock at the answer; null where the answer has none, or one that proves nothing (`service-clock.ts`). */
+  /** The service's time at the response; null without one that counts as evidence (`service-clock.ts`). */
   readonly serviceAt: EpochMs | null;
-  /** As it came, quotes included; null when the answer had none. */
+  /** Verbatim, with quotes; null without one. */
   readonly etag: string | null;
 }
 
 export type ServedAnswer<Body> = Answer<Served<Body>>;
 
-/** A request that has its place in the budget, which others wait for. It is sent, or given up, once. */
+/** A request with its place in the budget, for which others wait. It is sent or given up once. */
 export interface ReservedRequest<Body> {
   send(): Promise<ServedAnswer<Body>>;
   giveUp(): void;
@@ -43,21 +43,21 @@ export function failed(failure: ServiceFailure): Failed {
   return { ok: false, failure };
 }
 
-/** Hears about the traffic; must not throw. Nothing of it is secret. */
+/** Observes traffic. It must not throw, and gets no secrets. */
 export interface ServiceObserver {
   readonly onRequest?: (request: RequestSeen) => void;
   readonly onThrottled?: (throttled: {
     readonly reason: '429' | '401';
     readonly pauseMs: DurationMs;
   }) => void;
-  /** A 301 to an allowed host was followed: the config should name this base URL. Once for each. */
+  /** Called once for each allowed host to which the service redirected. The config should name this base URL. */
   readonly onMoved?: (baseUrl: string) => void;
 }
 
-/** One request that was made, answered or not. */
+/** One sent request, answered or not. */
 export interface RequestSeen {
   readonly operation: string;
-  /** The answer's status, or why there was no usable one. */
+  /** The HTTP status, or why there was no usable response. */
   readonly status: number | HttpFaultKind;
   readonly durationMs: DurationMs;
   readonly budgetWaitMs: DurationMs;

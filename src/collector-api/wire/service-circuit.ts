@@ -9,13 +9,13 @@ export interface CircuitMark {
   readonly epoch: number;
 }
 
-/** One lost answer is everyday, and a gateway that restarts loses a few; this many in a row are an outage. */
+/** A single lost response is normal, and a gateway's restart loses a few. So many in a row are an outage. */
 export const unansweredMax = 5;
 
 /**
- * Reports to the budget when request after request brings no usable answer, and when one does again: every call to a service
- * that is down costs a time-out, and a service that comes back must not be met by everyone at once. Requests that
- * were running already at that report say nothing new: each request carries the mark of its start.
+ * Reports an outage to the budget after several failures in a row, and its end. Each call to a failed service costs a
+ * time-out, and a service that recovers must not get all requests at once. Requests that were in flight at the report
+ * do not count: each carries the mark of its start.
  */
 export function makeServiceCircuit(budget: ApiBudget) {
   let epoch = 0;
@@ -24,7 +24,7 @@ export function makeServiceCircuit(budget: ApiBudget) {
   return {
     begin: (): CircuitMark => ({ epoch }),
 
-    /** No connection, a time-out, a 5xx, a page that is not JSON. @param reason for people, free of secrets */
+    /** No connection, a time-out, a 5xx, or a page that is not JSON. @param reason for people, without secrets */
     async unanswered(mark: CircuitMark, grant: BudgetGrant, reason: string): Promise<void> {
       if (mark.epoch !== epoch) return;
       unansweredInRow += 1;
@@ -33,7 +33,7 @@ export function makeServiceCircuit(budget: ApiBudget) {
       await budget.serviceDown(reason);
     },
 
-    /** Anything the service itself can have said, be it a refusal. */
+    /** Any response of the service itself, including a refusal. */
     async answered(mark: CircuitMark, grant: BudgetGrant): Promise<void> {
       if (mark.epoch !== epoch) return;
       const wasDown = unansweredInRow >= unansweredMax || grant.isProbe === true;
@@ -43,10 +43,10 @@ export function makeServiceCircuit(budget: ApiBudget) {
   };
 }
 
-/** Reported by the status alone, whatever the body; a gateway that is up in front of a service that is down sends none of them. */
+/** These statuses count as answers, whatever the body: a gateway in front of a failed service sends none of them. */
 const knownByStatus: readonly (number | undefined)[] = [301, 308, 401, 429, 431];
 
-/** Whether a fault shows that the service does not answer at all. */
+/** True when a fault shows that the service does not answer. */
 export function isUnanswered(fault: HttpFault): boolean {
   const { kind, status, isJson } = fault;
   if (knownByStatus.includes(status)) return false;
@@ -56,7 +56,7 @@ export function isUnanswered(fault: HttpFault): boolean {
     case 'reset':
       return true;
     case 'undecodable':
-      // JSON of another shape is an answer that we do not understand (P13).
+      // JSON of another shape is an answer with unknown content (P13).
       return status === undefined || !isJson;
     case 'status':
       return status === undefined || status >= 500 || status === 408 || isPage(fault);

@@ -18,49 +18,51 @@ import { makeTakePlace } from './take-place.ts';
 import { makeThrottle } from './throttle.ts';
 
 export interface ServiceClientParts {
-  /** Without a slash at its end and `/v1`, as the config has it. */
+  /** Without a trailing slash and `/v1`, as in the config. */
   readonly baseUrl: string;
   readonly accessId: string;
   readonly accessKey: string;
-  /** Where a 301 may lead: host names with `*` for one label (P12). */
+  /** Hosts to which a redirect may lead, with `*` for one label (P12). */
   readonly allowedHosts: readonly string[];
-  /** From the send to the answer's last byte. */
+  /** From sending to the last byte of the response. */
   readonly requestTimeoutMs: DurationMs;
-  /** More than requests allowed at once, so that none waits for a socket with its grant in hand. */
+  /** More than concurrent requests, so that a request with its grant never waits for a socket. */
   readonly connectionsMax?: number;
   readonly budget: ApiBudget;
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** How long sign-ins rest after a 401; a minute where left out. */
+  /** How long sign-ins pause after a 401. Default: a minute. */
   readonly signInPauseMs?: DurationMs;
-  /** Without it, a first 401 is always taken for a wrong key. */
+  /** Without it, a first 401 always means a wrong key. */
   readonly keyMemory?: KeyMemory;
-  /** PEM of authorities that are trusted beside the public ones. */
+  /** PEM of authorities that are trusted in addition to the public ones. */
   readonly ca?: string | undefined;
   readonly observer?: ServiceObserver;
 }
 
-/** Speaks to the Collector Management Service. Failures are data; what it throws is a bug of ours, or the budget's. */
+/**
+ * The client of the Collector Management Service. Failures are data; it throws for bugs and errors of the budget only.
+ */
 export interface ServiceClient {
   call<Params, Query, Body, Result>(
     operation: Operation<Params, Query, Body, Result>,
     input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
     call: ServiceCall,
   ): Promise<ServedAnswer<Result>>;
-  /** The same in two phases: a failure, or one request that has its place in the budget and waits to be sent. */
+  /** The first phase of a call: a failure, or a request that has its place in the budget and is ready to be sent. */
   reserve<Params, Query, Body, Result>(
     operation: Operation<Params, Query, Body, Result>,
     input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
     call: ServiceCall,
   ): Promise<Answer<ReservedRequest<Result>>>;
-  /** Makes what keeps credentials, and the cookies of now, out of texts that came in an answer (P12). */
+  /** Makes a function that removes credentials and current cookies from texts of responses (P12). */
   hider(kind: TextKind): (text: string) => string;
-  /** Cuts what is open; those calls end as `cancelled`. */
+  /** Closes all connections. Calls in progress end as `cancelled`. */
   close(): Promise<void>;
 }
 
-/** One move brings to the right deployment; a chain of them is a mistake in someone's setup. */
+/** One redirect leads to the right deployment. A chain of them is a mistake in someone's setup. */
 const movesMax = 3;
 
 /** @throws when the base URL is no http(s) URL or carries credentials */
@@ -96,12 +98,12 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
 
   const movesReported = new Set<string>();
   const follow = async (session: ServiceSession, { to }: Move): Promise<void> => {
-    // Another request may have learned of it first.
+    // Another request may have followed it first.
     if (addresses.current() !== session) return;
     addresses.moveTo(sessions.at(to));
     if (!movesReported.has(to)) observer.onMoved?.(to);
     movesReported.add(to);
-    await sessions.letGo([addresses.home, addresses.current()]);
+    await sessions.closeOldest([addresses.home, addresses.current()]);
   };
   const take = makeTakePlace({ addresses, sender, follow });
 
@@ -113,7 +115,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
         if (sent.ok !== 'moved') return sent;
         if (!operation.idempotent && taken.ok === true) return unlessMoved(sent);
       }
-      return failed(movesOn(addresses.current().baseUrl));
+      return failed(tooManyMoves(addresses.current().baseUrl));
     },
     async reserve(operation, input, call) {
       for (let moves = 0; moves <= movesMax; moves += 1) {
@@ -123,21 +125,21 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
         const { send, giveUp } = taken.value;
         return { ok: true, value: { giveUp, send: async () => unlessMoved(await send()) } };
       }
-      return failed(movesOn(addresses.current().baseUrl));
+      return failed(tooManyMoves(addresses.current().baseUrl));
     },
     hider,
     close: () => sessions.close(),
   };
 }
 
-/** The permission to send was given for one send: a create comes back for a new one (P4). */
+/** The permission to send was for one send. A redirected create needs a new one (P4). */
 function unlessMoved<Result>(sent: Sent<Result>): ServedAnswer<Result> {
   if (sent.ok !== 'moved') return sent;
-  const detail = `The service moved to ${sent.to}, which is used from now on.`;
+  const detail = `The service moved to ${sent.to}, which is now used.`;
   return failed({ kind: 'unavailable', sent: false, detail });
 }
 
-function movesOn(last: string): ServiceFailure {
+function tooManyMoves(last: string): ServiceFailure {
   const detail = `The service redirected ${movesMax + 1} times in a row, last from ${last}. Check service.baseUrl.`;
   return { kind: 'misconfigured', detail };
 }

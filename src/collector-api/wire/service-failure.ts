@@ -11,10 +11,10 @@ import { parseHttpDate } from './http-date.ts';
 const messageLengthMax = 200;
 
 /**
- * What a fault of a call means, for all that needs no memory; what a 401, 301 or 308 means, the sender knows (DESIGN §4,
- * What a failure means). An answer that is not JSON comes from something between us and the service, so it proves nothing about
- * a collector or a task (P13).
- * @param hide removes secrets from a text that the service wrote (P12)
+ * Converts a fault of a call, for all cases that need no memory; the sender handles 401, 301 and 308 (DESIGN §4, What a
+ * failure means). A response that is not JSON comes from something between upwave and the service, so it proves nothing
+ * about a collector or a task (P13).
+ * @param hide removes secrets from a text that the service sent (P12)
  */
 export function serviceFailureOf(
   fault: HttpFault,
@@ -22,11 +22,11 @@ export function serviceFailureOf(
   hide: (text: string) => string,
 ): ServiceFailure {
   if (fault.kind === 'aborted') return { kind: 'cancelled', sent: fault.sent };
-  // Reported by the status alone, also where the body was cut off: certainly not acted on.
+  // The status is enough for these, also when the body was cut off: the service has certainly not acted.
   if (fault.status === 429)
     return { kind: 'throttled', detail: `${operation.name}: rate limit exceeded (429).` };
   if (fault.status === 431) {
-    const detail = `${operation.name}: the request's header is too long for the server (431); its cookies are forgotten.`;
+    const detail = `${operation.name}: the request's header is too long for the server (431). Its cookies were removed.`;
     return { kind: 'unavailable', sent: false, detail };
   }
   const refusedCertificate = certificateFailureOf(fault, operation.name);
@@ -50,11 +50,11 @@ export function serviceFailureOf(
   }
 }
 
-// An error page passes with its error. A page with a good status stays until someone corrects what sends it.
+// A page with an error status is transient. A page with a 2xx stays until someone corrects its cause.
 const pageAdvice =
-  ' A proxy or a sign-in page answers in place of the service. Check service.baseUrl if this lasts.';
+  ' A proxy or a sign-in page answered instead of the service. Check service.baseUrl if this lasts.';
 
-/** No answer came at all. */
+/** True when no response came at all. */
 function isUnreached({ kind, status }: HttpFault): boolean {
   return status === undefined && (kind === 'connect' || kind === 'timeout' || kind === 'reset');
 }
@@ -65,27 +65,28 @@ function refusal(
   operation: Operation,
   hide: (text: string) => string,
 ): ServiceFailure {
-  const said = whatItSaid(fault, hide);
-  const detail = `${operation.name}: answered ${status}${said}.`;
+  const reason = describeBody(fault, hide);
+  const detail = `${operation.name}: answered ${status}${reason}.`;
   if (isPage(fault)) return { kind: 'unavailable', sent: true, detail };
   const { code } = parseServiceError(fault.body);
-  // A refusal of this very request, under whatever status: which one comes with it is not documented (§7.4, end).
+  // A documented refusal of this operation. The status that comes with it is not documented (§7.4, end).
   const isOwnCode = code !== undefined && operation.errors.includes(code);
   if (status === 403 && !isOwnCode) {
     return {
       kind: 'misconfigured',
-      detail: `The service forbids ${operation.name} (403)${said}. Give the access key's owner the capability to manage collectors.`,
+      detail: `The service forbids ${operation.name} (403)${reason}. Give the access key's owner the capability to manage collectors.`,
     };
   }
   if (status === 415) {
     return {
       kind: 'misconfigured',
-      detail: `The service does not take our JSON for ${operation.name} (415)${said}. Check for a proxy that changes the Content-Type header on the way.`,
+      detail: `The service refused the JSON content type of ${operation.name} (415)${reason}. Check for a proxy that changes the Content-Type header.`,
     };
   }
   if (status < 400 || status >= 500 || status === 408) return { kind: 'unavailable', sent: true, detail };
-  if (status === 404) return notFound(code === undefined ? undefined : say(code, hide), operation, detail);
-  return { kind: 'refused', code: say(code ?? `status.${status}`, hide), status, detail };
+  if (status === 404)
+    return notFound(code === undefined ? undefined : sanitize(code, hide), operation, detail);
+  return { kind: 'refused', code: sanitize(code ?? `status.${status}`, hide), status, detail };
 }
 
 function notFound(code: string | undefined, operation: Operation, detail: string): ServiceFailure {
@@ -98,19 +99,19 @@ function notFound(code: string | undefined, operation: Operation, detail: string
   return { kind: 'notFound', detail, ...(code === undefined ? {} : { code }) };
 }
 
-function whatItSaid(fault: HttpFault, hide: (text: string) => string): string {
+function describeBody(fault: HttpFault, hide: (text: string) => string): string {
   if (isPage(fault)) return ' with a page that is not JSON';
   const { code, message } = parseServiceError(fault.body);
   const words = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
-  return words === '' ? '' : ` (${say(words, hide)})`;
+  return words === '' ? '' : ` (${sanitize(words, hide)})`;
 }
 
-function say(words: string, hide: (text: string) => string): string {
+function sanitize(words: string, hide: (text: string) => string): string {
   return cutText(hide(toOneLine(words)), messageLengthMax);
 }
 
 /**
- * What `Retry-After` asks for: whole seconds, or an instant on the service's own clock.
+ * Parses `Retry-After`: whole seconds, or an instant on the service's clock.
  * @returns null when it is absent or unreadable
  */
 export function retryAfterMsOf(headers: HttpFault['headers'], now: EpochMs): DurationMs | null {
@@ -121,17 +122,18 @@ export function retryAfterMsOf(headers: HttpFault['headers'], now: EpochMs): Dur
   return at === null ? null : Math.max(0, at - (serviceTimeOf(headers, now) ?? now));
 }
 
-/** The service's clock at an answer, from its `Date` header. */
+/** The service's time at a response, from its `Date` header. */
 export function serviceTimeOf(headers: HttpFault['headers'], now: EpochMs): EpochMs | null {
   return headers.date === undefined ? null : parseHttpDate(headers.date, now);
 }
 
-/** Statuses with which the service refuses before it looks at what we want, perhaps in a few bare words. */
+/** Statuses with which the service refuses a request before it reads it, perhaps with a short plain text. */
 const bareRefusals: readonly (number | undefined)[] = [403, 415];
 
 /**
- * Whether an answer was written by something in between, such as a gateway's or a firewall's page: the service answers in
- * JSON, or says nothing (P13). A page names its type, so a refusal in bare words without one is the service's own.
+ * True when a response was written by something in between, such as a gateway's or a firewall's page: the service sends
+ * JSON or an empty body (P13). A page names its content type, so a short plain refusal without one is the service's
+ * own.
  */
 export function isPage({ isJson, status, headers }: HttpFault): boolean {
   if (isJson) return false;
@@ -139,9 +141,9 @@ export function isPage({ isJson, status, headers }: HttpFault): boolean {
 }
 
 /**
- * A refused certificate in a person's words. An unknown authority and another name want a check of the config, or of who
- * sits in between; one that is out of date is the service's to repair, and passes.
- * @returns undefined when the fault is about anything else
+ * Describes a refused certificate. An unknown authority or another name needs a check of the config or the network. An
+ * expired certificate must be renewed by the service, so that failure is transient.
+ * @returns undefined for any other fault
  */
 export function certificateFailureOf(fault: HttpFault, operation: string): ServiceFailure | undefined {
   const problem = certificateProblemOf(fault.cause);
@@ -154,6 +156,6 @@ export function certificateFailureOf(fault: HttpFault, operation: string): Servi
 
 const certificateAdvice: Readonly<Record<keyof typeof certificateWords, string>> = {
   unknownAuthority: "Set service.caFile to the authority's certificate (PEM).",
-  otherName: 'Check the host in service.baseUrl, and who answers there.',
+  otherName: 'Check the host in service.baseUrl, and which server answers there.',
   outOfDate: 'Check the clock of this machine; otherwise the service must renew it.',
 };

@@ -5,12 +5,12 @@ import { type HttpClient, makeHttpClient } from '../../http/client.ts';
 import { type CookieJar, makeCookieJar } from './cookie-jar.ts';
 import { makeSignInGate, type SignInGate } from './sign-in-gate.ts';
 
-/** More than anybody has deployments: a service that sends us on and on must not fill the memory with connections. */
+/** More than any account has deployments. It limits the connections of a service that redirects again and again. */
 const sessionsMax = 8;
 
-/** The sessions of one client, one for each address that it was sent to. */
+/** The sessions of one client: one for each address to which it was redirected. */
 export function makeServiceSessions(open: (baseUrl: string) => ServiceSession) {
-  /** By base URL, the one that was asked for last at the end. */
+  /** By base URL, the last used one at the end. */
   const sessions = new Map<string, ServiceSession>();
 
   return {
@@ -20,14 +20,14 @@ export function makeServiceSessions(open: (baseUrl: string) => ServiceSession) {
       sessions.set(baseUrl, session);
       return session;
     },
-    /** Closes those that were asked for longest ago, beyond a few; calls that are open there end as `cancelled`. */
-    letGo: async (inUse: readonly ServiceSession[]): Promise<void> => {
+    /** Closes the oldest sessions beyond the maximum. Their calls end as `cancelled`. */
+    closeOldest: async (inUse: readonly ServiceSession[]): Promise<void> => {
       const spare = [...sessions.values()].filter((session) => !inUse.includes(session));
       const old = spare.slice(0, Math.max(0, sessions.size - sessionsMax));
       for (const { baseUrl } of old) sessions.delete(baseUrl);
       await Promise.all(old.map(({ http }) => http.close()));
     },
-    /** What their cookies hold. */
+    /** The values of all cookies. */
     secrets: (): readonly string[] => [...sessions.values()].flatMap(({ jar }) => jar.secrets()),
     close: async (): Promise<void> => {
       await Promise.all([...sessions.values()].map(({ http }) => http.close()));
@@ -35,13 +35,13 @@ export function makeServiceSessions(open: (baseUrl: string) => ServiceSession) {
   };
 }
 
-/** Everything that belongs to one base URL: connections, cookies, and who signs in. */
+/** Everything that belongs to one base URL: connections, cookies and sign-in. */
 export interface ServiceSession {
   readonly baseUrl: string;
   readonly http: HttpClient;
   readonly gate: SignInGate;
   readonly jar: CookieJar;
-  /** A normal answer came: when it brought no cookie, this service has none to wait for. */
+  /** Called at a successful response. If it set no cookie, this service uses none. */
   signedIn(): void;
 }
 
@@ -51,20 +51,19 @@ export interface ServiceSessionParts {
   readonly accessKey: string;
   readonly requestTimeoutMs: number;
   readonly connectionsMax: number;
-  /** PEM of authorities that are trusted beside the public ones. */
+  /** PEM of authorities that are trusted in addition to the public ones. */
   readonly ca: string | undefined;
   readonly clock: Clock;
 }
 
 /**
- * Opens a session: each request carries the credentials (collector-api.md §5.1) and, once there is one, the cookie,
- * which is what keeps it from counting as a sign-in (§5.4).
+ * Opens a session. Each request carries the credentials (collector-api.md §5.1) and, once there is one, the cookie.
+ * With the cookie a request does not count as a sign-in (§5.4).
  */
 export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
   const jar = makeCookieJar(parts.clock);
   let isCookieless = false;
   const basePath = new URL(parts.baseUrl).pathname.replace(/\/+$/, '');
-  // collector-api.md §5.1.
   const authorization = `Basic ${basicToken({ name: parts.accessId, password: parts.accessKey })}`;
 
   const http = makeHttpClient({
@@ -78,7 +77,7 @@ export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
         return cookie === undefined ? { authorization } : { authorization, cookie };
       },
       onAnswer: ({ status, headers, sentHeaders }) => {
-        // 431: the header is too long for this server, and cookies are the part of it that grows.
+        // 431: the header is too long for this server, and only cookies make it grow.
         if (status === 401 || status === 431) jar.forgetSent(sentHeaders['cookie']);
         else if (status < 400) jar.store(headers['set-cookie'] ?? []);
       },

@@ -1,41 +1,44 @@
 import { cutText } from '../../base/safe-text.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 
-/** What a text of the service is for us, which says how short a secret may be and still be hidden in it. */
+/** The use of a text, which determines how short a secret in it may be and still be removed. */
 export type TextKind =
-  /** Words for people. A secret under 4 characters would blacken ordinary words, and is none in production. */
+  /**
+   * A message for people. Secrets under 4 characters are left in: removing them would garble words, and production has
+   * none.
+   */
   | 'words'
   /**
-   * A name, a build, an address: what collectors are chosen and compared by. A short cookie such as `web1` must not
-   * turn one into another (P5); access keys and their encodings are far longer.
+   * A name, a build or an address, by which collectors are chosen and compared. Removing a short cookie such as `web1`
+   * must not make two of them equal (P5). Access keys and their encodings are far longer.
    */
   | 'values';
 
 const lengthMin: Readonly<Record<TextKind, number>> = { words: 4, values: 16 };
 
-/** Makes what keeps these secrets out of texts that the service wrote, as they are and as a URL holds them (P12). */
+/** Makes a function that removes these secrets from texts of the service, verbatim and URL-encoded (P12). */
 export function makeHider(secrets: readonly string[], kind: TextKind): (text: string) => string {
   const forms = new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]));
   const hidden = [...forms]
     .filter((form) => form.length >= lengthMin[kind])
-    // The longest first, since they may hold each other.
+    // The longest come first, because one may contain another.
     .sort((a, b) => b.length - a.length);
   const shortest = hidden.at(-1)?.length ?? Number.POSITIVE_INFINITY;
-  // Most of the million texts of a large inventory are too short to hold one.
+  // Most of the million texts of a large inventory are too short to contain one.
   return (text) =>
     text.length < shortest ? text : hidden.reduce((rest, form) => rest.replaceAll(form, '***'), text);
 }
 
-/** The longest text that the service keeps of a collector is a description. Longer ones would fill Redis, page and terminal. */
+/** The longest text of a collector is its description. Longer texts would fill Redis, page and terminal. */
 const textLengthMax = serviceLimits.descriptionLengthMax;
 
-/** Half of a character, which JSON can hold; a script in Redis can't read a record that has one (P13). */
-const halves = /\p{Cs}/gu;
+/** Lone surrogates, which JSON can contain. A Redis script can't parse a record with one (P13). */
+const loneSurrogates = /\p{Cs}/gu;
 
-/** A text of the service as it can be stored and shown, cut to a length. Secrets go before: half of one would be left. */
+/** Limits the length of a text, and makes it safe to store. Remove secrets first, so that no part of one remains. */
 export function boundText(text: string): string {
-  const whole = text.replace(halves, '\ufffd');
+  const whole = text.replace(loneSurrogates, '\ufffd');
   const cut = cutText(whole, textLengthMax);
-  // Written again, since the engine keeps the whole text for a part of it.
+  // Copied, because the engine keeps the whole text for a slice of it.
   return cut === whole ? whole : Buffer.from(`${cut}…`).toString();
 }

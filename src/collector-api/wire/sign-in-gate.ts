@@ -4,16 +4,16 @@ import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 export type SignInGate = ReturnType<typeof makeSignInGate>;
 
 type Entry =
-  /** A session exists, or the service knows none: go on. */
+  /** A session exists, or the service has none. */
   | { readonly kind: 'open' }
-  /** This request signs in; `done` lets the others go on and must be called, with its failure if it had one. */
+  /** This request signs in. `done` must be called with its failure, if any, and releases the others. */
   | { readonly kind: 'signIn'; readonly done: (failure: ServiceFailure | undefined) => void }
-  /** The sign-in that was waited for failed in a way that this request would share. Nothing was sent. */
+  /** The sign-in of another request failed in a way that applies to this one. Nothing was sent. */
   | { readonly kind: 'failed'; readonly failure: ServiceFailure };
 
 /**
- * Lets one request at a time sign in while the rest wait for its cookie: sign-ins are throttled per minute
- * (collector-api.md §5.3), and a daemon at its start would make as many as it has workers.
+ * Lets one request at a time sign in while the others wait for its cookie: sign-ins are throttled per minute
+ * (collector-api.md §5.3), and a daemon would make one for each worker at its start.
  */
 export function makeSignInGate(needsSignIn: () => boolean) {
   let running: Promise<ServiceFailure | undefined> | undefined;
@@ -21,7 +21,7 @@ export function makeSignInGate(needsSignIn: () => boolean) {
   return {
     /** Waits while another request signs in. @throws the signal's reason when it is aborted first */
     async enter(signal?: AbortSignal): Promise<Entry> {
-      // Each turn either brings a session, ends this wait with a failure, or makes this request the next to try.
+      // Each turn brings a session, ends this wait with a failure, or makes this request the next to try.
       while (needsSignIn()) {
         signal?.throwIfAborted();
         if (running === undefined) {
@@ -45,7 +45,9 @@ export function makeSignInGate(needsSignIn: () => boolean) {
   };
 }
 
-/** What a failed sign-in means for those who waited: they have sent nothing. Trying each in turn would not go better. */
+/**
+ * The failure of a sign-in for the requests that waited: nothing of them was sent, and trying each would fail as well.
+ */
 function sharedFailure(failure: ServiceFailure | undefined): ServiceFailure | undefined {
   if (failure?.kind === 'unavailable') return { ...failure, sent: false };
   const isShared =

@@ -6,7 +6,7 @@ import {
 } from '../../orchestrator/ports/api-budget.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 
-/** Waits for a place in the budget; a failure means that nothing was sent. */
+/** Waits for a place in the budget. A failure means that nothing was sent. */
 export async function takeGrant(
   budget: ApiBudget,
   call: { readonly budgetClass: BudgetClass; readonly signal?: AbortSignal | undefined },
@@ -21,7 +21,7 @@ export async function takeGrant(
   }
 }
 
-/** @returns undefined when the wait was aborted, by this signal or by the daemon's own stop */
+/** @returns undefined when the wait was aborted, by this signal or by the daemon's stop */
 export async function unlessAborted<T>(
   wait: Promise<T>,
   signal: AbortSignal | undefined,

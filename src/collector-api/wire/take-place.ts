@@ -9,13 +9,13 @@ import { failed, type ServiceCall } from './service-call.ts';
 import type { ServiceSession } from './service-sessions.ts';
 import { unlessAborted } from './take-grant.ts';
 
-/** A request that has its place in the budget, as `ReservedRequest`; it may still meet a move. */
+/** A request with its place in the budget, like `ReservedRequest`, which may still be redirected. */
 export interface Taken<Result> {
   send(): Promise<Sent<Result>>;
   giveUp(): void;
 }
 
-/** Takes a request's place in the budget, and follows a move that either phase meets. */
+/** Takes a request's place in the budget, and follows a redirect in either phase. */
 export type TakePlace = <Params, Query, Body, Result>(
   operation: Operation<Params, Query, Body, Result>,
   input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
@@ -29,16 +29,16 @@ export function makeTakePlace(parts: {
 }): TakePlace {
   const { addresses, sender, follow } = parts;
 
-  /** @param leaveGate lets the requests that wait at the gate go on */
+  /** @param leaveGate releases the requests that wait at the sign-in gate */
   async function reserve(
     session: ServiceSession,
     operation: Operation,
     call: ServiceCall,
-    leaveGate: (came: Answer<unknown> | Move | undefined) => void,
+    leaveGate: (result: Answer<unknown> | Move | undefined) => void,
   ): Promise<Answer<Place> | Move> {
     let place: Answer<Place> | Move | undefined;
     try {
-      // Another request may have learned of a move while this one waited at the gate.
+      // Another request may have followed a redirect while this one waited at the gate.
       place =
         session === addresses.current()
           ? await sender.reserve(session, operation, call)
@@ -59,8 +59,8 @@ export function makeTakePlace(parts: {
     const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
     if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
     if (entry.kind === 'failed') return failed(entry.failure);
-    const leaveGate = (came?: Answer<unknown> | Move): void => {
-      if (entry.kind === 'signIn') entry.done(came?.ok === false ? came.failure : undefined);
+    const leaveGate = (result?: Answer<unknown> | Move): void => {
+      if (entry.kind === 'signIn') entry.done(result?.ok === false ? result.failure : undefined);
     };
     const place = await reserve(session, operation, call, leaveGate);
     if (place.ok !== true) return place;

@@ -11,11 +11,11 @@ export interface ThrottleMark {
 
 export interface ThrottleParts {
   readonly budget: ApiBudget;
-  /** From 0 to 1; spreads the tries of several daemons. */
+  /** From 0 to 1; spreads the retries of several daemons. */
   readonly random: () => number;
-  /** How long sign-ins rest after a 401, or up to half longer. */
+  /** How long sign-ins pause after a 401, or up to half longer. */
   readonly signInPauseMs?: DurationMs | undefined;
-  /** Whether the key worked before this process began; left out: it is not known. */
+  /** Remembers whether the key worked before this process started; undefined: unknown. */
   readonly keyMemory: KeyMemory | undefined;
   readonly onThrottled: (throttled: { readonly reason: '429' | '401'; readonly pauseMs: DurationMs }) => void;
 }
@@ -26,12 +26,12 @@ const signInPauseDefaultMs: DurationMs = 60_000;
 /** A third 401 in a row, each a minute after the one before, is no throttle any more (DESIGN §4). */
 const unauthorizedMax = 3;
 
-// However long a service asks for: who comes back after an hour costs it nothing, and no fleet waits for a year.
+// A limit for any `Retry-After`: returning after an hour costs the service nothing, and no fleet waits for a year.
 const retryAfterMaxMs: DurationMs = 3_600_000;
 
 /**
- * What refusals by limits mean for the whole key (P8). Requests that had already been sent when a pause began say
- * nothing new: each carries the mark of its start, and only those sent after the last pause count.
+ * Applies rate limits and failed sign-ins to the whole key (P8). Requests that were in flight when a pause began do not
+ * count: each carries the mark of its start.
  */
 export function makeThrottle(parts: ThrottleParts) {
   const { budget, random, keyMemory, onThrottled, signInPauseMs = signInPauseDefaultMs } = parts;
@@ -40,14 +40,15 @@ export function makeThrottle(parts: ThrottleParts) {
   let signInEpoch = 0;
   let wasLimited = false;
   let unauthorizedInRow = 0;
-  // The first success of a process is reported, too: the daemon that began a `single` phase may have died in it.
+  // The first success of a process is reported as well, because the daemon that began a `single` phase may have died in
+  // it.
   let isPhaseKnown = false;
   let lastSignInPauseMs = signInPauseMs;
 
   return {
     begin: (): ThrottleMark => ({ rateEpoch, signInEpoch }),
 
-    /** A normal answer: the key works, and pauses start small again. */
+    /** A successful response: the key works, and pauses start small again. */
     async succeeded(mark: ThrottleMark, grant: BudgetGrant): Promise<void> {
       keyHasWorked = true;
       await keyMemory?.worked();
@@ -61,7 +62,7 @@ export function makeThrottle(parts: ThrottleParts) {
       await budget.succeeded();
     },
 
-    /** 429. @param retryAfterMs as the service asked, null when it did not */
+    /** 429. @param retryAfterMs as the service asked; null when it did not */
     async rateLimited(mark: ThrottleMark, retryAfterMs: DurationMs | null): Promise<void> {
       if (mark.rateEpoch !== rateEpoch) return;
       rateEpoch += 1;
@@ -94,7 +95,7 @@ export function makeThrottle(parts: ThrottleParts) {
 const neverWorked: ServiceFailure = {
   kind: 'misconfigured',
   detail:
-    'The service does not accept the access key (401). Check service.accessId, service.accessKey and service.baseUrl; when they are right, too many sign-ins were tried within a minute.',
+    'The service does not accept the access key (401). Check service.accessId, service.accessKey and service.baseUrl. If they are right, there were too many sign-ins within a minute.',
 };
 
 function signInThrottled(retryAfterMs: DurationMs): ServiceFailure {
@@ -104,6 +105,6 @@ function signInThrottled(retryAfterMs: DurationMs): ServiceFailure {
 }
 
 function worksNoMore(times: number): ServiceFailure {
-  const detail = `The service refused an access key that worked before (401), ${times} times in a row, a minute apart. Was it revoked? Check it.`;
+  const detail = `The service refused an access key that worked before (401), ${times} times in a row, a minute apart. Check whether it was revoked.`;
   return { kind: 'misconfigured', detail };
 }

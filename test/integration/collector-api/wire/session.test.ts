@@ -243,7 +243,7 @@ describe('the session with the service', () => {
       const { fleet, other } = await movedTo(well, { allowedHosts: [] });
       const answer = await fleet.listBuilds();
       expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
-      expect(JSON.stringify(answer)).toContain(`${other.url}/api:`);
+      expect(JSON.stringify(answer)).toContain(`${other.url}/api.`);
       expect(other.requests).toEqual([]);
     });
 
