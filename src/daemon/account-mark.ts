@@ -4,13 +4,13 @@ import type { RedisCommands } from '../redis/connection/connection.ts';
 import { readInstallationKey } from '../redis/coordination/store-instance.ts';
 import type { AccountMark } from '../rollout/model/account.ts';
 
-// Of 64: as good as unique among the access ids that an installation ever has.
+// Of 64 digits: enough to be unique among the access ids of an installation.
 const hashDigits = 32;
 
 /**
- * Makes the reading of what a rollout of this config carries as its account. The path of the base URL is left out: a
- * deployment has a host of its own, and `https://host` and `https://host/api` lead to the same one. The service draws
- * access ids at random, so two accounts behind two paths of one gateway still have two marks.
+ * Makes a function that reads the account mark which rollouts of this config carry. The path of the base URL is left
+ * out: a deployment has its own host, and `https://host` and `https://host/api` lead to the same one. Access ids are
+ * random, so two accounts behind two paths of one gateway still have two marks.
  */
 export function makeReadAccountMark(of: {
   readonly commands: RedisCommands;

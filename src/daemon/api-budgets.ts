@@ -3,36 +3,36 @@ import { sleepForReal, withEitherSignal } from '../base/waiting.ts';
 import { type ApiBudget, PausedTooLong } from '../orchestrator/ports/api-budget.ts';
 import { outageReasons } from '../rollout/status/api-budget-status.ts';
 
-// A little more than 1/R apart, as in the shared budget, so that no second holds more than R requests.
+// Requests are spaced a little more than 1/R apart, as in the shared budget, so that no second has more than R.
 const marginShare = 0.04;
 
-// Who typed a command rather hears that he must wait than wait this long.
+// For an operator's command, an error is better than a longer wait.
 const pauseMaxMs: DurationMs = 90_000;
 
-// How pauses grow that the service did not ask for, or asked to be shorter; as in the shared budget.
+// Pauses grow between these limits when the service asks for none, or a shorter one. The same as in the shared budget.
 const growthMinMs: DurationMs = 1_000;
 const growthMaxMs: DurationMs = 60_000;
 
-// Shorter ones are over before a person wonders.
+// Shorter waits are not worth a message.
 const reportedFromMs: DurationMs = 2_000;
 
-/** Hears of a wait for a pause of the service that a person notices; once a pause. */
+/** Called once for each pause of the service that causes a noticeable wait. */
 export type OnPauseWait = (wait: { readonly waitMs: DurationMs; readonly reason: string }) => void;
 
 /**
- * An API budget of this process alone, for commands that need no Redis: one request at a time, evenly spaced. It knows
- * nothing of daemons on the same key, and makes few requests.
+ * An API budget of this process only, for commands that need no Redis: one request at a time, evenly spaced. It does
+ * not know of daemons with the same key, but sends few requests.
  */
 export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPauseWait): ApiBudget {
   const spacingMs = (1_000 / requestsPerSecond) * (1 + marginShare);
   let nextAt = 0;
   let growthMs = 0;
-  // Set by a pause, until a request that waits for it has reported it.
+  // Set by a pause, until a request that waits for it reports it.
   let unreported: string | undefined;
   let last: Promise<void> = Promise.resolve();
   return {
     take: async (_budgetClass, signal) => {
-      const askedAt = performance.now();
+      const startedAt = performance.now();
       const before = last;
       let giveBack: () => void = () => undefined;
       last = new Promise((resolve) => {
@@ -53,7 +53,7 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
         signal.throwIfAborted();
       }
       nextAt = performance.now() + spacingMs;
-      return { waitedMs: performance.now() - askedAt, giveBack };
+      return { waitedMs: performance.now() - startedAt, giveBack };
     },
     pause: async ({ forMs, single }) => {
       growthMs = Math.min(Math.max(2 * growthMs, growthMinMs), growthMaxMs);
@@ -62,7 +62,7 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
       unreported = outageReasons[single ? 'signInThrottled' : 'rateLimited'];
       return lastsMs;
     },
-    // A command tries a few times, reports, and ends: nobody else waits behind it.
+    // A command retries a few times, reports the outage and ends.
     serviceDown: async () => undefined,
     serviceUp: async () => undefined,
     succeeded: async () => {
@@ -72,8 +72,8 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
 }
 
 /**
- * A budget that grants nothing any more once `stopping` is aborted: what waits for its place ends unsent, while
- * what is already out still gets its answer.
+ * Wraps a budget so that it grants nothing once `stopping` is aborted. Requests that wait for a place end unsent.
+ * Requests in flight still get their response.
  */
 export function makeStoppableBudget(budget: ApiBudget, stopping: AbortSignal): ApiBudget {
   return {

@@ -2,26 +2,26 @@ import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
 import type { BackgroundTasks } from '../orchestrator/ports/leader.ts';
 
-// The next decision, a second later, asks again for a task that failed. That is too often.
-const restMs: DurationMs = 5_000;
+// The next decision, a second later, starts a failed task again. That would be too often.
+const retryAfterMs: DurationMs = 5_000;
 
-/** Runs background tasks in this process. */
+/** Background tasks in this process. */
 export interface RunningBackgroundTasks extends BackgroundTasks {
-  /** Stops the tasks that run, and waits for their end. */
+  /** Stops the running tasks, and waits for their end. */
   close(): Promise<void>;
 }
 
-/** @param onError receives what a task threw: a bug, or Redis is away. The task is asked for again */
+/** @param onError receives what a task throws: a bug, or an unreachable Redis. The loops start the task again */
 export function makeBackgroundTasks(onError: (key: string, error: unknown) => void): RunningBackgroundTasks {
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();
 
   const runOne = async (key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
     try {
-      if ((await work(stopping.signal)) === 'again') await sleepForReal(restMs, stopping.signal);
+      if ((await work(stopping.signal)) === 'again') await sleepForReal(retryAfterMs, stopping.signal);
     } catch (error) {
       if (!stopping.signal.aborted) onError(key, error);
-      await sleepForReal(restMs, stopping.signal);
+      await sleepForReal(retryAfterMs, stopping.signal);
     } finally {
       running.delete(key);
     }

@@ -21,36 +21,36 @@ export interface DaemonParts {
   readonly redis: RedisConfig;
   readonly logger: Logger;
   readonly version: string;
-  /** False: policies are scanned only when asked, as `run --once` does. */
+  /** False: policies are scanned on request only, as `run --once` does. */
   readonly followsSchedule: boolean;
-  /** In which version records are written and read: this upwave's, but in tests of two versions. */
+  /** The version of records that are written and read. Default: the current one; tests of two versions set it. */
   readonly recordVersion?: number;
-  /** Reads the config file again. Where left out, a reload finds what there is. @throws ConfigError */
+  /** Reads the config file again. Without it, a reload finds no change. @throws ConfigError */
   readonly readConfig?: () => Config;
-  /** Whether the config file was changed since it was last read. Where left out, it never is. */
+  /** Whether the config file changed since it was last read. Default: never. */
   readonly isConfigUnread?: () => boolean;
 }
 
-/** The same for one account of the config. */
-export interface GroundParts extends Omit<DaemonParts, 'config'> {
+/** The parts for one account of the config. */
+export interface DaemonContextParts extends Omit<DaemonParts, 'config'> {
   readonly config: AccountConfig;
-  /** Of several accounts, the one that also shows what is of the process. */
+  /** True for the account that also exposes metrics of the process. */
   readonly isFirst: boolean;
   /** Names of all accounts of the config. */
   readonly accounts: readonly (string | undefined)[];
-  /** Called when a reload changes who may ask the daemon. */
+  /** Called when a reload changes who may use the daemon's API. */
   readonly followAccess: (access: AccessConfig) => void;
 }
 
 const clock: Clock = { now: () => Date.now() };
 
-/** What metrics ask of parts that are built on this ground. */
-type AskedLater = Pick<MetricsParts, 'sharedState' | 'foreignRollouts'>;
+/** Callbacks of the metrics to parts that are built later. */
+type LaterCallbacks = Pick<MetricsParts, 'sharedState' | 'foreignRollouts'>;
 
-export type Ground = ReturnType<typeof makeGround>;
+export type DaemonContext = ReturnType<typeof makeDaemonContext>;
 
-/** What every other part of a daemon stands on: the config in force, log and metrics, Redis and what is kept there. */
-export function makeGround(parts: GroundParts, later: AskedLater) {
+/** Builds what all other parts of a daemon use: the config in force, log and metrics, Redis and its stores. */
+export function makeDaemonContext(parts: DaemonContextParts, later: LaterCallbacks) {
   const { config, logger } = parts;
   const { keyPrefix } = parts.redis;
   const live = makeLiveConfig(config);
@@ -111,12 +111,12 @@ export function makeGround(parts: GroundParts, later: AskedLater) {
     sink,
     redis,
     broken,
-    /** For the loops: they wait while Redis is away. */
+    /** For the loops: commands wait while Redis is unreachable. */
     loopPorts: makePorts(redis.worker),
-    /** For what a person waits for: it fails while Redis is away. */
+    /** For requests of people: commands fail while Redis is unreachable. */
     handlerPorts: makePorts(redis.handler),
     followsSchedule: parts.followsSchedule,
-    /** Ends the connections to Redis under what still works with it. */
+    /** Closes the connections to Redis although work still uses them. */
     cutRedis: () => {
       isCut = true;
       return redis.close();

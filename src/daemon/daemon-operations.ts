@@ -5,18 +5,18 @@ import type { Operations } from '../orchestrator/operations/operations.ts';
 import { makeReload, type ReloadStatus } from '../orchestrator/operations/reload.ts';
 import { makeStartPolicy } from '../orchestrator/operations/start-policy.ts';
 import type { ReportProblem } from '../orchestrator/report/keep-reports.ts';
+import type { DaemonContext, DaemonContextParts } from './daemon-context.ts';
 import type { Engine } from './engine.ts';
-import type { Ground, GroundParts } from './ground.ts';
 import { type AccessConfig, type NextLiveConfig, readNextConfig } from './live-config.ts';
 import { failingReceivers } from './readiness-checks.ts';
 
 export type DaemonOperations = ReturnType<typeof makeDaemonOperations>;
 
-/** What an operator can see and do with this daemon. @param followers follow another config that is in force */
+/** The operations of this daemon for operators. @param followers called when another config is in force */
 export function makeDaemonOperations(
-  { config, live, metrics, handlerPorts, rollouts, policies }: Ground,
+  { config, live, metrics, handlerPorts, rollouts, policies }: DaemonContext,
   { shared, reports }: Engine,
-  { readConfig, accounts }: Pick<GroundParts, 'readConfig' | 'accounts'>,
+  { readConfig, accounts }: Pick<DaemonContextParts, 'readConfig' | 'accounts'>,
   followers: { readonly config: () => void; readonly access: (access: AccessConfig) => void },
 ): { readonly operations: Operations; readonly reloadStatus: () => ReloadStatus } {
   const parts = { ...shared, ...handlerPorts, rollouts, installation: config.installation };

@@ -6,21 +6,21 @@ export interface DaemonSinkParts {
   readonly projections: EventSink;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is reported already then */
+  /** Remembers that Redis refuses writes. @returns true for an error of this kind, which is reported elsewhere */
   readonly learnRefusal: (error: unknown) => boolean;
-  /** Whether we closed the connections to Redis under what still worked with it. */
+  /** True after the daemon closed its connections to Redis during a stop. */
   readonly isCut: () => boolean;
 }
 
-// What goes on is met again and again; a person needs to read it now and then.
+// A lasting problem is met again and again, but reported only now and then.
 const starvedAgainMs: DurationMs = 600_000;
 
-/** What a daemon reports, each thing once; and what it knows of itself by that. */
+/** The events of a daemon without repetitions. It also keeps the state that they show. */
 export interface DaemonSink extends EventSink {
   isLeading(): boolean;
 }
 
-/** Leaves out of the reports what was reported already, and what a cut connection makes everybody complain of. */
+/** Drops repeated reports, and errors that a deliberately closed connection causes. */
 export function makeDaemonSink(parts: DaemonSinkParts): DaemonSink {
   const { projections, logger, clock, learnRefusal, isCut } = parts;
   let isLeading = false;
@@ -31,7 +31,7 @@ export function makeDaemonSink(parts: DaemonSinkParts): DaemonSink {
     note: (note) => {
       if (note.event === 'leader.acquired') isLeading = true;
       if (note.event === 'leader.lost') {
-        // By the lease that ran out, or by the leader's loop, which may hang in a pass until Redis is back: reported once.
+        // Reported by the lease that expired, or by the leader's loop, whichever is first.
         if (!isLeading) return;
         isLeading = false;
       }
@@ -40,11 +40,11 @@ export function makeDaemonSink(parts: DaemonSinkParts): DaemonSink {
         if (now - starvedReportedAt < starvedAgainMs) return;
         starvedReportedAt = now;
       }
-      // Reported once, when Redis began to refuse writes; every step and every pass would report it again.
+      // Reported once, when Redis began to refuse writes. Every step and pass would report it again.
       const isRepetition = 'error' in note && learnRefusal(note.error);
-      // What is refused once we closed the connection under it says nothing but that.
-      const isOurs = 'error' in note && isCut();
-      if (isRepetition || isOurs) logger.write('debug', { event: note.event, error: note.error });
+      // An error after the daemon closed the connection.
+      const isOwnStop = 'error' in note && isCut();
+      if (isRepetition || isOwnStop) logger.write('debug', { event: note.event, error: note.error });
       else projections.note(note);
     },
   };

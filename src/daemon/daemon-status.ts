@@ -1,9 +1,9 @@
 import type { Readiness } from '../admin-api/handlers/readiness.ts';
 import type { SharedState } from '../observability/shared-state-gauges.ts';
 import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
+import type { DaemonContext } from './daemon-context.ts';
 import type { DaemonOperations } from './daemon-operations.ts';
 import type { Engine } from './engine.ts';
-import type { Ground } from './ground.ts';
 import {
   accountReadiness,
   configReadiness,
@@ -14,9 +14,9 @@ import {
   serviceReadiness,
 } from './readiness-checks.ts';
 
-/** Reads what all daemons share, for the metrics; null while another one leads. */
+/** Reads the state that all daemons share, for the metrics; null while another daemon leads. */
 export async function readSharedState(
-  { sink, clock, policies, handlerPorts }: Ground,
+  { sink, clock, policies, handlerPorts }: DaemonContext,
   { queue, fleetCounts }: Engine,
   { operations }: DaemonOperations,
 ): Promise<SharedState | null> {
@@ -38,8 +38,8 @@ export async function readSharedState(
 }
 
 /**
- * Joins the checks of several accounts. The daemon is ready when it can work for one of them: each continues while the
- * service of another is down.
+ * Joins the checks of several accounts. The daemon is ready when it can work for one of them: each account continues
+ * while the service of another is down.
  */
 export function joinReadiness(
   accounts: ReadonlyArray<{ readonly account: string; readonly checks: Readiness }>,
@@ -65,9 +65,9 @@ export function joinReadiness(
   );
 }
 
-/** Whether this daemon can work, and what keeps it from that. */
+/** Checks whether this daemon can work, and what prevents it. */
 export async function readReadiness(
-  { config, live: { receivers }, redis, broken, handlerPorts }: Ground,
+  { config, live: { receivers }, redis, broken, handlerPorts }: DaemonContext,
   { access, reports, shared: { accounts, configs } }: Engine,
   { reloadStatus }: DaemonOperations,
 ): Promise<Readiness> {

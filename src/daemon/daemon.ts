@@ -13,31 +13,34 @@ import { isRedisSilence } from '../redis/connection/redis-errors.ts';
 import type { ScanResult } from '../rollout/messages/scans.ts';
 import { type AccountDaemon, makeAccountDaemon } from './account-daemon.ts';
 import { connectionLimits } from './connection-limits.ts';
+import type { DaemonContext, DaemonParts } from './daemon-context.ts';
 import { joinReadiness } from './daemon-status.ts';
-import type { DaemonParts, Ground } from './ground.ts';
 import type { AccessConfig } from './live-config.ts';
 import { forbiddenWords } from './redis-connections.ts';
 import { serviceSocketsMax } from './service-settings.ts';
 
 export interface Daemon {
   readonly operations: Operations;
-  /** Begins to work: listens, leads or follows, runs steps. @throws when it can't listen; then nothing has started */
+  /** Starts to work: listens, leads or follows, runs steps. @throws when it can't listen; then nothing has started */
   start(): Promise<{ readonly url: string }>;
-  /** The same without a port: nobody can ask this one anything. */
+  /** Starts without an HTTP server. */
   startWithoutPort(): void;
-  /** Undefined when Redis answers within this time; else where it should be and why it does not, without credentials. */
+  /**
+   * Waits until Redis answers. @returns undefined when it does in time; else its place without credentials, and the
+   * reason
+   */
   waitForRedis(
     withinMs: DurationMs,
   ): Promise<{ readonly place: string; readonly reason: string } | undefined>;
-  /** Why Redis, which is there, lets no work get on, for a person; undefined while it does. */
-  askRedisRights(): Promise<string | undefined>;
+  /** Why a reachable Redis refuses upwave's commands, for people; undefined while it does not. */
+  checkRedisRights(): Promise<string | undefined>;
   /** Scans for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
-  /** Sends receivers what is due, within some seconds: for a process that ends when its rollouts do. */
+  /** Sends due notifications, within some seconds: for a process that ends with its rollouts. */
   announceNow(): Promise<void>;
   /**
-   * Starts nothing more, lets calls that are out end, gives up leadership; done within 10 s, also while Redis is away.
-   * Called again, it is the same close.
+   * Starts nothing more, waits for calls in flight, gives up leadership. It takes at most 10 s, also while Redis is
+   * unreachable. Further calls wait for the same close.
    */
   close(): Promise<void>;
 }
@@ -46,7 +49,7 @@ export interface Daemon {
 export function makeDaemon(parts: DaemonParts): Daemon {
   const { config, logger, version } = parts;
   let adminApi: RunningAdminApi | undefined;
-  // What may ask from now on counts from the start, too: a reload may come first.
+  // Kept apart from the API, because a reload may come before its start.
   let callers = callersOf(config.http);
   const accounts = makeAccountDaemons(parts, (access) => {
     callers = callersOf(access);
@@ -75,15 +78,15 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     announceNow: async () => {
       await Promise.all(accounts.map((account) => account.announceNow()));
     },
-    waitForRedis: (withinMs) => waitForRedis(first.ground, withinMs),
-    askRedisRights: () => askRedisRights(first.ground),
+    waitForRedis: (withinMs) => waitForRedis(first.context, withinMs),
+    checkRedisRights: () => checkRedisRights(first.context),
     start: async () => {
       const sockets = accountConfigsOf(config).map(({ service }) => serviceSocketsMax(service));
       adminApi = await startAdminApi({
         host: config.http.host,
         port: config.http.port,
         ...callers,
-        clock: first.ground.clock,
+        clock: first.context.clock,
         connections: connectionLimits(sockets.reduce((sum, each) => sum + each, 0)),
         operations,
         readiness: () => readAllReadiness(accounts),
@@ -111,7 +114,7 @@ function callersOf({ token, tokens, trustedProxy }: AccessConfig): CallersParts 
   };
 }
 
-/** One for each account; with several, log lines and series name it. */
+/** Makes one for each account. With several accounts, log lines and series name the account. */
 function makeAccountDaemons(
   parts: DaemonParts,
   followAccess: (access: AccessConfig) => void,
@@ -151,7 +154,7 @@ async function exposeAll(
 }
 
 async function waitForRedis(
-  { redis, clock, stopping }: Ground,
+  { redis, clock, stopping }: DaemonContext,
   withinMs: DurationMs,
 ): ReturnType<Daemon['waitForRedis']> {
   const giveUpAt = clock.now() + withinMs;
@@ -160,7 +163,7 @@ async function waitForRedis(
   return redis.worker.isReady() ? undefined : { place, reason: unreachable()?.reason ?? 'no answer' };
 }
 
-async function askRedisRights({ redis }: Ground): Promise<string | undefined> {
+async function checkRedisRights({ redis }: DaemonContext): Promise<string | undefined> {
   await redis.rights.check();
   const refused = redis.rights.refused();
   return refused.length === 0 ? undefined : forbiddenWords(redis.place, refused);

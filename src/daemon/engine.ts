@@ -21,23 +21,23 @@ import { makeRedisWakeUps } from '../redis/coordination/wake-ups.ts';
 import { makeReadAccountMark } from './account-mark.ts';
 import { makeStoppableBudget } from './api-budgets.ts';
 import { makeBackgroundTasks } from './background-tasks.ts';
+import type { DaemonContext } from './daemon-context.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
-import type { Ground } from './ground.ts';
 import { nameConfigs } from './live-config.ts';
-import { makeQueueComplaints } from './queue-errors.ts';
+import { makeQueueErrorReporter } from './queue-errors.ts';
 
-// A request that has not been answered after its time-out, and a little for the way, never will be.
+// Added to the request time-out for delays on the way. A request without a response by then has failed.
 const answerMarginMs: DurationMs = 5_000;
 
 export type Engine = ReturnType<typeof makeEngine>;
 
-/** What the loops and the operations work with: the service, the accounts, the configs of all daemons, the queue. */
-export function makeEngine(ground: Ground) {
-  const { config, logger, clock, sink, redis, keyPrefix, policies, live } = ground;
-  const { readApiBudgetStatus: _status, outbox: _outbox, ...ports } = ground.loopPorts;
+/** What loops and operations use: the service, the accounts, the configs of all daemons, the queue. */
+export function makeEngine(context: DaemonContext) {
+  const { config, logger, clock, sink, redis, keyPrefix, policies, live } = context;
+  const { readApiBudgetStatus: _status, outbox: _outbox, ...ports } = context.loopPorts;
   const { commands } = redis.worker;
-  const service = openService(ground);
+  const service = openService(context);
   const wakeUps = makeRedisWakeUps({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
   const backgroundTasks = makeBackgroundTasks((backgroundTask, error) =>
     sink.note({ event: 'backgroundTask.failed', backgroundTask, error }),
@@ -52,7 +52,7 @@ export function makeEngine(ground: Ground) {
     fleet: service.fleet,
     logSearch: service.access.logSearch,
   };
-  const { followsSchedule } = ground;
+  const { followsSchedule } = context;
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const configRegister = makeRedisConfigRegister({
     commands,
@@ -62,7 +62,7 @@ export function makeEngine(ground: Ground) {
     own: nameConfigs(config.service.baseUrl, live.rollouts),
   });
   const names = makeQueueNames(keyPrefix);
-  const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.learnRefusal });
+  const onQueueError = makeQueueErrorReporter({ logger, clock, learnRefusal: redis.learnRefusal });
   /** Dependencies of every use case. */
   const shared = {
     ...common,
@@ -82,7 +82,7 @@ export function makeEngine(ground: Ground) {
     }),
     trustedSince: () => redis.trustedSince(answerWithinMs),
   };
-  const reports = makeReports(ground, shared);
+  const reports = makeReports(context, shared);
   return {
     ...service,
     shared,
@@ -97,9 +97,9 @@ export function makeEngine(ground: Ground) {
   };
 }
 
-/** Keeps the reports of ended rollouts; undefined: the config names no directory for them. */
+/** Writes the reports of ended rollouts; undefined when the config has no directory for them. */
 function makeReports(
-  { config, loopPorts: { readApiBudgetStatus } }: Ground,
+  { config, loopPorts: { readApiBudgetStatus } }: DaemonContext,
   shared: Omit<KeepReportsParts, 'readApiBudgetStatus' | 'folder' | 'formats'>,
 ): ReportKeeper | undefined {
   const { report, installation } = config;
@@ -108,7 +108,7 @@ function makeReports(
   return makeReportKeeper({ ...shared, readApiBudgetStatus, installation, folder, formats: report.formats });
 }
 
-/** The service, behind the budget that all daemons on its access key share. */
+/** Opens the service, behind the budget that all daemons with its access key share. */
 function openService({
   config,
   clock,
@@ -119,7 +119,7 @@ function openService({
   accessId,
   requestsPerSecond,
   stopping,
-}: Ground) {
+}: DaemonContext) {
   const { commands } = redis.worker;
   const budget = makeRedisApiBudget({
     commands,

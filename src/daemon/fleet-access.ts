@@ -19,17 +19,17 @@ export interface FleetAccessParts {
   readonly keyMemory?: KeyMemory;
   readonly metrics?: Metrics;
   readonly sink?: EventSink;
-  /** Hears each address that the service sends a request on to, once. */
+  /** Called once for each address to which the service redirects. */
   readonly onMoved?: (baseUrl: string) => void;
-  /** How long reads that the service does not answer are sent again, for a person who waits. */
+  /** How long failed reads are retried, for a command that a person waits for. */
   readonly readWindow?: RetryWindow;
-  /** Hears of what an inventory leaves out, in words, when that has changed. */
+  /** Called when the number of collectors that an inventory leaves out has changed, with a sentence. */
   readonly onIncomplete?: (reason: string) => void;
 }
 
 export type FleetAccess = ReturnType<typeof makeFleetAccess>;
 
-/** The way to the configured service: the ports that the loops know. It reports its traffic to metrics and log. */
+/** Connects the ports of the loops with the configured service. Traffic is reported to metrics and log. */
 export function makeFleetAccess(parts: FleetAccessParts) {
   const { service, budget, clock, keyMemory, metrics, sink } = parts;
   const health = makeServiceHealth();
@@ -61,7 +61,7 @@ export function makeFleetAccess(parts: FleetAccessParts) {
       if (rows === unreadableReported) return;
       unreadableReported = rows;
       if (rows === 0) return;
-      const reason = `${rows} ${rows === 1 ? 'collector has' : 'collectors have'} no id or name that can be read: no plan takes them in.`;
+      const reason = `${rows} ${rows === 1 ? 'collector has' : 'collectors have'} no readable id or name. Plans leave ${rows === 1 ? 'it' : 'them'} out.`;
       sink?.note({ event: 'inventory.incomplete', reason });
       parts.onIncomplete?.(reason);
     },
@@ -69,11 +69,14 @@ export function makeFleetAccess(parts: FleetAccessParts) {
   return {
     fleet,
     logSearch: makeLogSearch({ client, clock, sleep: sleepForReal }),
-    /** What the daemons of this key, or else our last request, found; true before the first one. */
+    /**
+     * The health of the service: as all daemons with this key see it, else by the last response; ready before the first
+     * one.
+     */
     readiness: health.readiness,
-    /** Whether the last answer was a fault, or the service is down. */
-    isDoubted: health.isDoubted,
-    /** Takes the daemons' common word for log, metrics and readiness. */
+    /** True when the last response was a fault, or the service is down. */
+    isFailing: health.isFailing,
+    /** Takes the status that all daemons share, for log, metrics and readiness. */
     setServiceStatus: (status: ServiceStatus): void => {
       health.setDown(status.isUp ? undefined : status.reason);
       sink?.note(

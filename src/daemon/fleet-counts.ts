@@ -4,8 +4,8 @@ import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetInventory } from '../rollout/model/collector.ts';
 
 /**
- * Remembers, of every inventory that passes by, how many collectors run which build: for the metrics. Until the first
- * inventory was read, it has nothing to say. @param onRead when a whole one was read
+ * Counts, of each inventory that is read, how many collectors run which build, for the metrics. It is empty until the
+ * first one. @param onRead called when a whole inventory was read
  */
 export function makeFleetCounts(onRead: (at: EpochMs) => void) {
   let counts: readonly FleetCount[] = [];
@@ -31,7 +31,7 @@ export function makeFleetCounts(onRead: (at: EpochMs) => void) {
   };
 }
 
-/** In one turn of the event loop, so without a text for each collector. */
+/** Runs in one turn of the event loop, so it creates no string for each collector. */
 function count(collectors: readonly FleetCollector[]): readonly FleetCount[] {
   const builds = new Map<string, { alive: number; silent: number }>();
   for (const { build, alive } of collectors) {

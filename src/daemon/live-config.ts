@@ -10,25 +10,25 @@ import { makeScanForecast, type ScanSchedule } from '../queue/scan-schedule.ts';
 import type { Policy } from '../rollout/model/policy.ts';
 import type { Receiver } from '../rollout/model/receiver.ts';
 
-/** Who may ask the daemon. */
+/** Who may use the daemon's API. */
 export type AccessConfig = Pick<HttpConfig, 'token' | 'tokens' | 'trustedProxy'>;
 
-/** What a reload takes from the file. */
+/** What a reload takes from the config file. */
 export interface NextLiveConfig extends NextConfig {
   readonly receivers: readonly Receiver[];
   readonly access: AccessConfig;
 }
 
-/** What of the config may change while the process runs: its policies, who is notified, and who may ask. */
+/** The part of the config that may change while the process runs: policies, receivers of notifications, access. */
 export interface LiveConfig {
-  /** The present policies. One list for the whole life of the daemon: whoever holds it sees each change. */
+  /** The current policies. The same list for the daemon's whole life, so that every holder sees changes. */
   readonly rollouts: readonly Policy[];
-  /** Their names; one list, too. */
+  /** Their names. The same list as well. */
   readonly policies: readonly string[];
-  /** Who is notified; one list, too. */
+  /** The receivers. The same list as well. */
   readonly receivers: readonly Receiver[];
   readonly forecast: ScanForecast;
-  /** By what the process runs now: what it was built from, with what reloads have changed. */
+  /** The config in force: the one at the start, with the changes of reloads. */
   running(): AccountConfig;
   schedules(): readonly ScanSchedule[];
   replace(next: Pick<NextLiveConfig, 'rollouts' | 'receivers' | 'access'>): void;
@@ -61,7 +61,10 @@ export function makeLiveConfig(config: AccountConfig): LiveConfig {
   };
 }
 
-/** A tick is for daemons with the same config: another one would drop it, and scan nothing where a newer config lives. */
+/**
+ * The version limits ticks to daemons with the same config. Another daemon would drop the tick, or scan with an old
+ * config.
+ */
 function schedulesOf(baseUrl: string, rollouts: readonly Policy[]): readonly ScanSchedule[] {
   return rollouts.map((policy) => ({
     policy: policy.name,
@@ -71,7 +74,7 @@ function schedulesOf(baseUrl: string, rollouts: readonly Policy[]): readonly Sca
   }));
 }
 
-/** A name for what each policy says, and about which service. */
+/** Identifies each policy's config and the service. */
 export function nameConfigs(baseUrl: string, rollouts: readonly Policy[]): readonly NamedConfig[] {
   return rollouts.map((policy) => ({ policy: policy.name, hash: hashOf(baseUrl, policy) }));
 }
@@ -80,10 +83,10 @@ function hashOf(baseUrl: string, policy: Policy): string {
   return hashHex(JSON.stringify([new URL(baseUrl).origin, policy]), 8);
 }
 
-/** Keys outside of `rollouts` that a reload brings into force. The others are what a process was built from, until its end. */
+/** Keys outside of `rollouts` that a reload applies. All others need a restart. */
 const liveKeys: readonly string[] = ['notify', 'http.token', 'http.tokens', 'http.trustedProxy'];
 
-/** Keys outside of `rollouts` that two configs say differently. */
+/** Keys outside of `rollouts` that differ between two configs. */
 function changedKeys(running: AccountConfig, next: AccountConfig): readonly string[] {
   const { rollouts: _running, secretFiles: _files, ...before } = running;
   const { rollouts: _next, secretFiles: _others, ...after } = next;
@@ -115,7 +118,7 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
 }
 
-/** For a comparison alone: it may hold secrets. */
+/** For comparisons only: it may contain secrets. */
 function plain(value: unknown): string | undefined {
   return JSON.stringify(revealed(value));
 }
@@ -128,13 +131,13 @@ function revealed(value: unknown): unknown {
 }
 
 /**
- * Reads the config file for a reload. What the process was built from stays: the service, Redis, the port and the log.
- * @param running by what the process runs now
+ * Reads the config file for a reload. The service, Redis, the port and the log stay as they were at the start.
+ * @param running the config in force
  */
 export function readNextConfig(
   running: AccountConfig,
   readConfig?: () => Config,
-  /** Names of all accounts that this process works for. */
+  /** Names of all accounts of this process. */
   accounts: readonly (string | undefined)[] = [running.account],
 ): ReturnType<ConfigSource<NextLiveConfig>['read']> {
   try {
@@ -160,10 +163,9 @@ export function readNextConfig(
   }
 }
 
-const otherAccounts =
-  'accounts were added, removed or renamed; restart the daemon, and nothing changes until then';
+const otherAccounts = 'accounts were added, removed or renamed; restart the daemon to apply the new config';
 
-/** undefined where the file has other accounts now: policies would come and go with them. */
+/** Undefined when the file has other accounts, whose policies would come and go with them. */
 function nextOf(
   account: string | undefined,
   accounts: readonly (string | undefined)[],

@@ -14,17 +14,17 @@ import { startNoticeWorker } from '../queue/notice-delivery.ts';
 import { type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { startTurnWorker } from '../queue/turn-worker.ts';
 import { makeRedisLeaderLease } from '../redis/coordination/leader-lease.ts';
+import type { DaemonContext } from './daemon-context.ts';
 import type { Engine } from './engine.ts';
-import type { Ground } from './ground.ts';
-import { keepAsking } from './service-health.ts';
+import { keepChecking } from './service-health.ts';
 
-/** What the loops ask of the work that starts them. */
+/** Callbacks of the loops. */
 export interface LoopsHooks {
-  /** Ends early at a wake-up: fires at the first one after the call. */
+  /** A signal that fires at the first wake-up after the call. */
   readonly nextWakeUp: () => AbortSignal;
   /** Wakes the loops of this daemon alone. */
   readonly wakeSelf: () => void;
-  /** Brings the brakes of the present config to the running rollouts. */
+  /** Applies the brakes of the current config to running rollouts. */
   readonly followConfigs: () => Promise<unknown>;
   readonly scanNow: (policy: string, origin: ScanOrigin, signal: AbortSignal) => Promise<Scanned>;
 }
@@ -32,24 +32,24 @@ export interface LoopsHooks {
 /** The loops of a daemon, while they run. */
 export type Loops = ReturnType<typeof startLoops>;
 
-// A step waits for its place in the API budget, and the budget's classes can only choose among those that wait: enough
-// of them that polls stand beside a burst of creates.
+// A step waits for its place in the API budget, whose classes can only choose among waiting requests. So many steps
+// wait that polls are among them also during a burst of creates.
 const stepConcurrency = 100;
 
-// Calls that are out when we stop have this long to end before they are cut; a create that is cut is in doubt, and is
-// settled by polling at the next start.
+// At a stop, calls in flight have this long to end. A create that is cut off is in doubt, and the next start polls its
+// collector.
 const closeGraceMs: DurationMs = 5_000;
 
-/** Starts to run steps, to lead or follow, to check whether Redis lost data, and to follow the schedules. */
-export function startLoops(ground: Ground, engine: Engine, hooks: LoopsHooks) {
-  const { signal: stopping } = ground.stopping;
-  const parts = loopsParts(ground, engine, hooks);
+/** Starts the loops: they run steps, lead or follow, check whether Redis lost data, and follow the schedules. */
+export function startLoops(context: DaemonContext, engine: Engine, hooks: LoopsHooks) {
+  const { signal: stopping } = context.stopping;
+  const parts = loopsParts(context, engine, hooks);
   const { redis, names, keyPrefix, sink, onQueueError } = parts;
   const worker = startTurnWorker<StepJobData>({
     ...{ connection: redis.queue.client, prefix: names.prefix, queue: names.steps },
     concurrency: stepConcurrency,
     run: (data, signal) => runStep(parts, data, signal),
-    bringBack: parts.queue.bringBack,
+    redeliver: parts.queue.redeliver,
     onRunError: ({ rolloutId, collectorId }, error) =>
       sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
     onError: onQueueError,
@@ -78,17 +78,17 @@ export function startLoops(ground: Ground, engine: Engine, hooks: LoopsHooks) {
   };
   notifyReceivers();
   const reporting = parts.reports?.keep(parts, stopping);
-  const asking = keepAsking(parts, stopping);
+  const asking = keepChecking(parts, stopping);
   const polling = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
   return {
-    /** Scans now, for every policy that has a schedule to follow. */
+    /** Scans now for every policy with a schedule. */
     tickAll: async (at: Date): Promise<void> => schedule?.tickAll(at),
-    /** The schedules of a config that was read again; notifies its receivers, where the one before had none. */
+    /** Follows the schedules of a reloaded config. It also starts to notify receivers, if there were none before. */
     follow: async (schedules: readonly ScanSchedule[]): Promise<void> => {
       notifyReceivers();
       await schedule?.follow(schedules, new Date(parts.clock.now()));
     },
-    /** Takes nothing more, and waits for the end of what is running; the daemon's own stop ends the rest. */
+    /** Takes no more work, and waits for the loops that the daemon's stop signal ends. */
     close: async (): Promise<void> => {
       await Promise.all([
         schedule?.close(),
@@ -102,7 +102,7 @@ export function startLoops(ground: Ground, engine: Engine, hooks: LoopsHooks) {
 
 type LoopsParts = ReturnType<typeof loopsParts>;
 
-function loopsParts(ground: Ground, { shared, ...engine }: Engine, hooks: LoopsHooks) {
+function loopsParts(context: DaemonContext, { shared, ...engine }: Engine, hooks: LoopsHooks) {
   const {
     config,
     clock,
@@ -114,8 +114,8 @@ function loopsParts(ground: Ground, { shared, ...engine }: Engine, hooks: LoopsH
     policies,
     broken,
     requestsPerSecond,
-  } = ground;
-  const { outbox, readApiBudgetStatus } = ground.loopPorts;
+  } = context;
+  const { outbox, readApiBudgetStatus } = context.loopPorts;
   return {
     ...engine,
     ...shared,
@@ -135,7 +135,7 @@ function loopsParts(ground: Ground, { shared, ...engine }: Engine, hooks: LoopsH
   };
 }
 
-/** Announces while this daemon leads, and delivers in any case. */
+/** Announces while this daemon leads, and always delivers. */
 function startNotifying(parts: LoopsParts, stopping: AbortSignal) {
   const { redis, names, sink, onQueueError, noticeQueue } = parts;
   const worker = startNoticeWorker({
@@ -161,18 +161,18 @@ function followSchedules({ redis, names, schedules, scanNow, sink, onQueueError 
     schedules,
     runScan: async ({ policy, origin }, signal) => (await scanNow(policy, origin, signal)).againAt,
     onScanError: ({ policy }, error) =>
-      sink.note({ event: 'scan.failed', policy, reason: 'it did not come to a result', error }),
-    onUntaken: ({ policy }) =>
+      sink.note({ event: 'scan.failed', policy, reason: 'the scan ended with an error', error }),
+    onDropped: ({ policy }) =>
       sink.note({
         event: 'scan.failed',
         policy,
-        reason: 'no daemon has the config of this tick any more, or yet; the next one looks again',
+        reason: 'no running daemon has this version of the config; the next scheduled scan retries',
       }),
     onError: onQueueError,
   });
 }
 
-/** Makes a latch for a loop that wants to know whether a wake-up came since its last pass. */
+/** Makes a latch that shows whether a wake-up came since a loop's last pass. */
 export function makeWakeSignal() {
   let controller = new AbortController();
   return {

@@ -15,9 +15,10 @@ export interface ManagementAccess {
 }
 
 /**
- * The whole API of the configured service, for one command of one person: no Redis, a budget of this process alone.
- * @param hooks `onMoved` hears each address that the service sends a request on to, `onPauseWait` each pause that is
- * waited for, `onUnusable` how many rows a list left out; `readWindow` is how long reads are sent again
+ * The whole API of the configured service, for one command of one person. It uses no Redis, and the budget of this
+ * process only.
+ * @param hooks `onMoved` is called with each address that the service redirects to, `onPauseWait` for each pause that
+ *   is waited for, `onUnusable` with the number of rows that a list left out; `readWindow` limits the retries of reads
  */
 export function makeManagementAccess(
   service: ServiceConfig,

@@ -1,21 +1,21 @@
 import type { Clock, DurationMs } from '../base/time.ts';
 import type { Logger } from '../observability/logger.ts';
 
-// What goes on is met again and again; a person needs to read it now and then.
+// A lasting problem is met again and again, but reported only now and then.
 const reportEveryMs: DurationMs = 10_000;
 
 export interface QueueErrorsParts {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is reported already then */
+  /** Remembers that Redis refuses writes. @returns true for an error of this kind, which is reported elsewhere */
   readonly learnRefusal: (error: Error) => boolean;
 }
 
 /**
- * What the queue complains of. Others report that Redis is away or takes no writes, so that is for those who look
- * closely; but what else Redis refuses while it is there nobody may notice, and work waits meanwhile.
+ * Reports errors of the queue. That Redis is unreachable or refuses writes is reported elsewhere, so here it is only
+ * for debugging. Any other refusal by Redis delays work and would otherwise stay unnoticed.
  */
-export function makeQueueComplaints(parts: QueueErrorsParts): (error: Error) => void {
+export function makeQueueErrorReporter(parts: QueueErrorsParts): (error: Error) => void {
   const { logger, clock, learnRefusal } = parts;
   let reportedAt = Number.NEGATIVE_INFINITY;
   return (error) => {

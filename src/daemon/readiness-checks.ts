@@ -16,8 +16,8 @@ import type { FleetAccess } from './fleet-access.ts';
 import { forbiddenWords, type RedisConnections } from './redis-connections.ts';
 
 /**
- * Whether the service answers, and whether all wait for it: also what daemons before this one found.
- * @param readStatus null while Redis can't be asked
+ * Checks whether the service answers, and whether all daemons wait for it. It also uses what earlier daemons found.
+ * @param readStatus null while Redis is unreachable
  */
 export async function serviceReadiness(
   access: Pick<FleetAccess, 'readiness'>,
@@ -29,7 +29,7 @@ export async function serviceReadiness(
   try {
     ({ outage } = await readStatus());
   } catch {
-    // Its own check says what is wrong with Redis.
+    // The check of Redis shows what is wrong.
     return ours;
   }
   if (outage === null) return ours;
@@ -47,7 +47,10 @@ export async function serviceReadiness(
   };
 }
 
-/** Whether receivers take their messages. Ready all the same: upgrades do not wait for anybody to hear of them. */
+/**
+ * Checks whether receivers take their messages. Failures leave the daemon ready, because upgrades do not wait for
+ * notifications.
+ */
 export async function notificationReadiness(
   outbox: Pick<Outbox, 'readFailures'>,
   receivers: readonly Pick<Receiver, 'name'>[],
@@ -59,7 +62,7 @@ export async function notificationReadiness(
   return { ok: true, kind: 'failing', since, reason: failing.map(({ words }) => words).join('; ') };
 }
 
-/** Receivers that take no messages, each with a sentence for people. */
+/** Receivers whose messages fail, each with a sentence for people. */
 export function failingReceivers(
   failures: ReadonlyMap<string, ReceiverFailure>,
   receivers: readonly Pick<Receiver, 'name'>[],
@@ -72,7 +75,7 @@ export function failingReceivers(
   });
 }
 
-/** Whether reports can be written. Ready all the same: upgrades do not wait for reports. */
+/** Checks whether reports can be written. Failures leave the daemon ready, because upgrades do not wait for reports. */
 export function reportReadiness(
   { directory }: Pick<ReportConfig, 'directory'>,
   problem: ReportProblem | null,
@@ -82,7 +85,7 @@ export function reportReadiness(
   return { ok: true, kind: 'failing', since, reason: healthWords({ kind: 'reportsFail', since, reason }) };
 }
 
-/** Whether the loops can work with Redis: it is there, takes writes and does what we ask. */
+/** Checks whether Redis is reachable, accepts writes and allows upwave's commands. */
 export function redisReadiness(redis: RedisConnections): ReadinessCheck {
   const { place } = redis;
   const refusal = redis.writes.refusal();
@@ -106,8 +109,8 @@ export function redisReadiness(redis: RedisConnections): ReadinessCheck {
 }
 
 /**
- * Whether the config file is without a mistake, and living daemons agree about the policies. Ready all the same: this daemon
- * works by the config that it read last without a mistake, and each deploy passes through different ones for a while.
+ * Checks whether the config file is valid, and all daemons have the same policies. Failures leave the daemon ready: it
+ * uses the last valid config, and configs differ for a while during each deploy.
  */
 export function configReadiness(
   configs: Pick<Configs, 'statuses'>,
@@ -123,8 +126,8 @@ export function configReadiness(
 }
 
 /**
- * Whether a newer upwave has written rollouts of this Redis. Ready all the same: while upwave itself is upgraded, two
- * versions run side by side.
+ * Checks whether a newer upwave has written rollouts. Failures leave the daemon ready: during an upgrade of upwave two
+ * versions run at once.
  */
 export function recordReadiness(records: Pick<BrokenRecords, 'newer'>): ReadinessCheck {
   const newer = records.newer();
@@ -133,8 +136,8 @@ export function recordReadiness(records: Pick<BrokenRecords, 'newer'>): Readines
 }
 
 /**
- * Whether rollouts of another account wait in this Redis. Ready all the same: the daemon works on what is its own, and has
- * to be reached by whoever aborts what is not.
+ * Checks whether rollouts of another account wait in this Redis. They leave the daemon ready: it works on its own
+ * rollouts, and must be reachable to abort the others.
  */
 export function accountReadiness(accounts: Pick<Accounts, 'foreign'>): ReadinessCheck {
   const foreign = accounts.foreign();

@@ -11,7 +11,7 @@ import { makeWriteWatch } from '../redis/connection/write-watch.ts';
 export type RedisConnections = ReturnType<typeof makeRedisConnections>;
 
 /**
- * The connections of one daemon: each user of Redis waits in its own way. Connects; it never throws for an unreachable Redis, but reports it
+ * Opens the Redis connections of a daemon, one for each kind of use. An unreachable Redis is no error: it is reported
  * once, and again when Redis is back.
  */
 export function makeRedisConnections(
@@ -25,7 +25,7 @@ export function makeRedisConnections(
   const onRightsRefused = (error: Error) => {
     rights.learn(error);
   };
-  const reach = followReach(place, { sink, clock });
+  const reach = trackReachability(place, { sink, clock });
   const worker = makeRedisConnection(config, 'worker', {
     onReachable: () => {
       reach.onReachable();
@@ -63,28 +63,33 @@ export function makeRedisConnections(
   return {
     /** For the loops: commands wait until Redis is back. */
     worker,
-    /** For HTTP handlers: a quick error is better than a late answer. */
+    /** For HTTP handlers: a quick error is better than a late response. */
     handler,
-    /** For wake-ups alone: a subscriber can do nothing else. */
+    /** For wake-ups only: a subscriber can run no other commands. */
     subscriber,
-    /** BullMQ's own: it makes blocking ones from it. */
+    /** For BullMQ, which duplicates it for blocking commands. */
     queue,
-    /** Whether Redis refuses writes; whoever is refused one reports it. */
+    /** Whether Redis refuses writes. Every failed write is passed to it. */
     writes,
-    /** What Redis refuses to our user. */
+    /** The rights that Redis refuses to upwave's user. */
     rights,
-    /** What fails at a Redis that is there; whoever meets it reports it. */
+    /** Other failures of a reachable Redis. Every failed command is passed to it. */
     faults: makeFaults(place, { sink, rights }),
-    /** Notes that Redis is reachable and refuses something. @returns whether this error is such a refusal, which is then logged already */
+    /**
+     * Learns from an error whether Redis refuses writes or rights. @returns true for such an error, which is reported
+     * then
+     */
     learnRefusal: (error: unknown): boolean => writes.learn(error) || rights.learn(error),
     /**
-     * From when on what is read of a collector counts. What was written before may be undone. After a reconnection that is
-     * later, because creates that Redis has lost may still arrive: in the future at first.
+     * Observations count from this instant on, because older writes may be lost. After a reconnection it is later, because
+     * creates that Redis has lost may still arrive: at first it is in the future.
      */
     trustedSince: reach.trustedSince,
-    /** Where Redis is, in words without credentials. */
+    /** The place of Redis, without credentials. */
     place,
-    /** Why it is out of reach, without credentials, and since when; undefined while it is not, or nobody knows yet. */
+    /**
+     * Why Redis is unreachable, without credentials, and since when; undefined while it is reachable, or not yet known.
+     */
     unreachable: reach.lost,
     close: async (): Promise<void> => {
       writes.close();
@@ -94,10 +99,13 @@ export function makeRedisConnections(
   };
 }
 
-/** Knows whether Redis is reachable, and reports when that changes. */
-function followReach(place: string, { sink, clock }: { readonly sink: EventSink; readonly clock: Clock }) {
-  // Kept by a clock that never jumps: noted by the other one, it would lie in the future once that clock is set back.
-  // Then no observation would be trusted: polls without end, and no create.
+/** Tracks whether Redis is reachable, and reports changes. */
+function trackReachability(
+  place: string,
+  { sink, clock }: { readonly sink: EventSink; readonly clock: Clock },
+) {
+  // Uses the monotonic clock. When the wall clock is set back, an instant of it would be in the future: then no
+  // observation would count, and polls would go on for ever without a create.
   let rejoinedAt = performance.now();
   let wasReached = false;
   let isRejoined = false;
@@ -124,7 +132,7 @@ function followReach(place: string, { sink, clock }: { readonly sink: EventSink;
   };
 }
 
-/** A refused right is reported as such, and not as a fault. */
+/** Reports a refused right as such, and not as a fault. */
 function makeFaults(
   place: string,
   { sink, rights }: { readonly sink: EventSink; readonly rights: RightsWatch },
@@ -141,12 +149,12 @@ function makeFaults(
   };
 }
 
-/** In a person's words, why no work is done with a Redis that is there, and what to do. */
+/** Describes for people why upwave cannot work with a reachable Redis, and what to do. */
 export function forbiddenWords(place: string, rights: readonly string[]): string {
-  return `${place} refuses its user ${rights.join(' ')}: no work is done. Grant it: ${grantOf(rights)}`;
+  return `${place} refuses its user ${rights.join(' ')}: upwave cannot work. Grant it: ${grantOf(rights)}`;
 }
 
-/** The configured Redis as the adapter wants it, with its secrets revealed. */
+/** Converts the Redis config for the adapter, with its secrets revealed. */
 export function redisConfigOf(configured: ConfiguredRedis): RedisConfig {
   const common = {
     keyPrefix: configured.keyPrefix,

@@ -18,13 +18,13 @@ export interface ReportAtStartParts extends FindOrphansParts {
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
   readonly clock: Clock;
   readonly sink: EventSink;
-  /** Hears of what could not be found out. */
+  /** Called with each error; the other reports continue. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Reports what a daemon finds when it starts, and a person has to know: risks in Redis's settings, a pause that was started
- * before it, rollouts that wait, or belong to another account. Never throws: what can't be found out must stop no work.
+ * Reports what a person has to know at the start of a daemon: risks in Redis's settings, an earlier pause, rollouts
+ * that wait or belong to another account. Never throws, because a failed report must not stop the daemon.
  */
 export async function reportAtStart(parts: ReportAtStartParts): Promise<void> {
   for (const step of [reportConfigs, reportRisks, reportPause, reportOrphans, compareAccounts]) {
@@ -36,7 +36,7 @@ export async function reportAtStart(parts: ReportAtStartParts): Promise<void> {
   }
 }
 
-/** Before anything is scanned: who has the newest config is known then, also to the others. */
+/** Before the first scan, so that all daemons know which has the newest config. */
 async function reportConfigs({ configs }: ReportAtStartParts): Promise<void> {
   await configs.beat();
 }
@@ -45,7 +45,7 @@ async function reportRisks({ commands, clock, sink }: ReportAtStartParts): Promi
   for (const reason of await assessRedis(commands, clock)) sink.note({ event: 'redis.risk', reason });
 }
 
-/** The API budget reports by itself that the service is down. */
+/** An outage is reported by the API budget. */
 async function reportPause({ readApiBudgetStatus, clock, sink }: ReportAtStartParts): Promise<void> {
   const api = await readApiBudgetStatus();
   if (api.outage === null || api.outage.kind === 'serviceDown') return;
@@ -60,7 +60,9 @@ async function reportOrphans(parts: ReportAtStartParts): Promise<void> {
   }
 }
 
-/** Starts to find out to which account each active rollout belongs. The result is logged when the service has answered. */
+/**
+ * Starts to find out to which account each active rollout belongs. The result is logged when the service has answered.
+ */
 async function compareAccounts({ store, accounts, policies }: ReportAtStartParts): Promise<void> {
   for (const rolloutId of await store.activeRolloutIds(policies)) {
     const rollout = await store.loadRollout(rolloutId);

@@ -6,11 +6,11 @@ import { healthWords } from '../rollout/messages/daemon-health.ts';
 
 export type ServiceHealth = ReturnType<typeof makeServiceHealth>;
 
-// One odd answer is everyday: a gateway restarts, a sign-in is throttled. A daemon that never had a good answer may have
-// the wrong key or no way to the service, which a deployment has to notice at once.
+// A single failure is normal: a gateway restarts, a sign-in is throttled. A daemon without any success may have a wrong
+// key or no route to the service, which a deployment must notice at once.
 const faultsInRowMax = 1;
 
-/** Judges from answers whether this daemon can work with the service; it can before the first one. */
+/** Derives from responses whether this daemon can work with the service. It is ready before the first one. */
 export function makeServiceHealth() {
   let last: number | string | undefined;
   let faultsInRow = 0;
@@ -21,16 +21,16 @@ export function makeServiceHealth() {
     wasGood = true;
   };
   return {
-    /** @param status of HTTP, or why there was none */
+    /** @param status the HTTP status, or why there was none */
     answered: (status: number | string): void => {
       last = status;
       if (isGood(status)) good();
       else faultsInRow += 1;
     },
-    /** All daemons wait for the service: why; undefined once it answers again. */
+    /** Sets why all daemons wait for the service; undefined once it answers again. */
     setDown: (reason: string | undefined): void => {
       down = reason;
-      // Our own last answer may be from before.
+      // This daemon's own last response may be older.
       if (reason === undefined) good();
     },
     readiness: (): { readonly ok: boolean; readonly reason: string } => {
@@ -41,33 +41,33 @@ export function makeServiceHealth() {
       const ok = wasGood && faultsInRow <= faultsInRowMax;
       return { ok, reason: healthWords({ kind: 'serviceFault', status: last, inRow: faultsInRow }) };
     },
-    /** Whether the last answer was a fault, so that it is worth a request to learn whether it still is. */
-    isDoubted: (): boolean => down !== undefined || faultsInRow > 0,
+    /** True when the last response was a fault, so that a request would show whether the service has recovered. */
+    isFailing: (): boolean => down !== undefined || faultsInRow > 0,
   };
 }
 
-/** Whatever the service itself says of a request, except that it refuses us or cannot work. */
+/** True for any response of the service except one that refuses the key or shows a failure. */
 function isGood(status: number | string): boolean {
   return typeof status === 'number' && status < 500 && status !== 401 && status !== 403;
 }
 
 const firstWaitMs: DurationMs = 30_000;
 
-// A wrong key is not corrected by asking: a service may lock out who tries it too often.
+// Retries do not correct a wrong key, and a service may lock out a client that tries it too often.
 const waitMaxMs: DurationMs = 300_000;
 
 /**
- * Asks the service for its builds, which is the cheapest request, while its last answer was a fault. An idle daemon asks
- * for nothing until its next scan, and would be taken for not ready as long.
+ * Lists the builds, the cheapest request, while the last response was a fault. Otherwise an idle daemon would send
+ * nothing until its next scan, and stay unready until then.
  */
-export async function keepAsking(
+export async function keepChecking(
   {
     access,
     fleet,
     sink,
     sleep,
   }: {
-    readonly access: Pick<ServiceHealth, 'isDoubted'>;
+    readonly access: Pick<ServiceHealth, 'isFailing'>;
     readonly fleet: Pick<FleetService, 'listBuilds'>;
     readonly sink: EventSink;
     readonly sleep: Sleep;
@@ -77,13 +77,13 @@ export async function keepAsking(
   let waitMs = firstWaitMs;
   while (!signal.aborted) {
     await sleep(waitMs, signal);
-    if (!access.isDoubted()) waitMs = firstWaitMs;
+    if (!access.isFailing()) waitMs = firstWaitMs;
     else if (!signal.aborted) {
       waitMs = Math.min(waitMaxMs, waitMs * 2);
       try {
         await fleet.listBuilds(signal);
       } catch (error) {
-        // Redis is away, and with it the places in the API budget.
+        // Redis is unreachable, and with it the API budget.
         if (!signal.aborted) sink.note({ event: 'backgroundTask.failed', backgroundTask: 'service', error });
       }
     }

@@ -1,7 +1,7 @@
 import type { ServiceClientParts } from '../collector-api/wire/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
 
-/** What the config says about the service, as its client wants it. */
+/** The service's config, as the client's parts. */
 export function clientSettings(
   service: ServiceConfig,
 ): Omit<ServiceClientParts, 'budget' | 'clock' | 'keyMemory' | 'observer'> {
@@ -17,12 +17,12 @@ export function clientSettings(
   };
 }
 
-/** More sockets than requests allowed at once: a grant never waits for a socket. */
+/** More sockets than concurrent requests, so that a request with its grant never waits for a socket. */
 export function serviceSocketsMax({ concurrentRequests }: Pick<ServiceConfig, 'concurrentRequests'>): number {
   return Math.ceil(concurrentRequests * 1.6);
 }
 
-/** Our share of the service's rate limit (DESIGN §4); the rest is left for other tools of the same user. */
+/** upwave's share of the service's rate limit (DESIGN §4). Other tools of the same user have the rest. */
 export function ourRequestsPerSecond(
   service: Pick<ServiceConfig, 'requestsPerSecond' | 'budgetShare'>,
 ): number {

@@ -1,42 +1,43 @@
 import type { DurationMs } from '../base/time.ts';
 
-export interface EndInTimeParts {
-  /** What ends by itself, unless it waits for Redis. */
+export interface FinishWorkParts {
+  /** The work that ends by itself, unless it waits for Redis. */
   readonly work: Promise<void>;
-  /** Asks Redis, within a moment, for what the work waits for. Never throws. */
+  /** Checks within a moment whether Redis answers. Never throws. */
   readonly redisAnswers: () => Promise<boolean>;
-  /** Ends the connections to Redis: whatever waits for it is refused. */
+  /** Closes the connections to Redis, so that everything that waits for it fails. */
   readonly cutRedis: () => Promise<void>;
 }
 
-export interface WorksEnd {
-  /** `cut`: it ended when the connections did; `late`: not even then, and it is left to itself. */
+export interface WorkEnd {
+  /** `cut`: it ended when the connections were closed. `late`: it has not ended, and is abandoned. */
   readonly kind: 'done' | 'cut' | 'late';
-  /** False also when the work was cut because it took too long: that is no fault of Redis. */
+  /** False when the work took too long although Redis answered. */
   readonly redisIsAway: boolean;
 }
 
-// While Redis is away nothing that is under way can be stored: a connection that was only made again is back by then.
+// Without Redis no result can be stored. A connection that is only being reopened is back within this time.
 const awayMaxMs: DurationMs = 2_000;
 
-// In a row: a process that was stopped for seconds finds its own question late, and the answer only then.
+// Failed checks in a row: a process that was suspended for seconds finds its own check late.
 const silencesMin = 2;
 
-// However it is with Redis: longer than calls that are out may take, and their steps after them.
+// In any case longer than calls in flight may take, with their steps after them.
 const endWithinMs: DurationMs = 7_000;
 
-// What is refused ends at once, or after its own pause of a moment.
+// Work that fails ends at once, or after a short wait of its own.
 const cutEndsWithinMs: DurationMs = 1_000;
 
 const checkEveryMs: DurationMs = 100;
 
 /**
- * Waits for work to end; for Redis, only for so long. All of it is settled at the next start by what Redis has (P11): a
- * create whose answer could not be stored is in doubt. @throws what the work threw, unless it was cut
+ * Waits for work to end, but only for a limited time for Redis. The next start continues from what Redis has (P11): a
+ * create whose answer was not stored is in doubt.
+ * @throws what the work threw, unless it was cut
  */
-export async function endInTime({ work, redisAnswers, cutRedis }: EndInTimeParts): Promise<WorksEnd> {
+export async function finishWork({ work, redisAnswers, cutRedis }: FinishWorkParts): Promise<WorkEnd> {
   const beganAt = performance.now();
-  const pulse = followPulse(redisAnswers);
+  const pulse = watchRedis(redisAnswers);
   const isHopeless = (): boolean => pulse.isLost() || performance.now() - beganAt >= endWithinMs;
   const ended = await endsBefore(work, isHopeless);
   pulse.stop();
@@ -51,16 +52,16 @@ export async function endInTime({ work, redisAnswers, cutRedis }: EndInTimeParts
   return { kind: hasEnded ? 'cut' : 'late', redisIsAway };
 }
 
-/** How a daemon's work ended, in words. */
-export function describeEnd({ kind, redisIsAway }: WorksEnd): string {
+/** Describes how a daemon's work ended. */
+export function describeEnd({ kind, redisIsAway }: WorkEnd): string {
   if (kind === 'done') return 'all parts are closed';
   const parts = kind === 'cut' ? 'all parts are closed' : 'not all parts have ended';
-  const cause = redisIsAway ? 'Redis is away' : `they took longer than ${endWithinMs / 1_000} s`;
-  return `${parts}; ${cause}, so work in progress is settled at the next start`;
+  const cause = redisIsAway ? 'Redis is unreachable' : `they took longer than ${endWithinMs / 1_000} s`;
+  return `${parts}; ${cause}, so the next start continues work in progress`;
 }
 
-/** Asks again and again, until it is stopped. */
-function followPulse(answers: () => Promise<boolean>) {
+/** Checks repeatedly whether Redis answers, until it is stopped. */
+function watchRedis(answers: () => Promise<boolean>) {
   let answeredAt = performance.now();
   let silences = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -82,7 +83,7 @@ function followPulse(answers: () => Promise<boolean>) {
   };
 }
 
-/** True when the work has ended, well or not; false when it is given up before. */
+/** True when the work ended, successfully or not; false when `isGivenUp` was true first. */
 async function endsBefore(work: Promise<void>, isGivenUp: () => boolean): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const givenUp = new Promise<false>((resolve) => {

@@ -3,20 +3,20 @@ import { followConfigs } from '../orchestrator/configs/follow-configs.ts';
 import { announceAndDrain } from '../orchestrator/notify/announce.ts';
 import { type Scanned, type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
 import { apiBudgetKeys } from '../redis/api-budget/ledger.ts';
-import { makeRedisPulse } from '../redis/connection/pulse.ts';
+import { makeRedisCheck } from '../redis/connection/redis-check.ts';
 import { installationKey, instanceKey } from '../redis/coordination/store-instance.ts';
 import { policyKeys } from '../redis/schema/rollout-keys.ts';
+import type { DaemonContext } from './daemon-context.ts';
 import type { Engine } from './engine.ts';
-import type { Ground } from './ground.ts';
 import { type Loops, makeWakeSignal, startLoops } from './loops.ts';
 import { reportAtStart } from './report-at-start.ts';
-import { endInTime, type WorksEnd } from './shutdown.ts';
+import { finishWork, type WorkEnd } from './shutdown.ts';
 
 const drainWithinMs: DurationMs = 10_000;
 
-/** The work of a daemon, from its start to its end. */
-export function makeWork(ground: Ground, engine: Engine) {
-  const { logger, clock, sink, live, stopping, rollouts } = ground;
+/** The work of a daemon from start to stop. */
+export function makeWork(context: DaemonContext, engine: Engine) {
+  const { logger, clock, sink, live, stopping, rollouts } = context;
   const { budget, shared } = engine;
   const signal = makeWakeSignal();
   const stopListening = shared.wakeUps.onWakeUp(signal.wake);
@@ -37,34 +37,34 @@ export function makeWork(ground: Ground, engine: Engine) {
 
   const start = async (): Promise<void> => {
     await budget.learnStatus();
-    const { commands } = ground.redis.worker;
-    const { readApiBudgetStatus, outbox } = ground.loopPorts;
-    // What the first scan starts is announced, too.
+    const { commands } = context.redis.worker;
+    const { readApiBudgetStatus, outbox } = context.loopPorts;
+    // Before the first scan, so that the rollouts which it starts are announced.
     if (live.receivers.length > 0) await outbox.readAnnounced(clock.now()).catch(warn);
     await reportAtStart({ ...shared, commands, readApiBudgetStatus, onError: warn });
     if (stopping.signal.aborted) return;
-    // Before any step of this daemon: a freeze that came with the restart holds from the first create on (P7). Where this
-    // fails, the loops must start all the same; the next beat repeats it.
+    // Before any step of this daemon, so that a freeze in the new config applies to the first create (P7). When this
+    // fails, the loops start all the same, and the next heartbeat repeats it.
     await shared.configs.beat().then(followBrakes).catch(warn);
     const hooks = { nextWakeUp: signal.next, wakeSelf: signal.wake, followConfigs: followBrakes, scanNow };
-    loops = startLoops(ground, engine, hooks);
+    loops = startLoops(context, engine, hooks);
     await loops.tickAll(new Date(clock.now()));
   };
 
   return {
     scanNow,
-    /** For a process that ends when its rollouts do: announces that now, and writes their reports. Bounded. */
+    /** For a process that ends with its rollouts: sends due notifications and writes reports, within a time limit. */
     announceNow: async (): Promise<void> => {
       await engine.reports?.writeDue().catch(warn);
-      if (live.receivers.length > 0) await announceWhatIsDue(ground, engine);
+      if (live.receivers.length > 0) await announceWhatIsDue(context, engine);
     },
-    /** Begins, and never throws. While Redis is away it waits, and `/readyz` says so. */
+    /** Starts in the background; never throws. While Redis is unreachable it waits, which `/readyz` shows. */
     begin: (): void => {
       working = start().catch((error: unknown) => {
         if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
       });
     },
-    /** Follows the schedules of a config that was read again, and notifies its receivers. */
+    /** Follows the schedules and receivers of a reloaded config. */
     followConfig: (): void => {
       loops
         ?.follow(live.schedules())
@@ -72,16 +72,16 @@ export function makeWork(ground: Ground, engine: Engine) {
           sink.note({ event: 'backgroundTask.failed', backgroundTask: 'schedules', error }),
         );
     },
-    /** Ends all of it in bounded time, and where Redis does not answer, the connections first. */
-    end: (): Promise<WorksEnd> => {
+    /** Ends all work in bounded time. When Redis does not answer, its connections are closed first. */
+    end: (): Promise<WorkEnd> => {
       stopListening();
-      return endWork(ground, engine, { working, loops: () => loops });
+      return endWork(context, engine, { working, loops: () => loops });
     },
   };
 }
 
 function announceWhatIsDue(
-  { live, policies, loopPorts, stopping }: Ground,
+  { live, policies, loopPorts, stopping }: DaemonContext,
   engine: Engine,
 ): Promise<unknown> {
   const { outbox, readApiBudgetStatus } = loopPorts;
@@ -92,13 +92,13 @@ function announceWhatIsDue(
 
 /** Ends the loops first, then what they use. */
 function endWork(
-  ground: Ground,
+  context: DaemonContext,
   engine: Engine,
   {
     working,
     loops,
   }: { readonly working: Promise<void> | undefined; readonly loops: () => Loops | undefined },
-): Promise<WorksEnd> {
+): Promise<WorkEnd> {
   const endAll = async (): Promise<void> => {
     await working;
     await Promise.all([loops()?.close(), engine.backgroundTasks.close()]);
@@ -106,16 +106,16 @@ function endWork(
     await engine.budget.close();
     await Promise.all([engine.queue.close(), engine.noticeQueue.close()]);
   };
-  return endInTime({
+  return finishWork({
     work: endAll(),
-    redisAnswers: makeRedisAnswers(ground, engine),
-    cutRedis: ground.cutRedis,
+    redisAnswers: makeRedisAnswers(context, engine),
+    cutRedis: context.cutRedis,
   });
 }
 
-/** Asks every node on which this daemon has keys. */
-function makeRedisAnswers({ redis, policies, keyPrefix, accessId }: Ground, { names }: Engine) {
-  return makeRedisPulse({
+/** Checks every Redis node that has keys of this daemon. */
+function makeRedisAnswers({ redis, policies, keyPrefix, accessId }: DaemonContext, { names }: Engine) {
+  return makeRedisCheck({
     commands: redis.handler.commands,
     keys: [
       ...policies.map((policy) => policyKeys(keyPrefix, policy).rollouts),

@@ -67,8 +67,14 @@ describe('the connection of a daemon to the service', () => {
     collectors = [{ id: 1 }, { name: 'b' }];
     await access.fleet.readInventory(null);
     expect(notes).toEqual([
-      { event: 'inventory.incomplete', reason: expect.stringMatching(/^1 collector has no id or name/) },
-      { event: 'inventory.incomplete', reason: expect.stringMatching(/^2 collectors have no id or name/) },
+      {
+        event: 'inventory.incomplete',
+        reason: expect.stringMatching(/^1 collector has no readable id or name/),
+      },
+      {
+        event: 'inventory.incomplete',
+        reason: expect.stringMatching(/^2 collectors have no readable id or name/),
+      },
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeQueueComplaints } from '../../../src/daemon/queue-errors.ts';
+import { makeQueueErrorReporter } from '../../../src/daemon/queue-errors.ts';
 import { makeLogger } from '../../../src/observability/logger.ts';
 
 function complaints() {
@@ -8,7 +8,7 @@ function complaints() {
   const logger = makeLogger({ level: 'debug', secrets: [], destination: { write } });
   let now = 0;
   const learnRefusal = (error: Error) => error.message.startsWith('OOM');
-  const complain = makeQueueComplaints({ logger, clock: { now: () => now }, learnRefusal });
+  const complain = makeQueueErrorReporter({ logger, clock: { now: () => now }, learnRefusal });
   return {
     lines: () => lines.map(({ level, event }) => `${level} ${event}`),
     at: (at: number, error: Error) => {

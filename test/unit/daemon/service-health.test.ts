@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepAsking, makeServiceHealth } from '../../../src/daemon/service-health.ts';
+import { keepChecking, makeServiceHealth } from '../../../src/daemon/service-health.ts';
 import { quietParts } from '../../support/quiet-parts.ts';
 
 type Said = number | string | { readonly down: string | undefined };
@@ -10,7 +10,7 @@ function healthAfter(...said: readonly Said[]) {
     if (typeof each === 'object') health.setDown(each.down);
     else health.answered(each);
   }
-  return { ...health.readiness(), isDoubted: health.isDoubted() };
+  return { ...health.readiness(), isFailing: health.isFailing() };
 }
 
 describe('the health of the service', () => {
@@ -32,8 +32,8 @@ describe('the health of the service', () => {
       true,
       false,
     ],
-  ])('is, %s, as the answers show', (_when, said, ok, isDoubted) => {
-    expect(healthAfter(...said)).toMatchObject({ ok, isDoubted });
+  ])('is, %s, as the answers show', (_when, said, ok, isFailing) => {
+    expect(healthAfter(...said)).toMatchObject({ ok, isFailing });
   });
 
   it('names the last answer, and how many were faults', () => {
@@ -50,10 +50,10 @@ async function asked(doubted: readonly boolean[]): Promise<string> {
   const stop = new AbortController();
   const log: string[] = [];
   const left = [...doubted];
-  await keepAsking(
+  await keepChecking(
     {
       ...quietParts,
-      access: { isDoubted: () => left.shift() ?? false },
+      access: { isFailing: () => left.shift() ?? false },
       fleet: {
         listBuilds: async () => {
           log.push('?');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { describeEnd, endInTime } from '../../../src/daemon/shutdown.ts';
+import { describeEnd, finishWork } from '../../../src/daemon/shutdown.ts';
 
 const answersAtOnce = async () => true;
 const neverAnswers = () => new Promise<boolean>(() => undefined);
@@ -28,14 +28,14 @@ describe('the end of a daemon', () => {
       cutMs = performance.now() - since;
       if (cutEndsWork) end();
     };
-    const ended = endInTime({ work, redisAnswers, cutRedis });
+    const ended = finishWork({ work, redisAnswers, cutRedis });
     await vi.advanceTimersByTimeAsync(15_000);
     return { end: await ended, cutMs };
   }
 
   it('comes when its work has ended', async () => {
     const cutRedis = vi.fn();
-    expect(await endInTime({ work: Promise.resolve(), redisAnswers: neverAnswers, cutRedis })).toEqual({
+    expect(await finishWork({ work: Promise.resolve(), redisAnswers: neverAnswers, cutRedis })).toEqual({
       kind: 'done',
       redisIsAway: false,
     });
@@ -45,7 +45,7 @@ describe('the end of a daemon', () => {
 
   it('tells what the work threw', async () => {
     const work = Promise.reject(new Error('a bug'));
-    const ending = endInTime({ work, redisAnswers: answersAtOnce, cutRedis: async () => undefined });
+    const ending = finishWork({ work, redisAnswers: answersAtOnce, cutRedis: async () => undefined });
     await expect(ending).rejects.toThrow('a bug');
   });
 
@@ -77,8 +77,8 @@ describe('the end of a daemon', () => {
 
   it('blames Redis only when Redis is away: work that takes too long is called so', async () => {
     expect(describeEnd((await endWaitingWork(answersAtOnce, false)).end)).toBe(
-      'not all parts have ended; they took longer than 7 s, so work in progress is settled at the next start',
+      'not all parts have ended; they took longer than 7 s, so the next start continues work in progress',
     );
-    expect(describeEnd((await endWaitingWork(isSilent(0))).end)).toContain('Redis is away');
+    expect(describeEnd((await endWaitingWork(isSilent(0))).end)).toContain('Redis is unreachable');
   });
 });
