@@ -12,7 +12,7 @@ import { makeNap } from './nap.ts';
 import { makeSlotSlack } from './slot-slack.ts';
 import { makeWaitingRequests } from './waiting-requests.ts';
 
-/** The API budget over all daemons, in Redis (P8). */
+/** The API budget that all daemons share through Redis (P8). */
 export function makeRedisApiBudget(
   parts: ApiBudgetLedgerParts & Omit<ApiBudgetDispatcherParts, 'ledger'>,
 ): RedisApiBudget {
@@ -20,30 +20,30 @@ export function makeRedisApiBudget(
 }
 
 export interface RedisApiBudget extends ApiBudget {
-  /** Learns, without a request, whether another daemon found the service down. Never throws. */
+  /** Reads whether another daemon found an outage. Never throws. */
   learnStatus(): Promise<void>;
-  /** Refuses the requests that wait, and gives back what is held. */
+  /** Refuses waiting requests, and returns all permits. */
   close(): Promise<void>;
 }
 
 export interface ApiBudgetDispatcherParts {
   readonly ledger: ApiBudgetLedger;
-  /** How long a request waits at most while no request is sent, before it is refused with `PausedTooLong`. */
+  /** How long a request waits while no requests are sent, before it is refused with `PausedTooLong`. */
   readonly outageWaitMaxMs?: DurationMs;
-  /** Called when slots are reached too late again and again, and by how much: this process is starved. */
+  /** Called with the lateness when slots are repeatedly reached too late: this process is starved. */
   readonly onStarved?: (lateMs: DurationMs) => void;
 }
 
 /**
- * One dispatcher per process reserves a permit and a near slot, waits for the slot's instant, and only then chooses
- * which of its waiting requests gets it.
+ * One dispatcher per process reserves a permit and a near slot, waits for the slot's instant, and only then chooses which
+ * waiting request gets it.
  */
 export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): RedisApiBudget {
   const { ledger } = parts;
   const requests = makeWaitingRequests(parts.outageWaitMaxMs ?? outageWaitMaxMs);
   const nap = makeNap();
   let pausedUntil = 0;
-  let pausesAsked = 0;
+  let pausesStarting = 0;
   let isDispatching = false;
   let isClosed = false;
   const dispatchParts: DispatchParts = {
@@ -51,7 +51,7 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): RedisA
     requests,
     nap,
     slack: makeSlotSlack({ lateMaxMs, onStarved: parts.onStarved }),
-    maySend: () => pausesAsked === 0 && performance.now() >= pausedUntil && !isClosed,
+    maySend: () => pausesStarting === 0 && performance.now() >= pausedUntil && !isClosed,
     isClosed: () => isClosed,
   };
 
@@ -60,20 +60,20 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): RedisA
     isDispatching = true;
     void dispatchWhileWaiting(dispatchParts).finally(() => {
       isDispatching = false;
-      // One may have come between the last check of the line and here.
+      // A request may have arrived after the last check.
       if (requests.size > 0) dispatch();
     });
   }
 
-  /** Here at once; the other daemons learn it with their next reservation, at most one slot later. */
-  async function pause(ask: Pause): Promise<DurationMs> {
-    pausesAsked += 1;
+  /** The pause applies here at once. Other daemons learn of it with their next reservation, at most one slot later. */
+  async function pause(pauseToStart: Pause): Promise<DurationMs> {
+    pausesStarting += 1;
     try {
-      const lastsMs = await ledger.pause(ask);
+      const lastsMs = await ledger.pause(pauseToStart);
       pausedUntil = Math.max(pausedUntil, performance.now() + lastsMs);
       return lastsMs;
     } finally {
-      pausesAsked -= 1;
+      pausesStarting -= 1;
     }
   }
 

@@ -9,17 +9,17 @@ export interface DispatchParts {
   readonly requests: WaitingRequests;
   readonly slack: SlotSlack;
   readonly nap: Nap;
-  /** False while a pause lasts that this process knows of. */
+  /** False during a pause that this process knows of. */
   readonly maySend: () => boolean;
   readonly isClosed: () => boolean;
 }
 
 type Granted = Extract<Reservation, { kind: 'granted' }>;
 
-// A reservation takes a millisecond; a connection that lost its Redis keeps the call until it is back.
+// A reservation takes a millisecond. Without Redis the call waits until Redis is back.
 const reservedWithinMs: DurationMs = 2_000;
 
-// Slots asked for in one call; only near ones are given, so more would not come anyway.
+// The slots requested in one call. Only near ones are granted, so more would not be.
 const slotsPerCallMax = 8;
 
 /** Reserves slots and uses them until no request waits. */
@@ -31,13 +31,13 @@ export async function dispatchWhileWaiting(parts: DispatchParts): Promise<void> 
     if (reservation.kind !== 'granted') await waitOut(parts, reservation);
     else {
       await useAll(parts, reservation, slackMs);
-      // Others get as much of the rate as was held up for this one.
+      // The other daemons get the part of the rate that this slot held up.
       if (slackMs > 0 && requests.size > 0 && !isClosed()) await nap.sleep(slackMs, false);
     }
   }
 }
 
-/** However long Redis takes to answer, no request waits longer for it than for any other outage. */
+/** While Redis does not answer, requests wait no longer than in any other outage. */
 async function reserve({ ledger, requests }: DispatchParts, slackMs: DurationMs): Promise<Reservation> {
   const refuse = (): void => {
     timer = setTimeout(refuse, requests.refuseLate(budgetIsAway));
@@ -58,7 +58,7 @@ async function waitOut(
   if (requests.size > 0) await nap.sleep(Math.min(retryInMs, refuseInMs), kind === 'full');
 }
 
-/** Uses each slot at its instant, and gives back those that are reached too late. */
+/** Uses each slot at its instant, and returns permits of slots that are reached too late. */
 async function useAll(parts: DispatchParts, granted: Granted, slackMs: DurationMs): Promise<void> {
   const { ledger, slack } = parts;
   let missedByMs: DurationMs | undefined;
@@ -77,7 +77,7 @@ async function useAll(parts: DispatchParts, granted: Granted, slackMs: DurationM
   else if (missedByMs !== undefined) slack.missed(missedByMs);
 }
 
-/** Waits for the slot's instant. @returns how late it is then */
+/** Waits for the slot's instant. @returns the lateness */
 async function waitFor({ nap, isClosed }: DispatchParts, { at }: Slot): Promise<DurationMs> {
   for (let left = at - performance.now(); left > 0 && !isClosed(); left = at - performance.now()) {
     await nap.sleep(left, false);
@@ -85,7 +85,7 @@ async function waitFor({ nap, isClosed }: DispatchParts, { at }: Slot): Promise<
   return performance.now() - at;
 }
 
-/** Gives the slot to the request that is first in line now. */
+/** Gives the slot to the request that is now first. */
 function use(
   { ledger, requests, nap, maySend }: DispatchParts,
   { permit }: Slot,

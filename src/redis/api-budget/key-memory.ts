@@ -8,20 +8,20 @@ export interface KeyMemoryParts {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   readonly accessId: string;
-  /** Only the first half of a hash of it is written (P12). */
+  /** Only the first half of its hash is stored (P12). */
   readonly accessKey: string;
   readonly now: () => EpochMs;
 }
 
-// A key that has not worked for so long is as good as a new one.
+// A key that has not worked for this long counts as new.
 const keptForS = 30 * 86_400;
 
-// How often a daemon says it again.
+// How often a daemon stores it again.
 const againAfterMs = 86_400_000;
 
 /**
- * Remembers in Redis, beside the key's API budget, that an access key has worked. Another key of the same access id, such
- * as the next one with a slip in it, has not.
+ * Remembers in Redis, beside the key's API budget, that an access key has worked. Another key of the same access id, such as
+ * a new one with a typo, has not.
  */
 export function makeRedisKeyMemory(parts: KeyMemoryParts): KeyMemory {
   const { commands, now } = parts;
@@ -36,7 +36,7 @@ export function makeRedisKeyMemory(parts: KeyMemoryParts): KeyMemory {
       try {
         await commands.set(key, print, 'EX', keptForS);
       } catch {
-        // Must not cost the answer that proved it: whoever stores the answer reports a Redis that refuses.
+        // An error must not lose the response that proved it. Other commands report a Redis that refuses writes.
         reportedAt = Number.NEGATIVE_INFINITY;
       }
     },

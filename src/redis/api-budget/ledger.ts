@@ -16,29 +16,35 @@ import { makeStatusWatch, serviceIsDown } from './status-watch.ts';
 export interface ApiBudgetLedgerParts {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
-  /** The id of the access key whose budget this is; only a hash of it is written (P12). */
+  /** The id of the access key with this budget. Only its hash is stored (P12). */
   readonly accessId: string;
-  /** The share of the service's limit that upwave may use. The service allows no more than its limit in any second. */
+  /** upwave's share of the service's limit. The service allows no more than its limit in any second. */
   readonly requestsPerSecond: number;
   readonly concurrentRequests?: number;
-  /** Longer than any request takes: after this a permit that was not given back is taken for a dead daemon's. */
+  /** Longer than any request takes. A permit that was not returned by then belongs to a dead daemon. */
   readonly permitLifeMs?: DurationMs;
-  /** How pauses grow, those after a 429 too: each is twice as long as the one before, or as long as the service asked. */
+  /**
+   * Growth of pauses, including those after a 429: each is twice as long as the previous one, or as long as the service
+   * asked.
+   */
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
-  /** Called when this daemon learns that the service is down, or answers again, whichever daemon found it. */
+  /** Called when this daemon learns of an outage or its end, whichever daemon found it. */
   readonly onStatus?: (status: ServiceStatus) => void;
-  /** Receives faults of Redis which waiting does not repair. */
+  /** Receives faults of Redis that need a person. */
   readonly faults?: RedisFaults;
 }
 
-/** A permit with its place in the rate. `at`: when it may leave, by this process's monotonic clock. */
+/** A permit with its slot. `at`: the instant by this process's monotonic clock. */
 export interface Slot {
   readonly permit: string;
   readonly at: number;
 }
 
 export type Reservation =
-  /** `single`: a success would end a phase in which one request at a time may try. `isProbe`: the service is down. */
+  /**
+   * `single`: only one request at a time may be sent, until one succeeds. `isProbe`: this request tests the service during
+   * an outage.
+   */
   | {
       readonly kind: 'granted';
       readonly slots: readonly Slot[];
@@ -46,8 +52,8 @@ export type Reservation =
       readonly isProbe: boolean;
     }
   /**
-   * `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. `away`: Redis is
-   * away, or can't do it. `outage`: why no request is sent; null while requests are sent.
+   * `full`: all permits are in use. `far`: the next slot is too far ahead to reserve. `away`: Redis is unreachable or fails.
+   * `outage`: why no requests are sent; null while they are.
    */
   | {
       readonly kind: 'full' | 'far' | 'paused' | 'away';
@@ -56,76 +62,76 @@ export type Reservation =
     };
 
 export type Pause =
-  /** `forMs`: as the service asked; shorter than the pause before it, it grows. */
+  /** `forMs`: as the service asked. If it is shorter than the previous pause, the pause grows. */
   | { readonly kind: 'rate' | 'single'; readonly forMs: DurationMs }
   | { readonly kind: 'down'; readonly reason: string };
 
-/** What all daemons on one access key share, in Redis: slots, permits and pauses. */
+/** The slots, permits and pauses that all daemons with one access key share, in Redis. */
 export interface ApiBudgetLedger {
   /**
-   * Takes up to so many slots, as many as are near. Never throws: without Redis it is `away`.
-   * @param slackMs how much later than its instant each may be used; no other daemon gets a slot for as long
+   * Takes up to `count` slots: those that are near. Never throws: without Redis the result is `away`.
+   * @param slackMs how late each may be used; no other daemon gets a slot for as long
    */
   reserve(count: number, slackMs: DurationMs): Promise<Reservation>;
   giveBack(permit: string): void;
-  /** @returns how long the pause lasts */
+  /** @returns the length of the pause */
   pause(pause: Pause): Promise<DurationMs>;
   succeeded(): Promise<void>;
   serviceUp(): Promise<void>;
-  /** Learns, without a request, whether another daemon found the service down. Never throws. */
+  /** Reads whether another daemon found an outage. Never throws. */
   learnStatus(): Promise<void>;
-  /** Gives back all that is held. */
+  /** Returns all permits. */
   close(): Promise<void>;
 }
 
-// Slots are this much further apart than 1/R. Measured with R = 4 and R = 400: none more than R in any second, and
-// 96 % of the rate used. It pays for what moves a request within a second: our lateness, and the network's.
+// Slots are this much further apart than 1/R. Measured with R = 4 and R = 400: no second had more than R requests, and 96 %
+// of the rate was used. The margin covers what shifts a request within a second: the daemon's lateness and the network's.
 const marginShare = 0.04;
 
 /**
- * A 429 met all the same lowers the rate for all daemons: others use the limit, too. Its way up takes a recovery time to
- * where it met the 429, and at most 1.65 more to the whole rate: with two minutes 5.3 min in all. A limit that others
- * share for good then costs 20 to 30 refusals an hour.
+ * A 429 lowers the rate for all daemons, because others use the limit as well. The rate takes one recovery time to return to
+ * where it met the 429, and at most 1.65 more to the whole rate: 5.3 min in all with two minutes. If others always use part
+ * of the limit, this costs 20 to 30 refusals an hour.
  */
 export const recoveryMs: DurationMs = 120_000;
 
-// Of the 40 ms that the margin leaves in a second, a quarter may be spent between the slot and its reservation, a
-// quarter until the request is handed out, and the rest is the network's.
+// The margin leaves 40 ms in a second: a quarter for the time between the slot and its reservation, a quarter until the
+// request is sent, and the rest for the network.
 const missedMaxMs = (1_000 * marginShare) / 4;
 
-/** A slot that is older than this when its request could leave is not used: late ones would leave in a burst. */
+/** A slot that is older when its request could be sent is not used: late requests would be sent in a burst. */
 export const lateMaxMs: DurationMs = 2 * missedMaxMs;
 
-// A slot is reserved when it is this near; one taken further ahead is lost with every stall.
+// A slot is reserved when it is this near. One reserved further ahead is lost with every stall.
 const horizonMs = 100;
 
-// One call takes several slots only when they follow each other at once, which saves calls at high rates.
+// One call takes several slots only when they follow each other closely, which saves calls at high rates.
 const moreHorizonMs = 10;
 
-// How soon to check again when all permits are out: about as often as slots come.
+// How soon to retry when all permits are in use: about as often as slots come.
 const fullRetryMs = { min: 5, max: 100 };
 
-// A pause may be made longer meanwhile, never shorter; but Redis may lose it.
+// A pause may become longer, never shorter. But Redis may lose it.
 const pausedRetryMaxMs = 5_000;
 
-// A slot that may be used late keeps all others out for its slack, and for how wrong its instant may be.
+// A slot with slack blocks others for its slack and for the uncertainty of its instant.
 const heldMaxMs = 2 * slackMaxMs;
 
-// After a failed call; the connection itself reconnects at its own pace.
+// After a failed call. The connection itself reconnects at its own intervals.
 const awayRetryMs = 200;
 
-/** In a person's words. */
+/** For people. */
 export const budgetIsAway = 'Redis, which keeps the API budget, does not answer.';
-const budgetFails = 'Redis, which keeps the API budget, answers with an error; the log has it.';
+const budgetFails = 'Redis, which keeps the API budget, answers with an error. See the log.';
 const faultName = 'the API budget';
 
-/** All that belongs to one access key: one hash tag, and no trace of its id but a hash (P12). */
+/** The keys of one access key: one hash tag, and only a hash of its id (P12). */
 export function apiBudgetKeys(keyPrefix: string, accessId: string) {
   const base = `${keyPrefix}:{budget:${hashHex(accessId, 16)}}`;
   return { state: `${base}:state`, permits: `${base}:permits`, worked: `${base}:worked` };
 }
 
-/** Makes the ledger. Slots are evenly spaced by Redis's own clock, so daemons need not agree on the time. */
+/** Makes the ledger. Slots are evenly spaced by Redis's clock, so the clocks of daemons need not agree. */
 export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedger {
   const { commands } = parts;
   const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
@@ -167,7 +173,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     },
 
     succeeded: async () => {
-      // Nearly every request succeeds, and nearly never does that change anything.
+      // Nearly every request succeeds, and success rarely changes anything.
       if (!reportSuccess) return;
       reportSuccess = false;
       if (await runScript(commands, succeededScript, { keys, args: {} })) statusWatch.learn('');
@@ -186,12 +192,12 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   };
 }
 
-/** Makes the reservation of slots. It learns Redis's clock by what each one takes. */
+/** Makes the function that reserves slots. It learns Redis's clock from each call. */
 function makeReserve(parts: {
   readonly terms: Terms;
   readonly permits: Permits;
   readonly run: (args: Terms & ReserveArgs) => Promise<ReserveReply>;
-  /** @param report a success would change something */
+  /** @param report true when a success would change something */
   readonly learn: (report: boolean, down: string) => void;
   readonly onFailed: (error: unknown) => void;
 }): ApiBudgetLedger['reserve'] {
@@ -219,12 +225,12 @@ function makeReserve(parts: {
   return async (count, slackMs) => {
     const given = permits.takeReturned();
     const wanted = Array.from({ length: count }, permits.next);
-    // Of a process that is late, also its idea of Redis's clock is vague; it is infinitely so before the first answer.
+    // A late process also knows Redis's clock only vaguely; before the first reply not at all.
     const heldMs = slackMs === 0 ? 0 : Math.min(slackMs + redisTime.uncertaintyMs(), heldMaxMs);
     try {
       return await ask({ given, wanted, slackUs: Math.ceil(heldMs * 1_000) });
     } catch (error) {
-      // The connection reports why there is an outage.
+      // The connection reports the cause.
       onFailed(error);
       permits.keep(given);
       const outage = isRedisOutage(error) ? budgetIsAway : budgetFails;
@@ -243,7 +249,7 @@ type ReserveReply = z.infer<typeof reserveScript.result>;
 type Terms = ReturnType<typeof termsOf>;
 type Permits = ReturnType<typeof makePermits>;
 
-/** What the script of a reservation needs to know of the budget. */
+/** The parameters of the budget for the reservation script. */
 function termsOf({
   requestsPerSecond,
   concurrentRequests = 10,
@@ -268,7 +274,7 @@ function refusedTake(
     readonly waitMs: DurationMs;
     readonly down: string;
     readonly spacingMs: DurationMs;
-    /** One request at a time may go, so that a budget without a free place is an outage, too. */
+    /** Only one request at a time may be sent, so `full` means an outage as well. */
     readonly single: boolean;
   },
 ): Reservation {
@@ -281,7 +287,7 @@ function refusedTake(
     case 'paused':
       return { kind, retryInMs: Math.min(of.waitMs + 1, pausedRetryMaxMs), outage };
     case 'far': {
-      // Spread, so that of several daemons not always the same one asks first.
+      // Spread at random, so that not always the same daemon is first.
       const retryInMs = of.waitMs - horizonMs * (0.5 + Math.random() * 0.25);
       return { kind, retryInMs, outage: null };
     }

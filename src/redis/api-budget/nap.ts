@@ -2,7 +2,7 @@ import type { DurationMs } from '../../base/time.ts';
 
 export type Nap = ReturnType<typeof makeNap>;
 
-/** One sleep at a time that can be cut short. */
+/** One sleep at a time, which can end early. */
 export function makeNap() {
   let current: { readonly wake: () => void; readonly endsWithPermit: boolean } | undefined;
   return {
@@ -13,7 +13,7 @@ export function makeNap() {
           current = undefined;
           resolve();
         };
-        // Rounded up: a slot must not be used before its time.
+        // Rounded up, because a slot must not be used early.
         const timer = setTimeout(wake, Math.max(1, Math.ceil(forMs)));
         current = { wake, endsWithPermit };
       }),

@@ -1,11 +1,11 @@
--- Pauses the budget for all daemons. While a pause lasts, another one can only make it longer: ten requests refused at
--- once are one refusal.
+-- Pauses the budget for all daemons. During a pause another one can only extend it: ten requests refused at once count as
+-- one refusal.
 --
 -- Keys: state.
 -- Arguments: kind, `rate`, `single` for a throttled sign-in, or `down`; reason, why the service is down, or ''; forMs, how
--- long the service asked for, or 0; firstMs and maxMs, between which pauses double; recoveryMs, after which the rate is
--- back where it met a 429.
--- Answers: how long the pause lasts from now, in ms.
+-- long the service asked for, or 0; firstMs and maxMs, the limits between which pauses double; recoveryMs, after which the
+-- rate is back where it met a 429.
+-- Returns: how long the pause lasts from now, in ms.
 
 --@include state
 

@@ -1,6 +1,6 @@
 import { makeWriteMarks } from '../connection/commands.ts';
 
-/** The permits of this process: those in use, and those that go back with the next reservation or soon after. */
+/** The permits of this process: those in use, and those to return with the next reservation or soon after. */
 export function makePermits(
   remove: (permits: readonly string[]) => Promise<unknown>,
   onFailed: (error: unknown) => void,
@@ -16,7 +16,7 @@ export function makePermits(
 
   async function flush(): Promise<void> {
     const given = takeReturned();
-    // Lost ones come back by themselves when their life is over.
+    // Lost permits expire by themselves.
     if (given.length > 0) await remove(given).catch(onFailed);
   }
 
@@ -26,14 +26,14 @@ export function makePermits(
       held.add(permit);
     },
     takeReturned,
-    /** Keeps what a reservation that failed did not take along. */
+    /** Keeps permits that a failed reservation did not return. */
     keep: (permits: readonly string[]) => {
       returned.push(...permits);
     },
     giveBack: (permit: string) => {
       if (!held.delete(permit)) return;
       returned.push(permit);
-      // The next reservation takes it along; when none comes in this turn, it goes alone.
+      // The next reservation returns it. Without one in this turn, it is returned separately.
       if (returned.length === 1) setImmediate(() => void flush());
     },
     giveBackAll: () => {

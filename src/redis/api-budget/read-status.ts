@@ -9,20 +9,20 @@ import { statusScript } from './scripts.ts';
 export interface ReadApiBudgetStatusParts {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
-  /** Of the access key whose budget it is. */
+  /** The id of the access key with the budget. */
   readonly accessId: string;
-  /** What the budget allows. */
+  /** The rate of the whole budget. */
   readonly requestsPerSecond: number;
   readonly clock: Clock;
 }
 
-/** Makes the reading of a budget: one call of Redis, which need not be of a daemon that asks for places in it. */
+/** Makes the function that reads the status of a budget, in one call of Redis. Any process may use it. */
 export function makeReadApiBudgetStatus(parts: ReadApiBudgetStatusParts): ReadApiBudgetStatus {
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   return async () => {
     const reply = await runScript(parts.commands, statusScript, { keys, args: { recoveryMs } });
     const [used, rateLimited, kind, leftMs, down, downForMs, share] = reply;
-    // Redis shows how long, and not when, so that its clock and ours need not agree.
+    // The script returns durations, so that the clocks of Redis and this process need not agree.
     const now = parts.clock.now();
     return {
       requestsPerSecond: Number(used),
@@ -49,7 +49,7 @@ function outageOf(
   { down, since, until }: Pick<Outage, 'since' | 'until'> & { readonly down: string },
 ): Outage | null {
   if (pausedFor === '') return null;
-  // A daemon newer than this one may know of more kinds (P13).
+  // A newer daemon may use more kinds (P13).
   const kind = kinds[pausedFor] ?? 'rateLimited';
   return { kind, reason: outageReasons[kind], detail: down === '' ? null : down, since, until };
 }

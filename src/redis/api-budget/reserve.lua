@@ -1,16 +1,16 @@
--- Takes permits and slots for the requests that wait in one daemon: the permit first, then the next slot. Only near
--- slots are taken, since slots taken early leave in bursts after a stall.
+-- Takes permits and slots for the requests that wait in one daemon: the permit first, then the next slot. Only near slots
+-- are taken, because slots taken early are used in bursts after a stall.
 --
--- Keys: state; permits, a sorted set of permits by the instant at which they run out.
--- Arguments: given, permits that come back; wanted, permits to take; slackUs, how much later than their instants all
--- slots of this answer may be used, before the next slot of anybody; and the terms of the budget: spacingUs and
--- marginShare between two slots; recoveryMs, after which the rate is back where it met a 429; missedMaxUs, how old a
--- slot may be that is still given; horizonUs and moreHorizonUs, how near the first and the further slots must be; slackMaxUs; permitsMax;
--- permitLifeMs, after which a permit that never came back is free again.
--- Answers: Redis's time in µs; `granted`, `full`, `far` or `paused`; how long to wait, in µs; 1 when a success would
--- change something; why the service is down, or ''; the slots in µs, one for each of the first permits.
+-- Keys: state; permits, a sorted set of permits by the instant at which they expire.
+-- Arguments: given, returned permits; wanted, permits to take; slackUs, how late the slots may be used, before the next slot
+-- of any daemon; and the parameters of the budget: spacingUs and marginShare between two slots; recoveryMs, after which the
+-- rate is back where it met a 429; missedMaxUs, how old a slot may be that is still granted; horizonUs and moreHorizonUs,
+-- how near the first and the further slots must be; slackMaxUs; permitsMax; permitLifeMs, after which a permit that was not
+-- returned is free again.
+-- Returns: Redis's time in µs; `granted`, `full`, `far` or `paused`; how long to wait, in µs; 1 when a success would change
+-- something; why the service is down, or ''; the slots in µs, one for each of the first permits.
 --
--- Sent twice, it may waste a slot, and never gives one slot to two requests.
+-- Sent twice, it may waste a slot, but never grants one slot to two requests.
 
 --@include state
 
@@ -36,11 +36,11 @@ end
 
 local spacing = spacingUs * (1 + marginShare) / shareNow(state, recoveryMs)
 local slot = state.nextUs
--- Nobody reserves further ahead than this: the clock was set back.
+-- No reservation is further ahead than this, so the clock was set back.
 if slot - nowUs > horizonUs + moreHorizonUs + slackMaxUs + 4 * spacing then
   slot = nowUs + spacing
 end
--- A slot missed by little may still be used. One missed by more is lost, or it would leave in a burst.
+-- A slot missed by little may still be used. An older one is dropped, to avoid a burst.
 slot = math.max(slot, nowUs - missedMaxUs)
 
 local slots = {}

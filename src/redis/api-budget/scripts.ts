@@ -3,7 +3,7 @@ import { defineScript } from '../connection/script.ts';
 
 const text = z.string();
 const number = z.number();
-/** 1, or 0 for an answer that came too early to count. */
+/** 1, or 0 for a response that came too early to count. */
 const counts = z.number().transform((answer) => answer === 1);
 
 export const reserveScript = defineScript({

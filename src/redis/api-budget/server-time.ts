@@ -1,17 +1,16 @@
-/** Translates instants of Redis's clock into this process's monotonic one. */
+/** Converts instants of Redis's clock to this process's monotonic clock. */
 export interface RedisTime {
-  /** Learns from one exchange: all in milliseconds, the first two by the monotonic clock, the last by Redis's. */
+  /** Learns from one exchange. All in milliseconds: the first two by the monotonic clock, the last by Redis's. */
   observe(exchange: { readonly sentAt: number; readonly receivedAt: number; readonly redisAt: number }): void;
-  /** When by the monotonic clock it is this late at Redis. */
+  /** The monotonic instant of an instant at Redis. */
   toMonotonic(redisAt: number): number;
-  /** By how much that may be wrong, in milliseconds: infinite before the first exchange. */
+  /** The possible error in milliseconds: infinite before the first exchange. */
   uncertaintyMs(): number;
 }
 
 /**
- * Each exchange says that Redis's clock is ahead of ours by something between two bounds, and a quick exchange says it
- * precisely. The bounds are narrowed with each one; one that contradicts them means that a clock was set or drifted,
- * and starts them again.
+ * Each exchange gives two bounds for the offset between the clocks: the quicker, the closer. Each further exchange narrows
+ * the bounds. One that contradicts them shows that a clock was set or drifted, and resets them.
  */
 export function makeRedisTime(): RedisTime {
   let aheadMin = Number.NEGATIVE_INFINITY;

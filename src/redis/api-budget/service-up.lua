@@ -1,7 +1,7 @@
--- Notes that the service answers, if only with a refusal: an outage is over, a throttled sign-in is not.
+-- Records that the service answers, even with a refusal: an outage is over, a throttled sign-in is not.
 --
 -- Keys: state.
--- Answers: 1, or 0 when it was too early to count, during a pause.
+-- Returns: 1, or 0 during a pause, when it is too early to count.
 
 --@include state
 

@@ -1,29 +1,29 @@
--- The state of an API budget, for scripts with the key `state`. They begin with this.
+-- The state of an API budget, included by scripts with the key `state`.
 --
 -- A hash. Instants are microseconds of Redis's clock: at 400 requests a second a slot is 2,500 µs.
 --   nextUs                 the next free slot
 --   pausedUntilUs          the end of the last pause
---   pausedAtUs, pausedFor  when that pause was asked for, and its kind: rate, single or down
---   single                 '1' while one request at a time may try to sign in
---   down, downAtUs         why the service is down, and since when; one request at a time tries meanwhile
---   growthMs               how long the last pause was
+--   pausedAtUs, pausedFor  when that pause began, and its kind: rate, single or down
+--   single                 '1' while one request at a time may sign in
+--   down, downAtUs         why the service is down, and since when; one request at a time tests it
+--   growthMs               the length of the last pause
 --   limitedShare           the share of the rate in use when the last 429 came, from 0 to 1
 --   limitedAtUs            when that was
 --   granted, limited       slots by the minute and 429s by the hour, each `window count before`: the number of the
 --                          window, its count, and the count of the window before it
 
--- The longest pause, whatever a service asks for. A longer wait is an outage, which the next refusal reports again.
+-- The longest pause. A longer one is an outage, which the next refusal reports again.
 local pauseMaxUs = 3600 * 1000000
--- A clock that is set back by less than this makes a pause that much longer, and nothing else.
+-- When the clock is set back by less than this, a pause is longer by this time.
 local clockSlackUs = 1000000
--- A budget without requests for a week has nothing left to keep: no pause, permit or margin lasts so long.
+-- A week without requests outlasts every pause, permit and margin.
 local keptMs = 7 * 24 * 3600000
 
--- A 429 takes this part of the rate. Two clients of one limit which both do so come to equal parts.
+-- A 429 lowers the rate by this share. Two clients of one limit that both do so converge to equal shares.
 local backOff = 0.2
--- What is added to the share in the second recovery time after a 429: 0.2 of the whole rate.
+-- The increase of the share in the second recovery time after a 429: 0.2 of the whole rate.
 local growth = 0.2
--- A rate below this one would let no upgrade end in time. Pauses, which grow, protect the service then.
+-- Below this rate no upgrade would end in time. Then growing pauses protect the service.
 local shareMin = 0.1
 
 local minuteUs = 60 * 1000000
@@ -47,7 +47,7 @@ local function readState()
   local pausedUntilUs = tonumber(fields[2] or '0')
   local pausedAtUs = tonumber(fields[3] or '0')
   local down = fields[5] or ''
-  -- Nobody asks for a longer pause, nor for one in the future: the clock was set back.
+  -- No pause is longer or begins in the future, so the clock was set back.
   if pausedAtUs - nowUs > clockSlackUs or pausedUntilUs - nowUs > pauseMaxUs then
     pausedUntilUs = 0
   end
@@ -76,15 +76,15 @@ local function withMore(field, windowUs, more)
   return string.format('%.0f %.0f %.0f', math.floor(nowUs / windowUs), count + more, before)
 end
 
--- Over a window that ends now: the window before counts with the share of it that still reaches into this one.
+-- The count over a window that ends now: the previous window counts with the share of it that still lies in this one.
 local function slidingCount(field, windowUs)
   local count, before = countedIn(field, windowUs)
   return count + before * (1 - (nowUs % windowUs) / windowUs)
 end
 
--- The share of the rate that may be used now. After a 429 it follows the curve of CUBIC (RFC 9438): quickly back towards
--- the share that met the 429, slowly past it, then ever faster. So little is lost where the limit still is, and the
--- whole rate is soon back where the limit is gone.
+-- The share of the rate that may be used now. After a 429 it follows the curve of CUBIC (RFC 9438): it grows quickly towards
+-- the share that met the 429, slowly around it, then ever faster. Little is lost where the limit remains, and the whole rate
+-- is soon back where it does not.
 local function shareNow(state, recoveryMs)
   local recoveries = math.max(0, nowUs - state.limitedAtUs) / (recoveryMs * 1000)
   local change = recoveries < 1 and state.limitedShare * backOff or growth

@@ -2,24 +2,24 @@ import type { DurationMs } from '../../base/time.ts';
 import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 
 export interface StatusWatchParts {
-  /** As `learn` takes it. */
+  /** Reads why the service is down; empty when it is up. */
   readonly readDown: () => Promise<string>;
   readonly onStatus: ((status: ServiceStatus) => void) | undefined;
-  /** Reported when it could not be read; the next poll repeats it. */
+  /** Called when the status is unreadable. The next poll retries. */
   readonly onFailed: (error: unknown) => void;
   readonly everyMs?: DurationMs;
 }
 
-// A daemon that asks for nothing learns by this that another one found the service up again.
+// A daemon that sends no requests learns by this that another one saw the service recover.
 const checkEveryMs: DurationMs = 5_000;
 
-/** Keeps one daemon's word about the service true, whichever daemon found out. */
+/** Tracks the shared status of the service, whichever daemon found it. */
 export function makeStatusWatch(parts: StatusWatchParts) {
   const { readDown, onStatus, onFailed, everyMs = checkEveryMs } = parts;
   let isUp = true;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Asks now, for a daemon that has not heard of it yet. Never throws. */
+  /** Reads the status now. Never throws. */
   async function poll(): Promise<void> {
     try {
       learn(await readDown());
@@ -28,7 +28,7 @@ export function makeStatusWatch(parts: StatusWatchParts) {
     }
   }
 
-  /** Reports only what is new. @param down why the service is down; empty when it is not */
+  /** Reports changes only. @param down why the service is down; empty when it is up */
   function learn(down: string): void {
     if ((down === '') === isUp) return;
     isUp = down === '';
@@ -40,7 +40,7 @@ export function makeStatusWatch(parts: StatusWatchParts) {
   return { learn, poll, close: (): void => clearInterval(timer) };
 }
 
-/** In a person's words. */
+/** For people. */
 export function serviceIsDown(reason: string): string {
-  return `The service is down, and one request at a time tries it. ${reason}`;
+  return `The service is down. One request at a time tests it. ${reason}`;
 }

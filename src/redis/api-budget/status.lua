@@ -1,10 +1,10 @@
--- Shows the state of the budget, and changes nothing.
+-- Reads the status of the budget, without changes.
 --
 -- Keys: state.
 -- Arguments: recoveryMs, after which the rate is back where it met a 429.
--- Answers: requests a second over the last minute, with three decimals; 429s in the last hour; of which kind the pause is
--- (`rate`, `single`, `down`, or '' without one); how long it still lasts, in ms, or 0; why the service is down, or ''; for
--- how long it has been down, in ms, or -1; the share of the rate that may be used now, with three decimals.
+-- Returns: requests a second over the last minute, with three decimals; 429s in the last hour; the kind of the pause
+-- (`rate`, `single`, `down`, or '' without one); its remaining time in ms, or 0; why the service is down, or ''; since how
+-- many ms, or -1; the share of the rate that may be used now, with three decimals.
 
 --@include state
 

@@ -1,8 +1,8 @@
--- Notes that the service answers normally: single tries, growing pauses and an outage are over. A success during a
--- pause left before the pause, and proves nothing.
+-- Records a success: the outage, the `single` phase and the growth of pauses end. A request that succeeds during a pause was
+-- sent before it, and proves nothing.
 --
 -- Keys: state.
--- Answers: 1, or 0 when it was too early to count.
+-- Returns: 1, or 0 when it was too early to count.
 
 --@include state
 

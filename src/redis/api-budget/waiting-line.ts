@@ -1,33 +1,33 @@
 import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
 
-/** Requests that wait for the budget, and who of them goes next (DESIGN §3, The API budget). */
+/** Requests that wait for the budget, and the order in which they are sent (DESIGN §3, The API budget). */
 export interface WaitingLine<T> {
   readonly size: number;
   add(budgetClass: BudgetClass, waiter: T): void;
   remove(waiter: T): void;
-  /** Everyone in it, in no order. */
+  /** All waiting requests, in no order. */
   all(): readonly T[];
-  /** Takes the next one out. */
+  /** Removes and returns the next one. */
   takeNext(): T | undefined;
 }
 
-/** Requests of equal rank: the oldest goes first. */
+/** Requests of equal priority, the oldest first. */
 interface Queue<T> {
   readonly waiters: Set<T>;
-  /** After so many turns of others it goes before the more urgent ones, so that none starves at a low rate. */
+  /** After so many turns of other queues it goes before the more urgent ones, so that none starves at a low rate. */
   readonly turnsOfOthersMax: number;
   turnsOfOthers: number;
 }
 
 /**
- * Operators first, then verifications, then creates, then polls and pages. But while they wait, every fourth turn belongs to
- * polls and pages, and at least every tenth to creates, and to verifications.
+ * Operators go first, then verifications, creates, polls and pages. But while they wait, every fourth turn belongs to polls
+ * and pages, and at least every tenth to creates, and to verifications.
  */
 export function makeWaitingLine<T>(): WaitingLine<T> {
   const operator = makeQueue<T>(Number.POSITIVE_INFINITY);
   const verify = makeQueue<T>(7);
   const create = makeQueue<T>(7);
-  // Polls free the slots that creates fill: without their share, creates would run into a full house and wait there.
+  // Polls free the upgrade slots that creates fill. Without their share, creates would use all slots and then wait.
   const poll = makeQueue<T>(3);
   const queues: Readonly<Record<BudgetClass, Queue<T>>> = { operator, verify, create, poll, page: poll };
   const urgentFirst = [operator, verify, create, poll];

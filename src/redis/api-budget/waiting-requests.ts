@@ -13,7 +13,7 @@ interface WaitingRequest {
 
 /**
  * The requests of this process that wait for a slot.
- * @param waitMaxMs how long a request waits at most while no request is sent
+ * @param waitMaxMs how long a request waits while no requests are sent
  */
 export function makeWaitingRequests(waitMaxMs: DurationMs) {
   const line = makeWaitingLine<WaitingRequest>();
@@ -21,7 +21,7 @@ export function makeWaitingRequests(waitMaxMs: DurationMs) {
     get size(): number {
       return line.size;
     },
-    /** @throws the signal's reason when it is aborted from now on, or what the request was refused with */
+    /** @throws the signal's reason when it is aborted later, or the reason of a refusal */
     wait: (budgetClass: BudgetClass, signal: AbortSignal | undefined): Promise<BudgetGrant> =>
       new Promise((resolve, reject) => {
         const onAbort = () => request.refuse(signal?.reason);
@@ -41,9 +41,9 @@ export function makeWaitingRequests(waitMaxMs: DurationMs) {
         signal?.addEventListener('abort', onAbort);
         line.add(budgetClass, request);
       }),
-    /** Takes the request that is first now out of the line. */
+    /** Removes and returns the first request. */
     takeNext: line.takeNext,
-    /** Refuses the requests that have waited long enough. @returns after how long the next one will have */
+    /** Refuses requests that have waited too long. @returns the time until the next one has */
     refuseLate: (outage: string): DurationMs => {
       const now = performance.now();
       let nextMs = waitMaxMs;

@@ -5,8 +5,8 @@ import type { RedisCommands } from './connection.ts';
 const clocksDifferMs: DurationMs = 10_000;
 
 /**
- * Checks the settings that the promises lean on (DESIGN §3, BullMQ and Redis).
- * @returns one sentence per risk, for the operator; empty when all is well
+ * Checks the settings that the promises depend on (DESIGN §3, BullMQ and Redis).
+ * @returns one sentence for each risk, for the operator
  */
 export async function assessRedis(commands: RedisCommands, clock: Clock): Promise<readonly string[]> {
   const [memory, persistence, [seconds, microseconds]] = await Promise.all([
@@ -19,16 +19,16 @@ export async function assessRedis(commands: RedisCommands, clock: Clock): Promis
   const policy = memory.get('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction') {
     risks.push(
-      `Redis has maxmemory-policy ${policy}: when its memory is full it will drop records of running upgrades; set it to noeviction.`,
+      `Redis has maxmemory-policy ${policy}: when its memory is full, it drops records of running upgrades. Set it to noeviction.`,
     );
   }
   if (persistence.get('aof_enabled') === '0') {
     risks.push(
-      'Redis has no append-only file: what happened since its last snapshot is lost when it restarts; set appendonly yes and appendfsync always.',
+      'Redis has no append-only file: a restart loses everything since the last snapshot. Set appendonly yes and appendfsync always.',
     );
   }
   if (persistence.get('aof_last_write_status') === 'err') {
-    risks.push('Redis cannot write its append-only file: look at its disk.');
+    risks.push('Redis cannot write its append-only file. Check its disk.');
   }
   if (Math.abs(aheadMs) > clocksDifferMs) {
     const by = formatDuration(Math.round(Math.abs(aheadMs) / 1_000) * 1_000);
@@ -40,7 +40,7 @@ export async function assessRedis(commands: RedisCommands, clock: Clock): Promis
   return risks;
 }
 
-// INFO rather than CONFIG GET: managed services forbid the latter.
+// INFO instead of CONFIG GET, which managed services forbid.
 async function infoOf(commands: RedisCommands, section: string): Promise<ReadonlyMap<string, string>> {
   const text = await commands.info(section);
   return new Map(

@@ -3,7 +3,7 @@ import { isRightsRefusal } from './redis-errors.ts';
 
 export type Client = Redis | Cluster;
 
-/** Private members of both kinds of client, as ioredis 6.0.0 (pinned) has them. */
+/** Private members of both kinds of client in ioredis 6.0.0, which is pinned. */
 interface Internals {
   setStatus(status: string): void;
   flushQueue(error: Error): void;
@@ -15,9 +15,9 @@ function internalsOf(client: Client): Internals {
 }
 
 /**
- * Repairs what ioredis 6.0.0 leaves open, in a client and in all that are duplicated from it. `client-patches.test.ts`
- * has a test for each patch: one that passes without its patch says that the patch can go.
- * @returns the clients that were duplicated, those that ended among them
+ * Works around bugs of ioredis 6.0.0, in a client and its duplicates. `client-patches.test.ts` has a test for each patch:
+ * when it passes without the patch, remove the patch.
+ * @returns all duplicated clients, including those that have ended
  */
 export function patchClient(client: Client): readonly Client[] {
   const duplicates: Client[] = [];
@@ -25,7 +25,7 @@ export function patchClient(client: Client): readonly Client[] {
   return duplicates;
 }
 
-/** BullMQ duplicates one for each worker, and when it closes a worker it ends that one and connects it again. */
+/** BullMQ duplicates a client for each worker. When it closes a worker, it ends that client and connects it again. */
 function patch(client: Client, duplicates: Client[]): void {
   endWhenDisconnected(client);
   answerRefusedInfo(client);
@@ -33,7 +33,7 @@ function patch(client: Client, duplicates: Client[]): void {
     keepEnded(client);
     settleConnect(client);
   }
-  // Each kind has its own parameters, which a function that passes them on can't state.
+  // The kinds have different parameters, which a pass-through function can't express.
   const duplicate: (...options: never[]) => Client = client.duplicate.bind(client);
   client.duplicate = ((...options: never[]) => {
     const made = duplicate(...options);
@@ -44,15 +44,14 @@ function patch(client: Client, duplicates: Client[]): void {
 }
 
 /**
- * A client that is disconnected ends, also between two attempts to connect, and stays ended until it is connected again.
- * The library's own waits for the close of a connection that it does not have, and BullMQ waits for that end when it
- * closes a worker.
+ * Makes a disconnected client end, also between two connection attempts, and stay ended until it is connected again. The
+ * original waits for the close of a connection that does not exist, and BullMQ waits for that end when it closes a worker.
  */
 function endWhenDisconnected(client: Client): void {
   const disconnect = client.disconnect.bind(client);
   const internals = internalsOf(client);
   client.disconnect = (reconnect = false) => {
-    // A cluster's would take its end back, and keep what it is sent from then on.
+    // A cluster client would reopen, and queue commands from then on.
     if (client.status === 'end' && !reconnect) return;
     const isIdle = client.status === 'reconnecting' || isWithoutNodes(client);
     disconnect(reconnect);
@@ -63,12 +62,15 @@ function endWhenDisconnected(client: Client): void {
   };
 }
 
-/** A cluster that knows no node yet has none whose end it could hear. */
+/** True for a cluster client that has not found any node yet. */
 function isWithoutNodes(client: Client): boolean {
   return client instanceof Cluster && client.status === 'connecting' && client.nodes().length === 0;
 }
 
-/** Each of several nodes that end together reports that it was the last, and the second report reopens an ended cluster. */
+/**
+ * Keeps an ended cluster client ended. When several nodes end together, each reports that it was the last, and the second
+ * report would reopen the client.
+ */
 function keepEnded(client: Cluster): void {
   const internals = internalsOf(client);
   const setStatus = internals.setStatus.bind(client);
@@ -78,13 +80,13 @@ function keepEnded(client: Cluster): void {
 }
 
 /**
- * `connect` of a cluster client settles. The library's own never does when the cluster is not whole: it tries again
- * under another promise. BullMQ waits for it without a limit, and its worker took no job any more after a node had come
+ * Makes `connect` of a cluster client settle. The original never does when the cluster is incomplete, because it retries
+ * under another promise. BullMQ waits for it without a limit, so its worker would take no more jobs after a node has come
  * back (P11).
  */
 function settleConnect(client: Cluster): void {
   const connect = client.connect.bind(client);
-  // One attempt, as the library means it: events report those that follow a lost one.
+  // One attempt, as in the library. Events report later ones.
   client.connect = () => {
     const attempt = connect();
     return new Promise((resolve, reject) => {
@@ -96,14 +98,14 @@ function settleConnect(client: Cluster): void {
 }
 
 /**
- * What is answered in Redis's place: the lowest version that BullMQ takes without a word on the console, and the first one
- * in which a user may be refused channels.
+ * The reply to a refused `INFO`: the lowest version for which BullMQ prints no warning, and the first one with rights for
+ * channels.
  */
 export const refusedInfo = 'redis_version:6.2.0\r\n';
 
 /**
- * `INFO` has next to nothing to say where Redis refuses it to our user. ioredis and BullMQ ask for it before they begin,
- * and would give up or print to the console. `rights-watch.ts` reports what is missing.
+ * Answers `INFO` with a minimal reply when Redis refuses it to upwave's user. ioredis and BullMQ send it first, and would
+ * fail or print to the console. `rights-watch.ts` reports the missing right.
  */
 function answerRefusedInfo(client: Client): void {
   if (client instanceof Cluster) {
@@ -121,8 +123,8 @@ function answerRefusedInfo(client: Client): void {
 }
 
 /**
- * Disconnects a client, and refuses the commands that still wait, however far its own end is: it hears late of sentinels
- * that do not answer, and a daemon that closes while Redis is away would hang.
+ * Disconnects a client, and rejects all pending commands at once. The client itself notices unreachable sentinels late, and
+ * a daemon that stops while Redis is unreachable would hang.
  */
 export function endNow(client: Client): void {
   client.disconnect();

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Makes marks that no other call of any daemon has: they distinguish a command sent twice from two commands. */
+/** Makes unique marks for calls of all daemons. They distinguish a command that was sent twice from two commands. */
 export function makeWriteMarks(): () => string {
   const daemon = randomBytes(6).toString('base64url');
   let count = 0;
@@ -11,17 +11,17 @@ export function makeWriteMarks(): () => string {
 }
 
 /**
- * The greatest offset, count or index that every Redis takes: Valkey in WebAssembly is a 32-bit program, and refuses a
- * greater one with `ERR value is out of range`.
+ * The greatest offset, count or index that every Redis accepts. Valkey in WebAssembly is a 32-bit program, and refuses
+ * greater ones with `ERR value is out of range`.
  */
 const rangeBoundMax = 2 ** 31 - 1;
 
-/** Names and values, or members and scores, which Redis sends in turn. */
+/** Converts alternating names and values, or members and scores, to pairs. */
 export function pairsOf(reply: readonly string[]): ReadonlyArray<readonly [string, string]> {
   return reply.flatMap((name, at) => (at % 2 === 0 ? [[name, reply[at + 1] ?? ''] as const] : []));
 }
 
-/** An offset, count or index for a command: what a Redis refuses as too great is the greatest that it takes. */
+/** Limits an offset, count or index to what every Redis accepts. */
 export function rangeBound(value: number): number {
   return Math.min(value, rangeBoundMax);
 }

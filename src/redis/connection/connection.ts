@@ -12,72 +12,72 @@ import { makeTransientErrors, type TransientErrors } from './transient-errors.ts
 export type RedisCommands = RedisCommander<{ type: 'default'; mapping: 'resp2' }>;
 
 export interface RedisConnection {
-  /** The connection itself, for libraries that want one. */
+  /** The client itself, for libraries that need one. */
   readonly client: Client;
   readonly commands: RedisCommands;
   isReady(): boolean;
-  /** Ends it politely where Redis answers, at once where it does not; and what a library duplicated from it and left open. */
+  /** Closes it with QUIT if Redis answers, else at once. It also ends duplicates that a library left open. */
   close(): Promise<void>;
 }
 
 /**
  * `worker`: commands wait until Redis is back; for a node of a Cluster, a minute. `handler`: for HTTP handlers, where a
- * quick error is better than a late answer.
+ * quick error is better than a late response.
  */
 export type ConnectionKind = 'worker' | 'handler';
 
-/** Reported once per change, with a reason free of credentials (P12). */
+/** Callbacks of a connection. Reasons contain no credentials (P12). */
 export interface ReachabilityNotes {
   onReachable(): void;
   onUnreachable(reason: string): void;
   /**
-   * Reported each time a connection to a server was made again, or a cluster's nodes changed: what was written right before
-   * may be lost, since a replica that took over may lack it.
+   * Called each time a connection was reopened, or a cluster's nodes changed. Recent writes may be lost, because a promoted
+   * replica may lack them.
    */
   onRejoined?(): void;
-  /** Reported each time: commands wait while this server, or its cluster, passes its fault by itself, e.g. as a replica. */
+  /** Called for each transient error of the server or cluster, such as a replica's. Commands wait meanwhile. */
   onTransient?(error: Error): void;
-  /** Reported each time Redis refuses a command, a key or a channel to our user, to whichever library asked. */
+  /** Called each time Redis refuses a command, a key or a channel to upwave's user, whichever library sent it. */
   onRightsRefused?(error: Error): void;
 }
 
-// An operator's page asks again after a second or two; a command that takes longer than this on a healthy Redis is lost.
+// An operator's page retries after a second or two. On a healthy Redis no command takes longer.
 const handlerCommandTimeoutMs: DurationMs = 2_000;
 
-// A network may forget a connection without a word, and the system notices only after a quarter of an hour. Longer than
-// the longest command, which is BullMQ's: it waits 10 s for a job.
+// A network may drop a connection silently, which the system notices only after a quarter of an hour. Longer than the
+// longest command, BullMQ's wait of 10 s for a job.
 const silentMaxMs: DurationMs = 12_000;
 
-// A command that a Cluster refuses because a node is away is sent again every 100 ms: a minute of that. The library's own
-// 16 times are over before the others have even noticed, and what was to be stored is lost (P11).
+// A command that a Cluster refuses because a node is down is retried every 100 ms, for a minute. The default of 16 is over
+// before the cluster has failed over, and the write would be lost (P11).
 const redirectionsMax = 600;
 
-// Long enough for a loaded Redis to say goodbye; a close is part of a shutdown and must end.
+// Enough for a loaded Redis to confirm. A close is part of a shutdown and must end.
 const quitWithinMs: DurationMs = 500;
 
 const connectionWasClosed = 'the connection was closed';
 
-// What a server's end looks like depends on whether anything was running; to a reader it is the same.
-const saysClosed = new Set(['ECONNRESET', 'EPIPE']);
+// These errors mean the same to a reader; which one occurs depends on whether a command was in flight.
+const closedCodes = new Set(['ECONNRESET', 'EPIPE']);
 
 const allSentinelsFailed = /^All sentinels are unreachable/;
 
-// A sentinel that is frozen must not keep us from asking the next one; a healthy one answers in a millisecond.
+// A frozen sentinel must not delay the next one. A healthy one answers in a millisecond.
 const sentinelCommandTimeoutMs: DurationMs = 2_000;
 
-/** Connects to Redis. It never throws for an unreachable one: it keeps trying, and reports to `notes`. */
+/** Connects to Redis. It does not throw when Redis is unreachable, but keeps trying and reports to `notes`. */
 export function makeRedisConnection(
   config: RedisConfig,
   kind: ConnectionKind,
   notes?: Partial<ReachabilityNotes>,
 ): RedisConnection {
-  const passing = makeTransientErrors((error) => notes?.onTransient?.(error));
-  // The library asks it of every error that Redis answers, also of clients that were duplicated from ours.
+  const transient = makeTransientErrors((error) => notes?.onTransient?.(error));
+  // ioredis calls it for every error reply, also in duplicated clients.
   const reconnectOnError = (error: Error) => {
     if (isRightsRefusal(error)) notes?.onRightsRefused?.(error);
-    return passing.reconnectOnError(error);
+    return transient.reconnectOnError(error);
   };
-  const client = connect(config, kind, { ...passing, reconnectOnError });
+  const client = connect(config, kind, { ...transient, reconnectOnError });
   const duplicates = patchClient(client);
   const watch = watchReachability(config, notes);
   client.on('ready', () => {
@@ -89,11 +89,11 @@ export function makeRedisConnection(
   }
   client.on('error', watch.onError);
   client.on('close', () => {
-    if (!passing.takeOwnClose()) watch.onClose();
+    if (!transient.takeOwnClose()) watch.onClose();
   });
   if ('sentinels' in config) {
     client.on('sentinelError', watch.onError);
-    // Nothing closes while no sentinel names a master: the library asks them again and again, and reports only this.
+    // While no sentinel names a master, nothing closes: the library retries, and reports only this error.
     client.on('error', () => client.status === 'connecting' && watch.onClose());
   }
   return {
@@ -108,9 +108,9 @@ export function makeRedisConnection(
   };
 }
 
-function connect(config: RedisConfig, kind: ConnectionKind, passing: TransientErrors): Client {
-  const common = optionsFor(kind, passing);
-  const retries = { retryStrategy: passing.retryStrategy };
+function connect(config: RedisConfig, kind: ConnectionKind, transient: TransientErrors): Client {
+  const common = optionsFor(kind, transient);
+  const retries = { retryStrategy: transient.retryStrategy };
   const enableOfflineQueue = kind === 'worker';
   if ('url' in config) {
     const isTls = config.url.startsWith('rediss://');
@@ -147,7 +147,7 @@ function connect(config: RedisConfig, kind: ConnectionKind, passing: TransientEr
 
 function tlsOf({ ca }: RedisConfig): ConnectionOptions {
   return {
-    // Said here, so that no variable of the environment turns it off.
+    // Set here, so that no environment variable disables it.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
   };
@@ -157,7 +157,7 @@ function optionsFor(kind: ConnectionKind, { reconnectOnError }: TransientErrors)
   const shared = {
     reconnectOnError,
     socketTimeout: silentMaxMs,
-    // The library has it, if not in its types: so long it waits for the other side to end a connection, too.
+    // Missing in the library's types. It also limits the wait for the other side to close a connection.
     disconnectTimeout: quitWithinMs,
   };
   return (
@@ -167,7 +167,7 @@ function optionsFor(kind: ConnectionKind, { reconnectOnError }: TransientErrors)
   ) satisfies CommonRedisOptions;
 }
 
-/** Waits a little longer each time, but never long: a fail-over takes seconds, and the work waits meanwhile. */
+/** Backs off, but stays short: a fail-over takes seconds, and work waits meanwhile. */
 function retryStrategy(attempt: number): DurationMs {
   return Math.min(100 * attempt, 2_000);
 }
@@ -186,11 +186,11 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
       last = 'reachable';
       notes?.onReachable?.();
     },
-    // An emitter without this listener would print or throw; the close that follows reports the reason.
+    // Without this listener the emitter would print or throw. The close that follows reports the reason.
     onError: (error: Error) => {
-      // Of all sentinels together; the error of the last one, which came before it, says more.
+      // A summary of all sentinels. The error of the last one, which came before, has more details.
       if (allSentinelsFailed.test(error.message)) return;
-      lastError = saysClosed.has(errorCodeOf(error) ?? '')
+      lastError = closedCodes.has(errorCodeOf(error) ?? '')
         ? connectionWasClosed
         : (describeCertificateProblem(error, 'redis.caFile') ?? redactRedisText(error.message, config));
     },
@@ -208,7 +208,7 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
 
 async function closeClient(client: Client): Promise<void> {
   if (client.status === 'ready') {
-    // A quit that fails means that the connection is gone already, which is what we want.
+    // A failed QUIT means that the connection is already gone.
     await within(quitWithinMs, client.quit()).catch(ignore);
   }
   endNow(client);

@@ -4,19 +4,22 @@ import { isRedisOutage } from './redis-errors.ts';
 export type RedisFaults = ReturnType<typeof makeRedisFaults>;
 
 export interface RedisFaultsParts {
-  /** Reported once for each, until it was done again or fails otherwise. */
+  /** Called once for each fault, until it is over or its reason changes. */
   readonly onFault: (reason: string) => void;
   readonly onOver: (what: string) => void;
 }
 
-// A line of a log, and of `/readyz`.
+// For one line of the log and of `/readyz`.
 const wordsMax = 300;
 
-/** What fails at a Redis that is there, and by no waiting comes right: a person has to see it. */
+/** Tracks failures of a reachable Redis that waiting does not repair: a person has to act. */
 export function makeRedisFaults({ onFault, onOver }: RedisFaultsParts) {
   const faults = new Map<string, string>();
   return {
-    /** An outage is none: the connection reports it. @param what what could not be done: `the leader lease` */
+    /**
+     * Reports a failure. Outages are ignored, because the connection reports them. @param what what failed: `the leader
+     * lease`
+     */
     met: (what: string, error: unknown): void => {
       if (isRedisOutage(error)) return;
       const words = error instanceof Error ? error.message : String(error);
@@ -25,11 +28,11 @@ export function makeRedisFaults({ onFault, onOver }: RedisFaultsParts) {
       faults.set(what, reason);
       onFault(reason);
     },
-    /** It was done. */
+    /** Reports that it succeeded. */
     over: (what: string): void => {
       if (faults.delete(what)) onOver(what);
     },
-    /** What fails now, and why; null: nothing that is known. */
+    /** The current failures with their reasons; null without any. */
     reason: (): string | null => (faults.size === 0 ? null : [...faults.values()].join('; ')),
   };
 }

@@ -12,11 +12,11 @@ interface Credentials {
   readonly tls?: boolean;
 }
 
-/** Where Redis is: one server, a master named by sentinels, or a cluster. */
+/** The place of Redis: one server, a master named by sentinels, or a cluster. */
 export type RedisConfig = {
-  /** Begins every key and channel, so that several installations can share one Redis. */
+  /** The prefix of every key and channel, so that several installations can share one Redis. */
   readonly keyPrefix: string;
-  /** PEM of authorities that are trusted beside the public ones, where the connection is TLS. */
+  /** For TLS: PEM of authorities that are trusted in addition to the public ones. */
   readonly ca?: string;
 } & (
   | {
@@ -31,28 +31,28 @@ export type RedisConfig = {
   | ({ readonly cluster: readonly RedisAddress[] } & Credentials)
 );
 
-/** A text without the credentials of this config, for logs and errors (P12). */
+/** Removes the credentials of this config from a text, for logs and errors (P12). */
 export function redactRedisText(text: string, config: RedisConfig): string {
   const withoutUrl = 'url' in config ? text.replaceAll(config.url, placeOf(config.url)) : text;
   return redisSecretsOf(config).reduce((clean, secret) => clean.replaceAll(secret, '***'), withoutUrl);
 }
 
-/** Where Redis is, in words without credentials. */
+/** The place of Redis, without credentials. */
 export function describeRedis(config: RedisConfig): string {
   if ('url' in config) return placeOf(config.url);
   if ('sentinels' in config) return `${config.name} at sentinels ${addressesText(config.sentinels)}`;
   return `cluster ${addressesText(config.cluster)}`;
 }
 
-/** Every password of this config, in each form in which it may stand in a text; the longest first. */
+/** Every password of this config, in each form that a text may contain, the longest first. */
 export function redisSecretsOf(config: RedisConfig): readonly string[] {
   const secrets = 'url' in config ? passwordsIn(config.url) : [config.password ?? ''];
   return secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
 }
 
 /**
- * Built from the parts that are no secret. To mask the others in the text would take a rule for where a password ends,
- * and the client has one of its own: it goes to the last `@`, over blanks and others.
+ * Builds the text from the parts without secrets. Masking would need a rule for where a password ends, and the client has
+ * its own: it reads up to the last `@`, including blanks.
  */
 function placeOf(url: string): string {
   const path = /^(?:unix:\/\/)?\/[^?#]*/.exec(url)?.[0];
@@ -66,7 +66,7 @@ function addressesText(addresses: readonly RedisAddress[]): string {
   return addresses.map(writeAddress).join(', ');
 }
 
-/** The password of a URL as it was written, as a URL has it, and as it is meant. */
+/** The password of a URL: URL-encoded, as written, and decoded. */
 function passwordsIn(url: string): string[] {
   const encoded = URL.canParse(url) ? new URL(url).password : '';
   if (encoded === '') return [];
@@ -74,7 +74,7 @@ function passwordsIn(url: string): string[] {
   try {
     return [encoded, written, decodeURIComponent(encoded)];
   } catch {
-    // Not percent-encoded after all.
+    // It was not percent-encoded.
     return [encoded, written];
   }
 }

@@ -8,23 +8,23 @@ export type RightsWatch = ReturnType<typeof makeRightsWatch>;
 export interface RightsWatchParts extends RedisRightsParts {
   /** In a Cluster the check asks one node only. */
   readonly isCluster: boolean;
-  /** Reported each time these change, while there are any. */
+  /** Called each time the refused rights change, while there are any. */
   readonly onRefused: (rights: readonly string[]) => void;
   readonly onGranted: () => void;
-  /** Rights that work goes on without. */
+  /** Called with refused rights that upwave can work without. */
   readonly onMissing: (rights: readonly string[]) => void;
 }
 
-// A person who has just granted a right waits for it; some fifty small commands cost Redis nothing.
+// A person who has just granted a right waits for it. Some fifty small commands cost Redis nothing.
 const checkEveryMs: DurationMs = 5_000;
 
-// A refusal that the check does not meet may be of another node of a Cluster, or of a command that it does not know: it
-// stands until it was not met for so long.
+// A refusal that the check does not repeat may be of another node of a Cluster, or of an unchecked command: it counts until
+// it has not occurred for this long.
 const quietMs: DurationMs = 30_000;
 
 /**
- * Knows which rights Redis refuses to our user, from a check, and from what everybody who uses Redis has met. It checks when
- * it is asked to, when a command was refused, and as long as anything needed is refused.
+ * Tracks which rights Redis refuses to upwave's user, from a check and from all failed commands. It checks on request, after
+ * a refused command, and while a needed right is refused.
  */
 export function makeRightsWatch(parts: RightsWatchParts) {
   const ended = new AbortController();
@@ -37,7 +37,7 @@ export function makeRightsWatch(parts: RightsWatchParts) {
   async function checkOnce(): Promise<void> {
     const since = performance.now();
     const rights = await checkRedisRights(parts).catch(() => undefined);
-    // Without an answer Redis is away, which its connection reports.
+    // Without a reply Redis is unreachable, which the connection reports.
     if (rights === undefined || ended.signal.aborted) return;
     for (const [right, at] of metAt) {
       const isGranted = !parts.isCluster && isTriedRight(right) && !rights.needed.includes(right);
@@ -57,7 +57,7 @@ export function makeRightsWatch(parts: RightsWatchParts) {
     if (newlyMissing.length > 0) parts.onMissing(newlyMissing);
   }
 
-  /** Tries them all, and shows what has changed. Never throws: without an answer nothing is known. */
+  /** Checks all rights, and reports changes. Never throws: without a reply nothing is known. */
   function check(): Promise<void> {
     checking ??= checkOnce().finally(() => {
       checking = undefined;
@@ -75,12 +75,12 @@ export function makeRightsWatch(parts: RightsWatchParts) {
     isWatching = false;
   }
 
-  /** @returns true when the error is a refusal of rights: it is reported then, once for all */
+  /** @returns true for a refusal of rights, which is reported once */
   function learn(error: unknown): boolean {
     if (!isRightsRefusal(error)) return false;
     const right = rightOf(error, parts.keyPrefix);
     const isKnown = right === undefined ? refused.length > 0 : missing.includes(right);
-    // A running check reports what it meets.
+    // A running check reports what it finds.
     if (isKnown || checking !== undefined || ended.signal.aborted) return true;
     if (right !== undefined && !isOptionalRight(right, parts.keyPrefix)) {
       const isNew = !refused.includes(right);
@@ -94,7 +94,7 @@ export function makeRightsWatch(parts: RightsWatchParts) {
   return {
     check,
     learn,
-    /** What must be granted before work goes on, as `ACL SETUSER` takes it. */
+    /** The rights to grant, as `ACL SETUSER` takes them. */
     refused: (): readonly string[] => refused,
     close: (): void => ended.abort(),
   };

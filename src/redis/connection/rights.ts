@@ -2,26 +2,26 @@ import { refusedInfo } from './client-patches.ts';
 import type { RedisCommands, RedisConnection } from './connection.ts';
 import { isRightsRefusal } from './redis-errors.ts';
 
-/** What Redis refuses to our user, in the words of `ACL SETUSER` that grant it: `+eval`, `~upwave:*`, `&upwave:*`. */
+/** The rights that Redis refuses to upwave's user, as `ACL SETUSER` takes them: `+eval`, `~upwave:*`, `&upwave:*`. */
 export interface RefusedRights {
-  /** Nothing gets on without these. */
+  /** upwave cannot work without these. */
   readonly needed: readonly string[];
-  /** Work goes on without these, and something is missing: see `optionalRights`. */
+  /** upwave works without these, with the losses in `optionalRights`. */
   readonly optional: readonly string[];
 }
 
-/** What is missing without a right that a daemon can do without. */
+/** The loss without each optional right. */
 const optionalRights = {
   info: "Redis's memory policy and append-only file can't be checked",
-  publish: 'daemons hear of each other a second late',
-  subscribe: 'daemons hear of each other a second late',
+  publish: 'wake-ups between daemons are a second late',
+  subscribe: 'wake-ups between daemons are a second late',
 } as const;
 
-/** The mark that is tried lives so long, if the DEL at the end is refused. */
+/** How long the test key lives if the final DEL is refused. */
 const triedKeptMs = 10_000;
 
-// Each on a key that holds a text: most answer WRONGTYPE then, and change nothing. Rights are judged before that. A test
-// compares them with what a whole rollout sends, scripts included.
+// Each command is sent for a key with a string: most reply WRONGTYPE, and change nothing. Redis checks rights before that. A
+// test compares this list with the commands of a whole rollout, including scripts.
 const triedOnKey: Readonly<Record<string, readonly string[]>> = {
   get: [],
   mget: [],
@@ -73,7 +73,7 @@ const triedOnKey: Readonly<Record<string, readonly string[]>> = {
   persist: [],
 };
 
-/** Every command that is tried. */
+/** Every checked command. */
 export const triedCommands: readonly string[] = [
   ...Object.keys(triedOnKey),
   ...['set', 'rename', 'rpoplpush', 'time', 'eval', 'evalsha', 'info', 'publish', 'subscribe', 'del'],
@@ -81,15 +81,15 @@ export const triedCommands: readonly string[] = [
 
 export interface RedisRightsParts {
   readonly commands: RedisCommands;
-  /** The one that listens: where it was refused that, it tries again with each check. */
+  /** The subscriber, which retries a refused subscription at each check. */
   readonly subscriber: RedisConnection;
   readonly keyPrefix: string;
 }
 
 /**
- * Tries each command that a daemon sends, on a key under our prefix: `ACL DRYRUN` and `ACL WHOAMI` may be refused
- * themselves. It changes nothing that lasts.
- * @throws when Redis gives no answer
+ * Sends each command that a daemon needs, for a test key, because `ACL DRYRUN` and `ACL WHOAMI` may be refused themselves.
+ * Nothing it changes lasts.
+ * @throws when Redis does not reply
  */
 export async function checkRedisRights(parts: RedisRightsParts): Promise<RefusedRights> {
   const { commands, subscriber, keyPrefix } = parts;
@@ -101,14 +101,14 @@ export async function checkRedisRights(parts: RedisRightsParts): Promise<Refused
       await ask;
     } catch (error) {
       if (isRightsRefusal(error)) refused.add(rightOf(error, keyPrefix) ?? `+${name}`);
-      // What else Redis answers means that it would have been allowed.
+      // Any other error reply means that the command is allowed.
       else if (!(error instanceof Error) || error.name !== 'ReplyError') throw error;
     }
   };
   const one = (name: string, ...args: readonly string[]) => tried(commands.call(name, ...args), name);
 
   await one('set', key, '1', 'PX', String(triedKeptMs));
-  // Without the text there, the others would leave something behind that lasts.
+  // Without the string there, the other commands would leave data.
   if (refused.size === 0) {
     await Promise.all([
       ...Object.entries(triedOnKey).map(([name, args]) => one(name, key, ...args)),
@@ -129,8 +129,7 @@ export async function checkRedisRights(parts: RedisRightsParts): Promise<Refused
 }
 
 /**
- * The right that an error of Redis asks for, as `ACL SETUSER` takes it; undefined for a command in a script that Redis
- * does not name.
+ * The right that an error asks for, as `ACL SETUSER` takes it; undefined for a command in a script that Redis does not name.
  */
 export function rightOf(error: Error, keyPrefix: string): string | undefined {
   const { message } = error;
@@ -141,24 +140,24 @@ export function rightOf(error: Error, keyPrefix: string): string | undefined {
   return undefined;
 }
 
-/** Whether work goes on without it. */
+/** True for a right that upwave can work without. */
 export function isOptionalRight(right: string, keyPrefix: string): boolean {
   return right === `&${keyPrefix}:*` || right.slice(1) in optionalRights;
 }
 
-/** Whether the check tries the command of this right. */
+/** True for the right to a command that the check sends. */
 export function isTriedRight(right: string): boolean {
   return right.startsWith('+') && triedCommands.includes(right.slice(1));
 }
 
-/** What is missing without these, and what grants them. */
+/** Describes the losses without these rights, and how to grant them. */
 export function describeMissingRights(rights: readonly string[]): string {
   const losses: Readonly<Record<string, string>> = optionalRights;
   const lost = new Set(rights.map((right) => losses[right.slice(1)] ?? optionalRights.subscribe));
   return `Redis refuses its user ${rights.join(' ')}: ${[...lost].join('; ')}. Grant it: ${grantOf(rights)}.`;
 }
 
-/** What a person types at Redis. */
+/** The command that grants these rights. */
 export function grantOf(rights: readonly string[]): string {
   return `ACL SETUSER <user> ${rights.join(' ')}`;
 }

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import type { RedisCommands } from './connection.ts';
 
-/** The kinds of arguments, and what a caller passes for each. In Lua a `null` is nil, and `json` is a table. */
+/** The kinds of arguments with their types. In Lua a `null` is nil, and `json` is a table. */
 interface ArgTypes {
   text: string;
   'text?': string | null;
   number: number;
   'number?': number | null;
-  /** A list or an object, without `null` anywhere in it: Lua takes that for true. */
+  /** A list or an object without any `null`, which Lua would take for true. */
   json: object;
 }
 
@@ -17,7 +17,7 @@ type ArgKinds = Readonly<Record<string, keyof ArgTypes>>;
 
 /** A Lua script that Redis runs as one atomic step. */
 export interface Script<Key extends string, Args extends ArgKinds, Result> {
-  /** The source as Redis gets it. */
+  /** The source that Redis gets. */
   readonly lua: string;
   readonly sha1: string;
   readonly keys: readonly Key[];
@@ -26,8 +26,8 @@ export interface Script<Key extends string, Args extends ArgKinds, Result> {
 }
 
 /**
- * Reads a script from its `.lua` file. There the key `events` is the local `eventsKey`, and an argument is a local of its
- * own name. A line `--@include NAME` stands for the file `NAME.lua`, relative to the file that includes it.
+ * Reads a script from its `.lua` file. There the key `events` is the local `eventsKey`, and an argument is a local of the
+ * same name. A line `--@include NAME` includes the file `NAME.lua`, relative to the including file.
  * @throws when a file is missing
  */
 export function defineScript<const Key extends string, const Args extends ArgKinds, Result>(definition: {
@@ -43,7 +43,7 @@ export function defineScript<const Key extends string, const Args extends ArgKin
 
 /**
  * Runs a script. All keys share one hash tag, so that it works on a Cluster.
- * @throws ZodError when the script answers something else than its result, which is a bug
+ * @throws ZodError when the reply is not as defined, which is a bug
  */
 export async function runScript<Key extends string, Args extends ArgKinds, Result>(
   commands: RedisCommands,
@@ -66,7 +66,7 @@ async function evaluate(
   try {
     return await commands.evalsha(script.sha1, keys.length, ...keys, ...args);
   } catch (error) {
-    // A server that restarted or was just promoted does not know it yet.
+    // A server that restarted or was promoted has no script cache.
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
     return commands.eval(script.lua, keys.length, ...keys, ...args);
   }
@@ -77,12 +77,12 @@ function encodeArg(value: ArgTypes[keyof ArgTypes] | undefined): string {
   return typeof value === 'object' ? encodeJson(value) : String(value);
 }
 
-/** An escape in JSON, and the one that stands for a lone surrogate: whole characters are written as they are. */
+/** An escape in JSON. The group matches an escaped lone surrogate; complete characters are not escaped. */
 const escapes = /\\(?:(ud[89a-f][\da-f]{2})|.)/g;
 
 /**
- * JSON that scripts can read. An operator's words or a collector's name may hold a lone surrogate, which JSON allows and
- * Lua's decoder refuses: U+FFFD takes its place.
+ * JSON that scripts can parse. An operator's text or a collector's name may contain a lone surrogate, which JSON allows but
+ * Lua's decoder refuses. It is replaced by U+FFFD.
  */
 export function encodeJson(value: object): string {
   const json = JSON.stringify(value);
@@ -108,7 +108,7 @@ function preludeOf(keys: readonly string[], args: ArgKinds): string {
   ].join('\n');
 }
 
-/** @param included files that this script has already */
+/** @param included files that are already part of this script */
 function readSource(file: URL, included: Set<string>): string {
   if (included.has(file.href)) return '';
   included.add(file.href);

@@ -12,14 +12,14 @@ export interface WriteWatchParts {
 
 const tryEveryMs: DurationMs = 1_000;
 
-// Longer than anybody rests before the next attempt: in a Cluster one node may be full, and another take our try.
+// Longer than any backoff of a writer: in a Cluster one node may be full while another accepts the test write.
 const quietMs: DurationMs = 3_000;
 
 const triedKeptMs: DurationMs = 10_000;
 
 /**
- * Knows whether Redis refuses writes, from what everybody who writes has met. It begins to check when a write was refused,
- * with a small write each second, and ends when that is taken.
+ * Tracks whether Redis refuses writes, from all failed writes. After a refused write it tests with a small write each
+ * second, until one is accepted.
  */
 export function makeWriteWatch(parts: WriteWatchParts) {
   const { commands } = parts;
@@ -30,19 +30,19 @@ export function makeWriteWatch(parts: WriteWatchParts) {
     while (!ended.aborted) {
       await sleepForReal(tryEveryMs, ended);
       if (ended.aborted) return;
-      if ((await isTaken()) && isQuiet() && !ended.aborted) {
+      if ((await isAccepted()) && isQuiet() && !ended.aborted) {
         forget();
         parts.onAccepted();
       }
     }
   }
 
-  async function isTaken(): Promise<boolean> {
+  async function isAccepted(): Promise<boolean> {
     try {
       await commands.set(key, '1', 'PX', triedKeptMs);
       return true;
     } catch (error) {
-      // The connection reports everything else.
+      // The connection reports all other errors.
       learn(error);
       return false;
     }
@@ -52,7 +52,7 @@ export function makeWriteWatch(parts: WriteWatchParts) {
     return refused !== undefined && performance.now() - refused.at >= quietMs;
   }
 
-  /** @returns true when the error is such a refusal: it is reported then, once for all */
+  /** @returns true for a refused write, which is reported once */
   function learn(error: unknown): boolean {
     const reason = writeRefusalOf(error);
     if (reason === null) return false;
@@ -65,13 +65,13 @@ export function makeWriteWatch(parts: WriteWatchParts) {
     return true;
   }
 
-  /** Redis is away: that is reported already, and nobody knows what it will say when it is back. */
+  /** Redis is unreachable, which is reported elsewhere. Whether it accepts writes when it is back is unknown. */
   function forget(): void {
     refused?.ended.abort();
     refused = undefined;
   }
 
-  /** In Redis's words, why it refuses writes; null while nobody has noticed that it does. */
+  /** Redis's message why it refuses writes; null while it does not. */
   const refusal = (): string | null => refused?.reason ?? null;
   return { learn, refusal, forget, close: forget };
 }

@@ -1,12 +1,12 @@
 -- Takes the leader lease, or renews it.
 --
 -- Keys: lease, the owner; epoch, the last fence.
--- Arguments: owner; leaseMs, how long the lease lasts.
--- Answers: the fence of the owner; while another owner leads, minus the milliseconds that its lease lasts.
+-- Arguments: owner; leaseMs, the length of the lease.
+-- Returns: the owner's fence; while another owner leads, minus the remaining milliseconds of its lease.
 --
--- The epoch counts up when the lease changes hands, and only then: it is the fence of the owner, also when this is sent
--- twice. It is at least the second of Redis's clock. Policies on other nodes of a Cluster remember the highest fence
--- that they saw. They would refuse every fence of an epoch that counted from 1 again after its key was lost.
+-- The epoch is the owner's fence. It increases only when the lease changes hands, so it is the same when this is sent
+-- twice. It is at least the second of Redis's clock: keys of policies on other nodes of a Cluster hold the highest fence so
+-- far, and would refuse every fence of an epoch that started from 1 after its key was lost.
 
 local current = redis.call('GET', leaseKey)
 if current == owner then
@@ -15,7 +15,7 @@ if current == owner then
 end
 if current then
   local left = redis.call('PTTL', leaseKey)
-  -- A key without an end is not ours to wait for.
+  -- A key without an expiry is not from this script.
   return -(left > 0 and left or leaseMs)
 end
 redis.call('SET', leaseKey, owner, 'PX', leaseMs)

@@ -1,4 +1,4 @@
--- Appends an entry to the audit once, also when it is sent again.
+-- Appends an entry to the audit once, even if it is sent twice.
 --
 -- Keys: audit, a stream; mark, of this entry.
 -- Arguments: entry, as JSON; entriesMax; markKeptMs.

@@ -5,7 +5,7 @@
 -- Arguments: daemon; body, what it says of itself as JSON, `{ configs: [{ policy, hash }], … }`; livesMs, after which a
 -- silent daemon is taken for gone; generationsMax, how many configs are kept; renewed, the configs that get a new
 -- generation, each `<policy>\n<hash>`.
--- Answers: a list of JSON texts, each the body of a living daemon with `daemon`, `beatAt` and each config's
+-- Returns: a list of JSON texts, each the body of a living daemon with `daemon`, `beatAt` and each config's
 -- `generation`.
 
 --@include ../connection/redis-now

@@ -1,9 +1,9 @@
--- Holds a build or a collector that is not held, or releases one.
+-- Holds a build or a collector that is not yet held, or releases one.
 --
--- Keys: holds, a hash of texts by what is held; mark, of this very call.
--- Arguments: field, what is held; hold, its text, or nil to release it; marksKeptMs.
--- Answers: 1 when this call changed something, else 0. The answer is the same when the call is sent again: without its
--- mark a repeated release would undo a hold that came after it.
+-- Keys: holds, a hash of texts by subject; mark, of this call.
+-- Arguments: field, the subject; hold, its text, or nil to release it; marksKeptMs.
+-- Returns: 1 when this call changed something, else 0. The mark gives the same result when the call is sent twice: a
+-- repeated release would otherwise undo a later hold.
 
 if redis.call('EXISTS', markKey) == 1 then
   return 1

@@ -6,18 +6,18 @@ import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import { beatScript } from './scripts.ts';
 
-// Some beats may be lost, or late, before a daemon is taken for gone.
+// Some heartbeats may be lost or late before a daemon counts as gone.
 const livesMs: DurationMs = 10_000;
 
-// The oldest generations go first; a living daemon would need ten thousand newer configs to lose its own.
+// The oldest generations are dropped first. A running daemon would lose its own only after ten thousand newer configs.
 const generationsMax = 10_000;
 
-const said = z.object({
+const heartbeat = z.object({
   daemon: z.string(),
   beatAt: z.number(),
   followsSchedule: z.boolean(),
   account: z.string(),
-  // An empty table of Lua is an object.
+  // Lua encodes an empty table as an object.
   configs: z.union([
     z.array(z.object({ policy: z.string(), hash: z.string(), generation: z.number() })),
     z.object({}).transform(() => []),
@@ -25,14 +25,14 @@ const said = z.object({
 });
 
 /**
- * The daemons that live, in one hash beside the leader lease, and the generations of all configs that were ever seen.
- * @param own hash of each policy of the config
+ * The running daemons, in a hash beside the leader lease, and the generations of all configs so far.
+ * @param own the hash of each policy of the config
  */
 export function makeRedisConfigRegister(parts: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   readonly followsSchedule: boolean;
-  /** What names the account of this daemon to the others: no credential (P12). */
+  /** Identifies this daemon's account for the others, without credentials (P12). */
   readonly readAccount: () => Promise<string>;
   readonly own: readonly NamedConfig[];
 }): ConfigRegister {
@@ -45,7 +45,7 @@ export function makeRedisConfigRegister(parts: {
   return {
     beat: async () => {
       const account = await readAccount();
-      // One that comes after the farewell would make this daemon live on for ten seconds.
+      // A heartbeat after `leave` would keep this daemon in the list for ten seconds.
       if (hasLeft) return { account, own: [], beatAt: 0, others: [] };
       const body = JSON.stringify({ followsSchedule, account, configs: own });
       const renewing = renewed;
@@ -55,9 +55,9 @@ export function makeRedisConfigRegister(parts: {
         args: { daemon, body, livesMs, generationsMax, renewed: renewedConfigs },
       });
       if (renewed === renewing) renewed = [];
-      // What a later version says otherwise is left out: it would take its own for newer in any case.
+      // Bodies of a newer version with another shape are ignored: it would count its own config as newer in any case.
       const living = answer.flatMap((text) => {
-        const read = said.safeParse(JSON.parse(text));
+        const read = heartbeat.safeParse(JSON.parse(text));
         return read.success ? [read.data] : [];
       });
       const self = living.find((each) => each.daemon === daemon);

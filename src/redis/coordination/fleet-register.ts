@@ -15,13 +15,13 @@ import {
 } from '../schema/unreadable-records.ts';
 import { appendAuditScript, changeHoldScript, heldBuildsScript, seeBuildsScript } from './scripts.ts';
 
-// A command is sent again within seconds of a lost connection; after this nobody repeats it.
+// A command is repeated within seconds of a lost connection, never later.
 const marksKeptMs = 600_000;
 
-// Years of what operators say.
+// Years of audit entries.
 const auditKeptMax = 10_000;
 
-// Longer than a daemon sleeps that still has it to say.
+// Longer than any daemon is suspended before it repeats the entry.
 const oncesKeptMs = 30 * 86_400_000;
 
 /** Hash: `build:<build>` or `collector:<id>` → the hold. */
@@ -33,29 +33,29 @@ export function holdField(hold: BuildHold | CollectorHold): string {
   return 'build' in hold ? `build:${hold.build}` : `collector:${hold.collectorId}`;
 }
 
-const word = { by: z.string(), reason: z.string(), at: z.number() };
-const buildHold = z.object({ build: z.string(), ...word }) satisfies z.ZodType<BuildHold>;
+const attribution = { by: z.string(), reason: z.string(), at: z.number() };
+const buildHold = z.object({ build: z.string(), ...attribution }) satisfies z.ZodType<BuildHold>;
 const collectorHold = z.object({
   collectorId: z.number(),
   name: z.string().exactOptional(),
-  ...word,
+  ...attribution,
 }) satisfies z.ZodType<CollectorHold>;
 const auditEntry = z.object({
   event: z.enum(auditEvents),
   subject: z.string(),
-  ...word,
+  ...attribution,
 }) satisfies z.ZodType<AuditEntry>;
 
-// What is held stays held, also when nobody can read by whom and why (P5, P14): its key names it.
-const unknownWord = { by: 'unknown', reason: "who held it, and why, can't be read", at: 0 } as const;
+// A hold with an unreadable text still counts, because its key names the subject (P5, P14).
+const unknownAttribution = { by: 'unknown', reason: 'its record is unreadable', at: 0 } as const;
 
-/** What belongs to no rollout, in keys that all daemons share. */
+/** Records that belong to no rollout, in keys that all daemons share. */
 export function makeRedisFleetRegister(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
-  /** How long a build that is no longer on offer is remembered. */
+  /** How long a build is remembered after it was last on offer. */
   readonly historyMs?: DurationMs;
-  /** Takes reports of what is unreadable. */
+  /** Receives unreadable records. */
   readonly broken?: BrokenRecords;
 }): FleetRegister {
   const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
@@ -63,11 +63,11 @@ export function makeRedisFleetRegister(redis: {
   const nextMark = makeWriteMarks();
   const base = `${keyPrefix}:{fleet}`;
   const holdsKey = holdsKeyOf(keyPrefix);
-  /** Hash: build → when it was seen first. */
+  /** Hash: build → when it was first seen. */
   const buildsKey = `${base}:builds`;
   /** Sorted set: builds by when they were last on offer. */
   const offeredKey = `${base}:offered`;
-  /** Stream: what operators said, oldest first. */
+  /** Stream: the audit, oldest first. */
   const auditKey = `${base}:audit`;
   const nextMarkKey = () => `${base}:mark:${nextMark()}`;
 
@@ -140,12 +140,12 @@ function decodeHolds(broken: BrokenRecords, entries: readonly HoldField[]) {
     const what = `the hold of ${field.replace(':', ' ')}`;
     if (kind === 'build') {
       const hold = broken.read(() => decodeRecord(buildHold, what, text));
-      builds.push(hold ?? { build: subject, ...unknownWord });
+      builds.push(hold ?? { build: subject, ...unknownAttribution });
     } else {
       const hold = broken.read(() => decodeRecord(collectorHold, what, text));
       const collectorId = Number(subject);
       if (hold !== undefined) collectors.push(hold);
-      else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownWord });
+      else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownAttribution });
     }
   }
   return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };

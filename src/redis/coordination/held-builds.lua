@@ -1,7 +1,7 @@
--- Shows the holds of builds. Thousands of collectors may be held in the same hash.
+-- Reads the holds of builds only, because the same hash may hold thousands of collectors.
 --
--- Keys: holds, a hash of texts by what is held.
--- Answers: fields and texts in turn.
+-- Keys: holds, a hash of texts by subject.
+-- Returns: alternating fields and texts.
 
 local found = {}
 for _, field in ipairs(redis.call('HKEYS', holdsKey)) do

@@ -10,33 +10,35 @@ import { acquireLeaseScript, releaseLeaseScript } from './scripts.ts';
 export interface LeaderLeaseParts {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
-  /** After this long without a renewal another daemon may lead. */
+  /** After this time without a renewal another daemon may lead. */
   readonly leaseMs?: DurationMs;
-  /** Milliseconds that never jump; the machine's monotonic clock unless a test brings its own. */
+  /** A monotonic clock in milliseconds. Default: `performance.now`; tests pass their own. */
   readonly monotonicNow?: () => number;
-  /** Reported when what we held ran out without a renewal: Redis is away, and whoever leads may hang in a pass until it is back. */
+  /**
+   * Called when the lease expires without a renewal: Redis is unreachable, and the leader's loop may hang until it is back.
+   */
   readonly onLapsed?: () => void;
-  /** Reported when the lease is ours after it was not: whoever waits for it may go on. */
+  /** Called when this daemon acquires the lease. */
   readonly onTaken?: () => void;
-  /** Reported of what no waiting for Redis repairs. */
+  /** Receives faults of Redis that need a person. */
   readonly faults?: RedisFaults;
 }
 
 const faultName = 'the leader lease';
 
-// A leader that is killed is followed within this time and one renewal (DESIGN P11: in seconds).
+// A killed leader is replaced within this time and one renewal (DESIGN P11: in seconds).
 const defaultLeaseMs: DurationMs = 3_000;
 
-// Redis ends a key within a millisecond of its time, and timers are as exact.
+// Redis expires a key within a millisecond, and timers are about as exact.
 const endMarginMs: DurationMs = 5;
 
-// Half a second of three: what a pass may still write after it asked. The fence refuses what comes later still.
+// Half a second of three: time for writes that began before the lease was checked. The fence refuses later ones.
 const safetyShare = 1 / 6;
 
 /**
- * The leader lease in Redis. The first `hold` begins to try for it; from then on it is renewed, or tried for, each
- * third of its length, and when that of another daemon runs out. It counts from before the renewal was sent, by a clock
- * that never jumps, so a slow answer or a stopped process makes it end early, never late.
+ * The leader lease in Redis. The first `hold` starts trying to acquire it. From then on it is renewed, or retried, each
+ * third of its length, and when another daemon's lease expires. Its end is computed from before the renewal was sent, by a
+ * monotonic clock, so a slow reply or a suspended process makes it end early, never late.
  */
 export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   const { commands, keyPrefix, leaseMs = defaultLeaseMs, faults } = parts;
@@ -49,25 +51,25 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   let timer: NodeJS.Timeout | undefined;
   let atEnd: NodeJS.Timeout | undefined;
   let released = false;
-  let restsUntil = Number.NEGATIVE_INFINITY;
+  let pausedUntil = Number.NEGATIVE_INFINITY;
 
   async function beat(): Promise<void> {
     const sentAt = monotonicNow();
-    if (sentAt < restsUntil) return;
+    if (sentAt < pausedUntil) return;
     try {
       const args = { owner, leaseMs: Math.round(leaseMs) };
       const answer = await runScript(commands, acquireLeaseScript, { keys, args });
       faults?.over(faultName);
       if (released) await giveUp();
       else if (answer < 0) waitForEnd(-answer);
-      else if (monotonicNow() >= restsUntil && held.renew(answer, sentAt)) parts.onTaken?.();
+      else if (monotonicNow() >= pausedUntil && held.renew(answer, sentAt)) parts.onTaken?.();
     } catch (error) {
-      // The connection reports an outage. What we hold runs out by itself.
+      // The connection reports an outage. The lease expires by itself.
       faults?.met(faultName, error);
     }
   }
 
-  /** Another daemon leads. Where it was killed, its lease runs out before our next beat. */
+  /** Another daemon leads. If it was killed, its lease may expire before the next heartbeat. */
   function waitForEnd(leftMs: DurationMs): void {
     held.lose();
     clearTimeout(atEnd);
@@ -93,13 +95,13 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
         void beatOnce();
       }
       if (held.takeLapse()) return undefined;
-      // A Redis that is away must not stop the one who asks.
+      // An unreachable Redis must not block the caller.
       if (!held.isHeld() && beating !== undefined) await within(beatMs, beating);
       return held.fence();
     },
     giveWay: async (forMs) => {
-      // Also for an attempt that is under way: its answer comes before the lease is given up, and counts no more.
-      restsUntil = monotonicNow() + forMs;
+      // Also ignores an attempt in flight: its reply comes before the release, and no longer counts.
+      pausedUntil = monotonicNow() + forMs;
       held.drop();
       await within(leaseMs, giveUp()).catch(noop);
     },
@@ -108,14 +110,14 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       held.drop();
       clearInterval(timer);
       clearTimeout(atEnd);
-      // An attempt that is under way gives up by itself when it lands; when Redis is away, the lease runs out.
+      // An attempt in flight releases the lease when its reply comes. Without Redis, the lease expires.
       const met = (error: unknown) => faults?.met(faultName, error);
       await within(leaseMs, giveUp().then(noop, met));
     },
   };
 }
 
-/** What this daemon knows of the lease: the fence, until when, and whether it ran out without a renewal. */
+/** This daemon's knowledge of the lease: the fence, its end, and whether it expired without a renewal. */
 function makeHeldLease(parts: {
   readonly leaseMs: DurationMs;
   readonly monotonicNow: () => number;
@@ -132,7 +134,7 @@ function makeHeldLease(parts: {
   function watchExpiry(): void {
     clearTimeout(expiry);
     expiry = setTimeout(() => {
-      // A timer may be early by the other clock, or late by a stopped process.
+      // A timer may be early by the monotonic clock, or late in a suspended process.
       if (fence() !== undefined) return;
       hasLapsed = true;
       onLapsed?.();
@@ -142,14 +144,14 @@ function makeHeldLease(parts: {
   return {
     fence,
     isHeld: () => held !== undefined,
-    /** @returns whether it was not held before */
+    /** @returns true when it was not held before */
     renew: (taken: Fence, sentAt: number): boolean => {
       const isNew = held?.fence !== taken;
       held = { fence: taken, until: sentAt + leaseMs };
       watchExpiry();
       return isNew;
     },
-    /** Another daemon leads: what we held runs out, and says so then. */
+    /** Another daemon leads. `onLapsed` is still called at the expiry. */
     lose: (): void => {
       held = undefined;
     },
@@ -157,7 +159,7 @@ function makeHeldLease(parts: {
       held = undefined;
       clearTimeout(expiry);
     },
-    /** True once after the lease ran out, though it may have been renewed since. */
+    /** True once after the lease expired, even if it was renewed since. */
     takeLapse: (): boolean => {
       const lapsed = hasLapsed;
       hasLapsed = false;

@@ -1,9 +1,9 @@
--- Puts holds back after a data loss. Each hold comes back once, whichever daemon brings it: a second one, late, would undo a
--- release. What an operator has said again stands.
+-- Restores holds after a data loss. Each hold is restored once, whichever daemon has it: a late second time would undo a
+-- release. A newer hold is kept.
 --
--- Keys: holds, a hash of texts by what is held; broughtBack, a set of fields.
--- Arguments: entries, each `{ field, text }`; keptMs, how long it is known what was brought.
--- Answers: how many entries there were.
+-- Keys: holds, a hash of texts by subject; broughtBack, a set of fields.
+-- Arguments: entries, each `{ field, text }`; keptMs, how long `broughtBack` is kept.
+-- Returns: the number of entries.
 
 for _, entry in ipairs(entries) do
   if redis.call('SADD', broughtBackKey, entry.field) == 1 then

@@ -1,8 +1,8 @@
--- Notes that a number of a day's rollouts is taken.
+-- Records that a number of a day's rollouts is used.
 --
--- Keys: number, the highest that is taken.
+-- Keys: number, the highest used number.
 -- Arguments: taken; keptMs.
--- Answers: 1.
+-- Returns: 1.
 
 if taken > tonumber(redis.call('GET', numberKey) or '0') then
   redis.call('SET', numberKey, string.format('%.0f', taken), 'PX', keptMs)

@@ -1,8 +1,8 @@
--- Gives the leader lease up, if this owner holds it.
+-- Releases the leader lease, if this owner holds it.
 --
 -- Keys: lease, the owner.
 -- Arguments: owner.
--- Answers: 1 when it was given up, else 0.
+-- Returns: 1 when it was released, else 0.
 
 if redis.call('GET', leaseKey) ~= owner then
   return 0

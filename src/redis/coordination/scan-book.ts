@@ -4,7 +4,7 @@ import type { ScanBook, ScanEntry } from '../../orchestrator/ports/scan-book.ts'
 import type { RedisCommands } from '../connection/connection.ts';
 import { type BrokenRecords, decodeRecord, makeBrokenRecords } from '../schema/unreadable-records.ts';
 
-// A policy that is gone from the config is remembered for as long as somebody may ask where its rollout is.
+// Scans of a removed policy are kept while an operator may look for its rollout.
 const entriesKeptMs: DurationMs = 365 * 86_400_000;
 
 const scanEntry = z.object({
@@ -18,7 +18,7 @@ const scanEntry = z.object({
   fleet: z.object({ size: z.number(), shortSince: z.number().optional() }).optional(),
 }) satisfies z.ZodType<ScanEntry>;
 
-/** The scans in one hash that all daemons share: `<outcome>:<policy>` → the last one that came to it. */
+/** The last scans, in one hash that all daemons share: `<outcome>:<policy>` → the last scan with this outcome. */
 export function makeRedisScanBook(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;

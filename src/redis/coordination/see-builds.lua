@@ -1,14 +1,14 @@
--- Notes builds on offer, and drops those that have not been on offer for long.
+-- Records builds on offer, and drops those that have not been on offer for long.
 --
 -- Keys: builds, a hash of when each was first on offer; offered, a sorted set of builds by when they were last on offer.
 -- Arguments: at, now by the clock of a daemon; forgetBefore, an instant; onOffer, the builds.
--- Answers: for each build when it was first on offer.
+-- Returns: for each build when it was first on offer.
 --
--- The first sighting stands, unless it lies in the future of Redis's clock. Such an instant came from a clock that was
--- ahead, and would keep the build too young for as long. A smaller instant alone is no reason to replace the first
--- sighting, since it may come from a clock that is behind.
+-- The first instant is kept, unless it is in the future of Redis's clock. Such an instant came from a clock that was ahead,
+-- and would keep the build too young for as long. An instant that is merely smaller does not replace the first one, because
+-- it may come from a clock that is behind.
 
--- Ages of builds are days: clocks of daemons and of Redis that differ by less than an hour do not matter.
+-- Ages of builds are days, so clocks may differ by less than an hour.
 local clocksDifferMs = 3600000
 local soon = tonumber(redis.call('TIME')[1]) * 1000 + clocksDifferMs
 

@@ -9,10 +9,10 @@ import { policyKeys } from '../schema/rollout-keys.ts';
 import { holdField, holdsKeyOf } from './fleet-register.ts';
 import { putBackHoldsScript, raiseNumberScript } from './scripts.ts';
 
-// Longer than a daemon sleeps that still knows of the store before this one.
+// Longer than any daemon is suspended that still knows the previous store.
 const backKeptMs: DurationMs = 30 * 86_400_000;
 
-/** The id that a Redis gets once and keeps. Another id, or none, means that the data beside it is gone, too. */
+/** The id that a Redis gets once and keeps. Another id, or none, means that the data beside it is lost as well. */
 export function makeRedisStoreInstance(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
@@ -41,7 +41,7 @@ export function makeRedisStoreInstance(redis: {
   };
 }
 
-/** Beside the holds, so that both are lost together. */
+/** The key is on the same node as the holds, so that both are lost together. */
 export function instanceKey(keyPrefix: string): string {
   return `${keyPrefix}:{fleet}:instance`;
 }
@@ -51,8 +51,8 @@ export function installationKey(keyPrefix: string): string {
 }
 
 /**
- * Reads the random key of this installation, and makes it where there is none. Access ids are hashed with it, so that
- * what is kept in Redis shows nobody which they are, nor that two installations have the same (P12).
+ * Reads the random key of this installation, and creates it when it is missing. Access ids are hashed with it, so that Redis
+ * shows neither which they are, nor that two installations have the same (P12).
  */
 export function readInstallationKey(redis: {
   readonly commands: RedisCommands;
@@ -62,11 +62,11 @@ export function readInstallationKey(redis: {
   return readOrMake(redis.commands, installationKey(redis.keyPrefix), make);
 }
 
-/** Reads a text that is made once and kept. */
+/** Reads a text that is created once and kept. */
 async function readOrMake(commands: RedisCommands, key: string, make: () => string): Promise<string> {
   const kept = await commands.get(key);
   if (kept !== null) return kept;
-  // Two daemons that make it at once: the first one's stays.
+  // When two daemons create it at once, the first one's is kept.
   await commands.set(key, make(), 'NX');
   return (await commands.get(key)) ?? '';
 }

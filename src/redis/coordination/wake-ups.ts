@@ -4,18 +4,18 @@ import type { WakeUps } from '../../orchestrator/ports/leader.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 
 export interface RedisWakeUps extends WakeUps {
-  /** Called soon after any daemon woke the others. @returns a function that ends it */
+  /** Called soon after any daemon's wake-up. @returns a function that removes the listener */
   onWakeUp(listener: () => void): () => void;
   close(): void;
 }
 
-// Hundreds of upgrades may end at once; their reconciler needs to hear it once.
+// Hundreds of upgrades may end at once, and one wake-up is enough for all.
 const quietMs: DurationMs = 5;
 
 /**
- * Wake-ups over Redis publish and subscribe. Those within a few milliseconds are one. While Redis is away a wake-up
- * reaches this daemon only. Both do no harm: the loops run anyway, only later.
- * @param parts.subscriber a connection for wake-ups alone; its owner closes it
+ * Wake-ups over Redis publish and subscribe. Those within a few milliseconds are merged. While Redis is unreachable a
+ * wake-up reaches this daemon only. Neither does harm: the loops run anyway, only later.
+ * @param parts.subscriber a connection for wake-ups only; its owner closes it
  */
 export function makeRedisWakeUps(parts: {
   readonly publisher: RedisConnection;
@@ -27,7 +27,7 @@ export function makeRedisWakeUps(parts: {
   const self = randomUUID();
   const listeners = new Set<() => void>();
   let quiet: NodeJS.Timeout | undefined;
-  let isAskedMeanwhile = false;
+  let isWakePending = false;
 
   const callListeners = () => {
     for (const listener of listeners) listener();
@@ -36,12 +36,12 @@ export function makeRedisWakeUps(parts: {
     if (from === channel && sender !== self) callListeners();
   };
   subscriber.client.on('message', onMessage);
-  // Kept over reconnects by the client; when it fails now, it is tried again with the next connection.
+  // The client restores it after reconnects. If it fails now, it is retried with the next connection.
   subscriber.client.subscribe(channel).catch(noop);
 
   function wakeNow(): void {
     callListeners();
-    // Published into an offline queue it would arrive much later, when nothing has happened.
+    // In an offline queue it would arrive much later, without a reason.
     if (publisher.isReady()) publisher.commands.publish(channel, self).catch(noop);
     quiet = setTimeout(afterQuiet, quietMs);
     quiet.unref();
@@ -49,15 +49,15 @@ export function makeRedisWakeUps(parts: {
 
   function afterQuiet(): void {
     quiet = undefined;
-    if (!isAskedMeanwhile) return;
-    isAskedMeanwhile = false;
+    if (!isWakePending) return;
+    isWakePending = false;
     wakeNow();
   }
 
   return {
     wake: () => {
       if (quiet === undefined) wakeNow();
-      else isAskedMeanwhile = true;
+      else isWakePending = true;
     },
     onWakeUp: (listener) => {
       listeners.add(listener);

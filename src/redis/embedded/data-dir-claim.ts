@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { exchangeLine } from './inline-commands.ts';
 
-// A server whose daemon was killed goes within milliseconds.
+// The server of a killed daemon ends within milliseconds.
 const goneWithinMs = 2_000;
 const checkEveryMs = 50;
 
 /**
- * Waits until no server uses this data directory: two on one append-only file would destroy it. The last server's port
- * is in a file there; what counts is whether a Redis still answers on it.
+ * Waits until no server uses this data directory, because two servers would destroy the append-only file. A file there has
+ * the last server's port; the check is whether a Redis still answers on it.
  * @throws when one does
  */
 export async function waitForDataDir(dataDir: string): Promise<void> {
@@ -23,7 +23,7 @@ export async function waitForDataDir(dataDir: string): Promise<void> {
   }
 }
 
-/** Notes that the server on this port uses the directory now. */
+/** Records that the server on this port now uses the directory. */
 export async function claimDataDir(dataDir: string, port: number): Promise<void> {
   await writeFile(portFile(dataDir), `${port}\n`, { mode: 0o600 });
 }

@@ -3,8 +3,8 @@ import { Duplex } from 'node:stream';
 import type { DurationMs } from '../../base/time.ts';
 
 /**
- * Sends commands in Redis's inline form, one a line, and waits for the first line of the answer.
- * @returns undefined when nothing answers within the time
+ * Sends commands in Redis's inline form, one a line, and waits for the first line of the reply.
+ * @returns undefined when nothing answers in time
  */
 export function exchangeLine(
   port: number,
@@ -32,8 +32,8 @@ export function exchangeLine(
 }
 
 /**
- * Sends a command to a server that does not listen yet, by a connection in memory, in Redis's inline form.
- * @returns the first line of the answer
+ * Sends a command in Redis's inline form to a server that does not listen yet, over an in-memory connection.
+ * @returns the first line of the reply
  */
 export function sendFirstCommand(server: Server, command: string): Promise<string> {
   return new Promise((resolve) => {

@@ -6,15 +6,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { exchangeLine } from './inline-commands.ts';
 import { childEnvironment, endOf, isRunning, type ServerProcess, startWithinMs } from './server-process.ts';
 
-// A server with an append-only file that is written on every change has nothing left to write.
+// With an append-only file that is synced on every change, little remains to write.
 const stopWithinMs = 5_000;
 
 const checkEveryMs = 20;
 
 /**
- * `$1` becomes the shell itself, reading its configuration from pipe 3, so that the password is in no process list and
- * no file (P12). Beside it `cat` waits on pipe 4, which closes when our process ends, however it ends: then the server
- * is stopped.
+ * The shell becomes `$1`, which reads its configuration from pipe 3, so that the password is in no process list and no file
+ * (P12). In the background `cat` waits on pipe 4, which closes when this process ends for any reason. Then the server is
+ * stopped.
  */
 const shellText = '(cat <&4 >/dev/null; kill "$$") 3<&- & exec "$1" - <&3';
 
@@ -29,14 +29,14 @@ export async function startNativeServer(command: string, options: ServerOptions)
   const { port, password } = options;
   const child = spawn('/bin/sh', ['-c', shellText, 'upwave-redis', command], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
-    // A group of its own: a Ctrl-C is for us, and we still need it while we close.
+    // Its own process group, so that Ctrl-C does not stop it: the daemon still needs it while it stops.
     detached: true,
     env: childEnvironment(),
   });
   const lines = keepLastLines(child);
   const exited = endOf(child);
   const lifeline = child.stdio[4] as Writable;
-  // Its reader may be gone first; that is no fault.
+  // The reader may have ended first, which is no error.
   for (const pipe of [child.stdio[3] as Writable, lifeline]) pipe.on('error', ignore);
   void exited.then(() => lifeline.destroy());
   (child.stdio[3] as Writable).end(configText(options));
@@ -73,7 +73,7 @@ function quote(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
-/** Waits until our server answers: only ours knows the password. @throws when it ended, or took too long */
+/** Waits until this server answers: no other knows the password. @throws when it ended, or took too long */
 async function answers(server: {
   readonly port: number;
   readonly password: string;
@@ -86,7 +86,7 @@ async function answers(server: {
   for (let waitedMs = 0; waitedMs < startWithinMs; waitedMs += checkEveryMs) {
     if (ended) throw new Error('it ended at once');
     const line = await exchangeLine(server.port, `AUTH ${server.password}`, 1_000);
-    // It may still be reading its file; the connections know LOADING and wait for it.
+    // It may still be loading its file. The connections handle LOADING.
     if (line === '+OK') return;
     await wait(checkEveryMs);
   }

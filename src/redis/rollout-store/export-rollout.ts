@@ -15,7 +15,7 @@ import { readRecords } from './packed-records.ts';
 export type RecordLine =
   | { readonly kind: 'rollout'; readonly rollout: Rollout }
   | { readonly kind: 'groups'; readonly groups: PlanGroups }
-  /** What a collector was like when it was planned, or joined. */
+  /** The attributes of a collector when it was planned, or joined. */
   | {
       readonly kind: 'attributes';
       readonly collectorId: number;
@@ -23,16 +23,16 @@ export type RecordLine =
     }
   | { readonly kind: 'upgrade'; readonly upgrade: Upgrade }
   | { readonly kind: 'event'; readonly event: RolloutEvent }
-  /** In the place of any of them: what it is, and its text. */
+  /** Replaces any of them: what it is, and its text. */
   | { readonly kind: 'unreadable'; readonly what: string; readonly text: string };
 
 // A few hundred KB each.
 const pageSize = 1_000;
 
 /**
- * Everything that is kept of a rollout: itself with its policy and its waves, the groups of its plan, what its
- * collectors were like, each of them in plan order, and its events, oldest first. Nothing when there is no such rollout. While it is still running, each
- * line is as it was when it was read.
+ * All records of a rollout: the rollout with its policy and waves, the groups of its plan, the attributes of its collectors,
+ * the upgrades in plan order, and the events, oldest first. Empty when there is no such rollout. Records of a running
+ * rollout are read one after another, so they may not be of one instant.
  */
 export async function* exportRollout(
   redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
@@ -61,7 +61,7 @@ export async function* exportRollout(
       if (record !== null) yield readLine(record, (text) => ({ kind: 'upgrade', upgrade: decode(text) }));
     }
   }
-  // Up to the last one that is there now: a running rollout adds more all the time.
+  // Up to the present last event: a running rollout adds more.
   const [last] = await commands.xrevrange(keys.events, '+', '-', 'COUNT', 1);
   let from = '-';
   while (last !== undefined) {
@@ -80,7 +80,8 @@ async function* readAttributes(text: string, rolloutId: string): AsyncGenerator<
   const decode = await decodeAttributes(text, rolloutId);
   try {
     const table = decode();
-    for (const [row, collectorId] of table?.ids.entries() ?? [])
+    if (table === undefined) return;
+    for (const [row, collectorId] of table.ids.entries())
       yield { kind: 'attributes', collectorId, attributes: attributesIn(table, row) };
   } catch (error) {
     if (!(error instanceof BrokenRecordError)) throw error;
@@ -88,8 +89,7 @@ async function* readAttributes(text: string, rolloutId: string): AsyncGenerator<
   }
 }
 
-function attributesIn(table: AttributeTable | undefined, row: number): Readonly<Record<string, string>> {
-  const columns = table?.columns ?? [];
+function attributesIn({ columns }: AttributeTable, row: number): Readonly<Record<string, string>> {
   return Object.fromEntries(
     columns.flatMap(({ key, values, cells }) => {
       const value = values[cells[row] ?? -1];

@@ -12,7 +12,7 @@ import { planArgs } from './store-plan.ts';
 import { countNew } from './upgrade-counters.ts';
 import { encodeCounts } from './upgrade-index.ts';
 
-/** Adds late joiners to a rollout: laid ready in chunks, taken up in one step. */
+/** Adds late joiners to a rollout: staged in chunks, then added in one step. */
 export async function joinPlan(
   { commands, keyPrefix, ofPolicy, ofRollout }: StoreContext,
   joining: FrozenPlan,
@@ -37,12 +37,12 @@ export async function joinPlan(
     },
   });
   if (answer === 'lost')
-    throw new Error(`the staged joiners of rollout ${rollout.id} ran out before they were used`);
+    throw new Error(`the staged joiners of rollout ${rollout.id} expired before they were used`);
   await commands.del(joiners);
   return answer;
 }
 
-/** The text is read by `join-plan.lua` alone. */
+/** Only `join-plan.lua` reads the text. */
 function encodeJoiner(upgrade: Upgrade, version: number) {
   const { id, ...joiner } = encodeStaged(upgrade, version);
   return { id, text: JSON.stringify({ ...joiner, counts: encodeCounts(countNew(upgrade)) }) };

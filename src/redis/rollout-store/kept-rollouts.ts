@@ -9,10 +9,10 @@ import { loadRemains } from './load-stand-in.ts';
 import { packRecords, packsDone } from './packed-records.ts';
 import type { StoreContext } from './store-context.ts';
 
-// A policy that is scanned every 15 minutes, and starts a rollout each time, makes this many in ten days.
+// A policy that starts a rollout every 15 minutes reaches this number in ten days.
 export const rolloutsListedMax = 1_000;
 
-/** One whose own record is unreadable is what is known beside it. */
+/** Loads a rollout. If its record is unreadable, the result is built from its other records. */
 export async function loadRollout(store: StoreContext, rolloutId: string): Promise<Rollout | undefined> {
   const key = store.ofRollout(rolloutId).keys.rollout;
   const [json, rev, v] = await store.commands.hmget(key, 'json', 'rev', 'v');
@@ -20,7 +20,7 @@ export async function loadRollout(store: StoreContext, rolloutId: string): Promi
   return readRollout(store, rolloutId, { json: json ?? '', rev, v: v ?? null });
 }
 
-/** The same of what was read of it already. */
+/** Decodes a rollout that was already read. */
 export async function readRollout(
   store: StoreContext,
   rolloutId: string,
@@ -43,7 +43,7 @@ function problemOf({ version }: StoreContext, { json, v }: StoredRollout): Unrea
     : { kind: 'corrupt', text: json };
 }
 
-/** The kept rollouts of a policy, newest first, rollbacks among them. */
+/** The kept rollouts of a policy, newest first, including rollbacks. */
 export async function listKept(store: StoreContext, policy: string): Promise<readonly Rollout[]> {
   const key = store.ofPolicy(policy).rollouts;
   const ids = await store.commands.zrevrange(key, 0, rolloutsListedMax - 1);
@@ -51,17 +51,17 @@ export async function listKept(store: StoreContext, policy: string): Promise<rea
   return rollouts.filter((rollout) => rollout !== undefined);
 }
 
-// Two may be running, and a few of the others have expired and are still named.
+// Two may be running, and a few of the others may have expired but still be listed.
 const newestRead = 8;
 
-/** The active ones of a policy, its last that has ended, and what belongs to these by a rollback. */
+/** The active rollouts of a policy, its last ended one, and those related to them by a rollback. */
 export async function listCurrent(
   store: StoreContext,
   policy: string,
   active: Promise<readonly string[]>,
 ): Promise<readonly Rollout[]> {
   const { rollouts: key } = store.ofPolicy(policy);
-  // Side by side: a person waits for each round trip, and so does Prometheus.
+  // In parallel, because a person or Prometheus waits for each round trip.
   const [activeIds, newest] = await Promise.all([active, store.commands.zrevrange(key, 0, newestRead - 1)]);
   const [latest, ...earlier] = newest.filter((id) => !activeIds.includes(id));
   const found = await Promise.all(
@@ -81,10 +81,10 @@ export async function listCurrent(
   return [...current.values()];
 }
 
-// Of one policy, at one millisecond: a rollout and its rollback, where clocks differ.
+// The most rollouts of a policy with the same millisecond: a rollout and its rollback, when clocks differ.
 const tiesMax = 8;
 
-/** A page over all these policies, newest first; undefined: `before` is not kept. */
+/** A page over all these policies, newest first; undefined when `before` is not kept. */
 export async function pageKept(
   store: StoreContext,
   policies: readonly string[],
@@ -126,7 +126,7 @@ interface Place {
   readonly createdAt: EpochMs;
 }
 
-/** Newest first; of one instant, by id, so that pages neither skip nor repeat one. */
+/** Newest first; with the same instant, by id, so that pages neither skip nor repeat one. */
 export function newestFirst(a: Place, b: Place): number {
   return b.createdAt - a.createdAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 }
@@ -137,7 +137,7 @@ async function placeOf({ commands, ofPolicy }: StoreContext, id: string): Promis
   return score === null ? undefined : { id, createdAt: Number(score) };
 }
 
-/** Packs what ended before an instant and is not packed yet, newest first. */
+/** Packs rollouts that ended before an instant and are not packed yet, newest first. */
 export async function packEnded(
   store: StoreContext,
   policies: readonly string[],
@@ -160,7 +160,7 @@ export async function packEnded(
   }
 }
 
-/** Takes rollouts whose keys have expired out of the policy's list; the eldest go first, so that none stays. */
+/** Removes expired rollouts from the policy's list, the oldest first. */
 export async function forgetExpired(
   { commands, ofPolicy, ofRollout }: StoreContext,
   policy: string,

@@ -10,15 +10,15 @@ import { decodeUpgrade } from '../schema/stored-upgrade.ts';
 import { readRecords } from './packed-records.ts';
 import type { ReadableRollout } from './store-context.ts';
 
-// One read's worth of records: a few hundred KB.
+// Records per read: a few hundred KB.
 const recordsPerRead = 1_000;
 
-/** `broken` receives what is unreadable, and is left out; without it nothing is, and it throws. */
+/** `broken` receives unreadable records, which are left out. Without it they are errors. */
 type StoredRollout = Omit<ReadableRollout, 'broken'> & Partial<ReadableRollout>;
 
 /**
- * A page of records in plan order. With a state or a wave, the plan is read in pieces until the page is full.
- * @throws BrokenRecordError where nobody takes the report
+ * A page of records in plan order. With a state or a wave, the plan is read in chunks until the page is full.
+ * @throws BrokenRecordError without `broken`
  */
 export async function listUpgrades(
   commands: RedisCommands,
@@ -38,7 +38,7 @@ export async function listUpgrades(
       rangeBound(offset),
       rangeBound(limit),
     );
-    // Read in two steps: one that left the state in between belongs to another list now.
+    // The record was read after the index, and may have left the state in between.
     return (await readUpgrades(commands, rollout, ids)).filter((record) => record.progress.state === state);
   }
   if (state !== undefined || wave !== undefined) return scan(commands, rollout, page);
@@ -50,7 +50,10 @@ export async function listUpgrades(
   return readUpgrades(commands, rollout, ids);
 }
 
-/** Those that failed or were withdrawn, newest first, or are retried, earliest due first: through their index, whatever the size of the plan. */
+/**
+ * Lists failed or withdrawn upgrades, newest first, or retrying ones, earliest due first. It uses an index, so the size of
+ * the plan does not matter.
+ */
 export async function listMissed(
   commands: RedisCommands,
   rollout: StoredRollout,
@@ -62,7 +65,7 @@ export async function listMissed(
     rollout,
     await missedIds(commands, rollout.keys, { kind, limit }),
   );
-  // Read in two steps: one that left the state in between is no longer meant.
+  // The record was read after the index, and may have left the state in between.
   return records.filter(({ progress: { state } }) => (kind === 'failed' ? isFailed(state) : state === kind));
 }
 
@@ -85,7 +88,7 @@ async function missedIds(
   }
 }
 
-/** The records of these collectors, in this order; the ones that are not in the rollout are left out. */
+/** The records of these collectors, in this order, without those that are not in the rollout. */
 export async function readUpgrades(
   commands: RedisCommands,
   rollout: StoredRollout,
@@ -94,7 +97,7 @@ export async function readUpgrades(
   return (await loadUpgrades(commands, rollout, collectorIds)).upgrades;
 }
 
-/** The same, with those whose record is unreadable. @throws BrokenRecordError where nobody takes the report */
+/** Like `readUpgrades`, with the ids of unreadable records. @throws BrokenRecordError without `broken` */
 export async function loadUpgrades(
   commands: RedisCommands,
   { id, keys, version, broken }: StoredRollout,
@@ -125,7 +128,7 @@ async function scan(
   const { keys } = rollout;
   const { offset, limit, state, wave } = page;
   const counters = parseCounters(Object.entries(await commands.hgetall(keys.counters)));
-  // The counters say how many there are, so that the walk ends with the last of them and not with the plan.
+  // The counters give the number of matches, so the scan ends at the last one, and not at the end of the plan.
   const wanted = Math.min(offset + limit, countOf(counters, { state, wave }));
   if (wanted <= offset) return [];
   const found: Upgrade[] = [];
@@ -134,7 +137,7 @@ async function scan(
   for (let from = 0; from < planned && passed < wanted; from += recordsPerRead) {
     const ids = await idsOfWave(commands, keys, { from, wave });
     if (state === undefined) {
-      // Whoever is in the wave is on the list, so those before the page need not be read.
+      // All members of the wave match, so those before the page need not be read.
       const onPage = ids.slice(Math.max(0, offset - passed), Math.max(0, wanted - passed));
       passed += ids.length;
       found.push(...(await readUpgrades(commands, rollout, onPage)));
@@ -149,13 +152,13 @@ async function scan(
   return found;
 }
 
-/** One piece of the plan, and of it who is in the wave. */
+/** One chunk of the plan, reduced to the members of the wave. */
 async function idsOfWave(
   commands: RedisCommands,
   keys: RolloutKeys,
-  piece: { readonly from: number; readonly wave: number | undefined },
+  chunk: { readonly from: number; readonly wave: number | undefined },
 ): Promise<readonly string[]> {
-  const { from, wave } = piece;
+  const { from, wave } = chunk;
   const placed = await commands.zrange(
     keys.order,
     String(from),

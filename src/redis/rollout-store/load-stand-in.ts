@@ -5,8 +5,8 @@ import { parseCounters, waveCountOf, waveSummaryOf } from '../schema/counter-fie
 import type { StoreContext } from './store-context.ts';
 
 /**
- * Reads what is kept beside a rollout's own record, which is unreadable. Not of one instant: it is shown, and what is
- * saved from it is refused when the rollout has changed meanwhile.
+ * Reads the other records of a rollout whose own record is unreadable. They may not be of one instant: they are for display,
+ * and a save based on them is refused when the rollout has changed meanwhile.
  * @returns undefined when the rollout is gone
  */
 export async function loadRemains(
@@ -42,7 +42,7 @@ function isRolloutState(text: string | null | undefined): text is RolloutState {
   return (rolloutStates as readonly unknown[]).includes(text);
 }
 
-/** Its first instant, in UTC. */
+/** The first instant of the day in UTC. */
 function dayOf(yyyymmdd: string): number {
   return Date.UTC(Number(yyyymmdd.slice(0, 4)), Number(yyyymmdd.slice(4, 6)) - 1, Number(yyyymmdd.slice(6)));
 }

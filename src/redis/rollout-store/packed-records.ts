@@ -12,21 +12,22 @@ import { packRecordsScript, planPlacesScript, unpackRecordsScript } from './scri
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-/** So many neighbours of the plan are packed together: reading one of them costs 3 ms. */
+/** Neighbours in the plan that are packed together: reading one of them costs 3 ms. */
 const recordsPerPack = 500;
 
-// Of the 250 KB of 500 records, 15 KB are left, in 30 ms.
+// 250 KB of 500 records become 15 KB, in 30 ms.
 const quality = 5;
 
-// Far more than 500 records ever have; what is larger was not written by us.
+// Far more than 500 records have. A larger pack is not from upwave.
 const packBytesMax = 32 * 1024 * 1024;
 
-/** Beside the packs, by their numbers: how many there are once nothing is left to pack. */
+/** The field beside the numbered packs that exists once nothing remains to pack. It holds the number of packs. */
 export const packsDone = 'done';
 
 /**
- * The texts of records, in this order; null for one that is not there. Those of an ended rollout may be packed, which
- * nobody who reads them sees. @throws BrokenRecordError for an unreadable pack, where nobody takes the report
+ * The texts of records, in this order; null without a record. Records of an ended rollout may be packed, which is
+ * transparent here.
+ * @throws BrokenRecordError for an unreadable pack without `broken`
  */
 export async function readRecords(
   commands: RedisCommands,
@@ -40,11 +41,11 @@ export async function readRecords(
   if (missing.length === 0) return texts;
   const packed = await readPacked(commands, keys, missing, broken);
   const found = collectorIds.map((id, index) => texts[index] ?? packed.get(id) ?? null);
-  const stillMissing = missing.filter((id) => !packed.has(id));
-  if (packed.size === 0 || stillMissing.length === 0) return found;
-  // Read in two steps: the rollout may have been opened again in between, and its records unpacked.
-  const again = await commands.hmget(keys.records, ...stillMissing);
-  const late = new Map(stillMissing.map((id, index) => [id, again[index] ?? null]));
+  const notFound = missing.filter((id) => !packed.has(id));
+  if (packed.size === 0 || notFound.length === 0) return found;
+  // The rollout may have been reopened between the reads, and its records unpacked.
+  const again = await commands.hmget(keys.records, ...notFound);
+  const late = new Map(notFound.map((id, index) => [id, again[index] ?? null]));
   return collectorIds.map((id, index) => found[index] ?? late.get(id) ?? null);
 }
 
@@ -68,7 +69,7 @@ async function readPacked(
   return found;
 }
 
-/** An unreadable one is left out where somebody takes the report. @throws BrokenRecordError where nobody is */
+/** Opens a pack. An unreadable one is reported to `broken` and left out. @throws BrokenRecordError without `broken` */
 async function openReportedPack(body: string, what: string, broken: BrokenRecords | undefined) {
   try {
     return await openPack(body, what);
@@ -81,7 +82,7 @@ async function openReportedPack(body: string, what: string, broken: BrokenRecord
   }
 }
 
-/** A pack as it is kept: texts of JSON, which has no line breaks of its own, one a line. */
+/** Encodes a pack: one record a line, because JSON has no line breaks. */
 async function closePack(records: ReadonlyMap<string, string>): Promise<string> {
   if (records.size === 0) return '';
   const lines = [...records].map(([id, text]) => `${id} ${text}`).join('\n');
@@ -108,15 +109,15 @@ async function openPack(body: string, what: string): Promise<ReadonlyMap<string,
   }
 }
 
-/** Nothing changes these in a rollout that is over; failed ones may be given another turn, and stay as they are. */
+/** States that are final in an ended rollout. Failed upgrades may be retried, so they are not packed. */
 const packedStates: ReadonlySet<UpgradeState> = new Set(endStates.filter((state) => !isFailed(state)));
 
-// Smaller plans are not worth it.
+// Smaller plans are not worth packing.
 const packedPlanMin = 100;
 
 /**
- * Packs the records of a rollout that is over, a few hundred of the plan's order at a time, so that it may be cut off
- * anywhere and go on later. @returns whether nothing is left to pack
+ * Packs the records of an ended rollout, a few hundred at a time in plan order. It can stop anywhere and continue later.
+ * @returns true when nothing remains to pack
  */
 export async function packRecords(
   commands: RedisCommands,
@@ -124,15 +125,15 @@ export async function packRecords(
   signal: AbortSignal,
 ): Promise<boolean> {
   const planned = await commands.zcard(keys.order);
-  const there = new Set(await commands.hkeys(keys.packed));
-  if (there.has(packsDone)) return true;
+  const existing = new Set(await commands.hkeys(keys.packed));
+  if (existing.has(packsDone)) return true;
   const packs = planned < packedPlanMin ? 0 : Math.ceil(planned / recordsPerPack);
   for (let pack = 0; pack < packs; pack += 1) {
     if (signal.aborted) return false;
-    if (there.has(String(pack))) continue;
+    if (existing.has(String(pack))) continue;
     if (!(await packOne(commands, keys, pack))) return false;
   }
-  // With no texts to look at it is only noted, and with the same life as the packs.
+  // Without records this only stores the field, with the same expiry as the packs.
   return putPack(commands, keys, { field: packsDone, body: String(packs), records: new Map() });
 }
 
@@ -161,9 +162,9 @@ function putPack(
   return runScript(commands, packRecordsScript, { keys, args: { pack, body, of: sha1s } });
 }
 
-/** Puts back all records of a rollout that is about to be open again; safe to repeat. @throws BrokenRecordError */
+/** Unpacks all records of a rollout that is about to be reopened. Safe to repeat. @throws BrokenRecordError */
 export async function unpackRecords(commands: RedisCommands, keys: RolloutKeys): Promise<void> {
-  // First of all it says no longer that nothing is left to pack.
+  // First, remove the mark that nothing remains to pack.
   await commands.hdel(keys.packed, packsDone);
   for (const pack of await commands.hkeys(keys.packed)) {
     const body = await commands.hget(keys.packed, pack);
@@ -174,7 +175,7 @@ export async function unpackRecords(commands: RedisCommands, keys: RolloutKeys):
   }
 }
 
-/** An unreadable one stays where it is seen. A text with a line break would not come out as it went in. */
+/** False for an unreadable record, which stays where it is, and for a text with a line break, which would be split. */
 function isPackable(text: string): boolean {
   if (text.includes('\n')) return false;
   try {

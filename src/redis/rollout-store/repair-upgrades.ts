@@ -22,11 +22,11 @@ import { encodeCounts, indexOf } from './upgrade-index.ts';
 interface Corrupt {
   readonly collectorId: number;
   readonly text: string;
-  /** Of its bytes, which may be no text at all. */
+  /** The SHA-1 of its bytes, which may be no valid text. */
   readonly sha1: string;
 }
 
-/** A rollout's records and counters of one instant. */
+/** A rollout's records and counters at one instant. */
 interface Snapshot {
   readonly upgrades: readonly Upgrade[];
   readonly corrupt: readonly Corrupt[];
@@ -34,10 +34,9 @@ interface Snapshot {
 }
 
 /**
- * Puts records in the place of corrupt ones, and counts the rollout again. The difference between the counters and the
- * records stays the same while other records change, so it is taken from one instant and added in the next. Corrupt
- * records that are left count as if they may run. It reads the whole plan, which blocks Redis for 0.5 s for 100,000
- * collectors.
+ * Replaces corrupt records, and corrects the counters. The difference between counters and records does not change while
+ * other records change, so it is computed at one instant and added at another. Remaining corrupt records count as if they
+ * may be running. It reads the whole plan, which blocks Redis for 0.5 s for 100,000 collectors.
  */
 export async function repairUpgrades(
   commands: RedisCommands,
@@ -81,7 +80,7 @@ export async function repairUpgrades(
   return repaired.map(({ to }) => to);
 }
 
-/** What `repairUpgrades` would settle now. */
+/** The corrupt records that `repairUpgrades` would replace now. */
 export async function findCorruptUpgrades(
   commands: RedisCommands,
   rollout: ReadableRollout,
@@ -91,7 +90,7 @@ export async function findCorruptUpgrades(
   return found.filter((each) => each !== undefined);
 }
 
-/** Of upgrades that could not be read before, those that still can't be, and are still running. */
+/** The upgrades with known unreadable records that are still unreadable and running. */
 export async function listCorrupt(
   commands: RedisCommands,
   rollout: ReadableRollout,
@@ -112,15 +111,15 @@ async function takeSnapshot(
   commands: RedisCommands,
   { id, keys, version }: ReadableRollout,
 ): Promise<Snapshot> {
-  let asked: readonly number[] = [];
-  // The second time with the corrupt ones known; again where others are found.
+  let corruptIds: readonly number[] = [];
+  // The second attempt knows the corrupt records. More attempts are needed when further ones appear.
   for (let attempt = 0; attempt < 4; attempt += 1) {
     const [records, counters, sha1s] = await runScript(commands, snapshotScript, {
       keys,
-      args: { collectors: asked.map(String) },
+      args: { collectors: corruptIds.map(String) },
     });
     const { upgrades, corrupt } = decodeAll(records, { rolloutId: id, version });
-    const sha1Of = new Map(asked.map((collectorId, index) => [collectorId, sha1s[index] ?? '']));
+    const sha1Of = new Map(corruptIds.map((collectorId, index) => [collectorId, sha1s[index] ?? '']));
     if (corrupt.every(({ collectorId }) => sha1Of.has(collectorId))) {
       return {
         upgrades,
@@ -128,9 +127,9 @@ async function takeSnapshot(
         counters: parseCounters(pairsOf(counters)),
       };
     }
-    asked = corrupt.map(({ collectorId }) => collectorId);
+    corruptIds = corrupt.map(({ collectorId }) => collectorId);
   }
-  throw new Error(`more records of rollout ${id} become corrupt while they are read`);
+  throw new Error(`further records of rollout ${id} became corrupt while they were read`);
 }
 
 /** @throws NewerRecordError for one that a newer upwave has written */
@@ -152,7 +151,7 @@ function decodeAll(
   return { upgrades, corrupt };
 }
 
-/** What the sorted sets show of it; undefined when it is over, or never was in the plan. */
+/** Finds what the sorted sets show about a corrupt record; undefined when its upgrade has ended, or is not in the plan. */
 async function findCorrupt(
   commands: RedisCommands,
   keys: RolloutKeys,
@@ -173,7 +172,7 @@ async function findCorrupt(
   return due === null ? undefined : { ...known, lane: null, mayRun: true };
 }
 
-/** What is to be added to the counters, and when each wave changed last. */
+/** The changes of the counters, and the last change of each wave. */
 function* changesBy(
   { upgrades, counters }: Snapshot,
   added: readonly Upgrade[],
@@ -184,12 +183,12 @@ function* changesBy(
     (field.endsWith(':changedAt') ? changed : counts).set(field, amount);
   const expected = yield* countPlan([...upgrades, ...added]);
   for (const field of new Set([...counters.keys(), ...expected.keys()]))
-    if (isOnTheWay(field)) counts.set(field, (expected.get(field) ?? 0) - (counters.get(field) ?? 0));
+    if (countsRunning(field)) counts.set(field, (expected.get(field) ?? 0) - (counters.get(field) ?? 0));
   return { counts: encodeCounts(counts), changed: encodeCounts(changed) };
 }
 
-/** Whether a counter counts running upgrades: a corrupt record that is over stays counted as it is. */
-function isOnTheWay(field: string): boolean {
+/** True for counters of running upgrades. Corrupt records of ended upgrades stay counted as they are. */
+function countsRunning(field: string): boolean {
   const [kind = '', second, third, fourth] = field.split(':');
   if (kind === 's') return fourth === 'waiting' || fourth === 'active';
   if (kind === counterField.slots || kind === 'domain') return true;

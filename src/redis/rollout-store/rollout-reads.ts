@@ -15,7 +15,7 @@ import {
 import { loadUpgrades } from './list-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
 
-/** Finds and reads rollouts: those that run, those that are kept, their groups and their events. */
+/** Finds and reads rollouts: active ones, kept ones, their groups and events. */
 export function makeRolloutReads(store: StoreContext) {
   const { commands, broken, ofPolicy, ofRollout, readable } = store;
   const activeRolloutIds = async (policies: readonly string[]): Promise<readonly string[]> => {
@@ -33,7 +33,7 @@ export function makeRolloutReads(store: StoreContext) {
 
     findUpgradesOf: async (policies, collectorId) => {
       const ids = await activeRolloutIds(policies);
-      // Side by side: two round trips, however many policies there are.
+      // In parallel: two round trips for any number of policies.
       const found = await Promise.all(
         ids.map(async (rolloutId) => {
           const loaded = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
@@ -72,7 +72,7 @@ export function makeRolloutReads(store: StoreContext) {
       if (!isRolloutId(rolloutId)) return undefined;
       const texts = await commands.hvals(ofRollout(rolloutId).keys.attributes);
       const tables = await Promise.all(texts.map((text) => decodeAttributes(text, rolloutId)));
-      // Without those of late joiners it would name another group: one unreadable table is none.
+      // Without the tables of late joiners it would name another group, so one unreadable table makes all unknown.
       const all = broken.read(() => tables.map((table) => table()));
       return all?.every((table) => table !== undefined) === true ? joinTables(all) : undefined;
     },

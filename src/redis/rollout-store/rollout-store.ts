@@ -26,7 +26,7 @@ export function makeRedisRolloutStore(parts: RolloutStoreParts): RolloutStore {
   };
 }
 
-/** Changes rollouts as a whole: a new plan, a changed one, late joiners, a saved record, packed ones. */
+/** Changes whole rollouts: new and changed plans, late joiners, saves, packing. */
 function makeRolloutWrites(store: StoreContext) {
   const { commands, historyMs, nextMark, ofPolicy, ofRollout } = store;
   return {
@@ -64,7 +64,7 @@ function makeRolloutWrites(store: StoreContext) {
       if (answer !== 'packed') return answer;
       await unpackRecords(commands, keys);
       const again = await save();
-      // Packed again in between: the caller judges again, and tries again.
+      // It was packed again in between: the caller decides again, and retries.
       return again === 'packed' ? 'stale' : again;
     },
 

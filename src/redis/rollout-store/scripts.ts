@@ -6,13 +6,13 @@ const texts = z.array(z.string());
 const number = z.number();
 const isDone = z.number().transform((answer) => answer === 1);
 
-/** The keys of the records themselves, and of what a write of some of them counts and sorts. */
+/** The keys of records, and of the counters and sorted sets that change with them. */
 const writtenKeys = ['records', 'counters', 'pending', 'due', 'retries', 'intents', 'missed'] as const;
 
-/** The keys of all that a plan's records have. */
+/** All keys of a plan's records. */
 const recordKeys = [...writtenKeys, 'order', 'names'] as const;
 
-/** The same of a staged plan, but for the counters, which are not staged. */
+/** The keys of a staged plan. Counters are not staged. */
 const stagedKeys = [
   'stagedRecords',
   'stagedOrder',
@@ -24,9 +24,9 @@ const stagedKeys = [
   'stagedNames',
 ] as const;
 
-/** A rollout's own record. */
+/** Arguments with a rollout's own record. */
 const rolloutArgs = { write: 'text', rollout: 'text', fields: 'json', events: 'json' } as const;
-/** In the place of an earlier one. */
+/** Arguments that replace a rollout. */
 const changedArgs = { ...rolloutArgs, expectedRev: 'number', rev: 'number' } as const;
 const groupArgs = { groups: 'text', attributes: 'text' } as const;
 const planArgs = { ...groupArgs, counts: 'json', planned: 'number' } as const;
@@ -63,7 +63,7 @@ export const viewScript = defineScript({
     .nullable(),
 });
 
-/** What `view.lua` answers of a rollout that is there. */
+/** The reply of `view.lua` for an existing rollout. */
 export type ViewReply = NonNullable<z.output<typeof viewScript.result>>;
 
 export const saveRolloutScript = defineScript({

@@ -11,15 +11,15 @@ import { stagePlanScript } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 import { indexOf } from './upgrade-index.ts';
 
-// One chunk keeps Redis busy for a few milliseconds, and is a few hundred KB on the wire.
+// One chunk keeps Redis busy for a few milliseconds, and has a few hundred KB.
 const recordsPerChunk = 500;
 
-// A plan of 100,000 is staged in seconds; a daemon that needs minutes for it has died.
+// A plan of 100,000 is staged in seconds. A daemon that needs minutes has died.
 export const stagedForMs: DurationMs = 600_000;
 
 /**
- * Writes a plan's records in chunks beside the living keys, so that one script can put them in their place.
- * @returns the staging keys @throws when the plan is larger than the places reach
+ * Writes a plan's records in chunks to staging keys, so that one script can install them.
+ * @returns the staging keys @throws when the plan exceeds the maximum size
  */
 export async function stagePlan(
   { commands, keyPrefix }: StoreContext,
@@ -34,7 +34,7 @@ export async function stagePlan(
   return keys;
 }
 
-/** Records as they are staged, some at a time. @throws when the plan is larger than the places reach */
+/** Splits records into chunks. @throws when the plan exceeds the maximum size */
 export function chunksOf(upgrades: readonly Upgrade[]): ReadonlyArray<readonly Upgrade[]> {
   assertPlaces(upgrades);
   const count = Math.ceil(upgrades.length / recordsPerChunk);
@@ -43,7 +43,7 @@ export function chunksOf(upgrades: readonly Upgrade[]): ReadonlyArray<readonly U
   );
 }
 
-/** A record as `stage-plan.lua` and `join-plan.lua` put it there. */
+/** Encodes a record for `stage-plan.lua` and `join-plan.lua`. */
 export function encodeStaged(upgrade: Upgrade, version: number) {
   return {
     id: String(upgrade.identity.collectorId),
@@ -54,7 +54,7 @@ export function encodeStaged(upgrade: Upgrade, version: number) {
   };
 }
 
-/** Staging keys by their names in the scripts that use them up. */
+/** Staging keys by their names in the scripts. */
 export function asStaged(staging: RecordKeys) {
   return {
     stagedRecords: staging.records,

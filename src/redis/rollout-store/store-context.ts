@@ -6,24 +6,24 @@ import { defaultHistoryMs, policyKeys, rolloutKeys } from '../schema/rollout-key
 import type { WriteMark } from '../schema/stored-rollout.ts';
 import { type BrokenRecords, makeBrokenRecords, recordVersion } from '../schema/unreadable-records.ts';
 
-/** What a store in Redis is made from. */
+/** The parts of a store in Redis. */
 export interface RolloutStoreParts {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   /** How long an ended rollout is kept. */
   readonly historyMs?: DurationMs;
-  /** Receives every record that cannot be read. */
+  /** Receives every unreadable record. */
   readonly broken?: BrokenRecords;
-  /** The version in which records are written, and the newest that can be read; another one for tests of two versions. */
+  /** The version of written records, and the newest readable one. Default: the current one; tests of two versions set it. */
   readonly version?: number;
-  /** Of the config: how long upgrades may take, for a rollout whose own record cannot be read. */
+  /** The configured policies, whose durations apply to a rollout with an unreadable record. */
   readonly policies?: readonly Policy[];
 }
 
-/** What all parts of one store share: the connection, the keys, the version, and the marks of its writes. */
+/** What all parts of a store share: the connection, the keys, the version, and the marks of writes. */
 export type StoreContext = ReturnType<typeof makeStoreContext>;
 
-/** One rollout of a store, with who receives what cannot be read. */
+/** One rollout of a store, with the receiver of unreadable records. */
 export type ReadableRollout = ReturnType<StoreContext['readable']>;
 
 export function makeStoreContext(parts: RolloutStoreParts) {

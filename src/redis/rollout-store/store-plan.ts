@@ -11,13 +11,12 @@ import type { StoreContext } from './store-context.ts';
 import { countPlan } from './upgrade-counters.ts';
 import { encodeCounts, encodeEvents } from './upgrade-index.ts';
 
-// A number is asked for on its day only; the second day is for daemons whose clocks differ.
+// A number is used on its day only. The second day is for daemons whose clocks differ.
 export const numberKeptMs: DurationMs = 2 * 86_400_000;
 
 /**
- * Writes a plan beside the living keys, then makes it the policy's active rollout of its kind in one step, so that
- * nobody ever sees half a plan.
- * @returns `busy` when the policy has an active rollout of this kind, or this id is taken
+ * Stages a plan, then makes it the policy's active rollout of its kind in one step, so that no reader ever sees half a plan.
+ * @returns `busy` when the policy has an active rollout of this kind, or the id is used
  */
 export async function storePlan(
   store: StoreContext,
@@ -49,11 +48,11 @@ export async function storePlan(
   });
   if (answer === 'busy') await commands.del(...Object.values(staging));
   if (answer === 'lost')
-    throw new Error(`the staged records of rollout ${rollout.id} ran out before it began`);
+    throw new Error(`the staged records of rollout ${rollout.id} expired before it was activated`);
   return answer;
 }
 
-/** Writes a plan beside the one that waits for approval, then puts it in its place in one step. */
+/** Stages a plan, then replaces the one that waits for approval in one step. */
 export async function replacePlan(
   store: StoreContext,
   frozen: FrozenPlan,
@@ -67,13 +66,13 @@ export async function replacePlan(
     args: { ...(await stagedPlanArgs(frozen, mark)), expectedRev, rev: rollout.rev },
   });
   if (answer === 'lost')
-    throw new Error(`the staged records of rollout ${rollout.id} ran out before they were used`);
-  // Nothing of ours is left there, unless they were not needed.
+    throw new Error(`the staged records of rollout ${rollout.id} expired before they were used`);
+  // Only records that were not needed are still there.
   await store.commands.del(...Object.values(staging));
   return answer;
 }
 
-/** What both scripts put in place with the staged records. */
+/** Arguments that both scripts install with the staged records. */
 async function stagedPlanArgs(frozen: FrozenPlan, mark: WriteMark) {
   const { upgrades } = frozen;
   return {
@@ -83,7 +82,7 @@ async function stagedPlanArgs(frozen: FrozenPlan, mark: WriteMark) {
   };
 }
 
-/** What a plan and late joiners bring beside their records. */
+/** Arguments of a plan and of late joiners, beside their records. */
 export async function planArgs({ rollout, groups, attributes, events }: FrozenPlan, mark: WriteMark) {
   return {
     write: mark.write,

@@ -4,17 +4,17 @@ import { holdsSlot, isLost, isOnBuild, type Upgrade, weightOf } from '../../roll
 import { learnedMsOf, stratumFigureOf } from '../../rollout/model/upgrade-figures.ts';
 import { counterField } from '../schema/counter-fields.ts';
 
-/** Counters in a plan's hash and how much they change by. */
+/** Changes of a plan's counters. */
 export type CounterChanges = ReadonlyMap<string, number>;
 
-/** What a record that was not there before adds. */
+/** The changes by a new record. */
 export function countNew(upgrade: Upgrade): CounterChanges {
   const changes = new Map<string, number>();
   addRecord(changes, upgrade, 1);
   return withoutZeros(changes);
 }
 
-/** What all records of a plan come to: one rebuilt from the service may have started already (P11). */
+/** The counters of all records of a plan. One that was rebuilt from the service may have started already (P11). */
 export function* countPlan(upgrades: readonly Upgrade[]): Steps<CounterChanges> {
   const counters = new Map<string, number>();
   yield* eachInSteps(upgrades, (upgrade) => {
@@ -26,7 +26,7 @@ export function* countPlan(upgrades: readonly Upgrade[]): Steps<CounterChanges> 
   return withoutZeros(counters);
 }
 
-/** What one change of a record changes; a counter that stays as it is does not occur. */
+/** The changes by one change of a record, without unchanged counters. */
 export function countChange(before: Upgrade, after: Upgrade): CounterChanges {
   const changes = new Map<string, number>();
   addRecord(changes, before, -1);

@@ -9,19 +9,19 @@ import { pendingScoreOf } from '../schema/plan-place.ts';
 import { encodeUpgrade } from '../schema/stored-upgrade.ts';
 import { type CounterChanges, countChange } from './upgrade-counters.ts';
 
-/** Where a record stands in the sorted sets; no score: it is not in that set. */
+/** The scores of a record in the sorted sets. Without a score it is not in that set. */
 export interface UpgradeIndex {
-  /** Part of its name among the retries, so that they can be told apart by lane without their records. */
+  /** Part of its member name among the retries, so that lanes are known without reading records. */
   readonly lane: string;
   readonly pending?: string;
   readonly due?: string;
   readonly retry?: string;
-  /** Its score is the instant at which it is written, by Redis's clock. */
+  /** The score is the instant of the write, by Redis's clock. */
   readonly intent?: true;
   readonly missed?: string;
 }
 
-/** The scores of a record, from the core's own functions, so that the scripts know no rule. */
+/** The scores of a record, computed by functions of the core, so that the scripts contain no rules. */
 export function indexOf(upgrade: Upgrade): UpgradeIndex {
   const dueAt = dueAtOf(upgrade);
   return {
@@ -35,7 +35,7 @@ export function indexOf(upgrade: Upgrade): UpgradeIndex {
   };
 }
 
-/** Failed ones by their end; withdrawn ones by its negative, so that one kind hides none of the other. */
+/** Failed upgrades by their end, withdrawn ones by its negative, so that neither kind hides the other. */
 function missedOf(upgrade: Upgrade): { readonly missed?: string } {
   if (isFailed(upgrade.progress.state) && 'endedAt' in upgrade.progress)
     return { missed: String(upgrade.progress.endedAt) };
@@ -43,8 +43,8 @@ function missedOf(upgrade: Upgrade): { readonly missed?: string } {
 }
 
 /**
- * A change as `write-upgrades.lua` takes it: what to check, what to count, the record and its events.
- * @param only the caps to be kept, by index, which only an admission has; and the weight above which its wave trips
+ * Encodes a change for `write-upgrades.lua`: what to check, what to count, the record and its events.
+ * @param only the domains with their caps, for an admission only; and the weight above which its wave trips
  */
 export function encodeChange(
   change: UpgradeChange,
@@ -72,7 +72,7 @@ export function encodeChange(
   };
 }
 
-/** Amounts by their counters; as texts, so that Lua rounds none of them. */
+/** Amounts by their counters, as texts, so that Lua rounds none of them. */
 export function encodeCounts(changes: CounterChanges): Readonly<Record<string, string>> {
   return Object.fromEntries([...changes].map(([counter, amount]) => [counter, String(amount)]));
 }
@@ -85,10 +85,10 @@ export function encodeEvents(events: readonly RolloutEvent[]): readonly string[]
 function encodeCaps(upgrade: Upgrade, domains: readonly CapDomain[]): Readonly<Record<string, string>> {
   const caps = upgrade.identity.domains.map((index) => {
     const domain = domains[index];
-    // Without its cap it would be admitted without one (P2).
+    // Without the cap the upgrade would be admitted unchecked (P2).
     invariant(
       domain !== undefined,
-      `collector ${upgrade.identity.collectorId} is in domain ${index}, and the plan has no such`,
+      `collector ${upgrade.identity.collectorId} is in domain ${index}, which the plan lacks`,
     );
     return [counterField.domain(index), String(domain.cap)] as const;
   });

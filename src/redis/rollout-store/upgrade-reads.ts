@@ -7,12 +7,12 @@ import type { RolloutKeys } from '../schema/rollout-keys.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
 
-/** Reads upgrades: by collector, by page, by what is due, by how they ended. */
+/** Reads upgrades: by collector, by page, by due instant, by outcome. */
 export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext) {
   return {
     loadUpgrade: async (rolloutId, collectorId) => {
       const { upgrades, unreadable } = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
-      // It is reported by now. A record that is asked for alone must not be taken for an absent one, so this throws.
+      // The unreadable record was reported. It must not look like an absent one, so this read throws.
       if (unreadable.length > 0) await readUpgrades(commands, ofRollout(rolloutId), unreadable);
       return upgrades[0];
     },
@@ -37,7 +37,7 @@ export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext
       const { due } = ofRollout(rolloutId).keys;
       const ids = limit <= 0 ? [] : await commands.zrange(due, '0', String(limit - 1));
       const { upgrades } = await loadUpgrades(commands, readable(rolloutId), ids.map(Number));
-      // Read in two steps: an upgrade may have ended in between.
+      // The record was read after the index, and may have ended in between.
       return upgrades.filter(
         (record) => record.progress.state !== 'retrying' && dueAtOf(record) !== undefined,
       );
@@ -48,9 +48,9 @@ export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext
 }
 
 /**
- * Who failed and who was upgraded, without reading a record: whoever of the plan neither waits, nor runs, nor was missed
- * was upgraded. Read in the order in which an upgrade moves on, so that one that moves meanwhile is found where it was;
- * retrying ones, who go back, are read twice.
+ * Finds which collectors failed and which were upgraded, without reading records: every planned collector that neither
+ * waits, nor runs, nor failed was upgraded. The sets are read in the order of an upgrade's progress, so that one which
+ * advances meanwhile is still found. Retrying upgrades, which go back, are read twice.
  */
 async function listOutcomes(commands: RedisCommands, keys: RolloutKeys): Promise<Outcomes> {
   const idsIn = (key: string) => commands.zrange(key, '0', '-1');

@@ -8,7 +8,7 @@ import { countFreshIntentsScript, writeUpgradesScript } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 import { encodeChange } from './upgrade-index.ts';
 
-/** Changes upgrades: each write is one script, with the guard of its kind. */
+/** Changes upgrades. Each write is one script, with the guard of its kind. */
 export function makeUpgradeWrites(store: StoreContext) {
   const { commands, version, nextMark, ofPolicy, ofRollout, readable } = store;
   return {

@@ -12,17 +12,17 @@ import { viewScript } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 import { decodeView, viewBounds } from './view.ts';
 
-// A few policies, each with a rollout and a rollback; one more costs a read, not an error.
+// A few policies, each with a rollout and a rollback. A further one costs a read.
 const rolloutsKeptMax = 8;
 
-/** Reads what `decide` sees of a rollout. Groups are sent only when they have changed since the last view. */
+/** Reads the view that `decide` needs. Groups are sent only when they have changed since the last view. */
 export function makeViewRead(store: StoreContext): Pick<RolloutStore, 'loadView'> {
   const { commands, broken, ofRollout, readable } = store;
-  /** As they were read, with the mark of the write that brought them: thousands of lanes are hundreds of KB. */
+  /** Known groups, with the mark of their write: thousands of lanes are hundreds of KB. */
   const knownGroups = new Map<string, { readonly mark: string; readonly groups: PlanGroups }>();
-  /** A corrupt candidate would take the turn of those behind it, again and again. */
+  /** Removes corrupt candidates, which would block those behind them again and again. */
   const withoutCorrupt = async (view: StoredView): Promise<StoredView> => {
-    // The usual case: hundreds of candidates need not be looked up.
+    // The usual case, in which no lookup is needed.
     if (broken.isEmpty()) return view;
     const { id } = view.rollout;
     const canBeRead = ({ collectorId }: Candidate) => !broken.isKnown(upgradeName(id, collectorId));

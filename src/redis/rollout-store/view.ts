@@ -6,7 +6,7 @@ import { counterField, groupSummariesOf, parseCounters, waveSummaryOf } from '..
 import { laneSpan, parsePendingScore, placeBounds, waveSpan } from '../schema/plan-place.ts';
 import type { ViewReply } from './scripts.ts';
 
-/** What a view is bounded by, and how its scores are made. */
+/** The limits of a view, and the structure of scores. */
 export const viewBounds = {
   candidatesMax: candidatesPerView,
   perLaneMin,
@@ -15,7 +15,7 @@ export const viewBounds = {
   lanesMax: placeBounds.lanes,
 };
 
-/** Reads all of a view but the rollout itself, and the groups of its plan. */
+/** Decodes a view, except for the rollout and its groups. */
 export function decodeView(reply: ViewReply, rollout: Rollout, groups: PlanGroups): StoredView {
   const { brake, pending, retries, nextRetryAt, overdue } = reply;
   const counters = parseCounters(pairsOf(reply.counters));
@@ -35,7 +35,9 @@ export function decodeView(reply: ViewReply, rollout: Rollout, groups: PlanGroup
   };
 }
 
-/** Candidates by lane, lanes in order; within a lane as the script found them: by wave and place, or by instant. */
+/**
+ * Candidates by lane, in the order of lanes. Within a lane in the order of the script: by wave and position, or by instant.
+ */
 function decodeCandidates(pending: readonly string[], retries: readonly string[]): readonly LaneQueue[] {
   const lanes = new Map<number, { retries: Candidate[]; pending: Candidate[] }>();
   const laneOf = (lane: number) => {

@@ -5,13 +5,13 @@ import { type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts
 
 type StratumFigure = Exclude<keyof StratumSummary, 'stratum' | 'wave'>;
 
-/** Names of the fields in a rollout's counters hash. One that comes to 0 is not there. */
+/** Names of the fields in a rollout's hash of counters. A counter at 0 is absent. */
 export const counterField = {
   slots: 'slots',
   learnedCount: 'learned:count',
   learnedSumMs: 'learned:sumMs',
   state: (wave: number, state: UpgradeState) => `${wave}:${state}`,
-  /** The scripts know by its end that a weight may be a fraction. */
+  /** The scripts recognise by this suffix that a weight may be a fraction. */
   weight: (wave: number) => `${wave}:weight`,
   lost: (wave: number) => `${wave}:lost`,
   onBuild: (wave: number) => `${wave}:onBuild`,
@@ -23,7 +23,7 @@ export const counterField = {
 
 export type Counters = ReadonlyMap<string, number>;
 
-/** The counters of one wave; what was never counted is 0. */
+/** The counters of one wave. Absent ones are 0. */
 export function waveSummaryOf(counters: Counters, wave: number): WaveSummary {
   const counts = upgradeStates.map(
     (state) => [state, counters.get(counterField.state(wave, state)) ?? 0] as const,
@@ -37,12 +37,12 @@ export function waveSummaryOf(counters: Counters, wave: number): WaveSummary {
   };
 }
 
-/** How many waves have members, those between them included. */
+/** The number of waves up to the last one with members. */
 export function waveCountOf(counters: Counters): number {
   return Math.max(0, ...stateCounts(counters).map(({ wave }) => wave + 1));
 }
 
-/** What is counted beside the waves: by stratum and wave, by domain, and how long upgrades of a stratum took. */
+/** Counters other than those of waves: by stratum and wave, by domain, and durations by stratum. */
 export function groupSummariesOf(counters: Counters): {
   readonly strata: readonly StratumSummary[];
   readonly domainsTaken: ReadonlyMap<number, number>;
@@ -71,7 +71,7 @@ export function groupSummariesOf(counters: Counters): {
   };
 }
 
-/** How many records of a state there are, in all waves or in one. */
+/** The number of records with a state, in all waves or in one. */
 export function countOf(
   counters: Counters,
   wanted: { readonly state: UpgradeState | undefined; readonly wave: number | undefined },
@@ -82,7 +82,7 @@ export function countOf(
     .reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The counters of states by wave. All others begin with a letter, or end otherwise. */
+/** The counters of states by wave. All others begin with a letter, or have another ending. */
 function stateCounts(counters: Counters) {
   return [...counters].flatMap(([field, count]) => {
     const [wave = '', state] = field.split(':');
@@ -91,7 +91,7 @@ function stateCounts(counters: Counters) {
   });
 }
 
-/** Reads a hash of numbers. */
+/** Parses a hash of numbers. */
 export function parseCounters(fields: ReadonlyArray<readonly [string, string]>): Counters {
   return new Map(fields.map(([field, value]) => [field, Number(value)]));
 }

@@ -1,24 +1,27 @@
 import { invariant } from '../../base/assert.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 
-/** More waves, lanes and collectors than any plan has; all three together are exact in one double, below 2^53. */
+/** More waves, lanes and collectors than any plan has. Their product stays exact in a double, below 2^53. */
 export const placeBounds = { waves: 1_000, lanes: 1_000_000, orders: 1_000_000 } as const;
 
-/** What one lane, and one wave, takes of the scores in the sorted set of pending collectors. */
+/** The range of scores for one lane and one wave, in the sorted set of pending collectors. */
 export const laneSpan = placeBounds.orders;
 export const waveSpan = placeBounds.orders * placeBounds.lanes;
 
-/** A collector's place by wave, then lane, then the plan's order: the next ones of a lane are one range. */
+/** A collector's score by wave, then lane, then plan order: the next ones of a lane are one range. */
 export function pendingScoreOf({ identity: { wave, lane, order } }: Upgrade): number {
   return wave * waveSpan + lane * laneSpan + order;
 }
 
-/** What a pending collector's score says about it. */
+/** The parts of a `pendingScoreOf`. */
 export function parsePendingScore(score: number): { lane: number; order: number } {
   return { lane: Math.floor(score / laneSpan) % placeBounds.lanes, order: score % laneSpan };
 }
 
-/** A collector's place in the plan, with its wave below it, so that a list of one wave need not read the records. */
+/**
+ * A collector's score in plan order, with its wave in the lowest digits, so that a list of one wave need not read the
+ * records.
+ */
 export function orderScoreOf({ identity: { wave, order } }: Upgrade): number {
   return order * placeBounds.waves + wave;
 }
@@ -28,12 +31,12 @@ export function waveOfOrderScore(score: number): number {
   return score % placeBounds.waves;
 }
 
-/** What an `orderScoreOf` says. */
+/** The parts of an `orderScoreOf`. */
 export function parseOrderScore(score: number): { wave: number; order: number } {
   return { wave: waveOfOrderScore(score), order: Math.floor(score / placeBounds.waves) };
 }
 
-/** @throws when a place would be taken for another one */
+/** @throws when a position exceeds the limits, and its score would be ambiguous */
 export function assertPlaces(upgrades: readonly Upgrade[]): void {
   for (const { identity } of upgrades) {
     const { collectorId, wave, lane, order } = identity;
@@ -41,7 +44,7 @@ export function assertPlaces(upgrades: readonly Upgrade[]): void {
       isBelow(wave, placeBounds.waves) &&
       isBelow(lane, placeBounds.lanes) &&
       isBelow(order, placeBounds.orders);
-    // The sentence is dear, and this is asked of each collector of a fleet.
+    // The message is built only on failure, because this runs for each collector of a fleet.
     if (isInside) continue;
     invariant(
       false,

@@ -3,45 +3,44 @@ import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 
 /**
- * The keys of one policy. They share the hash tag `{policy}`, so that one Lua script may touch them all on a Redis
- * Cluster.
+ * The keys of one policy. They share the hash tag `{policy}`, so that one Lua script can use them all on a Redis Cluster.
  */
 export interface PolicyKeys {
-  /** Strings: the id of the rollout, and of the rollback, whose upgrades have not all ended. */
+  /** Strings: the ids of the active rollout and the active rollback. */
   readonly active: Readonly<Record<Rollout['kind'], string>>;
   /** Sorted set: ids of all kept rollouts by the instant of their creation. */
   readonly rollouts: string;
   /** String: the highest fence seen (DESIGN §3, leader lease). */
   readonly fence: string;
-  /** String: the highest number that a rollout of this day has. */
+  /** String: the highest number of this day's rollouts. */
   number(yyyymmdd: string): string;
 }
 
 /** The keys of one rollout. */
 export interface RolloutKeys extends RecordKeys {
-  /** Hash: `json`, and beside it what scripts read; see `stored-rollout.ts`. */
+  /** Hash: `json`, and fields for scripts; see `stored-rollout.ts`. */
   readonly rollout: string;
   /** Stream: the events, oldest first. */
   readonly events: string;
   /** String: the plan's groups as JSON. */
   readonly groups: string;
-  /** Hash: tables of attributes, that of the plan and those of late joiners; see `stored-attributes.ts`. */
+  /** Hash: tables of attributes, of the plan and of late joiners; see `stored-attributes.ts`. */
   readonly attributes: string;
-  /** Hash: packs of records of a rollout that is over, by their place in the plan; see `packed-records.ts`. */
+  /** Hash: packs of records of an ended rollout, by their position in the plan; see `packed-records.ts`. */
   readonly packed: string;
 }
 
-/** The keys that hold the records, and what is counted and sorted with them. */
+/** The keys of the records, their counters and sorted sets. */
 export interface RecordKeys {
   /** Hash: collector id → record. */
   readonly records: string;
   /** Hash: counters by wave, stratum and domain, slots, learned durations; see `counter-fields.ts`. */
   readonly counters: string;
-  /** Sorted set: all collectors by their place in the plan. */
+  /** Sorted set: all collectors by their position in the plan. */
   readonly order: string;
-  /** Sorted set: pending collectors by wave, then by lane, then by place in the plan. */
+  /** Sorted set: pending collectors by wave, then by lane, then by position in the plan. */
   readonly pending: string;
-  /** Sorted set: collectors whose step is due at an instant, retrying ones excepted. */
+  /** Sorted set: collectors by the instant at which their step is due, except retrying ones. */
   readonly due: string;
   /** Sorted set: retrying collectors, each as `<id>:<lane>`, by the instant of their retry. */
   readonly retries: string;
@@ -49,7 +48,7 @@ export interface RecordKeys {
   readonly intents: string;
   /** Sorted set: failed collectors by the instant of their end, and withdrawn ones by its negative. */
   readonly missed: string;
-  /** Hash: ids of the collectors of the plan by the bucket of their names; see `name-bucket.ts`. */
+  /** Hash: ids of the plan's collectors by the bucket of their names; see `name-bucket.ts`. */
   readonly names: string;
 }
 
@@ -76,12 +75,12 @@ export function rolloutKeys(keyPrefix: string, rolloutId: string): RolloutKeys {
   };
 }
 
-/** Where a plan's records wait until they are all there. `write` keeps two daemons that freeze at once apart. */
+/** Keys for a plan's records until they are complete. `write` separates two daemons that freeze at once. */
 export function stagingKeys(keyPrefix: string, rolloutId: string, write: string): RecordKeys {
   return recordKeys(stagingBase(keyPrefix, rolloutId, write));
 }
 
-/** Where late joiners wait until they are all there: a hash of records with their index. */
+/** The key for late joiners until they are complete: a hash of records with their index. */
 export function joinersKey(keyPrefix: string, rolloutId: string, write: string): string {
   return `${stagingBase(keyPrefix, rolloutId, write)}:joiners`;
 }
@@ -110,5 +109,5 @@ function tagOf(policy: string): string {
   return policy.replaceAll('{', '%7B').replaceAll('}', '%7D');
 }
 
-/** How long what is over is kept, unless the config says otherwise: a quarter, so that two releases can be compared. */
+/** How long ended rollouts are kept by default: a quarter, so that two releases can be compared. */
 export const defaultHistoryMs: DurationMs = 90 * 86_400_000;

@@ -9,20 +9,20 @@ const decompress = promisify(brotliDecompress);
 
 const formatVersion = 1;
 
-// 4 MB of JSON of 100,000 collectors become 0.7 MB in 0.1 s; a higher quality takes seconds for a tenth less.
+// 4 MB of JSON of 100,000 collectors become 0.7 MB in 0.1 s. A higher quality takes seconds for a tenth less.
 const quality = 5;
 
-// Several times what the largest plan has; what is larger was not written by us.
+// Several times the largest table. A larger one is not from upwave.
 const tableBytesMax = 256 * 1024 * 1024;
 
 const storedTable = z.object({
   v: z.number(),
-  /** Each as its distance from the one before. */
+  /** Each id as its difference from the previous one. */
   ids: z.array(z.number()),
   columns: z.array(z.object({ key: z.string(), values: z.array(z.string()), cells: z.array(z.int()) })),
 });
 
-/** A table as it is kept: compressed JSON; empty for none. */
+/** Encodes a table as compressed JSON; empty for no table. */
 export async function encodeAttributes(table: AttributeTable | undefined): Promise<string> {
   if (table === undefined || table.ids.length === 0) return '';
   const ids = table.ids.map((id, row) => id - (table.ids[row - 1] ?? 0));
@@ -31,7 +31,7 @@ export async function encodeAttributes(table: AttributeTable | undefined): Promi
   return (await compress(text, { params })).toString('base64');
 }
 
-/** Reads a table back. @returns gives it, nothing for one of a newer version, or throws BrokenRecordError */
+/** Decodes a table. @returns a function that returns it, or undefined for a newer version, or throws BrokenRecordError */
 export async function decodeAttributes(
   text: string,
   rolloutId: string,

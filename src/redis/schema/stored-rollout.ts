@@ -17,11 +17,11 @@ const policy = z.looseObject({
   upgrade: z.looseObject({ deadlineMs: z.number(), verifyWithinMs: z.number(), expectMs: z.number() }),
   retry: z.looseObject({ maxAttempts: z.number(), backoff: z.looseObject({}) }),
   defer: z.looseObject({ upToMs: z.number() }),
-  // Earlier versions did not know it.
+  // Earlier versions lack it.
   isolateAttributes: z.boolean().default(false),
 });
 
-/** Version 1 had sentences where there are kinds. */
+/** Version 1 had sentences instead of kinds. */
 const leftBehind = z.union([
   z
     .looseObject({ reason: z.string(), count: z.number(), names: z.array(z.string()) })
@@ -31,7 +31,7 @@ const leftBehind = z.union([
   z.looseObject({ why: z.looseObject({}), count: z.number(), some: z.array(z.looseObject({})) }),
 ]);
 
-/** Up to version 2 it was a sentence how a plan moved. */
+/** Up to version 2 the change of a plan was a sentence. */
 const drift = z.union([
   z
     .object({ from: z.string(), joined: z.number(), left: z.number(), words: z.string() })
@@ -44,8 +44,8 @@ function asLeftOut(counts: Readonly<Record<string, number>>): readonly LeftOutCo
 }
 
 /**
- * What decisions must rely on, so that a record that lacks it is an unreadable one, and not a pass that fails for
- * ever; the rest was written by us, and is passed through as it is.
+ * The parts on which decisions rely, so that a record without them is unreadable instead of failing every pass. The rest was
+ * written by upwave, and is passed through.
  */
 const storedRollout = z.looseObject({
   id: z.string(),
@@ -75,18 +75,18 @@ const storedRollout = z.looseObject({
     .default([]),
 });
 
-/** Of a rollout's hash. */
+/** The stored fields of a rollout's hash. */
 export interface StoredRollout {
   readonly json: string;
-  /** The store's own count: setting the brake counts too, so it may be ahead of the one in the text. */
+  /** The store's own count. Setting the brake raises it, so it may be ahead of the one in `json`. */
   readonly rev: string;
-  /** The newest version in which anything of the rollout was written; null: none is written. */
+  /** The newest version of any record of the rollout; null: none is stored. */
   readonly v: string | null;
 }
 
 /**
- * Reads a rollout back.
- * @param version the newest that can be read
+ * Decodes a rollout.
+ * @param version the newest readable version
  * @throws BrokenRecordError
  */
 export function decodeRollout({ json, rev, v }: StoredRollout, rolloutId: string, version: number): Rollout {
@@ -95,27 +95,28 @@ export function decodeRollout({ json, rev, v }: StoredRollout, rolloutId: string
   try {
     const parsed = storedRollout.parse(JSON.parse(json));
     if (parsed.id !== rolloutId) throw new Error(`it is ${parsed.id}`);
-    // Loose above: everything else in it is what `JSON.stringify` made of a `Rollout`.
+    // The schema is loose, but the text was written from a `Rollout`.
     return { ...(parsed as unknown as Rollout), rev: Number(rev) };
   } catch (error) {
     throw new BrokenRecordError(rolloutName(rolloutId), error);
   }
 }
 
-/** What a rollout's own record is called when it is unreadable. */
+/** The name of a rollout's own record in error messages. */
 export function rolloutName(rolloutId: string): string {
   return `rollout ${rolloutId}`;
 }
 
-/** By what a write is known: the mark of its call, and the version of what it writes. */
+/** Identifies a write: the mark of its call, and the version of its records. */
 export interface WriteMark {
   readonly write: string;
   readonly version: number;
 }
 
 /**
- * What stands beside `json` in a rollout's hash for scripts to read, names and values in turn. `write` is the mark of
- * the last save, `v` the version of the records; `kind` and `target` are for a person who sees a corrupt record. The scripts themselves keep `brake`, `ended`, and `frozen`, the mark of the freeze.
+ * Fields beside `json` in a rollout's hash, for scripts: alternating names and values. `write` is the mark of the last save,
+ * `v` the version of the records. `kind` and `target` are shown when the record is corrupt. The scripts themselves set
+ * `brake`, `ended`, and `frozen`, the mark of the freeze.
  */
 export function rolloutFields(rollout: Rollout, { write, version }: WriteMark): readonly string[] {
   return [
@@ -129,7 +130,7 @@ export function rolloutFields(rollout: Rollout, { write, version }: WriteMark): 
   ];
 }
 
-/** The same for a write that brings groups: how many lanes there are, and by which mark the groups are known. */
+/** The fields for a write with groups: also the number of lanes, and the mark of the groups. */
 export function plannedFields(rollout: Rollout, groups: PlanGroups, mark: WriteMark): readonly string[] {
   return [
     ...rolloutFields(rollout, mark),
@@ -138,7 +139,7 @@ export function plannedFields(rollout: Rollout, groups: PlanGroups, mark: WriteM
   ];
 }
 
-/** The last wave that has started: candidates are taken up to it (P3). -1: none has. */
+/** The last wave that has started: candidates come from waves up to it (P3). -1: none has. */
 function frontierOf({ waves }: Rollout): number {
   return waves.findLastIndex(({ state }) => state !== 'waiting' && state !== 'awaitingApproval');
 }
@@ -156,12 +157,12 @@ const storedGroups = z.object({
   domains: z.array(z.object({ label: z.string(), cap: z.number() })),
 }) satisfies z.ZodType<PlanGroups>;
 
-/** Reads a plan's groups back. @throws BrokenRecordError */
+/** Decodes a plan's groups. @throws BrokenRecordError */
 export function decodeGroups(text: string, rolloutId: string): PlanGroups {
   return decodeRecord(storedGroups, `the groups of rollout ${rolloutId}`, text);
 }
 
-/** Reads an event back. @param entryId its place in the stream @throws BrokenRecordError */
+/** Decodes an event. @param entryId its id in the stream @throws BrokenRecordError */
 export function decodeEvent(text: string, rolloutId: string, entryId: string): RolloutEvent {
   try {
     return JSON.parse(text) as RolloutEvent;

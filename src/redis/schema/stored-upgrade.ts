@@ -4,16 +4,16 @@ import { parseWithTexts } from './text-reasons.ts';
 import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
 
 /**
- * The JSON of a record. The scripts keep it behind the mark of the write that brought it, and a space (`record.lua`): so a
- * command that ioredis sent twice is known from the same change made by somebody else.
+ * Encodes a record as JSON. The scripts store it after the mark of its write and a space (`record.lua`), which distinguishes
+ * a command that was sent twice from the same change by another call.
  */
 export function encodeUpgrade(upgrade: Upgrade, version: number): string {
   return encodeJson({ ...upgrade, v: version });
 }
 
 /**
- * Reads a record back. Only what an adapter must rely on is checked; the rest was written by `encodeUpgrade`.
- * @param of `version`: the newest that can be read
+ * Decodes a record. It checks only what adapters rely on, because `encodeUpgrade` wrote the rest.
+ * @param of `version`: the newest readable version
  * @throws BrokenRecordError
  */
 export function decodeUpgrade(
@@ -33,7 +33,7 @@ export function decodeUpgrade(
   const written = typeof v === 'number' ? v : 1;
   if (written < firstWithKinds) parsed = parseWithTexts(recordJson(text));
   if (written > version) throw new NewerRecordError(what, written, version);
-  if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is not an upgrade', of);
+  if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
   const { identity, tally, progress, rev } = parsed;
   return { identity, tally, progress, rev };
 }
@@ -41,12 +41,12 @@ export function decodeUpgrade(
 // Records of version 1 have sentences as reasons.
 const firstWithKinds = 2;
 
-/** The JSON of a record as it is kept: behind the mark of its write. */
+/** The JSON of a stored record, after the mark of its write. */
 export function recordJson(text: string): string {
   return text.slice(text.indexOf(' ') + 1);
 }
 
-/** What a record is called when it is unreadable. */
+/** The name of an upgrade's record in error messages. */
 export function upgradeName(rolloutId: string, collectorId: string | number): string {
   return `the record of collector ${collectorId} of rollout ${rolloutId}`;
 }

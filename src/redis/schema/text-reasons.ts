@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { TextReason } from '../../rollout/model/upgrade-reason.ts';
 
-// Version 1 of the records has sentences where there are kinds now. They are read as texts.
+// Version 1 of the records has sentences instead of kinds. They are read as kind `text`.
 
 const asText = (text: string): TextReason => ({ kind: 'text', text });
 
-/** A reason of a rollout's record. */
+/** A reason in a rollout's record. */
 export const storedReason = z.union([z.string().transform(asText), z.looseObject({ kind: z.string() })]);
 
-/** Reads the JSON of an upgrade of version 1. */
+/** Parses the JSON of an upgrade of version 1. */
 export function parseWithTexts(json: string): unknown {
   return JSON.parse(json, (key, value: unknown) => {
     if (key === 'reason' && typeof value === 'string') return asText(value);
@@ -16,7 +16,7 @@ export function parseWithTexts(json: string): unknown {
   });
 }
 
-/** Of a refused create, what the service said was called its reason. */
+/** In a refused create, the service's message was called `reason`. */
 function withDetail(refused: unknown): unknown {
   if (typeof refused !== 'object' || refused === null || !('reason' in refused)) return refused;
   const { reason, ...rest } = refused;

@@ -3,10 +3,10 @@ import { keepLatest } from '../../base/keep-latest.ts';
 import type { DurationMs } from '../../base/time.ts';
 
 /**
- * The version in which this upwave writes records of rollouts and upgrades. It is raised with each change after which
- * an earlier upwave would read a record wrongly. Earlier versions are read; a rollout of which anything was written in
- * a newer one is left alone. Records without a version are of version 1, which has sentences where the second has kinds.
- * Version 2 has a sentence where the third says with figures how a plan moved.
+ * The version of records of rollouts and upgrades that this upwave writes. It is raised with each change after which an
+ * earlier upwave would misread a record. Earlier versions are read. A rollout with any record of a newer version is left
+ * alone. Records without a version are of version 1, which has sentences instead of kinds. Version 2 has a sentence where
+ * version 3 has figures for how a plan changed.
  */
 export const recordVersion = 3;
 
@@ -17,27 +17,30 @@ interface Met {
   readonly error: BrokenRecordError;
 }
 
-// A record that was repaired by hand is taken up soon, and meanwhile it costs one read a minute.
+// A record that was repaired by hand is used again soon. Until then it costs one read a minute.
 const knownForMs: DurationMs = 60_000;
 
 // Each daemon reads its active rollouts every second or two.
 const newerKnownForMs: DurationMs = 10_000;
 
-// A read may start before a repair and end after it. What is still broken then is met again by the next read.
+// A read may start before a repair and end after it. A record that is still broken is found again by the next read.
 const settledForMs: DurationMs = 2_000;
 
-// Many more is no broken record but a broken Redis; the eldest are reported again then.
+// Many more broken records mean a broken Redis. The oldest are reported again then.
 const reportedMax = 10_000;
 
 /**
- * What of ours is unreadable: left out where it is one of many, so that it stops nothing else.
+ * Tracks unreadable records. One of many is left out, so that it stops nothing else.
  * @param onBroken is called once for each
  */
 export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void) {
   const met = new Map<string, Met>();
   const settled = new Map<string, number>();
   return {
-    /** What `read` gives; undefined when it is unreadable, which is reported once. @throws whatever is no BrokenRecordError */
+    /**
+     * The result of `read`; undefined for an unreadable record, which is reported once. @throws errors other than
+     * BrokenRecordError
+     */
     read: <T>(read: () => T): T | undefined => {
       try {
         return read();
@@ -47,30 +50,30 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void) 
         const lastAt = performance.now();
         if (lastAt - (settled.get(error.what) ?? Number.NEGATIVE_INFINITY) < settledForMs) return undefined;
         met.set(error.what, { lastAt, error });
-        const [eldest] = met.keys();
-        if (met.size > reportedMax && eldest !== undefined) met.delete(eldest);
+        const [oldest] = met.keys();
+        if (met.size > reportedMax && oldest !== undefined) met.delete(oldest);
         if (isNew) onBroken(error);
         return undefined;
       }
     },
-    /** True for a while after this could not be read: there is no use in asking for it again before. */
+    /** True for a while after this record was unreadable, when reading it again is useless. */
     isKnown: (what: string): boolean =>
       performance.now() - (met.get(what)?.lastAt ?? Number.NEGATIVE_INFINITY) < knownForMs,
-    /** True while nothing is known to be unreadable. */
+    /** True while no record is known to be unreadable. */
     isEmpty: (): boolean => met.size === 0,
-    /** Upgrades of a rollout that could not be read. */
+    /** Upgrades of a rollout with unreadable records. */
     upgradesOf: (rolloutId: string): readonly number[] =>
       [...met.values()].flatMap(({ error: { upgrade } }) =>
         upgrade?.rolloutId === rolloutId ? [upgrade.collectorId] : [],
       ),
-    /** Rollouts that a newer upwave has written, as this daemon met them a moment ago: why each is left alone. */
+    /** Rollouts that a newer upwave wrote, as found a moment ago: why each is left alone. */
     newer: (): readonly string[] =>
       [...met.values()].flatMap(({ error, lastAt }) =>
         error instanceof NewerRecordError && performance.now() - lastAt < newerKnownForMs
           ? [error.message]
           : [],
       ),
-    /** It can be read again, or another record is in its place. */
+    /** Removes a record that is readable again, or was replaced. */
     forget: (what: string): void => {
       if (!met.delete(what)) return;
       keepLatest(settled, what, performance.now(), reportedMax);
@@ -78,16 +81,16 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void) 
   };
 }
 
-/** Something in Redis that we wrote is no longer readable: another program, another version, or a bug. */
+/** A record that upwave wrote is unreadable: because of another program, another version, or a bug. */
 export class BrokenRecordError extends Error {
   override readonly name = 'BrokenRecordError';
-  /** What it is, and of whom. */
+  /** The name of the record. */
   readonly what: string;
-  /** For a record of an upgrade: whose. */
+  /** The upgrade, for a record of one. */
   readonly upgrade: { readonly rolloutId: string; readonly collectorId: number } | undefined;
 
   constructor(what: string, cause: unknown, upgrade?: BrokenRecordError['upgrade']) {
-    super(`${what} in Redis can't be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    super(`${what} in Redis is unreadable: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
     this.what = what;
@@ -95,14 +98,14 @@ export class BrokenRecordError extends Error {
   }
 }
 
-/** A newer upwave wrote it, so this one leaves it alone. */
+/** A newer upwave wrote the record, so this one leaves it alone. */
 export class NewerRecordError extends BrokenRecordError {
   constructor(what: string, version: number, readable: number) {
     super(what, `a newer upwave wrote it (record version ${version}, this upwave reads ${readable})`);
   }
 }
 
-/** Reads JSON that we wrote. @param what it is called when it is unreadable @throws BrokenRecordError */
+/** Decodes JSON that upwave wrote. @param what the name of the record in messages @throws BrokenRecordError */
 export function decodeRecord<T>(schema: z.ZodType<T>, what: string, text: string): T {
   try {
     return schema.parse(JSON.parse(text));

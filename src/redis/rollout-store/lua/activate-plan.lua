@@ -2,16 +2,15 @@
 --
 -- Keys: active, the id of the policy's active rollout; rollouts, the ids of all; number, the day's last number; rollout;
 -- events; groups; attributes; the record keys, and the same as staged.
--- Arguments: id; write, the mark of this call; rollout, as JSON; fields, what stands beside it, names and values in turn;
--- groups, as JSON; attributes,
--- a table or nothing; counts, of the plan; planned, how many records it has; events, JSON texts; number, of this rollout on
--- its day; numberKeptMs; createdAt.
--- Answers: `frozen`; `busy` when the policy has an active rollout, or the id is taken; `lost` when the staged records
--- have expired.
+-- Arguments: id; write, the mark of this call; rollout, as JSON; fields, other fields of its hash, alternating names and
+-- values; groups, as JSON; attributes, a table or nothing; counts, of the plan; planned, the number of its records; events,
+-- JSON texts; number, of this rollout on its day; numberKeptMs; createdAt.
+-- Returns: `frozen`; `busy` when the policy has an active rollout, or the id is used; `lost` when the staged records have
+-- expired.
 
 --@include append-events
 --@include put-attributes
---@include settle-plan
+--@include install-plan
 
 if redis.call('HGET', rolloutKey, 'frozen') == write then
   return 'frozen'
@@ -23,7 +22,7 @@ if redis.call('HLEN', stagedRecordsKey) ~= planned then
   return 'lost'
 end
 
-settlePlan(counts)
+installPlan(counts)
 redis.call('HSET', rolloutKey, 'json', rollout, 'brake', '0', 'frozen', write, unpack(fields))
 redis.call('SET', groupsKey, groups)
 putAttributes('plan')

@@ -1,6 +1,6 @@
 -- Appends events to the stream of a rollout.
 
--- Enough for every upgrade of a large rollout's last hours; the log has all of them.
+-- Enough for every upgrade of a large rollout's last hours. The log has all events.
 local eventsKeptMax = 10000
 
 -- Each event is a JSON text.

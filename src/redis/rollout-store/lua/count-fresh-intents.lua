@@ -1,9 +1,8 @@
--- Counts the creates without an answer whose intent was stored not long ago, by Redis's clock, which gave them their
--- scores.
+-- Counts creates in doubt or in flight whose intent is recent, by Redis's clock, which set their scores.
 --
 -- Keys: intents, a sorted set of collectors by the instant of their intent.
 -- Arguments: withinMs.
--- Answers: how many there are.
+-- Returns: the count.
 
 --@include ../../connection/redis-now
 

@@ -1,4 +1,4 @@
--- New keys of a rollout that has ended expire with its others.
+-- Lets new keys of an ended rollout expire with its other keys.
 local function expireWith(rolloutKey, keys)
   local leftMs = redis.call('PTTL', rolloutKey)
   if leftMs <= 0 then

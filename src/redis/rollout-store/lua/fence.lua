@@ -1,4 +1,4 @@
--- Refuses writes of a leader that another leader has followed, and remembers the newest fence.
+-- Refuses writes of a replaced leader, and stores the highest fence.
 local function isFencedOff(key, fence)
   local newest = tonumber(redis.call('GET', key) or '0')
   if fence > newest then

@@ -1,7 +1,7 @@
--- Puts a staged plan in the place of the records that were there.
+-- Replaces the existing records by a staged plan.
 -- Keys: the record keys, and the same as staged.
 
-local function settleKey(staged, final)
+local function moveKey(staged, final)
   redis.call('DEL', final)
   if redis.call('EXISTS', staged) == 1 then
     redis.call('RENAME', staged, final)
@@ -10,15 +10,15 @@ local function settleKey(staged, final)
 end
 
 -- `counts` are the values of the plan's counters by their names.
-local function settlePlan(counts)
-  settleKey(stagedRecordsKey, recordsKey)
-  settleKey(stagedOrderKey, orderKey)
-  settleKey(stagedPendingKey, pendingKey)
-  settleKey(stagedDueKey, dueKey)
-  settleKey(stagedRetriesKey, retriesKey)
-  settleKey(stagedIntentsKey, intentsKey)
-  settleKey(stagedMissedKey, missedKey)
-  settleKey(stagedNamesKey, namesKey)
+local function installPlan(counts)
+  moveKey(stagedRecordsKey, recordsKey)
+  moveKey(stagedOrderKey, orderKey)
+  moveKey(stagedPendingKey, pendingKey)
+  moveKey(stagedDueKey, dueKey)
+  moveKey(stagedRetriesKey, retriesKey)
+  moveKey(stagedIntentsKey, intentsKey)
+  moveKey(stagedMissedKey, missedKey)
+  moveKey(stagedNamesKey, namesKey)
   redis.call('DEL', countersKey)
   for counter, value in pairs(counts) do
     redis.call('HSET', countersKey, counter, value)

@@ -1,11 +1,11 @@
--- Takes up the late joiners that have no record yet, with the rollout and the groups that know them.
+-- Adds the staged late joiners that have no record yet, with the new rollout and groups.
 --
 -- Keys: rollout; events; fence; groups; attributes; the record keys; joiners, a hash of JSON texts
 -- `{ bucket, record, order, index, counts }` by collector.
 -- Arguments: write, the mark of this call; fence, of the leader, or nil; expectedRev, of the rollout before; rev, after;
--- rollout, as JSON; fields, what stands beside it, names and values in turn; groups, as JSON; attributes, a table of theirs or nothing; joining, how many
--- joiners there are; events, JSON texts.
--- Answers: `saved`; `stale` when the rollout has changed meanwhile; `lost` when the joiners have expired.
+-- rollout, as JSON; fields, other fields of its hash, alternating names and values; groups, as JSON; attributes, a table of
+-- the joiners or nothing; joining, the number of joiners; events, JSON texts.
+-- Returns: `saved`; `stale` when the rollout has changed meanwhile; `lost` when the joiners have expired.
 
 --@include append-events
 --@include fence
@@ -19,7 +19,7 @@ local storedRev, json, groupsMark = unpack(redis.call('HMGET', rolloutKey, 'rev'
 if not storedRev then
   return 'stale'
 end
--- Written by this very call, or the same by another: the caller may try again after a lost connection.
+-- Already written, by this call or an identical one: the caller may retry after a lost connection.
 if groupsMark == write then
   return 'saved'
 end

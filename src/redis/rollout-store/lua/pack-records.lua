@@ -1,9 +1,9 @@
--- Puts one pack in the place of its records, all of them or none. Nothing happens when the rollout is open again, when a
--- record has changed since it was read, or when the pack is there.
+-- Replaces records by one pack, all of them or none. It does nothing when the rollout is open again, when a record has
+-- changed since it was read, or when the pack exists.
 --
 -- Keys: rollout, records, packed.
 -- Arguments: pack, its field; body; of, the packed records, each `{ id, sha1 }`.
--- Answers: 1 when it was done, else 0.
+-- Returns: 1 when it was done, else 0.
 
 --@include expire-with
 

@@ -1,4 +1,4 @@
--- Keeps the sorted sets and the counters of a rollout in step with its records.
+-- Keeps the sorted sets and the counters of a rollout consistent with its records.
 -- Keys: pending, due, retries, intents, missed, counters.
 
 --@include ../../connection/redis-now
@@ -11,9 +11,8 @@ local function placeIn(key, score, member)
   end
 end
 
--- Puts a collector into the sorted sets that its index names, and takes it out of the others. The score of an intent is
--- the instant of its first write: a record that is saved again before its create was answered stays where it stood.
--- `isNewIntent` places it again.
+-- Adds a collector to the sorted sets that its index names, and removes it from the others. The score of an intent is the
+-- instant of its first write: saving the record again before the create is answered keeps it. `isNewIntent` replaces it.
 local function placeRecord(id, index, isNewIntent)
   placeIn(pendingKey, index.pending, id)
   placeIn(dueKey, index.due, id)
@@ -28,8 +27,7 @@ local function placeRecord(id, index, isNewIntent)
   end
 end
 
--- Adds to a counter; one that comes to 0 is removed. A weight may be a fraction, and sums of fractions come back to 0
--- only nearly.
+-- Adds to a counter, and removes it at 0. A weight may be a fraction, and sums of fractions reach 0 only approximately.
 local function addTo(counter, amount)
   local value
   if string.sub(counter, -7) == ':weight' then

@@ -1,8 +1,8 @@
--- Shows the places of collectors in their plan.
+-- Reads the positions of collectors in their plan.
 --
--- Keys: order, a sorted set of collectors by their place.
+-- Keys: order, a sorted set of collectors by their position.
 -- Arguments: collectors, their ids.
--- Answers: for each the place from 0, or -1 for one that is not in the plan.
+-- Returns: for each the position from 0, or -1 for one that is not in the plan.
 
 local places = {}
 for at, id in ipairs(collectors) do

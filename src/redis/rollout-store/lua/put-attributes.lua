@@ -1,4 +1,4 @@
--- Keeps a table of attributes beside the others of its rollout.
+-- Stores a table of attributes of a rollout.
 -- Keys: attributes. Arguments: attributes, a table or nothing.
 
 local function putAttributes(field)

@@ -1,7 +1,7 @@
--- Files collectors of a plan under the buckets of their names; see `name-bucket.ts`.
+-- Adds a collector of a plan to the bucket of its name; see `name-bucket.ts`.
 -- Keys: names.
 
--- Filed twice, as by a command that was sent twice, it is found twice: who looks a name up does not mind.
+-- A command that was sent twice adds it twice, which readers ignore.
 local function putName(bucket, id)
   local ids = redis.call('HGET', namesKey, bucket)
   redis.call('HSET', namesKey, bucket, ids and ids .. ' ' .. id or id)

@@ -1,10 +1,10 @@
--- How a record is kept: the mark of the write that brought it, a space, and its JSON. By the mark a command that was sent
--- twice is known from the same change made by somebody else.
+-- The stored form of a record: the mark of its last write, a space, and its JSON. The mark distinguishes a command that was
+-- sent twice from the same change by another call.
 local function markedRecord(write, json)
   return write .. ' ' .. json
 end
 
--- The mark and the JSON of a kept record; nil for what is none.
+-- Returns the mark and the JSON of a stored record; nil for another text.
 local function openRecord(kept)
   return string.match(kept, '^(%S+) (.*)$')
 end

@@ -1,12 +1,12 @@
--- Puts records in the place of corrupt ones: all of them, or none.
+-- Replaces corrupt records: all of them, or none.
 --
 -- Keys: rollout, records, counters, pending, due, retries, intents, missed, events.
 -- Arguments:
 --   write    the mark of this call
---   repairs  each `{ id, sha1, record, index, event }`; `sha1` of the bytes that are replaced
+--   repairs  each `{ id, sha1, record, index, event }`; `sha1` of the replaced bytes
 --   counts   what is added to the counters; amounts are texts, so that Lua rounds none of them
---   changed  when each wave changed last, by its counter
--- Answers: 1 when it was done. Sent twice, the second one finds other bytes, and does nothing.
+--   changed  the last change of each wave, by its counter
+-- Returns: 1 when it was done. Sent twice, the second call finds other bytes, and does nothing.
 
 --@include append-events
 --@include place-record

@@ -1,20 +1,20 @@
--- Puts a staged plan in the place of the plan that waits for approval.
+-- Replaces a plan that waits for approval by a staged plan.
 --
 -- Keys: rollout; events; groups; attributes; the record keys, and the same as staged.
--- Arguments: write, the mark of this call; expectedRev, of the rollout before; rev, after; rollout, as JSON; fields, what
--- stands beside it, names and values in turn; groups, as JSON; attributes, a table or nothing; counts, of the plan; planned, how many records it has;
--- events, JSON texts.
--- Answers: `saved`; `stale` when the rollout has changed meanwhile; `lost` when the staged records have expired.
+-- Arguments: write, the mark of this call; expectedRev, of the rollout before; rev, after; rollout, as JSON; fields, other
+-- fields of its hash, alternating names and values; groups, as JSON; attributes, a table or nothing; counts, of the plan;
+-- planned, the number of its records; events, JSON texts.
+-- Returns: `saved`; `stale` when the rollout has changed meanwhile; `lost` when the staged records have expired.
 
 --@include append-events
 --@include put-attributes
---@include settle-plan
+--@include install-plan
 
 local storedRev, state, json, groupsMark = unpack(redis.call('HMGET', rolloutKey, 'rev', 'state', 'json', 'groupsMark'))
 if not storedRev then
   return 'stale'
 end
--- Written by this very call, or the same by another: the caller may try again after a lost connection.
+-- Already written, by this call or an identical one: the caller may retry after a lost connection.
 if groupsMark == write then
   return 'saved'
 end
@@ -28,7 +28,7 @@ if redis.call('HLEN', stagedRecordsKey) ~= planned then
   return 'lost'
 end
 
-settlePlan(counts)
+installPlan(counts)
 redis.call('HSET', rolloutKey, 'json', rollout, unpack(fields))
 redis.call('SET', groupsKey, groups)
 redis.call('DEL', attributesKey)

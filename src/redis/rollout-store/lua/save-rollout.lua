@@ -1,13 +1,13 @@
--- Saves a rollout, its brake, its events and its end. A rollout that had ended and is saved without an end is active
--- again, unless the policy has another active rollout by now.
+-- Saves a rollout, its brake, its events and its end. An ended rollout that is saved without an end becomes active again,
+-- unless the policy has another active rollout.
 --
 -- Keys: rollout; events; fence; active, the id of the policy's active rollout; groups; attributes; the record keys;
 -- packed.
 -- Arguments: id; write, the mark of this call; fence, of the leader, or nil; expectedRev, of the rollout before; rev,
--- after; rollout, as JSON; fields, what stands beside it, names and values in turn; brake, `set`, `lift` or `keep`;
+-- after; rollout, as JSON; fields, other fields of its hash, alternating names and values; brake, `set`, `lift` or `keep`;
 -- ended, '1' or '0'; historyMs, how long an ended rollout is kept; events, JSON texts.
--- Answers: `saved`; `stale` when the rollout has changed meanwhile; `packed` when its records have to be unpacked before
--- it can be active again.
+-- Returns: `saved`; `stale` when the rollout has changed meanwhile; `packed` when its records must be unpacked before it can
+-- become active again.
 
 --@include append-events
 --@include fence

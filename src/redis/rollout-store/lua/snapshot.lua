@@ -1,8 +1,8 @@
 -- Reads all records of a rollout and its counters at one instant.
 --
 -- Keys: records, counters.
--- Arguments: collectors, whose records' SHA-1 is asked for: a corrupt record may be no text at all.
--- Answers: records, counters, and one SHA-1 for each collector; empty where there is no record.
+-- Arguments: collectors, for whose records a SHA-1 is returned: a corrupt record may be no valid text.
+-- Returns: records, counters, and one SHA-1 for each collector; empty without a record.
 
 local sha1s = {}
 for at, id in ipairs(collectors) do

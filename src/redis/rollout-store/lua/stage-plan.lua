@@ -1,4 +1,4 @@
--- Adds some of a plan's records to its staging keys. They expire unless the plan is activated, so a daemon that dies
+-- Adds a chunk of a plan's records to its staging keys. They expire unless the plan is activated, so a daemon that dies
 -- meanwhile leaves nothing behind.
 --
 -- Keys: the staging record keys.

@@ -1,8 +1,8 @@
--- Puts the records of one pack back, and takes the pack away.
+-- Restores the records of one pack, and deletes the pack.
 --
 -- Keys: rollout, records, packed.
 -- Arguments: pack, its field; of, the packed records, each `{ id, text }`.
--- Answers: 1 when it was done, 0 when the pack is not there.
+-- Returns: 1 when it was done, 0 without such a pack.
 
 --@include expire-with
 

@@ -1,18 +1,18 @@
--- Shows what the store knows of a rollout at one instant, for a decision.
+-- Reads what a decision needs of a rollout, at one instant.
 --
 -- Keys: rollout, counters, pending, due, retries, groups.
--- Arguments: now; overdueBefore, an instant; pageSize, how many overdue upgrades and candidates of a lane are read at
--- most; candidatesMax, candidates of all lanes; perLaneMin, candidates of a lane, whatever the number of lanes; knownMark, of
--- the groups that the caller has read before, which are not sent again; laneSpan, waveSpan and lanesMax, how a pending
--- collector's score is made of wave, lane and place.
--- Answers: nil without the rollout; else a list: its JSON; its rev; its brake; the counters, names and values in turn;
--- pending candidates, ids and scores in turn; due retries, `<id>:<lane>` and instants in turn; the instant of the next
--- retry, or ''; overdue collectors; the mark of the groups; the groups as JSON, or '' when the caller knows them; the
+-- Arguments: now; overdueBefore, an instant; pageSize, the maximum of overdue upgrades and of candidates per lane;
+-- candidatesMax, candidates of all lanes; perLaneMin, candidates of a lane, whatever the number of lanes; knownMark, of the
+-- groups that the caller has, which are not sent again; laneSpan, waveSpan and lanesMax, from which the score of a pending
+-- collector is built.
+-- Returns: nil without the rollout; else a list: its JSON; its rev; its brake; the counters, alternating names and values;
+-- pending candidates, alternating ids and scores; due retries, alternating `<id>:<lane>` and instants; the instant of the
+-- next retry, or ''; overdue collectors; the mark of the groups; the groups as JSON, or '' when the caller has them; the
 -- version of its records.
 
--- Lanes beyond these wait until one of them is empty. Two candidates of each are some 200 KB, and 20 ms of Redis's time.
+-- Further lanes wait until one of these is empty. Two candidates of each are some 200 KB, and 20 ms of Redis's time.
 local lanesPerWaveMax = 5000
--- Due retries beyond these are seen when the ones before them have gone. Only a rollout that waits for all has so many.
+-- Further due retries are read when these are gone. Only a rollout in which everything waits has so many.
 local retriesReadMax = 10000
 
 local json, rev, brake, frontier, lanes, groupsMark, version =
@@ -23,8 +23,8 @@ end
 local share = math.floor(candidatesMax / math.max(1, tonumber(lanes or '1')))
 local perLane = math.min(pageSize, math.max(perLaneMin, share))
 
--- Pending collectors lie by wave, lane and place: the walk reads the beginning of a lane and leaps to the next, up to the
--- frontier, the last wave that has started.
+-- Pending collectors are sorted by wave, lane and position. The loop reads the beginning of a lane and skips to the next, up
+-- to the frontier, the last wave that has started.
 local function readPending()
   local found, taken = {}, {}
   local from, wave, lastLane, lanesSeen = '-inf', -1, -1, 0

@@ -1,27 +1,26 @@
--- Changes records of upgrades: the one way in which they change. Record, counters, sorted sets, events and brake change
--- in one step.
+-- The only script that changes records of upgrades in a running rollout. Record, counters, sorted sets, events and brake
+-- change in one step.
 --
 -- Keys: rollout, records, counters, pending, due, retries, intents, missed, events, fence.
 -- Arguments:
---   mode        `save`; `admit`, which asks for room; `intent`, of a create; `rejoin`, which raises the rollout's rev, so
---               that nobody who read it before can end it over those who rejoin
+--   mode        `save`; `admit`, which checks slots and caps; `intent`, of a create; `rejoin`, which raises the rollout's rev,
+--               so that an earlier reader can't end the rollout over the collectors that rejoin
 --   write       the mark of this call
---   version     of these records. All changes of a rollout that was written in a newer version are stale. One that was
---               written in an earlier version is of this version from then on, and its rev is raised, so that nobody
---               who read it with an earlier version can change it
---   rolloutRev  of the rollout as the caller read it, or nil
---   slots       how many upgrades may run at once; for `admit`
+--   version     of these records. All changes of a rollout with a newer version are stale. A rollout with an earlier version
+--               gets this version, and its rev is raised, so that an earlier version can't save what it read before
+--   rolloutRev  the rollout's rev that the caller read, or nil
+--   slots       the maximum of running upgrades; for `admit`
 --   fence       of the leader, or nil
 --   changes     each `{ id, rev, state }` of the record before, and `{ record, index, counts, events }` after;
---               `slots`, by how much the slots in use change; `caps` of its domains by their counters; `weightCounter`
---               of its wave, and `tripAbove`, the weight above which the brake is set; `changedCounter` and
---               `changedAt`, when the state changed. Amounts are texts, so that Lua rounds none of them.
--- Answers: one verdict for each change, `saved`, `stale` or `braked`. All are stale where the rollout itself is not there,
+--               `slots`, the change of slots in use; `caps` of its domains by their counters; `weightCounter` of its wave, and
+--               `tripAbove`, the weight above which the brake is set; `changedCounter` and `changedAt`, when the state
+--               changed. Amounts are texts, so that Lua rounds none of them.
+-- Returns: one verdict for each change, `saved`, `stale` or `braked`. All are stale when the rollout itself is missing,
 -- because a part of Redis was lost.
 --
--- Safe to send twice: a record with the mark of this very call is `saved` already, and is not counted again. The same
--- record written by another call is `saved` too, since the caller may try again after a lost connection; but not an
--- intent, since two callers who write the same intent must not both create (P1).
+-- Safe to send twice: a record with the mark of this call is already `saved`, and not counted again. The same record written
+-- by another call is `saved` as well, because the caller may retry after a lost connection. An intent is not, because two
+-- callers with the same intent must not both create (P1).
 
 --@include append-events
 --@include fence
@@ -53,7 +52,7 @@ local function hasRoom(change)
   return true
 end
 
--- Whether the mode allows a change of the record now: `yes`, `stale` or `braked`.
+-- Whether the mode allows a change of the record: `yes`, `stale` or `braked`.
 local function permission(change)
   if mode == 'intent' then
     return not isRunning and 'braked' or (not isAsJudged and 'stale') or 'yes'
@@ -67,7 +66,7 @@ local function permission(change)
   return 'yes'
 end
 
--- `fresh` for a change to be made, `repeated` for one that was made before, else the verdict; or nil and an error.
+-- Returns `fresh` for a change to apply, `repeated` for one that was applied before, else the verdict; or nil and an error.
 local function judge(change)
   local kept = redis.call('HGET', recordsKey, change.id)
   if not kept or not isThere then
@@ -81,13 +80,12 @@ local function judge(change)
     if not isRecord or type(record.rev) ~= 'number' then
       return nil, 'BROKENRECORD the record of collector ' .. change.id .. ' in ' .. recordsKey .. ' is not readable'
     end
-    -- Where Redis went back, another record may have the rev of one that is lost: it is counted as another state.
+    -- After a partial data loss another record may have the rev of a lost one, so the state is compared as well.
     if record.rev ~= change.rev or record.progress.state ~= change.state then
       return 'stale'
     end
   end
-  -- An intent that was sent again after a long while must not leave under a brake that was set meanwhile, nor when what it
-  -- was decided by has changed.
+  -- An intent that is sent again after a long time must not pass a brake that was set meanwhile, nor a changed rollout.
   if isRepeated and mode ~= 'intent' then
     return 'repeated'
   end
@@ -101,7 +99,7 @@ end
 local function count(change)
   for counter, amount in pairs(change.counts) do
     local value = addTo(counter, amount)
-    -- The brake counts as a change of the rollout, so that nobody who read it before can lift it unseen.
+    -- The brake raises the rollout's rev, so that an earlier reader can't lift it unseen.
     local isWorse = counter == change.weightCounter and tonumber(amount) > 0
     if isWorse and change.tripAbove and value > change.tripAbove and brake ~= '1' then
       redis.call('HSET', rolloutKey, 'brake', '1')

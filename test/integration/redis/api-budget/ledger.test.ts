@@ -57,7 +57,7 @@ describe('a ledger whose command fails at a reachable Redis', () => {
     for (let asked = 0; asked < 3; asked += 1)
       expect(await ledger.reserve(1, 0)).toMatchObject({
         kind: 'away',
-        outage: 'Redis, which keeps the API budget, answers with an error; the log has it.',
+        outage: 'Redis, which keeps the API budget, answers with an error. See the log.',
       });
     expect(told).toHaveLength(1);
     expect(faults.reason()).toMatch(/^the API budget: .*WRONGTYPE/);

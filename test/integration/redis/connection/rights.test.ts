@@ -124,7 +124,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
     const night = await aDaemonNight({ redis: config, ...smallNight }, test.onTestFinished);
     const daemon = await night.startDaemon();
     await until('/readyz to tell', async () => (await readiness(daemon)).redis['kind'] === 'forbidden');
-    const reason = `${redis.url} refuses its user ${rights}: no work is done. Grant it: ACL SETUSER <user> ${rights}`;
+    const reason = `${redis.url} refuses its user ${rights}: upwave cannot work. Grant it: ACL SETUSER <user> ${rights}`;
     expect(await readiness(daemon)).toMatchObject({ status: 503, redis: { ok: false, reason } });
     const refused = 'upwave_redis_right_refused{right="+eval"} 1';
     await until('the metric', async () => (await daemon.get('/metrics')).text.includes(refused));
@@ -154,7 +154,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
     const told = daemon.log.filter(isReported);
     expect(told.map(({ event }) => event)).toEqual(['redis.reachable', 'redis.risk']);
     expect(told[1]?.['reason']).toBe(
-      "Redis refuses its user &upwave:* +info: daemons hear of each other a second late; Redis's memory policy and append-only file can't be checked. Grant it: ACL SETUSER <user> &upwave:* +info.",
+      "Redis refuses its user &upwave:* +info: wake-ups between daemons are a second late; Redis's memory policy and append-only file can't be checked. Grant it: ACL SETUSER <user> &upwave:* +info.",
     );
     expect((await readiness(daemon)).status).toBe(200);
   });

@@ -118,7 +118,7 @@ describe('an unreadable record', () => {
     await pass();
     expect(await stateOf(2)).toBe('queued');
     expect(told).toEqual([`the record of collector 1 of rollout ${id}`]);
-    await expect(stateOf(1)).rejects.toThrow("can't be read");
+    await expect(stateOf(1)).rejects.toThrow('is unreadable');
   });
 
   it('keeps its collector in its rollout, so that no other rollout adds it (P1)', async () => {
@@ -489,7 +489,7 @@ describe('an unreadable hold', () => {
     await house.register.holdCollector(good);
     const key = `${house.keyPrefix}:{fleet}:holds`;
     await house.commands.hset(key, { 'collector:8': '{', 'build:19.1-1': 'x', 'collector:who': '{' });
-    const unknown = { by: 'unknown', reason: "who held it, and why, can't be read", at: 0 };
+    const unknown = { by: 'unknown', reason: 'its record is unreadable', at: 0 };
     expect(await house.register.holds()).toEqual({
       builds: [{ build: '19.1-1', ...unknown }],
       collectors: [{ collectorId: 8, ...unknown }, good],

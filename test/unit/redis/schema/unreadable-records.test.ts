@@ -11,7 +11,7 @@ describe('records that cannot be read', () => {
     const broken = makeBrokenRecords(({ message }) => told.push(message));
     for (const what of ['a', 'b', 'a']) expect(broken.read(fail(what))).toBeUndefined();
     expect(broken.read(() => 7)).toBe(7);
-    expect(told).toEqual(["a in Redis can't be read: cut off", "b in Redis can't be read: cut off"]);
+    expect(told).toEqual(['a in Redis is unreadable: cut off', 'b in Redis is unreadable: cut off']);
     expect([broken.isKnown('a'), broken.isKnown('c')]).toEqual([true, false]);
   });
 
