@@ -132,7 +132,7 @@ describe('startAdminApi', () => {
     it.each([
       ['resume', {}, 'name the hold: `hold` of GET /rollouts/{id}'],
       ['approve', {}, 'name either the `wave` or the `planHash` to approve'],
-      ['approve', { planHash: '7f3a', wave: 'rest' }, 'and not both'],
+      ['approve', { planHash: '7f3a', wave: 'rest' }, 'either the `wave` or the `planHash`'],
       ['skip-soak', {}, 'name the `wave`'],
       ['retry', {}, 'state how many collectors were shown as `failed`'],
       ['approve', { planHash: '' }, 'planHash'],
