@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import { Agent } from 'node:http';
 import { onTestFinished } from 'vitest';
 import type { EpochMs } from '../../src/base/time.ts';
 import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
@@ -6,6 +6,7 @@ import {
   type ReferenceServiceParts,
   startReferenceService,
 } from '../../src/reference-service/server/start-reference-service.ts';
+import { type RawAnswer, sendRaw } from './network/raw-http.ts';
 
 export type StatusClock = ReturnType<typeof aStatusClock>;
 
@@ -24,11 +25,8 @@ const credentials = { accessId: 'anid', accessKey: 'akey' };
 export const basic = (given = credentials) =>
   `Basic ${Buffer.from(`${given.accessId}:${given.accessKey}`).toString('base64')}`;
 
-export interface RawAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-  /** Parsed JSON, as loosely typed as `JSON.parse` has it, since tests look into it freely; undefined for other text. */
+/** An answer, with its body as loosely typed as `JSON.parse` has it; undefined for text that is not JSON. */
+interface ParsedAnswer extends RawAnswer {
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
@@ -42,24 +40,21 @@ export interface RawRequest {
 }
 
 /** Sends requests as they are: no retry, no cookie, no redirect. */
-function aRawClient(url: string) {
-  const dispatcher = new Agent({ connections: 64 });
-  const send = async (path: string, options: RawRequest = {}): Promise<RawAnswer> => {
-    const { body } = options;
-    const answer = await request(`${url}${path}`, {
-      dispatcher,
-      method: options.method ?? 'GET',
-      headers: {
-        ...(options.anonymous === true ? {} : { authorization: basic() }),
-        ...(body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
-        ...options.headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await answer.body.text();
-    return { status: answer.statusCode, headers: answer.headers, text, body: parsed(text) };
+function aRawClient(origin: string) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const send = async (target: string, given: RawRequest = {}): Promise<ParsedAnswer> => {
+    const { method = 'GET', anonymous = false } = given;
+    const body =
+      typeof given.body === 'object' ? JSON.stringify(given.body) : (given.body as string | undefined);
+    const headers = {
+      ...(anonymous ? {} : { authorization: basic() }),
+      ...(body === given.body ? {} : { 'content-type': 'application/json' }),
+      ...given.headers,
+    };
+    const answer = await sendRaw({ method, origin, target, headers, body, agent });
+    return { ...answer, body: parsed(answer.text) };
   };
-  return { send, close: () => dispatcher.close() };
+  return { send, close: () => agent.destroy() };
 }
 
 function parsed(text: string): ReturnType<typeof JSON.parse> {
@@ -93,7 +88,7 @@ export async function aReferenceService(
     send: client.send,
     create: (body: unknown) => client.send('/v1/collectors/upgrades', { method: 'POST', body }),
     close: async () => {
-      await client.close();
+      client.close();
       await service.close();
     },
   };

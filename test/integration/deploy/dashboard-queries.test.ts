@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { findOnPath } from '../../../src/redis/embedded/start-embedded-redis.ts';
+import { aFolder } from '../../support/a-folder.ts';
 import { dashboardQueries, withoutVariables } from '../../support/deploy/dashboard.ts';
 import { findFreePort } from '../../support/network/free-port.ts';
 import { applyAsShown } from '../../support/night/as-shown.ts';
@@ -108,7 +108,7 @@ async function startPrometheus(
   { port, target }: { readonly port: number; readonly target: string },
   atEnd: AtEnd,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'upwave-prometheus-'));
+  const folder = aFolder(atEnd);
   await cp(rules, join(folder, 'rules.yml'));
   const config = {
     global: { scrape_interval: '250ms', scrape_timeout: '250ms', evaluation_interval: '250ms' },
@@ -127,6 +127,5 @@ async function startPrometheus(
   atEnd(async () => {
     child.kill();
     await once(child, 'exit');
-    await rm(folder, { recursive: true, force: true });
   });
 }

@@ -193,17 +193,3 @@ it('keeps its keys in Redis for a week after the last request', async () => {
     expect(leftMs).toBeLessThanOrEqual(7 * dayMs);
   }
 });
-
-it('writes neither the access id nor anything like it to Redis (P12)', async () => {
-  const { commands, keyPrefix } = redis.place();
-  const grant = await aBudget(keyPrefix).take('poll');
-  const keys = await commands.keys(`${keyPrefix}:*`);
-  expect(keys.length).toBeGreaterThan(0);
-  for (const key of keys) {
-    const content = key.endsWith('state')
-      ? await commands.hgetall(key)
-      : await commands.zrange(key, '0', '-1');
-    expect(`${key} ${JSON.stringify(content)}`).not.toContain(accessId);
-  }
-  grant.giveBack();
-});

@@ -37,15 +37,6 @@ describe('the memory of an access key', () => {
     expect(await commands.ttl(key)).toBeGreaterThan(30 * dayS - 60);
   });
 
-  it('holds neither the id nor the key (P12)', async () => {
-    const { commands, keyPrefix } = redis.place();
-    await aMemory(keyPrefix).worked();
-    const [key = ''] = await commands.keys(`${keyPrefix}:*`);
-    const content = `${key} ${await commands.get(key)}`;
-    expect(content).not.toContain(accessId);
-    expect(content).not.toContain(accessKey);
-  });
-
   it('loses no answer of the service when Redis refuses writes', async () => {
     const refusing = new Proxy(redis.connect().commands, {
       get: (target, name) =>

@@ -360,16 +360,6 @@ describe('a new plan for a rollout that waits for approval', () => {
   const anew = aPlan(pendingOnes(700), { rollout: { ...waiting, rev: 2 } });
   beforeEach(() => freeze(pendingOnes(3), waiting));
 
-  it('leaves nothing behind when it is refused', async () => {
-    const keysBefore = await keysOfPrefix();
-    expect(await store.replan(anew, 9)).toBe('stale');
-    expect(await keysOfPrefix()).toEqual(keysBefore);
-    expect(await store.replan(anew, 1)).toBe('saved');
-    expect(await keysOfPrefix()).toEqual(keysBefore);
-    for (const key of keysBefore.filter((each) => !each.includes(':number:')))
-      expect(await connection.commands.pttl(key)).toBe(-1);
-  });
-
   it('is saved when the command is sent again after the approval', async () => {
     const approve = () => saveRollout({ rev: 3 });
     const doubled = storeOn(echoingCommands(connection.commands, approve));
@@ -377,6 +367,20 @@ describe('a new plan for a rollout that waits for approval', () => {
     expect((await store.loadRollout(rolloutId))?.state).toBe('running');
     expect((await viewNow()).waves[0]?.counts.pending).toBe(700);
   });
+});
+
+it.each(['join', 'replan'] as const)('a refused %s leaves nothing behind', async (change) => {
+  await freeze(pendingOnes(3), aRollout({ state: 'awaitingApproval' }));
+  const rollout = aRollout({ state: 'awaitingApproval', rev: 2 });
+  const plan = change === 'join' ? aPlan([joiner], { rollout }) : aPlan(pendingOnes(700), { rollout });
+  const save = (rev: number) => (change === 'join' ? store.join(plan, rev, null) : store.replan(plan, rev));
+  const keysBefore = await keysOfPrefix();
+  expect(await save(9)).toBe('stale');
+  expect(await keysOfPrefix()).toEqual(keysBefore);
+  expect(await save(1)).toBe('saved');
+  expect(await keysOfPrefix()).toEqual(keysBefore);
+  for (const key of keysBefore.filter((each) => !each.includes(':number:')))
+    expect(await connection.commands.pttl(key)).toBe(-1);
 });
 
 const joiner = anUpgrade({ state: 'pending' }, { collectorId: 9, order: 9 });
@@ -424,14 +428,6 @@ describe('the attributes of collectors', () => {
 
 describe('late joiners', () => {
   beforeEach(() => freeze(pendingOnes(3)));
-
-  it('leave nothing behind when they are refused', async () => {
-    const keysBefore = await keysOfPrefix();
-    expect(await store.join(joining, 9, null)).toBe('stale');
-    expect(await keysOfPrefix()).toEqual(keysBefore);
-    expect(await store.join(joining, 1, null)).toBe('saved');
-    expect(await keysOfPrefix()).toEqual(keysBefore);
-  });
 
   it('expire when they were never used', async () => {
     const daemon = storeOn(dyingCommands(connection.commands, ':groups'));

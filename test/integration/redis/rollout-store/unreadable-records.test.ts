@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { runAtOnce as runSteps } from '../../../../src/base/steps.ts';
+import { runAtOnce } from '../../../../src/base/steps.ts';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
 import type { FleetRegister } from '../../../../src/orchestrator/ports/fleet-register.ts';
-import type { BackgroundTasks } from '../../../../src/orchestrator/ports/leader.ts';
 import type { RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { changeRollout } from '../../../../src/orchestrator/records/change-rollout.ts';
 import { checkActive } from '../../../../src/orchestrator/scan/check-active.ts';
@@ -36,8 +35,9 @@ import {
   startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
+import { serving } from '../../../support/house.ts';
 import { namingNothing } from '../../../support/night/as-shown.ts';
-import { quietParts } from '../../../support/quiet-parts.ts';
+import { quietLead, quietParts } from '../../../support/quiet-parts.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 import {
@@ -71,30 +71,18 @@ function aStore(policies: readonly Policy[] = []) {
   return { commands, keyPrefix, told, broken, store, register, keys, freeze, breakRecord };
 }
 
-/** Background tasks that are over when the pass is. */
-const runAtOnce: BackgroundTasks = {
-  run: async (_key, work) => {
-    await work(new AbortController().signal);
-  },
-};
-
 /** A daemon's parts on a store, and what a test does with them. */
 function aDaemonOn({ store, register }: { readonly store: RolloutStore; readonly register: FleetRegister }) {
-  const fleet = aFleetService({
-    listBuilds: async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }),
-    readFleet: async () => ({ ok: true, value: aFleet(3) }),
-  });
   const parts = {
     ...quietParts,
+    ...quietLead,
     store,
     register,
-    fleet,
+    fleet: aFleetService(serving(() => aFleet(3))),
     scans: makeMemoryScanBook(),
     forecast: () => [],
     memory: { check: async () => 'store', stoppedRollout: () => undefined },
     queue: { deliver: async () => undefined, bringForward: async () => undefined },
-    backgroundTasks: runAtOnce,
-    gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
   };
   const operations = makeOperations({
     ...parts,
@@ -175,7 +163,7 @@ describe('corrupt records of running upgrades', () => {
     const expectCounted = async () => {
       const all = await house.store.listUpgrades(id, { offset: 0, limit: 100 });
       const counted = parseCounters(Object.entries(await house.commands.hgetall(house.keys.counters)));
-      expect(new Map(counted)).toEqual(new Map(runSteps(countPlan(all))));
+      expect(new Map(counted)).toEqual(new Map(runAtOnce(countPlan(all))));
       return all;
     };
     return { ...house, breakAll, repair, view, expectCounted };
