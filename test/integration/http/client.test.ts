@@ -75,6 +75,22 @@ describe('makeHttpClient', () => {
     expect(request?.text).toBe('');
   });
 
+  it('reports a refusal with its status, headers and parsed body, but without the cookie', async () => {
+    const { client } = await setup((_request, response) =>
+      sendJson(response, 400, { code: 'no' }, { 'x-a': 'b', 'set-cookie': 'session=secret' }),
+    );
+    const fault = await faultOf(client.call(getThing, thing));
+    expect(fault).toMatchObject({
+      kind: 'status',
+      sent: true,
+      status: 400,
+      body: { code: 'no' },
+      isJson: true,
+    });
+    expect(fault.headers['x-a']).toBe('b');
+    expect(JSON.stringify(fault.headers)).not.toContain('secret');
+  });
+
   it('gives up when the total time is over, before and inside the answer', async () => {
     // Long enough to leave on a machine that has other work to do.
     const { server, client } = await setup(() => {}, { timeouts: { totalMs: 500 } });

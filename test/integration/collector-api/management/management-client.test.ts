@@ -71,6 +71,7 @@ describe('management client', () => {
       ['svr001.example.com', '/api/v1/collectors/name/svr001.example.com/'],
       ['a b.c', '/api/v1/collectors/name/a%20b.c/'],
       ['.', '/api/v1/collectors/name/%2E/'],
+      ['..', '/api/v1/collectors/name/%2E%2E/'],
       ['Köln+1?#&', '/api/v1/collectors/name/K%C3%B6ln%2B1%3F%23%26'],
     ])('is requested by the name %s', async (name, url) => {
       const { management, server } = await aManagement(json(200, { collector: web }, { etag: '"a"' }));
