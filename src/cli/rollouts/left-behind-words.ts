@@ -3,7 +3,7 @@ import type { ShownLeftBehind } from '../../rollout/messages/exclusions.ts';
 import { countLeft } from '../../rollout/model/left-behind.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
-/** Collectors that a rollback does not take back: a line with the total, and one for each reason with some names. */
+/** Collectors that a rollback does not roll back: a line with the total, and one for each reason with some names. */
 export function leftBehindWords({
   kind,
   leftBehind,
@@ -13,7 +13,7 @@ export function leftBehindWords({
   if (leftBehind.length === 0) return [];
   const count = countLeft(leftBehind);
   const build = kind === 'rollback' ? (fromBuilds[0] ?? '') : targetBuild;
-  const all = `${count} ${count === 1 ? 'is' : 'are'} not taken back from ${build}`;
+  const all = `${count} ${count === 1 ? 'is' : 'are'} not rolled back from ${build}`;
   return [toPrintable(all), ...leftLines(leftBehind)];
 }
 

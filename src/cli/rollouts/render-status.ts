@@ -109,7 +109,7 @@ function progressParts(status: RolloutStatus, { width }: Fit): readonly Part[] {
     [counts.retrying, `${counts.retrying} to retry`],
     [counts.deferred, `${counts.deferred} deferred`],
     [counts.withdrawn, `${counts.withdrawn} withdrawn`],
-    [counts.rolledBack, `${counts.rolledBack} taken back`],
+    [counts.rolledBack, `${counts.rolledBack} rolled back`],
     [setAside, `${setAside} of these set aside`],
   ];
   const failedWords = `${failed} failed`;

@@ -106,7 +106,7 @@ function otherParts({ counts, setAside, joined }: WaveStatus): readonly Part[] {
     [counts.deferred, 'deferred'],
     [counts.pending, 'to do'],
     [counts.withdrawn, 'withdrawn'],
-    [counts.rolledBack, 'taken back'],
+    [counts.rolledBack, 'rolled back'],
   ];
   const words = others.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   const members = [

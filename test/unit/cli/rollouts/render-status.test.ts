@@ -165,7 +165,7 @@ do      upwave pause production   | abort | rollback`);
         { kind: 'claimed', reason: 'another rollout has them', count: 1, names: ['web-9'] },
       ];
       expect(under('left', shown({ leftBehind, leftOut: [], ...(kind === 'rollback' && back) }))).toEqual([
-        '24 are not taken back from 19.536-4',
+        '24 are not rolled back from 19.536-4',
         '23: the build is gone: web-1 (had 19.1-1), web-2, …',
         '1: another rollout has them: web-9',
       ]);
