@@ -14,7 +14,7 @@ describe('the API budget of one command', () => {
     expect(await pause(0)).toBe(1_000);
   });
 
-  it('tells a wait that a person notices, once a pause, and why', async () => {
+  it('reports a noticeable wait once a pause, with its reason', async () => {
     const told: string[] = [];
     const budget = makeLocalApiBudget(1_000, ({ waitMs, reason }) => {
       told.push(`${Math.round(waitMs / 1_000)} ${reason}`);
@@ -34,7 +34,7 @@ describe('the API budget of one command', () => {
     expect(told.slice(1)).toEqual([`60 ${outageReasons.signInThrottled}`]);
   });
 
-  it('tells at once, and to each who asks, that a pause is too long for a person', async () => {
+  it('fails every request at once when a pause is too long for a person', async () => {
     const budget = makeLocalApiBudget(4);
     await budget.pause({ forMs: 3_600_000, single: false });
     for (const _time of ['first', 'second']) {

@@ -3,7 +3,7 @@ import { makeDaemonSink } from '../../../src/daemon/daemon-sink.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import { quietParts } from '../../support/quiet-parts.ts';
 
-it('a daemon that gets to its work late says so every ten minutes, however often it is late', () => {
+it('a daemon that is late reports it every ten minutes, however often it is late', () => {
   const told: DaemonNote[] = [];
   let now = 1_000;
   const sink = makeDaemonSink({

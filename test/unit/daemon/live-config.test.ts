@@ -10,7 +10,7 @@ const file = (service: string, rest = '') =>
   );
 const running = lossless(accountConfigsOf(file('accessKey: first-key'))[0]);
 
-describe('a config that is read anew', () => {
+describe('a config that is reloaded', () => {
   it('names the keys that need a restart, and none of their values (P12)', () => {
     const next = file('accessKey: second-key, requestTimeout: 10s', 'history: 1d\nhttp: { port: 1 }');
     const read = readNextConfig(running, () => next);
@@ -77,7 +77,7 @@ rollouts: [{ name: all, accounts: [eu, us] }]`);
     expect(read(one)).toEqual({ kind: 'wrong', reason: expect.stringContaining('restart the daemon') });
   });
 
-  it('is seen by whoever holds the lists', () => {
+  it('is visible to all parts that hold the lists', () => {
     const live = makeLiveConfig(running);
     const { policies, rollouts } = live;
     const [all] = running.rollouts;

@@ -22,7 +22,7 @@ const replyError = (message: string) => Object.assign(new Error(message), { name
 const refused = replyError("NOPERM this user has no permissions to run the 'evalsha' command");
 
 describe('complaints of the queue', () => {
-  it('tell at once what Redis refuses, and again after ten seconds, not a thousand times a second', () => {
+  it('report a refusal of Redis at once, and again after ten seconds', () => {
     const queue = complaints();
     for (const at of [0, 1, 9_999, 10_000, 10_001]) queue.at(at, refused);
     expect(queue.lines()).toEqual(['error queue.refused', 'error queue.refused']);
@@ -31,7 +31,7 @@ describe('complaints of the queue', () => {
   it.each([
     ['takes no writes', replyError("OOM command not allowed when used memory > 'maxmemory'.")],
     ['is away', new Error('connect ECONNREFUSED 127.0.0.1:6379')],
-  ])('leave it to others to tell that Redis %s', (_what, error) => {
+  ])('do not report that Redis %s', (_what, error) => {
     const queue = complaints();
     queue.at(0, error);
     queue.at(1, refused);

@@ -7,7 +7,7 @@ const saying = (reason: string, ok = true) => ({ readiness: () => ({ ok, reason 
 const standing = (changes: Partial<Outage>) => async () => anApiBudgetStatus({ outage: anOutage(changes) });
 
 describe('the readiness of the service', () => {
-  it('is what this daemon knows, while nobody waits or Redis does not say', async () => {
+  it('is what this daemon knows, while no request waits or Redis does not answer', async () => {
     const ours = { ok: true, reason: 'answers' };
     expect(await serviceReadiness(saying('answers'), async () => anApiBudgetStatus())).toEqual(ours);
     expect(await serviceReadiness(saying('answers'), null)).toEqual(ours);
@@ -15,7 +15,7 @@ describe('the readiness of the service', () => {
     expect(await serviceReadiness(saying('answers'), failing)).toEqual(ours);
   });
 
-  it('says until when all wait, also by a daemon that has not asked yet', async () => {
+  it('shows until when all requests wait, also by a daemon without a request', async () => {
     expect(await serviceReadiness(saying('not asked yet'), standing({}))).toEqual({
       ok: true,
       reason: 'not asked yet; all wait until 2026-03-03T00:00:00Z: the service asked for a pause',
@@ -31,7 +31,7 @@ describe('the readiness of the service', () => {
     });
   });
 
-  it('is not given while the service is down, also by a daemon that has not asked yet', async () => {
+  it('is false while the service is down, also by a daemon without a request', async () => {
     const since = Date.parse('2026-03-02T20:00:00.500Z');
     const down = { kind: 'serviceDown', detail: 'getCollector: answered 503.', since } as const;
     expect(await serviceReadiness(saying('not asked yet'), standing(down))).toEqual({

@@ -39,8 +39,8 @@ async function told(of: { readonly info: () => Promise<string>; readonly outage?
   return { events: notes.map(({ event }) => event), errors, notes, compared };
 }
 
-describe('what a daemon tells when it starts', () => {
-  it('is what a person has to know of', async () => {
+describe('what a daemon reports when it starts', () => {
+  it('is what a person has to know', async () => {
     const { events, notes, errors, compared } = await told({
       info: async () => 'aof_enabled:0\r\n',
       outage: anOutage(),
@@ -51,7 +51,7 @@ describe('what a daemon tells when it starts', () => {
     expect(compared).toEqual(['first-20260302-1']);
   });
 
-  it('stops no work where it cannot be found out, and hides nothing else', async () => {
+  it('stops no work when it cannot be read, and hides no other report', async () => {
     const { events, errors } = await told({ info: () => Promise.reject(refused) });
     expect(events).toEqual(['policy.orphaned']);
     expect(errors).toEqual([refused, refused]);

@@ -43,7 +43,7 @@ describe('the end of a daemon', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('tells what the work threw', async () => {
+  it('reports the error of the work', async () => {
     const work = Promise.reject(new Error('a bug'));
     const ending = finishWork({ work, redisAnswers: answersAtOnce, cutRedis: async () => undefined });
     await expect(ending).rejects.toThrow('a bug');

@@ -171,7 +171,7 @@ describe('makeListReader', () => {
 });
 
 describe('makeTurnBudget', () => {
-  it('is spent after 8 ms of a turn, for all that share it, and anew in the next', async () => {
+  it('is spent after 8 ms of a turn, for all that share it, and renewed in the next turn', async () => {
     let now = 0;
     const turn = makeTurnBudget({ now: () => now });
     const spentAt = (at: number) => {

@@ -61,7 +61,7 @@ describe.each([
     }
   });
 
-  it('tells every error code of an operation', () => {
+  it('has every error code of an operation', () => {
     for (const { path, method, errors } of operations) {
       const { responses } = document.paths[path][method.toLowerCase()];
       const words = Object.values<Loose>(responses).map(({ description }) => description);
@@ -104,7 +104,7 @@ describe('the OpenAPI document of the Collector Management API', () => {
     expect(service.security).toEqual([{ signIn: [] }]);
   });
 
-  it('tells what any operation may answer', () => {
+  it('has the answers that any operation may give', () => {
     for (const { path, method } of collectorManagementApi) {
       const { responses } = service.paths[path][method.toLowerCase()];
       expect(responses['301'].headers).toHaveProperty('Location');

@@ -148,7 +148,7 @@ describe('makeMetrics', () => {
     expect(await series(someMetrics({ rateShare: 0.52 }), 'api_rate_ratio')).toBe(0.52);
   });
 
-  it('tells how long all still wait for the service', async () => {
+  it('shows how long all requests still wait for the service', async () => {
     expect(await series(someMetrics({ outageMs: 3_599_500 }), 'api_pause_seconds')).toBe(3_599.5);
     expect(await series(someMetrics(), 'api_pause_seconds')).toBe(0);
   });
@@ -171,7 +171,7 @@ describe('makeMetrics', () => {
     expect(await shown()).toEqual([undefined, 1, undefined, 2]);
   });
 
-  it('tells when each policy was last scanned, by result, and when that is overdue', async () => {
+  it('shows when each policy was last scanned, by result, and when the next scan is overdue', async () => {
     const scans = [
       aScanEntry({ outcome: 'started', at: startedAt, overdueAt: startedAt + 3_000 }),
       aScanEntry({ outcome: 'busy', at: startedAt + 1_000, overdueAt: startedAt + 4_000 }),

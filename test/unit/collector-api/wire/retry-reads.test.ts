@@ -46,7 +46,7 @@ function aClient(
 }
 
 describe('a read for a person who waits', () => {
-  it('is sent again while the service does not answer, which is told once', async () => {
+  it('is retried while the service does not answer, which is reported once', async () => {
     const { read, sentAt, told } = aClient([cutOff, cutOff, cutOff]);
     expect(await read()).toMatchObject({ ok: true });
     expect(await read()).toMatchObject({ ok: true });

@@ -35,7 +35,7 @@ describe('the circuit', () => {
     expect(unansweredMax).toBe(5);
   });
 
-  it('tells nothing of answers while it is closed', async () => {
+  it('reports no answers while it is closed', async () => {
     const { circuit, told, fail } = aCircuit();
     await fail(4);
     await circuit.answered(circuit.begin(), grant);
@@ -64,7 +64,7 @@ describe('the circuit', () => {
     expect(told).toEqual(['down', 'up']);
   });
 
-  it('takes the word of a probe, which another daemon may have made necessary', async () => {
+  it('closes by the answer of a probe, also when another daemon opened it', async () => {
     const { circuit, told } = aCircuit();
     await circuit.unanswered(circuit.begin(), probe, 'still down');
     await circuit.answered(circuit.begin(), probe);

@@ -244,7 +244,7 @@ describe('secrets in files', () => {
     expect(service?.accessKey.reveal()).toBe('key-from-file');
   });
 
-  it('that cannot be read are told by place and reason, all of them', () => {
+  it('that cannot be read are all reported with place and reason', () => {
     writeFileSync(join(folder, 'id'), 'a:b');
     const problems = problemsOf(() => load(`${withKeyFile('nowhere')}http: { tokenFile: . }\nlogs: {}`));
     expect(

@@ -184,7 +184,7 @@ describe('each rule names file, line, column, path, and what to do', () => {
 });
 
 describe('a config with several mistakes', () => {
-  it('tells all of them, in the order of the file', () => {
+  it('reports all of them, in the order of the file', () => {
     const text = `service: { baseUrl: nowhere, accessId: i }
 http: { host: 10.0.0.1, port: x }
 rollouts:

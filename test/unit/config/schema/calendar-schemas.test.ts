@@ -111,7 +111,7 @@ describe('a window that is too short for an upgrade', () => {
     expect(problems(`upgrade: { deadline: 20d, expect: 10d }\n${windows}`)).toEqual([]);
   });
 
-  it('is told together with other mistakes', () => {
+  it('is reported together with other mistakes', () => {
     expect(problems('windows: [{ from: 01:00, to: 01:02 }, 5]\nconcurrency: 0')).toHaveLength(3);
   });
 });

@@ -20,7 +20,7 @@ describe('findOverlappingPolicies', () => {
     expect(overlapsOf('{}', '{}')).toEqual([{ first: 'a', second: 'b', words }]);
   });
 
-  it('tells each policy once, with the first one that it is like', () => {
+  it('names each policy once, with the first one that it equals', () => {
     const one = '{ include: { osName: Linux } }';
     expect(pairsOf(one, '{}', one, one, '{}')).toEqual(['ac', 'ad', 'be']);
   });

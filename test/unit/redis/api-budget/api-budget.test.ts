@@ -55,7 +55,7 @@ describe('the dispatcher of the API budget', () => {
     return { come, told };
   }
 
-  it('keeps each for as long as one may wait while all stand still, counted from when he came', async () => {
+  it('keeps each request for the longest wait during an outage, counted from its arrival', async () => {
     const { come, told } = aHaltedBudget({ kind: 'paused', outage: asked }, 900);
     come('first');
     await vi.advanceTimersByTimeAsync(30);
@@ -70,14 +70,14 @@ describe('the dispatcher of the API budget', () => {
     ]);
   });
 
-  it('keeps nobody longer while one request tries for all', async () => {
+  it('does not keep requests longer while one request probes the service', async () => {
     const { come, told } = aHaltedBudget({ kind: 'full', outage: asked }, 60_000);
     come('first');
     await vi.advanceTimersByTimeAsync(1_000);
     expect(told).toEqual([['first', 'refused', 300]]);
   });
 
-  it('keeps nobody longer while Redis does not answer, and goes on when it does', async () => {
+  it('does not keep requests longer while Redis does not answer, and continues when it does', async () => {
     const told: string[] = [];
     let answer: (reservation: Reservation) => void = () => undefined;
     const ledger = {

@@ -23,7 +23,7 @@ describe('the translation of the clock of Redis', () => {
     );
   });
 
-  it('tells how wrong it may be', () => {
+  it('has a bound of its error', () => {
     const time = makeRedisTime();
     expect(time.uncertaintyMs()).toBe(Number.POSITIVE_INFINITY);
     time.observe({ sentAt: 0, receivedAt: 50, redisAt: 1_001 });
@@ -32,7 +32,7 @@ describe('the translation of the clock of Redis', () => {
     expect(time.uncertaintyMs()).toBe(1);
   });
 
-  it('begins anew when a clock was set', () => {
+  it('starts over when a clock was set', () => {
     const time = makeRedisTime();
     time.observe({ sentAt: 0, receivedAt: 2, redisAt: 1_001 });
     expect(time.toMonotonic(1_001)).toBe(1);

@@ -8,7 +8,7 @@ function aSlack() {
 }
 
 describe('the slack of a place in the rate', () => {
-  it('is none for a daemon that stalls now and then', () => {
+  it('is zero for a daemon that stalls now and then', () => {
     const { slack, reported } = aSlack();
     for (let stall = 0; stall < 50; stall += 1) {
       slack.missed(700);
@@ -19,7 +19,7 @@ describe('the slack of a place in the rate', () => {
     expect(reported).toEqual([]);
   });
 
-  it('is more than the lateness of one that is late again and again, up to a bound', () => {
+  it('exceeds the lateness of a daemon that is late repeatedly, up to a bound', () => {
     const { slack } = aSlack();
     for (let turn = 0; turn < 3; turn += 1) slack.missed(100);
     expect(slack.slackMs).toBe(150);

@@ -18,13 +18,13 @@ describe('the watch over the service', () => {
     return { watch, told, failures };
   }
 
-  it('tells what is new, and nothing twice', () => {
+  it('reports changes, and nothing twice', () => {
     const { watch, told } = aWatch(async () => 'still down');
     for (const down of ['', 'broken', 'more broken', '', '']) watch.learn(down);
     expect(told).toEqual([{ isUp: false, reason: 'broken' }, { isUp: true }]);
   });
 
-  it('finds out by itself that another daemon found the service up, and looks no more then', async () => {
+  it('notices that another daemon found the service up, and then stops polling', async () => {
     let looks = 0;
     const { watch, told, failures } = aWatch(async () => {
       looks += 1;

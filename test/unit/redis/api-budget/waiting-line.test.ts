@@ -6,7 +6,7 @@ import { makeWaitingLine } from '../../../../src/redis/api-budget/waiting-line.t
 const budgetClass = fc.constantFrom<BudgetClass>('operator', 'verify', 'create', 'poll', 'page');
 
 describe('the waiting line', () => {
-  it('lets nobody starve: of those who wait, a look or page goes within four turns, oldest first', () => {
+  it('starves no request: a waiting poll or page is sent within four turns, oldest first', () => {
     fc.assert(
       fc.property(fc.array(budgetClass, { maxLength: 60 }), (classes) => {
         const line = makeWaitingLine<{ budgetClass: BudgetClass; place: number }>();
@@ -52,7 +52,7 @@ describe('the waiting line', () => {
     expect(taken.filter((each) => each === 'operator').length).toBeGreaterThanOrEqual(turns / 2 - 1);
   });
 
-  it('takes operators before proofs before creates, each in the order they came', () => {
+  it("sends operators' requests before verifications before creates, each in order of arrival", () => {
     const line = makeWaitingLine<string>();
     line.add('create', 'c1');
     line.add('verify', 'v1');

@@ -40,13 +40,13 @@ describe('an error that means that Redis is away', () => {
     new AggregateError([withCode('ECONNREFUSED'), new Error('a bug')]),
     'a text',
     undefined,
-  ])('is none of these, which no waiting mends: %s', (error) => {
+  ])('is no such error, because waiting does not help: %s', (error) => {
     expect(isRedisOutage(error)).toBe(false);
   });
 });
 
 describe('what fails at a Redis that is there', () => {
-  it('is told once, until it works again or fails otherwise; an outage is not', () => {
+  it('is reported once until it works again or fails otherwise, and an outage is not reported', () => {
     const told: string[] = [];
     const faults = makeRedisFaults({
       onFault: (reason) => told.push(reason),

@@ -6,7 +6,7 @@ const fail = (what: string) => () => {
 };
 
 describe('records that cannot be read', () => {
-  it('are left out, and told of once each', () => {
+  it('are left out, and reported once each', () => {
     const told: string[] = [];
     const broken = makeBrokenRecords(({ message }) => told.push(message));
     for (const what of ['a', 'b', 'a']) expect(broken.read(fail(what))).toBeUndefined();
@@ -15,14 +15,14 @@ describe('records that cannot be read', () => {
     expect([broken.isKnown('a'), broken.isKnown('c')]).toEqual([true, false]);
   });
 
-  it('are kept in mind up to a bound', () => {
+  it('are remembered up to a bound', () => {
     const told: string[] = [];
     const broken = makeBrokenRecords(({ what }) => told.push(what));
     for (let each = 0; each <= 10_000; each += 1) broken.read(fail(String(each)));
     expect([broken.isKnown('0'), broken.isKnown('1'), broken.isKnown('10000')]).toEqual([false, true, true]);
   });
 
-  it('are not met again by a read that began before their repair and ended after it', () => {
+  it('are not reported again by a read that began before their repair', () => {
     const told: string[] = [];
     const clock = vi.spyOn(performance, 'now').mockReturnValue(10_000);
     onTestFinished(() => clock.mockRestore());
@@ -36,7 +36,7 @@ describe('records that cannot be read', () => {
     expect([told, broken.isKnown('a')]).toEqual([['a', 'a'], true]);
   });
 
-  it('hide no bug', () => {
+  it('do not hide a bug', () => {
     const broken = makeBrokenRecords(() => undefined);
     const bug = () => {
       throw new TypeError('a bug');

@@ -53,7 +53,7 @@ describe('the plan of a rollback', () => {
   const oldBuilds = ['19.441-2', '19.456-3', '19.484-2', '19.506-1'];
   const forty = Array.from({ length: 40 }, (_, index) => [index + 1, oldBuilds[index % 4] ?? ''] as const);
 
-  it('has a canary of the size, soak and failure limit of the first wave, without its approval and gates', () => {
+  it('has a canary with the size, soak and failure limit of the first wave, without its approval and gates', () => {
     const policy = {
       waves: [canary, aWaveRule({ approval: true })],
       approval: true,
@@ -72,7 +72,7 @@ describe('the plan of a rollback', () => {
     ]);
   });
 
-  it('tries each build that it goes back to, where strata differ by build', () => {
+  it('tries each build that it goes back to, when spreadBy names the build', () => {
     const perStratum = { ...canary, size: { kind: 'perStratum', count: 1 } } as const;
     const { upgrades, sizes } = frozen(forty, {
       spreadBy: ['collectorVersion'],
@@ -119,7 +119,7 @@ describe('a frozen rollback', () => {
       6,
     );
 
-  it('is a rollout of its own that takes the other one back', () => {
+  it('is a separate rollout that refers to the original one', () => {
     expect(take(had).rollout).toMatchObject({
       id: 'r-20260302-2',
       kind: 'rollback',
@@ -138,7 +138,7 @@ describe('a frozen rollback', () => {
     });
   });
 
-  it('takes each collector to the build it had, in groups of its own', () => {
+  it('takes each collector back to its earlier build, in its own groups', () => {
     const { upgrades, groups } = take(had);
     expect(upgrades.map(({ identity }) => identity.order)).toEqual([1, 2, 3]);
     for (const { identity, progress } of upgrades) {
@@ -158,7 +158,7 @@ describe('a frozen rollback', () => {
     expect(groups.domains).toEqual([{ label: 'fields.cluster = c1', cap: 1 }]);
   });
 
-  it('leaves out who left the fleet, and who runs that build already', () => {
+  it('leaves out collectors that left the fleet, or that run that build already', () => {
     const { upgrades, rollout, sizes } = take([...had, [5, oldBuild], [77, oldBuild]]);
     expect(new Set(upgrades.map(({ identity }) => identity.collectorId))).toEqual(new Set([1, 2, 3]));
     expect(rollout.leftOut).toEqual([

@@ -45,7 +45,7 @@ describe('a fresh plan beside a rollout', () => {
     expect({ touched, same, dropped }).toEqual({ touched: 10, same: 0, dropped: [] });
   });
 
-  it('does not take what the rollout itself has upgraded, or has in flight, for a change', () => {
+  it('does not count the upgrades of the rollout itself, ended or in flight, as changes', () => {
     const states: readonly UpgradeState[] = ['succeeded', 'succeeded', 'verifying', 'upgrading'];
     const upgraded = (id: number): Partial<FleetCollector> =>
       id <= 3 ? { build: targetBuild, alive: id !== 3 } : {};
@@ -63,7 +63,7 @@ describe('a fresh plan beside a rollout', () => {
     expect(compare(before, fleet, { target: '19.600-1' })).toMatchObject({ touched: 10, done: 0 });
   });
 
-  it('names who is new, who is gone and why, and who is in another wave', () => {
+  it('names collectors that are new, that are gone and why, and that are in another wave', () => {
     const before = rolloutOf();
     const fleet = aFleet(12, (id) => ({ alive: id !== 4 }));
     const present = { ...fleet, collectors: fleet.collectors.filter(({ id }) => id !== 7) };

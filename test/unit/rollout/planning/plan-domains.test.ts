@@ -32,7 +32,7 @@ const plan = (policy: Policy, fleet: readonly Kin[], seed = 'seed') =>
 const seeds = Array.from({ length: 40 }, (_, index) => `r-${index}`);
 
 describe('the choice of members', () => {
-  it('takes those whose domains have the fewest in the wave', () => {
+  it('takes collectors whose domains have the fewest members in the wave', () => {
     const fleet = ['c1', 'c2', 'c3'].flatMap((cluster, index) => kin(5 + 10 * index, { cluster }));
     for (const seed of seeds) {
       const waves = domainWaves(plan(capped([perCluster], count(3), count(6)), fleet, seed));
@@ -44,7 +44,7 @@ describe('the choice of members', () => {
     }
   });
 
-  it('reckons with the caps: a domain of which four may run at once counts a fourth', () => {
+  it('weighs domains by their caps: one with a cap of four counts a fourth', () => {
     const fleet = [...kin(20, { cluster: 'c1' }), ...kin(20, { host: 'h1' })];
     const waves = domainWaves(plan(capped([perCluster, perHost], count(10)), fleet));
     expect(waves).toEqual([
@@ -53,7 +53,7 @@ describe('the choice of members', () => {
     ]);
   });
 
-  it('reckons that share by the turns that a domain takes', () => {
+  it('weighs the share of a domain by the turns that it takes', () => {
     const hosts = Array.from({ length: 5 }, (_, index) => `h${index}`);
     const fleet = [...hosts.flatMap((host) => kin(20, { host })), ...kin(100, {})];
     const [early] = plan(capped([perHost], count(60)), fleet).waves;
@@ -62,7 +62,7 @@ describe('the choice of members', () => {
     expect(free).toBeLessThanOrEqual(35);
   });
 
-  it('gives no seat to a stratum whose members must all wait for the last wave', () => {
+  it('gives no seat to a stratum whose members must all be in the last wave', () => {
     const fleet = [
       ...kin(1, { osName: 'AIX', cluster: 'c1' }),
       ...kin(1, { osName: 'Windows', cluster: 'c1' }),
@@ -91,7 +91,7 @@ describe('the choice of members', () => {
     }
   });
 
-  it('keeps every domain out of the waves before the last one at least in part', () => {
+  it('keeps at least one member of every domain for the last wave', () => {
     const size = fc.oneof(fc.nat(150).map(count), fc.integer({ min: 1, max: 30 }).map(perStratum));
     fc.assert(
       fc.property(someKin, fc.array(size, { minLength: 1, maxLength: 3 }), (fleet, sizes) => {
@@ -117,7 +117,7 @@ describe('the order within a wave', () => {
     }
   });
 
-  it('spreads over the wave whoever is alone in it with a domain', () => {
+  it('spreads members that are alone in their domain over the wave', () => {
     const clusters = Array.from({ length: 20 }, (_, index) => kin(2, { cluster: `c${index}` }));
     const [canary] = plan(capped([perCluster], count(40)), [...clusters.flat(), ...kin(40, {})]).waves;
     const inDomain = canary?.members.map(({ domains }) => domains.length > 0) ?? [];
@@ -126,7 +126,7 @@ describe('the order within a wave', () => {
     expect(inDomain.slice(-8)).toContain(true);
   });
 
-  it('goes by hash where two would sit in the same place', () => {
+  it('is decided by hash between members with the same place', () => {
     const clusters = Array.from({ length: 20 }, (_, index) => kin(2, { cluster: `c${index}` }));
     const [wave] = plan(capped([perCluster]), clusters.flat()).waves;
     const turns = wave?.members.map(({ collector }) => collector.fields['cluster']) ?? [];
@@ -145,7 +145,7 @@ describe('the lanes of a plan', () => {
   const freeze = { from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: 'holidays' };
   const window = { days: [1], fromMinute: 0, toMinute: 60 };
 
-  it('tell time zones apart where windows or freezes go by those of collectors', () => {
+  it('differ by time zone when windows or freezes use those of collectors', () => {
     const zonesOf = (changes: Partial<Policy>) => {
       const { waves, groups } = makePlan({ ...capped([]), ...changes }, targetBuild, fleet, 'seed');
       const members = waves.flatMap((wave) => wave.members);

@@ -56,10 +56,10 @@ function withWaves(...states: readonly WaveState[]): Rollout {
 
 describe('late joiners', () => {
   it.each<[string, readonly WaveState[], number]>([
-    ['the last one when none has begun', ['waiting', 'waiting', 'waiting'], 2],
+    ['the last one when none has started', ['waiting', 'waiting', 'waiting'], 2],
     ['the last one when none has been approved', ['awaitingApproval', 'waiting', 'waiting'], 2],
     ['the open one', ['open', 'waiting', 'waiting'], 0],
-    ['the one before one that soaks, which is put off by nobody', ['passed', 'soaking', 'waiting'], 0],
+    ['the one before one that soaks, because a soak is not delayed', ['passed', 'soaking', 'waiting'], 0],
     ['the last one while the first one soaks', ['soaking', 'waiting', 'waiting'], 2],
     ['the last one while it soaks itself', ['passed', 'passed', 'soaking'], 2],
     ['the one that has passed while the next waits', ['passed', 'awaitingApproval', 'waiting'], 0],
@@ -78,7 +78,7 @@ describe('late joiners', () => {
     ]);
   });
 
-  it('take a free seat first where no wave up to theirs has one of their stratum', () => {
+  it('take a free seat first when no wave so far has a member of their stratum', () => {
     const sized = (size: WaveRule['size']) => aWaveRule({ size });
     const sparse = aPolicy({
       spreadBy: ['osName'],
@@ -99,14 +99,14 @@ describe('late joiners', () => {
     expect(seated?.map(({ identity }) => identity.collectorId)).toEqual([20]);
   });
 
-  it('come after all others, one after the other, by hash and not by id', () => {
+  it('come after all others, ordered by hash and not by id', () => {
     const places = joined(Array.from({ length: 30 }, () => ({})))?.upgrades.map(({ identity }) => identity);
     const ids = places?.map(({ collectorId }) => collectorId);
     expect(ids).not.toEqual(ids?.toSorted((a, b) => a - b));
     expect(places?.map(({ order }) => order)).toEqual(Array.from({ length: 30 }, (_, index) => index + 11));
   });
 
-  it('come after joiners before them', () => {
+  it('come after earlier joiners', () => {
     const rollout = {
       ...frozen.rollout,
       waves: frozen.rollout.waves.map((wave) => ({ ...wave, joined: 2 })),
@@ -116,7 +116,7 @@ describe('late joiners', () => {
     expect(result?.rollout.waves[2]?.joined).toBe(3);
   });
 
-  it('are records like any other, and change the versions of rollout and groups', () => {
+  it('are ordinary records, and raise the versions of rollout and groups', () => {
     const result = joined([{ build: '19.400-1', name: 'new-1' }]);
     expect(result?.upgrades).toEqual([
       {
@@ -136,7 +136,7 @@ describe('late joiners', () => {
     expect(result?.rollout).toMatchObject({ groupsRev: 2, rev: 2, planHash: frozen.rollout.planHash });
   });
 
-  it('belong to the groups that are there, and add those that are not behind them', () => {
+  it('belong to existing groups, and new groups are added behind them', () => {
     const result = joined([
       { id: 11, fields: { cluster: 'c1' } },
       { id: 12, fields: { cluster: 'c5' } },
@@ -158,13 +158,13 @@ describe('late joiners', () => {
     expect(byId.get(11)?.lane).toBe(first?.identity.lane);
   });
 
-  it('are sorted by time zone where the plan is, also while no window asks for it (P7)', () => {
+  it('are grouped by time zone when the plan is, also while no window uses it (P7)', () => {
     const rollout = { ...frozen.rollout, config: { generation: 2, changes: 1, knowsZones: true as const } };
     const result = joined([{ timeZone: 'Asia/Tokyo' }], { rollout });
     expect(result?.groups.lanes.at(-1)?.timeZone).toBe('Asia/Tokyo');
   });
 
-  it('make a wave wait for the chain that they form under a cap', () => {
+  it('lengthen the chain of a wave under a cap', () => {
     const chains = (joiners: number) =>
       joined(Array.from({ length: joiners }, () => ({ fields: { cluster: 'c9' } })))?.rollout.waves.map(
         ({ chain }) => chain,
@@ -174,7 +174,7 @@ describe('late joiners', () => {
     expect(chains(5)).toEqual([1, 1, 3]);
   });
 
-  it('are those alone whom both the frozen policy and the present one select (P5)', () => {
+  it('are only those that both the frozen policy and the present one select (P5)', () => {
     const newcomers = [{ name: 'web-1' }, { name: 'db-1' }, { name: 'cache-1' }];
     const excluding = (name: string) => ({ include: {}, exclude: [{ name: [name] }] });
     const frozenOne = { ...policy, select: excluding('db-*') };
@@ -184,7 +184,7 @@ describe('late joiners', () => {
     expect(taken?.map(({ identity: { collectorName } }) => collectorName)).toEqual(['web-1']);
   });
 
-  it('wait for the next rollout where they share a cap with one that was alone, or that this reading lacks (P2)', () => {
+  it('wait for the next rollout when they share a cap with a collector that had no domain in the plan, or that this reading lacks (P2)', () => {
     const newcomers = ['c4', 'c5', 'c1'].map((cluster) => ({ name: cluster, fields: { cluster } }));
     const joiners = (lacks: number) => {
       const seen = { ...fleet, collectors: fleet.collectors.filter(({ id }) => id !== lacks) };
@@ -201,7 +201,7 @@ describe('late joiners', () => {
     expect(joiners(4)).toEqual(['c1']);
   });
 
-  it('are none for a rollback', () => {
+  it('are not added to a rollback', () => {
     expect(joined([{}], { rollout: { ...frozen.rollout, kind: 'rollback' } })).toBeNull();
   });
 });
@@ -243,7 +243,7 @@ describe('the seats of late joiners', () => {
     ['none in a canary of a count: a fleet that returns does not flood it', [0, 988], count, many],
     ['none in a canary of a count that has passed', [0, 988], count, many, { state: 'passed' }],
     ['a percent of the plan that has grown', [98, 890], tenPercent, many],
-    ['the rest of that percent after joiners before', [17, 971], tenPercent, many, { joined: 90 }],
+    ['the remainder of that percent after earlier joiners', [17, 971], tenPercent, many, { joined: 90 }],
     // Two of twelve, and two of twenty.
     ['none while the percent, rounded up, stays the same', [0, 8], tenPercent, many.slice(0, 8)],
     ['one once the percent, rounded up, is one more', [1, 8], tenPercent, many.slice(0, 9)],
@@ -254,7 +254,7 @@ describe('the seats of late joiners', () => {
     expect(seated(...given)).toEqual(expected);
   });
 
-  it('go to strata that have none before the others', () => {
+  it('go first to strata without a seat', () => {
     const mixed = [...many.slice(0, 50), { osName: 'AIX' }, { osName: 'Solaris' }];
     const size = { kind: 'percent', percent: 4 } as const;
     // Three of sixty-four, of which one is taken.

@@ -42,7 +42,7 @@ describe('the strata of a plan', () => {
     ]);
   });
 
-  it('are one without spreadBy', () => {
+  it('are a single one without spreadBy', () => {
     expect(sizesOf(makePlan(aPolicy(), targetBuild, aFleet(3), 'seed'))).toEqual([['all', 3]]);
   });
 });
@@ -67,7 +67,7 @@ describe('the seats of a wave', () => {
 });
 
 describe('the waves of a plan', () => {
-  it('begin with one collector of each stratum where nobody matches the first wave (P14)', () => {
+  it('start with one collector of each stratum when no collector matches the first wave (P14)', () => {
     const match = { osName: ['Lunix'] };
     const waves = [
       aWaveRule({ name: 'canary', size: count(5), match }),
@@ -82,7 +82,7 @@ describe('the waves of a plan', () => {
     ]);
   });
 
-  it.each([count(2), percent(15)])('cover with a %o what the waves before did not', (size) => {
+  it.each([count(2), percent(15)])('cover with a %o the strata that earlier waves did not', (size) => {
     expect(sizesOf(makePlan(byOs(size, size), targetBuild, mixed, 'seed'))).toEqual([
       ['Linux', 1, 1, 4],
       ['Windows', 1, 0, 2],
@@ -122,7 +122,7 @@ describe('every plan', () => {
 });
 
 describe('the coverage of a plan', () => {
-  it('counts the strata of each wave, and names the ones left to the last', () => {
+  it('counts the strata of each wave, and names those that are only in the last one', () => {
     const strata = [
       { label: 'Linux', sizes: [1, 0, 8] },
       { label: 'Windows', sizes: [0, 2, 1] },
@@ -136,7 +136,7 @@ describe('the coverage of a plan', () => {
     });
   });
 
-  it('is empty for nobody', () => {
+  it('is empty without strata', () => {
     expect(coverage({ strata: [] })).toEqual({ total: 0, waves: [], uncovered: { count: 0, labels: [] } });
   });
 });

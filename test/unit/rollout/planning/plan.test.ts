@@ -36,7 +36,7 @@ describe('selection', () => {
 });
 
 describe('the size of a wave', () => {
-  it('is written as in the config', () => {
+  it('is formatted as in the config', () => {
     expect(formatAmount({ kind: 'count', count: 5 })).toBe('5');
     expect(formatAmount({ kind: 'percent', percent: 2 })).toBe('2%');
     expect(formatAmount({ kind: 'perStratum', count: 1 })).toBe('1 per stratum');
@@ -47,7 +47,7 @@ const idsOf = (plan: Plan): number[] =>
   plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.id));
 
 describe('the plan (P5)', () => {
-  it('leaves out with a reason whoever it does not take; the first reason counts', () => {
+  it('leaves out every other collector with a reason, and the first reason counts', () => {
     const changes: Readonly<Record<number, Parameters<typeof aCollector>[0]>> = {
       1: { name: 'other', osName: 'Mac OS X' },
       2: { osName: 'Mac OS X' },
@@ -80,7 +80,7 @@ describe('the plan (P5)', () => {
     expect(idsOf(plan)).toEqual([11]);
   });
 
-  it('downgrades only where that is allowed', () => {
+  it('downgrades only when that is allowed', () => {
     const fleet = aFleet(3, () => ({ build: '19.999-9' }));
     const policy = aPolicy({ target: aTarget({ version: targetBuild, allowDowngrade: true }) });
     const none = { ...fleet, upgradableIds: new Set<number>() };
@@ -92,7 +92,7 @@ describe('the plan (P5)', () => {
     ]);
   });
 
-  it('is named by target, waves and members, in whatever order the inventory comes', () => {
+  it('has a hash of target, waves and members, whatever the order of the inventory', () => {
     const fleet = aFleet(40);
     const hash = (policy = threeWaves, changed = fleet, build = targetBuild, seed = 'seed') =>
       makePlan(policy, build, changed, seed).hash;
@@ -118,7 +118,7 @@ describe('a plan that is made in steps', () => {
     fields: { rack: `r${id % 40}` },
   }));
 
-  it('is the one that is made at once, whatever else is planned in between', () => {
+  it('is the same as one that is made at once, whatever else is planned in between', () => {
     const steps = planInSteps(policy, targetBuild, fleet, 'a');
     const other = planInSteps(policy, targetBuild, fleet, 'b');
     let step = steps.next();
@@ -126,11 +126,11 @@ describe('a plan that is made in steps', () => {
     expect(step.value).toEqual(makePlan(policy, targetBuild, fleet, 'a'));
   });
 
-  it('has the hash that it had before plans were made in steps: a plan that waits for approval keeps its name', () => {
+  it('has the hash of earlier versions, because a plan that waits for approval keeps it', () => {
     expect(makePlan(policy, targetBuild, fleet, 'production-20260302-1').hash).toBe('c056e797');
   });
 
-  it('has more steps the larger it is, so that none of them grows with the fleet', () => {
+  it('has more steps the larger the fleet is, and no larger steps', () => {
     const stepsOf = (collectors: number) => {
       let count = 0;
       for (const _step of planInSteps(policy, targetBuild, aFleet(collectors), 'seed')) count += 1;
@@ -141,7 +141,7 @@ describe('a plan that is made in steps', () => {
 });
 
 describe('percents of a count', () => {
-  it('are the ones that a person reckons, for every hundredth of a percent', () => {
+  it('are exact for every hundredth of a percent', () => {
     for (const count of [7, 100, 999, 10_000, 100_000]) {
       for (let hundredths = 1; hundredths <= 10_000; hundredths += 1) {
         const amount = { kind: 'percent', percent: hundredths / 100 } as const;

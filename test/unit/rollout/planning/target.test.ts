@@ -11,7 +11,7 @@ const patient = aTarget({ minimumAgeMs: 3 * dayMs });
 const seenAt = (since: number, at: number) => ({ firstSeen: new Map([[targetBuild, since]]), at });
 
 describe('the target (P6)', () => {
-  it('is none where there is nothing to choose', () => {
+  it('does not exist where no build can be chosen', () => {
     expect(chooseTarget(aTarget({ version: '19.1-1' }), builds)).toEqual({
       kind: 'none',
       why: { kind: 'notOffered', build: '19.1-1' },
@@ -24,7 +24,7 @@ describe('the target (P6)', () => {
 });
 
 describe('the age of a latest build', () => {
-  it('keeps it back until it is old enough, and says when that is', () => {
+  it('keeps the build from being the target until it is old enough, and shows when that is', () => {
     const notBefore = startedAt + 3 * dayMs;
     expect(chooseTarget(patient, builds, seenAt(startedAt, notBefore - 1))).toEqual({
       kind: 'none',
@@ -33,7 +33,7 @@ describe('the age of a latest build', () => {
     expect(chooseTarget(patient, builds, seenAt(startedAt, notBefore)).kind).toBe('chosen');
   });
 
-  it('begins with this look for a build that was never seen', () => {
+  it('starts with this scan for a build that was never seen', () => {
     const seen = { firstSeen: new Map([['19.999-1', 0]]), at: startedAt };
     expect(chooseTarget(patient, builds, seen)).toMatchObject({
       why: { notBefore: startedAt + 3 * dayMs },
@@ -41,7 +41,7 @@ describe('the age of a latest build', () => {
     expect(chooseTarget(aTarget(), builds, seen).kind).toBe('chosen');
   });
 
-  it('is not asked of a named build, nor where nobody keeps it', () => {
+  it('does not matter for a named build, or when it is not recorded', () => {
     const named = aTarget({ version: targetBuild, minimumAgeMs: 3 * dayMs });
     expect(chooseTarget(named, builds, seenAt(startedAt, startedAt)).kind).toBe('chosen');
     expect(chooseTarget(patient, builds).kind).toBe('chosen');
@@ -60,7 +60,7 @@ describe('a held build', () => {
 });
 
 describe('an offered build', () => {
-  it('is known by its numbers', () => {
+  it('is compared by its numbers', () => {
     expect(isOffered('19.525-0', [{ version: '19.525' }])).toBe(true);
     expect(isOffered('19.525-1', [{ version: '19.525' }])).toBe(false);
   });

@@ -24,7 +24,7 @@ const fleet = aFleet(1_000, (id) => ({
 describe('the waves before the last', () => {
   const seeds = Array.from({ length: 20 }, (_, seed) => `r-20260302-${seed}`);
 
-  it('take collectors with values that no wave before them has tried, whatever the seed', () => {
+  it('take collectors with values that no earlier wave has tried, whatever the seed', () => {
     for (const seed of seeds) {
       const [canary, early] = makePlan(policy, targetBuild, fleet, seed).waves.map(({ members }) =>
         members.map(({ collector }) => collector.fields['rack']),

@@ -29,7 +29,7 @@ function follow(rollout: Rollout, config: Policy, changes: Partial<typeof versio
   return followConfig(rollout, { config, version: { ...version, ...changes }, at: t });
 }
 
-describe('the present config of a rollout on its way', () => {
+describe('the present config of an active rollout', () => {
   const frozen = aPolicy({
     waves: [
       aWaveRule({ name: 'canary', maxFailures: count(3) }),
@@ -61,7 +61,7 @@ describe('the present config of a rollout on its way', () => {
     ],
   });
 
-  it('sets windows, freezes, slots, caps, failure limits and defer, and nothing of plan and target (P5, P6)', () => {
+  it('changes windows, freezes, slots, caps, failure limits and defer, but not plan and target (P5, P6)', () => {
     const { policy, followed, waiting } = withCurrentLimits(aRollout({ policy: frozen }), config);
     expect(policy).toEqual({
       ...frozen,
@@ -84,7 +84,7 @@ describe('the present config of a rollout on its way', () => {
     expect(follow(aRollout({ policy }), config)).toBeUndefined();
   });
 
-  it('is compared without the address of a gate, which may be a secret (P12)', () => {
+  it('is compared without the URL of a gate, which may be a secret (P12)', () => {
     const gated = (url: string) =>
       aPolicy({ waves: [aWaveRule({ name: 'all', gates: [aPrometheusGate({ name: 'ok', url })] })] });
     const differences = comparePolicies(gated('https://p/?token=one'), gated('https://p/?token=two'));
@@ -103,7 +103,7 @@ describe('the present config of a rollout on its way', () => {
     expect(follow(frozenNow, aPolicy(), { isReinstated: true })?.policy.freezes).toEqual([]);
   });
 
-  it('is not followed by what cannot be read', () => {
+  it('is not followed by an unreadable rollout', () => {
     // Upgrades of it still run, and it may yet be taken back: by the brakes that it has then.
     const slower = aPolicy({ concurrency: 1 });
     for (const state of ['aborted', 'held'] as const)
@@ -116,7 +116,7 @@ describe('the present config of a rollout on its way', () => {
     return fact === undefined ? rollout : evolveRollout(rollout, fact);
   };
 
-  it('counts its changes, so that a turn given before one counts no more', () => {
+  it('counts its changes, because a turn that was given before a change is no longer valid', () => {
     const once = followed(aRollout(), aPolicy({ concurrency: 1 }));
     expect(once).toMatchObject({ config: { generation: 2, changes: 1 }, rev: 2, policy: { concurrency: 1 } });
     expect(followed(once, aPolicy({ concurrency: 5 })).config).toEqual({ generation: 2, changes: 2 });
@@ -125,7 +125,7 @@ describe('the present config of a rollout on its way', () => {
   describe('with rules by the zones of collectors, which the plan did not ask for', () => {
     const unzoned = aRollout({ policy: aPolicy({ windows: [window] }) });
 
-    it('freezes it while the freeze holds anywhere on Earth (P7)', () => {
+    it('freezes the rollout while the freeze is in force anywhere on Earth (P7)', () => {
       const byZone = { ...freeze, timeZone: collectorZone };
       const { policy, waiting } = withCurrentLimits(unzoned, aPolicy({ windows: [], freezes: [byZone] }));
       const isOpenAt = (text: string) => assessCalendar(policy, '', Date.parse(text)).isOpen;
@@ -137,7 +137,7 @@ describe('the present config of a rollout on its way', () => {
       expect(waiting.map(({ key }) => key)).toEqual(['freezes']);
     });
 
-    it('keeps the windows of the plan, and says that the new ones wait', () => {
+    it('keeps the windows of the plan, and shows that the new ones wait', () => {
       const byZone = { ...window, timeZone: collectorZone };
       const { policy, followed, waiting } = withCurrentLimits(unzoned, aPolicy({ windows: [byZone] }));
       expect(policy.windows).toEqual([window]);
@@ -146,7 +146,7 @@ describe('the present config of a rollout on its way', () => {
     });
   });
 
-  it('takes windows by the zones of collectors away and brings them back, since the plan knows the zones (P4)', () => {
+  it('removes windows by the zones of collectors and restores them when the plan knows the zones (P4)', () => {
     const byZone = aPolicy({ windows: [{ ...window, timeZone: collectorZone }] });
     const without = followed(aRollout({ policy: byZone }), aPolicy());
     expect(without.policy.windows).toEqual([]);

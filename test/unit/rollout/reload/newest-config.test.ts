@@ -14,23 +14,23 @@ const first = config('aaaa', 1);
 const second = config('bbbb', 2);
 
 describe('which config of a policy counts (P5)', () => {
-  it('is the older one again when the last daemon with the newer one is gone: it was rolled back', () => {
+  it('is the older one again when the last daemon with the newer one is gone, because it was rolled back', () => {
     expect(judgeConfig(first, [daemon(first)])).toEqual({ kind: 'agreed', others: 0 });
   });
 
-  it('is judged for each policy by itself: one that only this daemon has is served by it', () => {
+  it('is judged for each policy alone: a policy that only this daemon has is led by it', () => {
     expect(judgeConfig(first, [daemon(config('cccc', 9, 'staging'))])).toEqual({ kind: 'agreed', others: 0 });
     expect(judgeConfig(first, [daemon()])).toEqual({ kind: 'agreed', others: 0 });
   });
 
-  it('is not taken over by a run that never scans again', () => {
+  it('is not replaced by a one-off run', () => {
     const once = { ...daemon(second), followsSchedule: false };
     expect(judgeConfig(first, [once])).toEqual({ kind: 'newest', others: 1 });
     // The other way round it is outdated as any.
     expect(judgeConfig(first, [once, daemon(config('cccc', 3))])).toEqual({ kind: 'outdated', others: 1 });
   });
 
-  it('is said with what to do', () => {
+  it('is shown with what to do', () => {
     expect(configWords('production', { kind: 'outdated', others: 2 })).toBe(
       '2 daemons have a newer config of production. This daemon leaves scans and plans of the policy to the newest config. Give it the new config, then run upwave reload, or restart it',
     );

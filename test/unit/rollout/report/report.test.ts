@@ -53,7 +53,7 @@ function anInput(changes: Partial<ReportInput> = {}): ReportInput {
 }
 
 describe('the figures of a report', () => {
-  it('are the ends, the median and the 95th percentile of each wave and stratum', () => {
+  it('are the outcomes, the median and the 95th percentile of each wave and stratum', () => {
     const { all, waves, missed, ends } = tallied(
       ...[...Array(20).keys()].map((n) => succeeded((n + 1) * minute)),
       failed('a'),
@@ -75,7 +75,7 @@ describe('the figures of a report', () => {
 });
 
 describe('a report', () => {
-  it('says what went where and when, who did what, and what is left behind', () => {
+  it("shows the upgrades with their times, the operators' actions, and the remaining collectors", () => {
     const text = writeReport(reportDocument(anInput()), 'md');
     expect(text).toContain('# Rollout production-20260302-1: aborted');
     for (const row of [
@@ -91,7 +91,7 @@ describe('a report', () => {
     expect(text).not.toContain('web-7');
   });
 
-  it('draws the values of a gate over time beside what they must meet', () => {
+  it('draws the values of a gate over time beside its expectation', () => {
     const status = aRolloutStatus({ waves: [aWaveStatus({ gates: [aGateStatus()] })] });
     const samples = [0.95, 0.98, 0.99].map((value, step) => {
       return { at: startedAt + step * minute, value, verdict: 'met' } as const;
@@ -107,7 +107,7 @@ describe('a report', () => {
     expect(html).toContain('class="value" points="140,86 520,36.5 900,20"');
   });
 
-  it('says what the failures have in common', () => {
+  it('shows the shared attribute of the failures', () => {
     const sharedAttribute = {
       attributes: [{ key: 'osName', value: 'Windows*' }],
       ...{ failed: 22, tried: 66, elsewhere: { failed: 1, tried: 46 } },
@@ -120,7 +120,7 @@ describe('a report', () => {
     );
   });
 
-  it('is one HTML file with its plots, and without a script or an address', () => {
+  it('is one HTML file with plots, without a script or a URL', () => {
     const html = writeReport(reportDocument(anInput()), 'html');
     expect(html.match(/<svg /g)).toHaveLength(2);
     expect(html).toMatch(
@@ -130,7 +130,7 @@ describe('a report', () => {
     expect(html).toContain("default-src 'none'");
   });
 
-  it.each(reportFormats)('escapes every text of a machine or a person: %s', (format) => {
+  it.each(reportFormats)('escapes every foreign text: %s', (format) => {
     const status = aRolloutStatus({
       policy: hostile,
       reason: hostile,

@@ -24,7 +24,7 @@ const groupsOf = (upgrades: CauseUpgrades, counts: Parameters<typeof aSummary>[0
   groupCauses({ waves: [aSummary(counts)], groups }, upgrades);
 
 describe('the causes of failures and waits', () => {
-  it('takes failures alike for one, whatever their stratum', () => {
+  it('groups failures with the same message, whatever their stratum', () => {
     const stopped = 'service did not start';
     const upgrades = [...times(14, () => failed(stopped)), ...times(4, () => failed(stopped, 1))];
     const [group, ...rest] = groupsOf({ failed: upgrades }, { failed: 18 });
@@ -56,12 +56,12 @@ describe('the causes of failures and waits', () => {
     ['a number', 'process 4711 uses the file', 'process 12 uses the file', 'process … uses the file'],
     ['a host name', 'no route to a.example.com.', 'no route to b.example.org.', 'no route to …'],
     ['the name of the collector', 'alpha did not restart', 'beta did not restart', '… did not restart'],
-  ])('takes messages that differ in %s for one', (_what, first, second, text) => {
+  ])('groups messages that differ only in %s', (_what, first, second, text) => {
     const upgrades = [failed(first, 0, 'alpha'), failed(second, 0, 'beta')];
     expect(groupsOf({ failed: upgrades }, { failed: 2 })[0]?.causes).toMatchObject([{ text, count: 2 }]);
   });
 
-  it('shows why upgrades are retried, deferred or withdrawn, too', () => {
+  it('shows causes of retried, deferred and withdrawn upgrades, too', () => {
     const reason = because('the network is down');
     const upgrades = {
       retrying: [aRetryingOne(startedAt, reason.text)],
@@ -76,7 +76,7 @@ describe('the causes of failures and waits', () => {
     ]);
   });
 
-  it('is bounded in number and size, and adds up what is beyond the bound', () => {
+  it('is bounded in number and size, and sums up the rest', () => {
     const upgrades = 'abcdefgh'.split('').map((letter) => failed(`${letter} ${'x'.repeat(100_000)}`));
     const [group] = groupsOf({ failed: upgrades }, { failed: 1_000 });
     expect(group?.causes).toHaveLength(5);
@@ -96,7 +96,7 @@ describe('the lines of the causes', () => {
       { canBeAsked: true },
     );
 
-  it('say how many, why, where and who, and how many others there are', () => {
+  it('show counts, reasons, strata and names, and the number of others', () => {
     lastId = 0;
     const many = [
       ...times(14, () => failed('service did not start')),
@@ -116,7 +116,7 @@ describe('the lines of the causes', () => {
     expect(one.join()).not.toContain('for one cause');
   });
 
-  it('give a filter that finds all of the cause, however long its words are', () => {
+  it('give a filter that finds all upgrades of the cause, however long its text is', () => {
     const reasons = ['a', 'b'].map(
       (name) => `no space left on the device that holds the directory of ${name}.log`,
     );
@@ -128,7 +128,7 @@ describe('the lines of the causes', () => {
     expect(upgrades.map((upgrade) => matches(upgrade))).toEqual([true, true, false]);
   });
 
-  it('fit 80 columns, whatever machines are called and services say', () => {
+  it('fit 80 columns, however long names and reasons are', () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 300 }),
@@ -141,7 +141,7 @@ describe('the lines of the causes', () => {
     );
   });
 
-  it('are none while all is well', () => {
+  it('are empty without failures', () => {
     expect(linesOf({}, { succeeded: 3 })).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ const levelAt = (hours: number, read = { events, isWhole: true }) => {
 };
 
 describe('the course of a rollout', () => {
-  it('shows at each instant what had succeeded, failed and was in flight', () => {
+  it('shows how many upgrades had succeeded, failed and were in flight at each instant', () => {
     expect([0.5, 2, 3.5, 4.5, 5.5, 6.5, 10].map((hours) => levelAt(hours))).toEqual([
       [0, 0, 0],
       [0, 0, 2],
@@ -47,7 +47,7 @@ describe('the course of a rollout', () => {
     expect(describeCourse(view, { events, isWhole: true }, now).burnUp.points).toHaveLength(120);
   });
 
-  it('goes back only as far as its events do, and takes an end without a beginning for one that was in flight', () => {
+  it('starts with the oldest kept event, and counts an end without a start as in flight before', () => {
     const kept = { events: events.slice(0, 2), isWhole: false };
     const { burnUp } = describeCourse(view, kept, now);
     expect([burnUp.isWhole, burnUp.points[0]?.at]).toEqual([false, startedAt + 6 * hour]);
@@ -79,7 +79,7 @@ describe('the course of a rollout', () => {
     expect(describeCourse(of, { events: read, isWhole: false }, now).builds).toBeNull();
   });
 
-  it('has the strata with the most failures first, held ones marked, over all waves', () => {
+  it('lists the strata with the most failures first, over all waves, and marks held ones', () => {
     const groups = someGroups({ strata: ['Linux', 'AIX'].map((label) => ({ label, sizes: [2, 3] })) });
     const some = { wave: 0, waiting: 1, active: 0, weight: 1 };
     const strata = [
@@ -113,7 +113,7 @@ describe('the course of a rollout', () => {
     expect(eventCounts[0]).toEqual({ event: 'upgrade.upgrading', count: 5 });
   });
 
-  it('shows what each gate answered over time, beside what its values must meet', () => {
+  it('shows the answers of each gate over time, beside its expectation', () => {
     const sample = { at: startedAt, verdict: 'met', value: 0.998 } as const;
     const rule = { gates: [aPrometheusGate(), aWebhookGate()] };
     const wave = { gates: [aStatus({ samples: [sample] }), aStatus()] };

@@ -37,19 +37,19 @@ function estimate(
 const lasts = (remainders: readonly WaveRemainder[], of: Of = {}) =>
   (estimate(remainders, of).endsAt ?? Number.NaN) - from;
 
-describe('what is left of a rollout', () => {
-  it('is bound by its slots, and by the request rate where that is less', () => {
+describe('the estimate of a rollout', () => {
+  it('depends on the slots, or on the request rate when that is lower', () => {
     expect(lasts([remainder()])).toBe(40 * minute);
     // 210 requests at 1 in 10 s, of which a quarter is for lists.
     expect(lasts([remainder()], { requestsPerSecond: 0.1 })).toBeCloseTo((35 * minute * 4) / 3, -3);
   });
 
-  it('is bound by the longest chain under a cap where that is longer', () => {
+  it('depends on the longest chain under a cap when that takes longer', () => {
     expect(lasts([remainder({ chain: 12 })])).toBe(48 * minute);
     expect(lasts([remainder({ chain: 10 })])).toBe(40 * minute);
   });
 
-  it('takes two to three requests an upgrade where lists show many at once, and more for few', () => {
+  it('has two to three requests an upgrade when lists show many at once, and more for few', () => {
     const perUpgrade = (upgrades: number, concurrency: number, fleetSize?: number) =>
       estimate([remainder({ upgrades })], { policy: { concurrency }, fleetSize }).requests / upgrades;
     expect(perUpgrade(1_000, 1_000)).toBeLessThan(2.3);
@@ -60,11 +60,11 @@ describe('what is left of a rollout', () => {
     expect(perUpgrade(5, 5, 10_000)).toBeLessThan(20);
   });
 
-  it('takes at least one upgrade, however many slots there are', () => {
+  it('is at least the duration of one upgrade, however many slots there are', () => {
     expect(lasts([remainder({ upgrades: 3 })])).toBe(4 * minute);
   });
 
-  it('goes by the policy until five durations are learned, where the slow half weighs more than the fast one', () => {
+  it('uses the policy until five durations are learned, and weighs the slow half more', () => {
     const unknown = { count: 4, meanMs: minute, p95Ms: minute };
     // The mean is 1.43 times the median of 5 minutes, and 20 s of verification.
     const usual = { count: 5, meanMs: 5 * 1.4263 * minute + 20_000 };
@@ -88,13 +88,13 @@ describe('what is left of a rollout', () => {
     expect(endOf(1_000, 12 * minute)).toBe(35 * minute);
   });
 
-  it('has a retry at its end where so many run last that one of them usually fails', () => {
+  it('includes a retry at the end when so many upgrades run last that one of them usually fails', () => {
     const many = (maxAttempts: number) =>
       lasts([remainder()], { policy: { concurrency: 100, retry: { ...aPolicy().retry, maxAttempts } } });
     expect(many(3) - many(1)).toBe(6 * minute);
   });
 
-  it('is as uncertain as a quarter of the work; soaks are certain', () => {
+  it('is uncertain by a quarter of the work, and not by the soaks', () => {
     expect(estimate([remainder()]).plusMinusMs).toBe(10 * minute);
     expect(estimate([remainder({ soakMs: 600 * minute })]).plusMinusMs).toBe(10 * minute);
   });

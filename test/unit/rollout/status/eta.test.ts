@@ -46,7 +46,7 @@ function at(of: RolloutView, api?: ApiBudgetStatus): number {
 }
 
 describe('when a rollout ends (P16)', () => {
-  it('reckons with the rest of a soak, and with none that was skipped', () => {
+  it('includes the remaining soak, unless it was skipped', () => {
     const endsWith = (wave: Partial<Wave>) =>
       at(view({ waves: [{ ...canary, wave: { ...canary.wave, ...wave } }, early, rest] })) - at(view());
     expect(endsWith({ soakEndsAt: now + 11 * minute })).toBe(10 * minute);
@@ -54,7 +54,7 @@ describe('when a rollout ends (P16)', () => {
     expect(endsWith({ state: 'passed' })).toBe(-minute);
   });
 
-  it('is as much later as a pause of the service lasts, in which a soak goes on', () => {
+  it('is later by the length of a pause of the service, during which a soak continues', () => {
     const during = (changes: Partial<Outage>) => anApiBudgetStatus({ outage: anOutage(changes) });
     const open = aViewOf();
     const soonest = at(open, during({ until: null }));
@@ -71,14 +71,14 @@ describe('when a rollout ends (P16)', () => {
     expect(at(view({ waves, nextRetryAt, slotsTaken: 1 }))).toBe(due);
   });
 
-  it('leaves out members of held strata', () => {
+  it('excludes members of held strata', () => {
     const strata = [{ stratum: 0, wave: 2, waiting: 20, active: 0, succeeded: 0, failed: 0, weight: 0 }];
     const rollout = { heldStrata: [aHeldStratum(0)] };
     expect(eta(view({ strata, rollout }))).toMatchObject({ requests: 66 });
     expect(eta(view())).toMatchObject({ requests: 270 });
   });
 
-  it('shortens a chain under a cap with what remains of its wave', () => {
+  it('shortens a chain under a cap as its wave proceeds', () => {
     const chained = (pending: number) => {
       const counts = { succeeded: 10 - pending, pending };
       const waves = [canary, { ...early, counts, wave: { ...waiting, chain: 10 } }, rest];
@@ -90,7 +90,7 @@ describe('when a rollout ends (P16)', () => {
     expect(chained(10) - chained(5)).toBe(5 * 5 * minute);
   });
 
-  it('takes the remaining upgrades for as slow as others of their stratum were', () => {
+  it('expects remaining upgrades to take as long as others of their stratum', () => {
     const learned = { count: 80, meanMs: 10 * minute };
     const durations = new Map([
       [0, { count: 40, medianMs: 5 * minute, p95Ms: 5 * minute }],
@@ -109,7 +109,7 @@ describe('when a rollout ends (P16)', () => {
     const passed = [canary, early].map((each) => ({ ...each, wave: { state: 'passed' as const } }));
     const approval = { rule: { approval: true } };
 
-    it('is a time after it while it is awaited, whatever the hour: never an instant', () => {
+    it('is a duration after the approval, and never an instant, while the approval is awaited', () => {
       const awaiting = (wave: Partial<Wave> = {}) =>
         view({ waves: [...passed, { ...rest, ...approval, wave: { state: 'awaitingApproval', ...wave } }] });
       const found = eta(awaiting());
@@ -119,7 +119,7 @@ describe('when a rollout ends (P16)', () => {
       expect(eta(awaiting({ approvedAt: now }))).toMatchObject({ kind: 'at' });
     });
 
-    it('takes all waves after the approval of its plan', () => {
+    it('covers all waves after the approval of its plan', () => {
       expect(eta(view({ rollout: { state: 'awaitingApproval' } }))).toEqual({
         kind: 'afterApproval',
         approvalAt: null,
@@ -129,7 +129,7 @@ describe('when a rollout ends (P16)', () => {
       });
     });
 
-    it('says when an approval comes due that a later wave needs, and how long it takes from there', () => {
+    it('shows when a later wave needs an approval, and the duration from then on', () => {
       const gate = at(view({ waves: [canary, early, { ...rest, counts: {} }] }));
       expect(eta(view({ waves: [canary, early, { ...rest, ...approval }] }))).toMatchObject({
         kind: 'afterApproval',
@@ -166,7 +166,7 @@ describe('when a rollout ends (P16)', () => {
     expect(eta(view(changes))).toEqual(unknown(reason));
   });
 
-  it('is nothing once it has ended', () => {
+  it('does not exist once the rollout has ended', () => {
     expect(eta(view({ rollout: { state: 'succeeded', endedAt: now } }))).toBeNull();
   });
 });
@@ -184,12 +184,12 @@ describe('the words of an end', () => {
     ],
     [{ kind: 'atTheLatest', at: now }, ['at the latest HH:00:00', 'done at the latest HH:00:00']],
     [unknown('held'), ['unknown: it is held', 'end unknown: it is held']],
-  ])('name no instant that depends on an approval, nor one that is unknown: %o', (of, texts) => {
+  ])('show no instant that depends on an approval or is unknown: %o', (of, texts) => {
     // Hours are those of the zone of whoever reads.
     expect(both(of).map((text) => text.replace(/\d\d(?=:\d\d:00)/, 'HH'))).toEqual(texts);
   });
 
-  it('carry a date and the zone on another day', () => {
+  it('include date and time zone on another day', () => {
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     const of = { kind: 'at', at: now + 50 * hour, ...figures } as const;
     const instant = etaInstant(of.at, now);

@@ -36,7 +36,7 @@ const explain = (
   });
 
 describe('why a policy does not plan a collector', () => {
-  it('names the rule that excludes it, with its place', () => {
+  it('names the rule that excludes it, with its path', () => {
     const select = {
       include: {},
       exclude: [{ osName: ['Mac*'] }, { name: ['db-primary-*'], ephemeral: false }],
@@ -85,7 +85,7 @@ describe('why a policy does not plan a collector', () => {
     expect(explain({ past }, { build: target }).kind).toBe('atTarget');
   });
 
-  it('says of a quarantined build that it is held, and what to start after its release', () => {
+  it('shows that the build is held, and which rollout to start after its release', () => {
     const why = { kind: 'buildHeld', build: target, reason: 'too many failures' } as const;
     const reason = `build ${target} is held: too many failures; to use it, run upwave release ${target}`;
     const past = [aPast({ state: 'aborted' })];
@@ -96,7 +96,7 @@ describe('why a policy does not plan a collector', () => {
     expect(explain({ target: { kind: 'none', why } }).reason).toBe(reason);
   });
 
-  it('names who holds it, before what stops the policy', () => {
+  it('names the operator who holds it, before what stops the policy', () => {
     const held = { by: 'ann', reason: 'broken disk' };
     expect(explain({ held, past: [aPast({ state: 'aborted' })] })).toMatchObject({
       kind: 'held',
@@ -104,7 +104,7 @@ describe('why a policy does not plan a collector', () => {
     });
   });
 
-  it('says where it failed on the same build, and how it is tried again', () => {
+  it('shows where it failed on the same build, and how to retry it', () => {
     const past = [aPast({ id: 'production-3' }), aPast({}, ended('timedOut', 'no end within 35m'))];
     expect(explain({ past })).toMatchObject({
       kind: 'failedBefore',
@@ -113,7 +113,7 @@ describe('why a policy does not plan a collector', () => {
     expect(explain({ past: [aPast({ targetBuild: '19.450-1' }, ended('failed'))] }).kind).toBe('eligible');
   });
 
-  it('says what passes by itself, and what is not known', () => {
+  it('shows conditions that end by themselves, and what is unknown', () => {
     expect(explain({}, { alive: false })).toMatchObject({ kind: 'notAlive', reason: 'not alive' });
     expect(explain({ target: null }).kind).toBe('unknown');
     expect(explain({ past: [aPast({}, ended('withdrawn'))] }).kind).toBe('eligible');

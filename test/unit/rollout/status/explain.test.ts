@@ -89,7 +89,7 @@ describe('why a collector waits', () => {
     expect(explainUpgrade(view, upgrade, now)).toEqual({ reason, until });
   });
 
-  it('is not what stands in the way of others only', () => {
+  it('is never a blocker of other collectors only', () => {
     const candidates = [
       { lane: 0, retries: [], pending: [1, 2, 3, 4, 5].map((id) => ({ collectorId: id, order: id })) },
       { lane: 1, retries: [], pending: [{ collectorId: 6, order: 6 }] },
@@ -125,7 +125,7 @@ describe('every state of an upgrade', () => {
     }
   });
 
-  it('has the instant that matters', () => {
+  it('is explained with the instant at which it ends', () => {
     // Of a deferred one, that is its end: the polls until then tell a person nothing.
     const of = soaks({ policy: { defer: { upToMs: 12 * 60 * minute } } });
     const untilOf = (upgrade: Upgrade) => explainUpgrade(of, upgrade, now).until;

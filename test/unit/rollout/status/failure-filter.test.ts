@@ -35,7 +35,7 @@ describe('the word given with `retry --class`', () => {
     expect(failed.filter(makeFailureFilter(word))).toEqual(meant);
   });
 
-  it('means no upgrade that has not failed', () => {
+  it('matches no upgrade that has not failed', () => {
     const withdrawn = anEndedOne('withdrawn', { reason: because('disabled') });
     const retrying = aRetryingOne(0, 'no space left');
     for (const word of ['disabled', 'no space'])
@@ -43,7 +43,7 @@ describe('the word given with `retry --class`', () => {
   });
 });
 
-it('what failed is counted by class and by reason, the most frequent first', () => {
+it('failed upgrades are counted by class and by reason, the most frequent first', () => {
   expect(summarizeFailed([disabled, noSpace, noSpace])).toEqual({
     classes: [
       { failureClass: 'retry', count: 2 },

@@ -62,7 +62,7 @@ describe('the headline of a rollout (P16)', () => {
     expect(status(changes).headline).toEqual({ kind, needsPerson });
   });
 
-  it('says until when it waits for the window', () => {
+  it('shows until when it waits for the window', () => {
     expect(status(closed).waitsFor).toEqual({ kind: 'window', until: now + hour });
     expect(status(closed, now + hour).headline.kind).toBe('running');
     // The remaining window is shorter than an upgrade, so the next one is waited for.
@@ -73,7 +73,7 @@ describe('the headline of a rollout (P16)', () => {
   it.each([
     ['of the rollout', { counts: { succeeded: 9, deferred: 1 }, wave: { state: 'passed' } }],
     ['of a wave that shows nothing yet', { counts: { deferred: 1 } }],
-  ] as const)('says that only deferred collectors remain, %s', (_where, wave) => {
+  ] as const)('shows that only deferred collectors remain, %s', (_where, wave) => {
     const deferred = [aDeferredOne({ dueAt: now + minute })];
     expect(status({ waves: [wave], candidates: [], deferred })).toMatchObject({
       headline: { kind: 'waitsForCollectors', needsPerson: false },
@@ -81,7 +81,7 @@ describe('the headline of a rollout (P16)', () => {
     });
   });
 
-  it('says that the service is down, and nothing of a pause', () => {
+  it('shows that the service is down, but not a pause', () => {
     const during = (kind: 'serviceDown' | 'rateLimited') =>
       status({}, now, anApiBudgetStatus({ outage: anOutage({ kind }) })).headline.kind;
     expect([during('serviceDown'), during('rateLimited')]).toEqual(['waitsForService', 'running']);
@@ -94,7 +94,7 @@ describe('the exit code of rollouts', () => {
     headline: { kind, needsPerson },
   });
 
-  it('is 3 where a person is needed, then 1 where one did not come to what was asked, else 0', () => {
+  it('is 3 when a person is needed, else 1 when a rollout ended badly, else 0', () => {
     const badEnds: readonly HeadlineKind[] = ['finishedWithFailures', 'aborted', 'rolledBack', 'superseded'];
     for (const kind of headlineKinds) {
       expect(exitCodeOf([statusOf(kind, true)]), kind).toBe(3);

@@ -26,7 +26,7 @@ it('a status offers exactly the verbs that would change something', () => {
   expect(offered).toEqual(new Set(rolloutVerbs));
 });
 
-it('a rollback that runs is asked to start outside its window only while the window is closed', () => {
+it('a running rollback is offered to start outside its window only while the window is closed', () => {
   const asked = (changes: Partial<RolloutStatus>) =>
     askedNow(aRolloutStatus({ kind: 'rollback', ...changes }), 'rollback');
   const window = (isOpen: boolean) => ({ isOpen, until: null, reason: '', timeZone: 'UTC', ownZones: false });
@@ -36,7 +36,7 @@ it('a rollback that runs is asked to start outside its window only while the win
   expect(asked({ kind: 'upgrade', window: window(false) })).toEqual({ verb: 'rollback', now: false });
 });
 
-it('a retry is offered while failed upgrades wait for another turn, too, and not without any', () => {
+it('a retry is offered while failed upgrades wait for a retry, too, and not without any', () => {
   const asked = (counts: Parameters<typeof countsOf>[0]) =>
     askedNow(aRolloutStatus({ counts: countsOf(counts) }), 'retry');
   expect(asked({ failed: 1, timedOut: 1 })).toEqual({ verb: 'retry', failed: 2 });

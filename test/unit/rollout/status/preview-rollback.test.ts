@@ -28,7 +28,7 @@ describe('the preview of a rollback', () => {
   const preview = (policy: Partial<Policy>) =>
     previewRollback(aViewOf({ policy }), { toRollBack: upgraded(9), left: [] }, startedAt);
 
-  it('counts the collectors and the builds that they go back to, and shows the limits', () => {
+  it('shows the number of collectors, their earlier builds and the limits', () => {
     const caps = [{ key: 'osName', cap: 2 }] as const;
     expect(preview({ waves: [canary, aWaveRule()], concurrency: 5, maxInFlightPer: caps })).toMatchObject({
       collectors: 9,
@@ -47,7 +47,7 @@ describe('the preview of a rollback', () => {
     });
   });
 
-  it('does not guess the size of a canary that has to match', () => {
+  it('does not guess the size of a canary with a match', () => {
     const waves = [{ ...canary, match: { osName: ['Linux'] } }, aWaveRule()];
     expect(preview({ waves }).waves.map(({ size }) => size)).toEqual([null, null]);
   });
@@ -63,7 +63,7 @@ describe('a rollback that is confirmed', () => {
   });
   const shown = { collectors: 40, leftBehind: 3 };
 
-  it('is still the one where the running rollout upgraded its slots meanwhile', () => {
+  it('is still as shown when the running rollout has upgraded its slots meanwhile', () => {
     expect(isAsShown(shown, of({ collectors: 50, mayGrowBy: 10 }))).toBe(true);
     expect(isAsShown(shown, of({ collectors: 51, mayGrowBy: 10 }))).toBe(false);
   });
@@ -84,7 +84,7 @@ describe('the rollback verb (P15)', () => {
     };
   };
 
-  it('shows who goes back, who stays, and why', async () => {
+  it('shows which collectors go back, which stay, and why', async () => {
     const { preview } = await setUp();
     expect(await preview()).toMatchObject({
       kind: 'shown',
@@ -95,7 +95,7 @@ describe('the rollback verb (P15)', () => {
     });
   });
 
-  it('leaves out whom an operator holds', async () => {
+  it('leaves out collectors that an operator holds', async () => {
     const { preview, register } = await setUp();
     await register.holdCollector({ collectorId: 2, name: 'web-2', by: 'ann', reason: 'disk', at: startedAt });
     expect(await preview()).toMatchObject({
@@ -103,7 +103,7 @@ describe('the rollback verb (P15)', () => {
     });
   });
 
-  it('is refused with the numbers of now where it names none, or others', async () => {
+  it('is refused with the present numbers when it names none or others', async () => {
     const { ask, now } = await setUp();
     for (const shown of [undefined, { collectors: 2, leftBehind: 3 }, { collectors: 6, leftBehind: 0 }])
       expect(await ask(shown)).toMatchObject({
@@ -113,7 +113,7 @@ describe('the rollback verb (P15)', () => {
     expect((await now()).state).toBe('paused');
   });
 
-  it('begins where it names those that were shown, and repeated changes nothing', async () => {
+  it('starts when it names the shown numbers, and a repetition changes nothing', async () => {
     const { ask, now } = await setUp();
     expect(await ask({ collectors: 6, leftBehind: 3 })).toMatchObject({ kind: 'change' });
     expect(await now()).toMatchObject({ state: 'rollingBack', leftBehind: [{ count: 3 }] });

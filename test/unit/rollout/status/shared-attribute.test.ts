@@ -24,7 +24,7 @@ function found(failedOf: (label: string, place: number) => number, tried = 2, ke
   return findSharedOfStrata(aView({ rollout, groups, strata }));
 }
 
-describe('what failures of strata have in common', () => {
+describe('the shared attribute of failed strata', () => {
   it.each<[string, (label: string, place: number) => number, string]>([
     [
       'the beginning of a value that several share',
@@ -54,14 +54,14 @@ describe('what failures of strata have in common', () => {
     expect(found(failedOf, tried)).toBeNull();
   });
 
-  it('is not guessed where values cannot be told apart, or nothing tells collectors apart', () => {
+  it('is not guessed when values are ambiguous, or without spreadBy', () => {
     const failedOf = (label: string) => (label.startsWith('Linux') ? 2 : 0);
     expect(found(failedOf)).not.toBeNull();
     expect(found(failedOf, 2, ['osName', 'osArch'])).toBeNull();
     expect(found(failedOf, 2, [])).toBeNull();
   });
 
-  it('is hardly ever found among failures at random', () => {
+  it('is hardly ever found among random failures', () => {
     const fleets = 1_000;
     let accused = 0;
     for (let fleet = 0; fleet < fleets; fleet += 1) {
@@ -100,11 +100,11 @@ function wordsOf(table: AttributeTable, ended: readonly number[], isFailed: (id:
   return shared === null ? null : sharedAttributeWords(shared);
 }
 
-describe('what failures of collectors have in common', () => {
+describe('the shared attribute of failed collectors', () => {
   const table = aTable(3_000, 1);
   const some = table.ids.slice(0, 600);
 
-  it('is the value of an attribute that nobody spread by, beside failures at random', () => {
+  it('is the value of an attribute outside spreadBy, beside random failures', () => {
     const isFailed = (id: number) => cellOf(table, 8, id) === 7 || id % 100 === 0;
     expect(wordsOf(table, some, isFailed)).toMatch(/failures have fields\.f8=v7 \((\d+) of \1 there, \d of /);
   });
@@ -114,12 +114,12 @@ describe('what failures of collectors have in common', () => {
     expect(wordsOf(table, some, isFailed)).toContain('failures have fields.f2=v2 and fields.f3=v1 (');
   });
 
-  it('is the single attribute, where a pair with it says no more', () => {
+  it('is the single attribute when a pair with it explains no more', () => {
     const isFailed = (id: number) => cellOf(table, 6, id) === 3;
     expect(wordsOf(table, some, isFailed)).toContain('failures have fields.f6=v3 (');
   });
 
-  it('is counted among those that ended: the others may be anything', () => {
+  it('is counted among ended upgrades only', () => {
     const isFailed = (id: number) => cellOf(table, 6, id) === 3;
     expect(wordsOf(table, some.slice(0, 20), isFailed)).toBeNull();
   });

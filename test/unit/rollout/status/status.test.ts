@@ -37,7 +37,7 @@ const view = (changes: ViewCase = {}) => aViewOf({ waves: [canary, early, rest],
 const status = (of: RolloutView, api = anApiBudgetStatus()) => describeRollout(of, now, api);
 
 describe('the status of a rollout', () => {
-  it('counts late joiners in', () => {
+  it('includes late joiners', () => {
     const joined = { ...canary, wave: { ...canary.wave, joined: 2 } };
     const shown = status(view({ waves: [joined, early, rest] }));
     expect(shown).toMatchObject({ planned: 37, waves: [{ size: 7, joined: 2 }, {}, {}] });
@@ -45,7 +45,7 @@ describe('the status of a rollout', () => {
     expect(shown.waves[0]).toMatchObject({ failures: 1, failuresAllowed: 1 });
   });
 
-  it('shows held strata with their waiting members, and what no early wave covers', () => {
+  it('shows held strata with their waiting members, and strata that no early wave covers', () => {
     const held = { label: 'Windows', reason: because('2 of 2 failed'), at: now };
     const shown = status(
       view({
@@ -75,14 +75,14 @@ describe('the status of a rollout', () => {
     ]);
   });
 
-  it('says when collectors go by windows of their own (P7)', () => {
+  it('shows when collectors have windows in their own time zones (P7)', () => {
     const freezes = [{ from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: '', timeZone: 'collector' }];
     expect(status(view({ policy: { freezes } })).window).toMatchObject({ isOpen: true, ownZones: true });
   });
 });
 
 describe('what a wave waits for', () => {
-  it('is the first gate before it, and its approval', () => {
+  it('is the first earlier gate, and its approval', () => {
     expect(status(view()).waves.map(({ waits }) => waits)).toEqual([
       null,
       'gate of canary',

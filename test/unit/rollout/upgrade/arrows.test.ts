@@ -21,7 +21,7 @@ import {
 const days = 24 * 60 * 60_000;
 const reason = because('so');
 
-it('draws every arrow between two states, and none that no fact can bring', () => {
+it('the drawing has every transition between two states, and no other', () => {
   expect([...possibleArrows()].toSorted()).toEqual([...drawnArrows()].toSorted());
 });
 

@@ -29,7 +29,7 @@ const seen = (message: string): readonly UpgradeFact[] => [
 const pending = anUpgrade({ state: 'pending' });
 
 describe('the attempts of an upgrade', () => {
-  it('have task, start, end, outcome and reason; the last one that of the record', () => {
+  it('have task, start, end, outcome and reason, the last one from the record', () => {
     const down = [...started('41'), ...seen('network is down')];
     expect(attemptsOf(recordAfter(pending, ...started('41')))).toEqual([
       { taskId: '41', startedAt: t + 2 * minute, endedAt: null, state: 'upgrading', reason: '' },
@@ -44,14 +44,14 @@ describe('the attempts of an upgrade', () => {
     ]);
   });
 
-  it('show a success that did not last as what became of it', () => {
+  it('show a success that did not last with its later outcome', () => {
     const tasks = [{ taskId: '41', startedAt: t }];
     const regressed = { kind: 'regressed', at: t, reason: because('it died'), lost: true } as const;
     const lost = recordAfter(anEndedOne('succeeded', {}, { tasks }), regressed);
     expect(attemptsOf(lost)).toMatchObject([{ taskId: '41', state: 'unconfirmed', reason: 'it died' }]);
   });
 
-  it('count a create that was refused for good, which has no task', () => {
+  it('include a create that was refused, without a task', () => {
     const start = started('').slice(0, 2);
     expect(attemptsOf(recordAfter(pending, ...start, createRefused('odd')))).toMatchObject([
       { taskId: null, startedAt: t + minute, state: 'retrying' },
@@ -61,7 +61,7 @@ describe('the attempts of an upgrade', () => {
     expect(hosted.progress.state).toBe('failed');
   });
 
-  it('name the task of an adopted upgrade once its answer came, and stay few', () => {
+  it('name the task of an adopted upgrade once its answer arrived, and stay bounded', () => {
     const doubted = aStartingOne({}, { createsInDoubt: 1 });
     const adopted = recordAfter(doubted, createRefused('collector.in.upgrading'));
     expect(attemptsOf(adopted)).toMatchObject([{ taskId: null, state: 'upgrading' }]);

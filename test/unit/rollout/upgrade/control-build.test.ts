@@ -17,7 +17,7 @@ describe('the control build', () => {
     expect(chooseControlBuild(offered, upgrades)).toBe(expected);
   });
 
-  it('has a whole list when that shows at least half of those who are back, and five have to be', () => {
+  it('has a complete list when it shows at least half of the upgraded collectors, of which there must be five', () => {
     expect(isControlListWhole({ inInventory: 4, listed: 4 })).toBeUndefined();
     expect(isControlListWhole({ inInventory: 6, listed: 2 })).toBe(false);
     expect(isControlListWhole({ inInventory: 6, listed: 3 })).toBe(true);

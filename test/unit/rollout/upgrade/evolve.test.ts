@@ -47,7 +47,7 @@ const offered = (at: number) => seen({ upgradable: true, lastSeenAlive: at }, at
 const stateAfter = (upgrade: Upgrade, ...facts: readonly UpgradeFact[]) =>
   afterFacts(upgrade, ...facts).progress.state;
 
-describe('an upgrade on its good way', () => {
+describe('an upgrade without failures', () => {
   it('goes pending, queued, starting, upgrading, verifying, succeeded', () => {
     const facts: readonly (readonly [UpgradeFact, UpgradeState])[] = [
       [admitted(), 'queued'],
@@ -68,7 +68,7 @@ describe('an upgrade on its good way', () => {
   });
 });
 
-describe('success is seen (P10)', () => {
+describe('verification (P10)', () => {
   const verifying = afterFacts(running, taskSeen(2));
 
   it('needs the build', () => {
@@ -76,7 +76,7 @@ describe('success is seen (P10)', () => {
     expect(stateAfter(verifying, seen({ lastSeenAlive: at }, at))).toBe('verifying');
   });
 
-  it('gives it its time anew when the first poll comes after it, and the service tells no time', () => {
+  it('restarts the deadline when the first poll comes after it, and the service sends no time', () => {
     const blind = afterFacts(running, { kind: 'taskSeen', at: t, status: 2, message: '', serviceAt: null });
     const late = t + 11 * minutes;
     const shows = (lastSeenAlive: number | null, at: number, alive = true) =>
@@ -119,7 +119,7 @@ describe('a create that failed', () => {
 describe('a create in doubt (P1)', () => {
   const doubted = afterFacts(starting, unavailable(true));
 
-  it('is settled by observation', () => {
+  it('is resolved by observation', () => {
     expect(nextStep(doubted, t + minutes)).toEqual({
       do: 'pollCollector',
       why: 'settle',
@@ -128,12 +128,12 @@ describe('a create in doubt (P1)', () => {
     expect(stateAfter(starting, seen({ build: targetBuild }, t + minutes))).toBe('verifying');
   });
 
-  it('is sent again only when the service would start one, and the first can no longer arrive', () => {
+  it('is sent again only when the service offers the upgrade, and the first create can no longer arrive', () => {
     expect(stateAfter(starting, offered(t + 34_000))).toBe('starting');
     expect(stateAfter(starting, offered(t + 36_000))).toBe('queued');
   });
 
-  it('is sent again when the service always shows late heartbeats: by its deadline no restart is left', () => {
+  it('is sent again after the deadline when the service always shows late heartbeats', () => {
     const late = (at: number) => seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - 30_000 }, at);
     expect(stateAfter(starting, late(t + 35 * minutes - 1))).toBe('starting');
     expect(afterFacts(starting, late(t + 35 * minutes))).toMatchObject({
@@ -141,7 +141,7 @@ describe('a create in doubt (P1)', () => {
     });
   });
 
-  it('gives up a collector whose creates never do anything', () => {
+  it('fails after ten creates without any effect', () => {
     let upgrade = starting;
     for (let n = 1; n <= 10; n += 1) {
       upgrade = afterFacts(upgrade, offered(t + n * minutes));
@@ -150,7 +150,7 @@ describe('a create in doubt (P1)', () => {
     expect(upgrade.progress.state).toBe('failed');
   });
 
-  describe('that is adopted, since the service would not start another', () => {
+  describe('that is adopted, because the service does not offer the upgrade', () => {
     const adopted = afterFacts(starting, seen({ upgradable: false }, t + minutes));
     const offeredAgain = (at: number, heardAgoMs: number) =>
       seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - heardAgoMs }, at);
@@ -197,7 +197,7 @@ describe('a task that failed', () => {
     expect(failed(message, tally)).toMatchObject({ progress });
   });
 
-  it('remembers that it had no explanation', () => {
+  it('records that it had no explanation', () => {
     expect(failed('').tally.unexplained).toBe(1);
   });
 
@@ -251,7 +251,7 @@ describe('a collector that is deferred again and again', () => {
   }
 
   it.each(['collector.not.alive', 'collector.in.upgrading'])(
-    'is waited for as long in all as the policy says, and polled less and less often: %s',
+    'is deferred for no longer in total than the policy allows, and polled less and less often: %s',
     (code) => {
       const last = lossless([...rounds(code)].at(-1));
       expect(last.upgrade).toMatchObject({
@@ -267,7 +267,7 @@ describe('a collector that is deferred again and again', () => {
   const back = t + 10 * hours;
   const waited = afterFacts(starting, createRefused('collector.not.alive'), offered(back));
 
-  it('does not count the time in which it only waited for its turn', () => {
+  it('does not count the time during which it waited for its turn', () => {
     const weeks = t + 14 * 24 * hours;
     const dead = (at: number) => seen({ alive: false }, at);
     const again = afterFacts(waited, admitted(weeks), dead(weeks));
@@ -276,7 +276,7 @@ describe('a collector that is deferred again and again', () => {
     expect(stateAfter(again, dead(weeks + 2 * hours + 1_000))).toBe('withdrawn');
   });
 
-  it('is given all the time again once it was upgrading, or was brought back', () => {
+  it('gets the full time again once it was upgrading, or was brought back', () => {
     const at = back;
     expect(waited).toHaveProperty('tally.deferredMs');
     const sent = { kind: 'createSent', at } as const;
@@ -292,7 +292,7 @@ describe('a collector that is deferred again and again', () => {
 });
 
 describe('a turn', () => {
-  it('keeps the number of config changes that it was given with while it waits for its create, and no longer', () => {
+  it('keeps its number of config changes until its create is answered', () => {
     const figures = { turnChanges: 3 };
     const sent = { kind: 'createSent', at: t } as const;
     const inDoubt = afterFacts(aQueuedOne({}, figures), sent);
@@ -323,11 +323,11 @@ describe('the next step', () => {
   });
 });
 
-describe('a collector whose record may be one of before a lost create (P1)', () => {
+describe('a collector whose record may be older than a lost create (P1)', () => {
   const rejoinedAt = t + 10_000;
   const now = rejoinedAt + 1_000;
 
-  it('waits for longer than a heartbeat once an upgrade is over: it shows its old build until it restarts', () => {
+  it('waits longer than a heartbeat after an upgrade, because it shows its old build until it restarts', () => {
     const later = now + 5 * minutes;
     const unlisted = seen({ upgradable: false, lastSeenAlive: now }, now);
     expect(afterFacts(queued, unlisted, offered(later))).toMatchObject({
@@ -342,7 +342,7 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
     });
   });
 
-  it('that goes back to an older build may be left out of the list all the same, and is not held up by that', () => {
+  it('that goes back to an older build does not wait when the list lacks it', () => {
     const back = aQueuedOne({}, { fromBuild: targetBuild, toBuild: oldBuild });
     expect(nextStep(back, now, rejoinedAt)).toMatchObject({ why: 'recheck', askUpgradable: true });
     const shown = { build: targetBuild, lastSeenAlive: now };
@@ -360,7 +360,7 @@ describe('a collector that is silent before its create (P1)', () => {
     return progress.state === 'queued' && progress.freshAt === t;
   };
 
-  it('goes on without a time of the service only after several newer heartbeats', () => {
+  it('continues without a service time only after several newer heartbeats', () => {
     const timeless = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: null });
     expect(isFresh(timeless(0), timeless(0), timeless(1), timeless(2))).toBe(false);
     expect(isFresh(timeless(0), timeless(1), timeless(2), timeless(3))).toBe(true);
@@ -368,7 +368,7 @@ describe('a collector that is silent before its create (P1)', () => {
     expect(isFresh(seen({ lastSeenAlive: null, serviceAt: null }))).toBe(true);
   });
 
-  it('does not go on without newer heartbeats, nor on failed polls, and begins anew after one in time', () => {
+  it('does not continue without newer heartbeats or on failed polls, and starts over after one in time', () => {
     const failure = { kind: 'unavailable', sent: true, detail: '' } as const;
     const failed: UpgradeFact = { kind: 'pollFailed', at: t, of: 'collector', failure };
     const late = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: t + beat + 30_000 });
@@ -380,7 +380,7 @@ describe('a collector that is silent before its create (P1)', () => {
     expect(afterFacts(stale, ...thrice, seen())).not.toHaveProperty('progress.late');
   });
 
-  it('is deferred when it has missed several, and returns when it is heard again', () => {
+  it('is deferred after several missed heartbeats, and returns after a new one', () => {
     const deferred = afterFacts(stale, seen({}, t + minutes));
     expect(deferred).toMatchObject({ progress: { state: 'deferred', condition: 'notAlive' } });
     const heard = (lastSeenAlive: number) => stateAfter(deferred, seen({ lastSeenAlive }, t + 5 * minutes));
@@ -393,13 +393,13 @@ describe('a window that closes (P7)', () => {
   const startBy = t + 5 * minutes;
   const inTime = afterFacts(pending, admitted(t, startBy));
 
-  it('lets a create leave at its last instant, and gives the slot back after it', () => {
+  it('allows a create at its last instant, and frees the slot after it', () => {
     const stale = afterFacts(inTime, seen({ lastSeenAlive: startBy }, startBy));
     expect(nextStep(stale, startBy)).toEqual({ do: 'start' });
     expect(nextStep(stale, startBy + 1)).toEqual({ do: 'giveBack', reason: { kind: 'windowCloses' } });
   });
 
-  it('puts one that is given back at its place in the plan, or among the retries', () => {
+  it('returns a turn to its place in the plan, or to the retries', () => {
     const putBack: UpgradeFact = { kind: 'putBack', at: startBy + 1, reason };
     expect(afterFacts(inTime, putBack)).toMatchObject({
       progress: { state: 'pending', reason },
@@ -451,7 +451,7 @@ describe('an upgrade that has ended', () => {
   });
 });
 
-describe('facts and states that do not belong together', () => {
+describe('facts in states to which they do not apply', () => {
   const upgrades: readonly Upgrade[] = [
     ...[pending, queued, starting, running, afterFacts(running, taskSeen(2)), aRetryingOne(), aDeferredOne()],
     ...endStates.map((state) => anEndedOne(state)),
@@ -469,7 +469,7 @@ describe('facts and states that do not belong together', () => {
     [{ kind: 'rolledBack', at, reason }, ['succeeded', 'failed', 'timedOut', 'unconfirmed']],
   ];
 
-  it.each(rows)('%o changes only those it is about, each once', (fact, states) => {
+  it.each(rows)('%o changes only upgrades in its states, each once', (fact, states) => {
     for (const upgrade of upgrades) {
       const after = afterFacts(upgrade, fact);
       expect(after !== upgrade, upgrade.progress.state).toBe(states.includes(upgrade.progress.state));

@@ -65,7 +65,7 @@ describe('an upgrade whose polls are always refused (P9)', () => {
     expect(afterMs).toBeLessThan(withinMs + 2 * minutes);
   });
 
-  it('gives its slot back when it only waits for its create', () => {
+  it('frees its slot when it waits for its create', () => {
     const { upgrade, afterMs } = pollOn(queued, () => ({ failure: refused }));
     expect(upgrade).toMatchObject({ progress: { state: 'deferred', condition: 'notAlive' } });
     expect(afterMs).toBeLessThan(5 * minutes);
@@ -84,7 +84,7 @@ describe('an upgrade whose polls are always refused (P9)', () => {
   });
 });
 
-describe('an upgrade whose polls bring no answer', () => {
+describe('an upgrade whose polls get no answer', () => {
   const alone = { failure: unavailable, othersAnswered: true };
   const withAll = { failure: unavailable, othersAnswered: false };
 
@@ -112,7 +112,7 @@ describe('an upgrade whose polls bring no answer', () => {
       expect(isEnd(pollOn(from, answersAt).upgrade.progress.state), from.progress.state).toBe(false);
   });
 
-  it('is not saved by a pause in between that says nothing about it', () => {
+  it('is ended despite throttled polls in between', () => {
     const { upgrade } = pollOn(starting, (at) => (at % (5 * hours) < hours ? { failure: throttled } : alone));
     expect(upgrade.progress.state).toBe('timedOut');
   });
@@ -122,7 +122,7 @@ describe('whether a poll without an answer is questionable', () => {
   const is = (upgrade: Upgrade, failure: ServiceFailure, at: number) =>
     isQuestionable(upgrade, failure, at, aPolicy());
 
-  it('is asked once its time is up, and only where there was no answer', () => {
+  it('is true once its time is up, and only when there was no answer', () => {
     expect(is(adopted, unavailable, t + 35 * minutes - 1)).toBe(false);
     expect(is(adopted, unavailable, t + 35 * minutes)).toBe(true);
     expect(is(aQueuedOne({}, { failedPolls: 2 }), unavailable, t)).toBe(false);

@@ -31,7 +31,7 @@ describe('what a failed create means (DESIGN §4)', () => {
     ['collector.type.invalid', refused('collector.type.invalid'), 'permanent'],
     ['collector.type.invalid by its other name', refused('InvalidCollectorType'), 'permanent'],
     ['collector.version.invalid', refused('collector.version.invalid'), 'observe'],
-    ['a code nobody told us about (P13)', refused('collector.on.fire'), 'retry'],
+    ['an unknown code (P13)', refused('collector.on.fire'), 'retry'],
     ['stopped by us before it left', { kind: 'cancelled', sent: false }, 'again'],
     ['stopped by us while it was out', { kind: 'cancelled', sent: true }, 'inDoubt'],
   ];
@@ -40,7 +40,7 @@ describe('what a failed create means (DESIGN §4)', () => {
   });
 });
 
-describe('what a failed look means', () => {
+describe('the meaning of a failed poll', () => {
   it.each<[ServiceFailure, string]>([
     [{ kind: 'unavailable', sent: true, detail: '' }, 'again'],
     [{ kind: 'throttled', detail: '' }, 'again'],
@@ -61,7 +61,7 @@ describe('whether the service could be reached', () => {
     expect(isUnreached(failure)).toBe(expected);
   });
 
-  it('says what to do then only where a rollout is held', () => {
+  it('is followed by what to do only when a rollout is held', () => {
     const failure: ServiceFailure = { kind: 'misconfigured', detail: 'The key is wrong. Check it.' };
     expect(describeFailure(failure)).toBe('The key is wrong. Check it.');
     expect(rolloutReasonWords({ kind: 'serviceRefuses', detail: describeFailure(failure) })).toBe(
@@ -95,7 +95,7 @@ describe('what the message of a failed task means (DESIGN §4)', () => {
     expect(classifyTaskMessage(message, [])).toBe(expected);
   });
 
-  it('asks the rules of the policy first', () => {
+  it('applies the rules of the policy first', () => {
     expect(classifyTaskMessage('Permission denied', [{ words: ['denied'], class: 'retry' }])).toBe('retry');
   });
 });

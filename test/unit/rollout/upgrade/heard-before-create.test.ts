@@ -32,7 +32,7 @@ const create = { do: 'start' };
 const recheck = (askUpgradable: boolean) => ({ do: 'pollCollector', why: 'recheck', askUpgradable });
 
 describe('a create right after its plan (P1)', () => {
-  it('waits for a heartbeat newer than the offer: an upgrade that nobody remembers may just have ended', () => {
+  it('waits for a heartbeat newer than the list, because a forgotten upgrade may just have ended', () => {
     const queued = admit(pending, t + 3_000);
     expect(nextStep(queued, t + 3_000)).toEqual({ do: 'wait', until: t + heartbeatMs });
     const at = t + heartbeatMs;
@@ -40,12 +40,12 @@ describe('a create right after its plan (P1)', () => {
     expect(nextStep(poll(queued, at, t + 2_001), at, t)).toEqual(create);
   });
 
-  it('is none when the collector comes back with the build', () => {
+  it('is not sent when the collector returns with the build', () => {
     const at = t + heartbeatMs;
     expect(poll(admit(pending, t), at, at, { build: targetBuild }).progress.state).toBe('verifying');
   });
 
-  it('waits on while the last heartbeat is one from before, and for its return when it falls silent', () => {
+  it('waits while the last heartbeat is too old, and is deferred when the collector falls silent', () => {
     const at = t + heartbeatMs;
     const still = poll(admit(pending, t), at, t + 2_000);
     expect(nextStep(still, at)).toEqual({ do: 'wait', until: at + heartbeatMs });
@@ -57,7 +57,7 @@ describe('a create right after its plan (P1)', () => {
     });
   });
 
-  it('leaves as before where the service tells no time, or no heartbeat', () => {
+  it('is sent without a wait when the service sends no time or no heartbeat', () => {
     const { offeredAt: _, ...identity } = pending.identity;
     const unreported = { ...pending, identity };
     expect(nextStep(admit(unreported, t), t)).toEqual(create);
@@ -72,14 +72,14 @@ describe('a plan', () => {
   const plan = makePlan(policy, targetBuild, fleet, 'production-20260302-1');
   const origin = { id: 'production-20260302-1', startedBy: 'schedule', createdAt: t, fleet, policy };
 
-  it('remembers by the clock of the service when that would have started its upgrades', () => {
+  it('stores the service time at which the list offered its upgrades', () => {
     const { upgrades } = freezePlan(plan, origin);
     expect(upgrades.map((upgrade) => upgrade.identity.offeredAt)).toEqual([offeredAt, offeredAt, offeredAt]);
     const [unreported] = freezePlan(plan, { ...origin, fleet: { ...fleet, offeredAt: null } }).upgrades;
     expect(unreported).not.toHaveProperty('identity.offeredAt');
   });
 
-  it('knows nothing of one above the target that the list lacks: it is polled before its create (P1)', () => {
+  it('has collectors above the target that the list lacks, which are polled before their create (P1)', () => {
     const none = { offeredAt, upgradableIds: new Set<number>() };
     const above = { ...aFleet(1, () => ({ build: '19.999-9' })), ...none };
     const downgrading = aPolicy({ target: aTarget({ version: targetBuild, allowDowngrade: true }) });

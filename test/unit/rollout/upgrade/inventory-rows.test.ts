@@ -37,7 +37,7 @@ function judged(upgrade: Upgrade, at: number, changes: Partial<Row> = {}, of = p
   return judgeRow(upgrade, aRow(at, changes), context);
 }
 
-describe('a row of a collector whose task goes on', () => {
+describe('an inventory row of a collector whose task is running', () => {
   const at = t + 4 * minutes;
   const running = anUpgradingOne({ dueAt: at + 1 });
   const polledAgo = (ms: number) => anUpgradingOne({ polledAt: at - ms, dueAt: at + 1 });
@@ -58,7 +58,7 @@ describe('a row of a collector whose task goes on', () => {
     expect(judged(upgrade, at, row)).toBe(verdict);
   });
 
-  it('leaves a restart to the upgradable list where that is read, and polls one that lasts longer', () => {
+  it('leaves a restart to the upgradable list when that is read, and polls after a longer silence', () => {
     const context = { at, periodMs, policy, trustedSince: 0, isOfferRead: true };
     const isHinted = (ms: number) => judgeRow(running, aRow(at, silent(ms)), context);
     expect(isHinted(89 * seconds)).toBe('unchanged');
@@ -76,7 +76,7 @@ describe('a row of a collector whose task goes on', () => {
     expect(judged(polledAgo(30 * seconds), at, silent(200 * seconds), hurried)).toBe('changeHinted');
   });
 
-  it('asks more often for one that shows the target, in proportion to its age', () => {
+  it('hints more often for a collector that shows the target, in proportion to the age of its task', () => {
     const late = t + 20 * minutes;
     const polled = anUpgradingOne({ polledAt: late, dueAt: t + 30 * minutes });
     expect(judged(polled, late + 59 * seconds, { build: targetBuild })).toBe('unchanged');
@@ -87,11 +87,11 @@ describe('a row of a collector whose task goes on', () => {
     ['is due', anUpgradingOne({ dueAt: at })],
     ['is being repeated', anUpgradingOne({ dueAt: at + 1 }, { failedPolls: 1 })],
     ['is one of the collector itself', anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } })],
-  ])('says nothing when its poll %s', (_why, upgrade) => {
+  ])('has no effect when its poll %s', (_why, upgrade) => {
     expect(judged(upgrade, at, { build: targetBuild })).toBe('none');
   });
 
-  it('counts for an adopted one at the target, whose task is not known, and else says nothing', () => {
+  it('counts as an observation for an adopted upgrade at the target, and has no effect otherwise', () => {
     const adopted = anUpgradingOne({ taskId: null, dueAt: at + 1 });
     expect(judged(adopted, at, { build: targetBuild })).toBe('collectorSeen');
     expect(judged(adopted, at, { lastSeenAlive: at - minutes })).toBe('none');
@@ -109,7 +109,7 @@ describe('an upgrade whose collector the service would upgrade again', () => {
     expect(offered(anUpgradingOne({ dueAt: at + 1 }))).toBe('changeHinted');
   });
 
-  it('is polled less and less often while its task goes on all the same', () => {
+  it('is polled less and less often while its task keeps running', () => {
     const late = t + 20 * minutes;
     const polled = anUpgradingOne({ polledAt: late, dueAt: t + 30 * minutes });
     expect(offered(polled, late + 59 * seconds)).toBe('none');
@@ -124,13 +124,13 @@ describe('an upgrade whose collector the service would upgrade again', () => {
     ['its poll is due', anUpgradingOne({ dueAt: at })],
     ['its poll is being repeated', anUpgradingOne({ dueAt: at + 1 }, { failedPolls: 1 })],
     ['its end is known', anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } })],
-    ['its task is not known', anUpgradingOne({ dueAt: at + 1, taskId: null })],
+    ['its task is unknown', anUpgradingOne({ dueAt: at + 1, taskId: null })],
     ['it has not started', anUpgrade({ state: 'pending' })],
-  ])('is left alone when %s', (_why, upgrade) => {
+  ])('is unchanged when %s', (_why, upgrade) => {
     expect(offered(upgrade)).toBe('none');
   });
 
-  it('is polled as often where no list is read, while its task runs', () => {
+  it('is polled as often when no list is read, while its task is running', () => {
     const isDue = (upgrade: Upgrade) => isTaskPollDue(upgrade, { at, periodMs: 20 * seconds });
     expect(isDue(anUpgradingOne({ polledAt: at - 18 * seconds, dueAt: at + 1 }))).toBe(true);
     expect(isDue(anUpgradingOne({ polledAt: at - 17 * seconds, dueAt: at + 1 }))).toBe(false);
@@ -145,7 +145,7 @@ describe('an upgrade whose collector the service would upgrade again', () => {
     expect(offered(anUpgradingOne({ dueAt: at + 1, taskId: null }), at, back)).toBe('collectorSeen');
   });
 
-  it('is polled later while the control list leaves it out, which is written down right before a poll', () => {
+  it('has its poll postponed while the control list lacks it, but only right before the poll', () => {
     const unlisted = (upgrade: Upgrade) => judgeUnlisted(upgrade, { at, periodMs: 10 * seconds });
     expect(unlisted(anUpgradingOne({ dueAt: at + 29 * seconds }))).toBe('unchanged');
     expect(unlisted(anUpgradingOne({ dueAt: at + 30 * seconds }))).toBe('none');
@@ -155,7 +155,7 @@ describe('an upgrade whose collector the service would upgrade again', () => {
   });
 });
 
-describe('a row of a collector that has to prove its return', () => {
+describe('an inventory row of a collector that is being verified', () => {
   const at = t + 15 * seconds;
   const back = { build: targetBuild, lastSeenAlive: at };
   const verifying = aVerifyingOne({ dueAt: at + 5 * seconds });
@@ -163,39 +163,39 @@ describe('a row of a collector that has to prove its return', () => {
     aVerifyingOne({ endedServiceAt: null, dueAt: at + 5 * seconds, baselineHeartbeatAt });
 
   it.each<[string, Upgrade, Partial<Row>, RowVerdict]>([
-    ['proves it', verifying, {}, 'collectorSeen'],
-    ['proves nothing when it is not alive', verifying, { alive: false }, 'unchanged'],
-    ['proves nothing on another build', verifying, { build: '19.506-1' }, 'unchanged'],
-    ['proves nothing with a heartbeat from before the end', verifying, { lastSeenAlive: t }, 'unchanged'],
-    ['leaves it to a poll where the service tells no time', timeless(null), {}, 'none'],
-    ['proves nothing with the heartbeat that is known', timeless(at), {}, 'unchanged'],
+    ['verifies it', verifying, {}, 'collectorSeen'],
+    ['does not verify it when it is not alive', verifying, { alive: false }, 'unchanged'],
+    ['does not verify it on another build', verifying, { build: '19.506-1' }, 'unchanged'],
+    ['does not verify it with a heartbeat from before the end', verifying, { lastSeenAlive: t }, 'unchanged'],
+    ['leaves it to a poll when the service sends no time', timeless(null), {}, 'none'],
+    ['does not verify it with a known heartbeat', timeless(at), {}, 'unchanged'],
   ])('%s (P10)', (_what, upgrade, row, verdict) => {
     expect(judged(upgrade, at, { ...back, ...row })).toBe(verdict);
   });
 });
 
-describe('a row of a deferred collector', () => {
+describe('an inventory row of a deferred collector', () => {
   const deferred = aDeferredOne({ dueAt: t + 30 * minutes });
 
-  it('counts when it is alive and heard again, but not on the very page after it was refused', () => {
+  it('counts when it is alive with a new heartbeat, but not within a minute of the refusal', () => {
     expect(judged(deferred, t + minutes)).toBe('collectorSeen');
     expect(judged(deferred, t + minutes - 1)).toBe('none');
     expect(judged(deferred, t + minutes, { alive: false })).toBe('none');
     expect(judged(deferred, t + minutes, { lastSeenAlive: t + minutes - 46 * seconds })).toBe('none');
   });
 
-  it('says nothing of one in an upgrade of someone else', () => {
+  it('has no effect during an upgrade by someone else', () => {
     const elsewhere = aDeferredOne({ condition: 'inUpgrade', dueAt: t + 30 * minutes });
     expect(judged(elsewhere, t + 5 * minutes)).toBe('none');
   });
 });
 
-describe('a poll that a row asks for, or puts off', () => {
+describe('a poll that a row makes due, or postpones', () => {
   const at = t + 3 * minutes;
   const unchanged = { kind: 'unchanged', at, until: at + 40 * seconds } as const;
   const changeHinted = { kind: 'changeHinted', at } as const;
 
-  it('is due at once, or only when two pages have not come', () => {
+  it('is due at once, or only when two pages were not read', () => {
     const running = anUpgradingOne({ dueAt: at + 10 * seconds });
     expect(afterFacts(running, changeHinted)).toMatchObject({
       progress: { state: 'upgrading', dueAt: at, polledAt: t },
@@ -207,7 +207,7 @@ describe('a poll that a row asks for, or puts off', () => {
     expect(afterFacts(late, unchanged)).toBe(late);
   });
 
-  it('is never put off beyond its rare poll or the end of its time to come back, and touches no counter', () => {
+  it('is never postponed beyond its rare poll or the verify deadline, and changes no counter', () => {
     const running = anUpgradingOne({ dueAt: at + 1 }, { failedPolls: 2 });
     const wholeDay = { ...unchanged, until: at + 24 * 60 * minutes };
     const { progress, tally } = afterFacts(running, wholeDay);
@@ -223,12 +223,12 @@ describe('a poll that a row asks for, or puts off', () => {
     ['it is due', anUpgradingOne({ dueAt: at }), [changeHinted, unchanged]],
     ['it is due, of one that verifies', aVerifyingOne({ dueAt: at }), [unchanged]],
     ['it is one of the collector, whose task is over', ending, [changeHinted, unchanged]],
-    ['its task is not known', anUpgradingOne({ dueAt: at + 1, taskId: null }), [unchanged]],
-  ] as const)('is left alone when %s', (_why, upgrade, facts) => {
+    ['its task is unknown', anUpgradingOne({ dueAt: at + 1, taskId: null }), [unchanged]],
+  ] as const)('is unchanged when %s', (_why, upgrade, facts) => {
     for (const fact of facts) expect(afterFacts(upgrade, fact)).toBe(upgrade);
   });
 
-  it('comes once right after the service itself gives up, and at the deadline, for watched ones and others', () => {
+  it('is due once right after the timeout of the service, and at the deadline, for watched upgrades and others', () => {
     const times = { startedAt: t, deadlineAt: t + 35 * minutes };
     const timeoutMs = 30 * minutes + 3 * seconds;
     expect(nextTaskPollAt({ ...times, at: t + 28 * minutes }, policy) - t).toBeCloseTo(timeoutMs);
@@ -238,8 +238,8 @@ describe('a poll that a row asks for, or puts off', () => {
   });
 });
 
-describe('the upgrades that are watched by pages', () => {
-  it('are those whose end a page can show, or which have to prove their return', () => {
+describe('the upgrades that are watched by inventory pages', () => {
+  it('are those whose end a page can show, or which are being verified', () => {
     expect(isWatched(anUpgradingOne())).toBe(true);
     expect(isWatched(aVerifyingOne())).toBe(true);
     expect(isWatched(anUpgradingOne({ taskId: null }))).toBe(false);

@@ -25,7 +25,7 @@ describe('a create that is refused with collector.version.invalid', () => {
   const refused = createRefused('collector.version.invalid');
   const pending = afterFacts(starting, refused);
 
-  it('is settled by observing the collector first, from its record, whatever its window says', () => {
+  it('observes the collector first, as its record says, whatever its window', () => {
     expect(pending).toMatchObject({
       progress: { state: 'queued', refused: { of: 'version' } },
       tally: { attempts: 0, createsInDoubt: 0 },
@@ -92,13 +92,13 @@ describe('a create that is refused since the collector is unknown', () => {
     { kind: 'refused', code: 'collector.invalid', detail: '' },
     { kind: 'notFound', detail: '' },
     { kind: 'notFound', code: 'InvalidCollector', detail: '' },
-  ])('is settled by observation, %o: gone is withdrawn', (failure) => {
+  ])('observes the collector first, %o, and withdraws it when it is gone', (failure) => {
     const pending = afterFacts(starting, createFailed(failure));
     expect(nextStep(pending, t)).toEqual(observe);
     expect(afterFacts(pending, seenGone)).toMatchObject({ progress: { state: 'withdrawn', weight: 0 } });
   });
 
-  it('is no create in doubt: a collector that is there is tried again, not adopted (P1)', () => {
+  it('is no create in doubt: a collector that exists is retried, and not adopted (P1)', () => {
     const refused = createRefused('collector.invalid');
     expect(afterFacts(starting, refused, seen({ upgradable: false }))).toMatchObject({
       progress: { state: 'retrying' },
@@ -111,7 +111,7 @@ describe('a create that is refused since the collector is unknown', () => {
   });
 });
 
-describe('a refusal that a person’s action explains', () => {
+describe('a refusal that is explained by what a person did', () => {
   const unanswered: UpgradeFact = {
     ...{ kind: 'pollFailed', at: t, of: 'collector' },
     failure: { kind: 'unavailable', sent: true, detail: '' },
@@ -120,7 +120,7 @@ describe('a refusal that a person’s action explains', () => {
   it.each([
     ...['collector.version.invalid', 'collector.invalid', 'InvalidCollector'],
     ...['collector.not.alive', 'collector.in.upgrading'],
-  ])('is no failure, however often nothing was learned: %s', (code) => {
+  ])('is no failure, however many polls fail: %s', (code) => {
     for (const failedPolls of [[], [unanswered, unanswered, unanswered]]) {
       const refused = afterFacts(starting, createRefused(code), ...failedPolls);
       expect(afterFacts(refused, seenGone).progress).toMatchObject({ state: 'withdrawn', weight: 0 });

@@ -25,7 +25,7 @@ describe('an upgrade in the place of a corrupt record', () => {
     });
   });
 
-  it('is watched with its slot where it may run, and gets no other task (P1, P2)', () => {
+  it('is watched and keeps its slot when it may be running, and gets no other task (P1, P2)', () => {
     const upgrade = repairUpgrade(corrupt, 'watch', of);
     expect(upgrade.progress).toMatchObject({ state: 'upgrading', taskId: null });
     const seen = collectorSeen({ upgradable: true }, startedAt + 1_000);

@@ -50,7 +50,7 @@ describe('the verbs of an operator', () => {
       expect(judge(view(state, [soaking]), verb).kind).toBe(judgementOf(verb, state));
     });
 
-    it('is not refused as over by a rollout that is not over', () => {
+    it('is refused as over only by a rollout that has ended', () => {
       for (const state of rolloutStates.filter((each) => !isRolloutEnd(each))) {
         const judgement = judge(view(state, [{ ...soaking, counts: {} }]), verb);
         if (judgement.kind === 'refused') expect(judgement.refusal.kind, state).not.toBe('over');
@@ -58,7 +58,7 @@ describe('the verbs of an operator', () => {
     });
   });
 
-  it('repeated change nothing more, leave a rollout that is over alone but for rollback and retry, and say why they are refused', () => {
+  it('change nothing when repeated, change an ended rollout only by rollback or retry, and explain a refusal', () => {
     let changes = 0;
     fc.assert(
       fc.property(verbSituations, fc.constantFrom(...rolloutVerbs), (of, verb) => {
@@ -113,7 +113,7 @@ describe('resume', () => {
     expect(judge(second, 'resume').kind).toBe('change');
   });
 
-  it('does not take a plan that waits for approval for a held one', () => {
+  it('does not treat a plan that waits for approval as held', () => {
     expect(judge(view('awaitingApproval'), 'resume')).toMatchObject({ refusal: { kind: 'notStarted' } });
   });
 });
@@ -125,7 +125,7 @@ describe('skip-soak', () => {
     });
   });
 
-  it('means the wave that soaks, and no other (P15)', () => {
+  it('applies only to the wave that soaks (P15)', () => {
     const second = view('running', [{ name: 'canary', wave: { state: 'passed' } }, soaking]);
     expect(judgeVerb(second, { verb: 'skipSoak', wave: 'rest' }, words)).toMatchObject({
       fact: { kind: 'soakSkipped', wave: 1, at },
@@ -152,7 +152,7 @@ describe('retry', () => {
   it.each([
     ['that had finished with failures', { succeeded: 8, failed: 2 }],
     ['after a crash between its records and the rollout', { succeeded: 8, retrying: 2 }],
-  ])('opens a rollout again %s', (_when, counts) => {
+  ])('reopens a rollout %s', (_when, counts) => {
     const over = view('finishedWithFailures', [{ counts }]);
     const judgement = judge(over, 'retry');
     if (judgement.kind !== 'change') throw new Error('retry was refused');
@@ -163,7 +163,7 @@ describe('retry', () => {
 describe('a stratum named by an operator', () => {
   const strata = ['Linux / amd64', 'Windows / amd64'].map((label) => ({ label, sizes: [5] }));
 
-  it('is found whatever the case and the blanks', () => {
+  it('is found whatever the case and the spaces', () => {
     expect(findStratum(strata, 'windows/AMD64')).toEqual({
       kind: 'found',
       stratum: 1,
