@@ -2,7 +2,7 @@ import { collectorManagementApi } from '../../contract/collector-management/api.
 import { createUpgradeCodes, FlatErrorBody } from '../../contract/collector-management/errors.ts';
 import { type GeneralAnswer, makeOpenApiDocument } from '../../http/openapi.ts';
 
-/** The statuses that are known (field-facts.md, The wire; collector-api.md §6, §7.5); most are not documented. */
+/** The known statuses of error codes (field-facts.md, The wire; collector-api.md §6, §7.5). Most are not documented. */
 const errorStatuses: Readonly<Record<string, number>> = {
   ...Object.fromEntries(createUpgradeCodes.map((code) => [code, 400])),
   DuplicateResourceName: 400,
@@ -37,13 +37,13 @@ const generalAnswers: readonly GeneralAnswer[] = [
   { status: 429, description: 'more than 4 requests a second, or 10 at once' },
 ];
 
-/** The Collector Management API as an OpenAPI document, made from the contract that client and reference service share. */
+/** The Collector Management API as an OpenAPI document, built from the contract that client and reference service share. */
 export function describeCollectorManagementApi() {
   return makeOpenApiDocument({
     title: 'Collector Management API',
     version: 'v1',
     description:
-      'Manages collectors, their sources and their upgrades. A client keeps the session cookie of the first answer and sends it on, so that its later requests do not count as sign-ins. 4 requests a second for a user, 10 at once for an access key.',
+      'Manages collectors, their sources and their upgrades. A client sends the session cookie of the first response with later requests, so that they do not count as sign-ins. A user may send 4 requests a second, an access key 10 at once.',
     serverUrl: '{baseUrl}/v1',
     serverVariables: {
       baseUrl: {

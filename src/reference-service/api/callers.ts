@@ -7,7 +7,7 @@ import { type AccessKey, mainAccountName } from '../scenario/account-scenario.ts
 import type { Scenario } from '../scenario/scenario.ts';
 import { SearchJobs } from './search-jobs.ts';
 
-/** An account: it lives in one deployment and has a fleet of its own (collector-api.md §1, §5). */
+/** An account, which belongs to one deployment and has its own fleet (collector-api.md §1, §5). */
 export interface Account {
   readonly name: string;
   readonly enterprise: boolean;
@@ -16,14 +16,14 @@ export interface Account {
   readonly searchJobs: SearchJobs;
 }
 
-/** Keeps the ids of accounts apart, so that one's collector is unknown in all others. */
+/** Separates the ids of accounts, so that a collector of one is unknown in all others. */
 const idsPerAccount = 1_000_000;
 
 /** Every account of the service, the main one first. */
 export function makeAccounts(parts: {
   readonly scenario: Scenario;
   readonly clock: Clock;
-  /** What an earlier run of the service kept, by account. */
+  /** The state of an earlier run, by account. */
   readonly stored?: Readonly<Record<string, StoredWorld>> | undefined;
   readonly changed?: () => void;
 }): ReadonlyMap<string, Account> {
@@ -58,17 +58,17 @@ function withOwnFleet(scenario: Scenario, name: string, size: number): Scenario 
   return { ...scenario, fleet: { ...scenario.fleet, size, seed: `${scenario.fleet.seed}:${name}` } };
 }
 
-/** Who makes a request, once it has passed the sign-in. */
+/** The caller of a request, after the sign-in. */
 export interface Caller {
   readonly account: Account;
   readonly may: AccessKey['may'];
-  /** The session it came in, or that was opened for it. */
+  /** The session of the request, or the one opened for it. */
   readonly sessionId: string;
-  /** False: it brought no session cookie at all. */
+  /** False: the request had no session cookie. */
   readonly broughtCookie: boolean;
 }
 
-/** Remembers who makes each request while it is being served. */
+/** Stores the caller of each request while it is being handled. */
 export class Callers {
   readonly #callers = new WeakMap<HttpRequest, Caller>();
 

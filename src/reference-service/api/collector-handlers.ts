@@ -6,10 +6,10 @@ import { collectorETag, collectorView } from '../fleet/views.ts';
 import type { World } from '../fleet/world.ts';
 import type { Callers } from './callers.ts';
 
-/** Characters that a name in a path may not have, even encoded (collector-api.md §4.1, Rules for Get by name). */
+/** Characters that are not supported in a name in a path, even encoded (collector-api.md §4.1, Rules for Get by name). */
 const unsupportedInPath = /[;/%\\]/;
 
-/** Collectors: reading and writing (collector-api.md §4.1). */
+/** Operations on collectors (collector-api.md §4.1). */
 export function makeCollectorHandlers(callers: Callers) {
   const worldOf = (request: HttpRequest) => callers.of(request).account.world;
   return {
@@ -89,7 +89,7 @@ function passesFilter(
   }
 }
 
-/** A name with a period needs a slash at the end of the URL (collector-api.md §4.1). */
+/** A name with a period needs a trailing slash in the URL (collector-api.md §4.1). */
 function isNameReachable(name: string, request: HttpRequest): boolean {
   if (unsupportedInPath.test(name)) return false;
   return !name.includes('.') || request.url.split('?', 1)[0]?.endsWith('/') === true;
@@ -99,7 +99,7 @@ function tagged(collector: SimulatedCollector, now: number) {
   return { headers: { etag: collectorETag(collector) }, body: { collector: collectorView(collector, now) } };
 }
 
-/** One page of a list; past the end it is empty (field-facts.md, The wire). */
+/** One page of a list, empty past the end (field-facts.md, The wire). */
 export function pageOf<T>(
   items: readonly T[],
   page: { readonly offset: number; readonly limit: number },

@@ -10,7 +10,7 @@ const codesOnWire: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(wireCodes).map(([wire, documented]) => [documented, wire]),
 );
 
-/** Writes errors as the service does, in the form and with the names of codes that the scenario asks for. */
+/** Writes errors as the service does, with the form and the names of codes that the scenario sets. */
 export class ErrorAnswers {
   readonly #scenario: Pick<Scenario, 'errorBodies' | 'errorCodes'>;
 
@@ -18,12 +18,12 @@ export class ErrorAnswers {
     this.#scenario = scenario;
   }
 
-  /** The body of collector-api.md §7.1, unless the scenario has another form for the status. */
+  /** The body as in collector-api.md §7.1, unless the scenario has another form for the status. */
   of(failure: ServiceFailure, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
     return this.#written(formOf(this.#scenario.errorBodies, failure.status), failure, headers);
   }
 
-  /** A gateway's body, whatever the scenario says. */
+  /** A gateway's body, regardless of the scenario. */
   list(failure: ServiceFailure): HttpAnswer {
     return this.#written('list', failure, {});
   }
@@ -46,7 +46,7 @@ export class ErrorAnswers {
   }
 }
 
-/** Looks like `LC484-MA4EZ-OZ730` (field-facts.md, The wire), and is another one after each start. */
+/** Has the form `LC484-MA4EZ-OZ730` (field-facts.md, The wire), and is random. */
 function makeInstanceId(): string {
   const group = () =>
     randomInt(36 ** 5)
@@ -56,13 +56,13 @@ function makeInstanceId(): string {
   return `${group()}-${group()}-${group()}`;
 }
 
-/** What the service says to a request that failed before, or in, its handler. */
+/** The service's response to a request that failed before or in its handler. */
 export function requestFailure(failure: RequestFailure, request: HttpRequest): ServiceFailure {
   switch (failure.kind) {
     case 'unknownRoute':
       return new ServiceFailure(404, 'notfound', 'there is nothing at this path');
     case 'wrongMethod':
-      return new ServiceFailure(405, 'method.unsupported', 'this path does not take this method');
+      return new ServiceFailure(405, 'method.unsupported', 'this path does not support this method');
     case 'malformedUrl':
       return new ServiceFailure(400, 'service.url.invalid', 'the URL cannot be read');
     case 'malformedJson':
@@ -94,13 +94,13 @@ function invalidInput(
     return refusal(field === 'toVersion' ? 'collector.version.invalid' : 'collector.invalid');
   }
   if (failure.part !== 'params') return invalidField(field || failure.part);
-  // A number too large for us is still a number: no collector, no source has it.
+  // A number out of range is still a number: no collector and no source has it.
   const isNumber = issue?.code === 'too_big' || issue?.code === 'too_small';
   if (!isNumber) return refusal('createValidationError');
   return field === 'sourceId' ? unknownSource() : refusal('InvalidCollector');
 }
 
-/** The specification has no code for it. */
+/** The specification has no code for this error. */
 export function unknownSource(): ServiceFailure {
   return new ServiceFailure(404, 'notfound', 'the collector has no source with this ID');
 }

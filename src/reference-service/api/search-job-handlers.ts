@@ -5,10 +5,10 @@ import type { Callers } from './callers.ts';
 import { searchJobProgress } from './search-jobs.ts';
 import { searchRecords } from './search-records.ts';
 
-/** The specification names no size of a page of results. */
+/** The specification does not define the size of a page of results. */
 const resultsPageSizeDefault = 100;
 
-/** The Search Job interface (collector-api.md §4.5, §5.5); its bodies are ours. */
+/** The Search Job interface (collector-api.md §4.5, §5.5). Its bodies are not specified. */
 export function makeSearchJobHandlers(callers: Callers) {
   return {
     async createSearchJob({ body }, request) {

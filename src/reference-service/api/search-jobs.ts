@@ -4,27 +4,27 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { searchJobDone } from '../../contract/collector-management/search-job-bodies.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 
-/** A search job. The specification shows neither its bodies nor its states (collector-api.md §4.5): these are ours. */
+/** A search job. Its bodies and states are not specified (collector-api.md §4.5). */
 export interface SearchJob {
   readonly id: string;
-  /** The session whose cookie leads to the server that has the job. */
+  /** The session whose cookie selects the server with the job. */
   readonly sessionId: string;
   readonly createdAt: EpochMs;
-  /** What its client asked, as it came. */
+  /** The client's request, verbatim. */
   readonly request: unknown;
 }
 
-/** Which session a follow-up call comes in, and whether it brought the cookie of it. */
+/** The session of a follow-up call, and whether the call had its cookie. */
 export interface FollowUp {
   readonly sessionId: string;
   readonly broughtCookie: boolean;
 }
 
-/** Ours: a job gathers so long, and then has so many rows. */
+/** Not specified: how long a job gathers, and how many rows it has then. */
 const gathersMs: DurationMs = 5_000;
 const rowsMax = 250;
 
-/** The oldest goes first. */
+/** The oldest jobs are dropped first. */
 const jobsMax = 1_000;
 
 /** The search jobs of an account, in memory only. */
@@ -38,7 +38,7 @@ export class SearchJobs {
   }
 
   /**
-   * Finds the job by the cookie of its creation (collector-api.md §5.5).
+   * Finds a job by the cookie of its creation (collector-api.md §5.5).
    * @throws ServiceFailure 500 without any session cookie; 404 with another one, or for an unknown job
    */
   find(id: string, { sessionId, broughtCookie }: FollowUp): SearchJob {
@@ -57,7 +57,7 @@ export class SearchJobs {
   }
 }
 
-/** How far a job is; it gathers its rows evenly. */
+/** The progress of a job, which gathers its rows evenly. */
 export function searchJobProgress(job: SearchJob, now: EpochMs) {
   const share = Math.min(1, Math.max(0, (now - job.createdAt) / gathersMs));
   return {

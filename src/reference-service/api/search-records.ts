@@ -5,7 +5,7 @@ import type { World } from '../fleet/world.ts';
 
 const Instant = z.union([z.number(), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]);
 
-/** A request as the public guide of such a service has it, with the queries that are played here. */
+/** A request as in the public guide of such a service, with the supported queries. */
 const CountRequest = z.object({
   query: z.string().regex(/\|\s*count(?:\s+by\s+_collector)?\s*$/i),
   from: Instant,
@@ -15,7 +15,7 @@ const CountRequest = z.object({
 type SearchRecord = Readonly<Record<string, string>>;
 
 /**
- * The records of a search that counts messages: by collector, or all of them. The scope may name collectors.
+ * The records of a search that counts messages, by collector or in total. The scope may name collectors.
  * @returns undefined for any other query
  */
 export function searchRecords(world: World, request: unknown): readonly SearchRecord[] | undefined {
@@ -34,7 +34,7 @@ export function searchRecords(world: World, request: unknown): readonly SearchRe
   return [{ [countColumn]: String(counts.reduce((sum, { count }) => sum + count, 0)) }];
 }
 
-/** undefined: all collectors. */
+/** Undefined: all collectors. */
 function namesIn(query: string): ReadonlySet<string> | undefined {
   const terms = [...query.matchAll(/_collector="((?:[^"\\]|\\.)*)"/g)];
   if (terms.length === 0) return undefined;

@@ -10,21 +10,21 @@ import type { ServiceFailure } from '../scenario/service-failure.ts';
 export interface RecordedCreate extends Pick<SimulatedTask, 'collectorId' | 'fromVersion' | 'toVersion'> {
   readonly taskId: string;
   readonly at: EpochMs;
-  /** The instant by which the task's course ends, as drawn; a collector that dies may move it. */
+  /** The drawn end of the task. A collector that dies may change it. */
   readonly endsAt: EpochMs;
 }
 
-/** The record as plain data: what `GET /reference/record` answers. */
+/** The record as plain data: the response of `GET /reference/record`. */
 export interface RecordSnapshot {
   readonly creates: readonly RecordedCreate[];
   readonly createsPerCollector: Readonly<Record<string, number>>;
-  /** Creates for a build which the collector already ran. */
+  /** Creates for the build that the collector already runs. */
   readonly needlessCreates: number;
   readonly tasksInFlight: number;
   readonly tasksInFlightMax: number;
-  /** Requests by operation and status, `getCollector 200`; a cut connection has the status `cut`. */
+  /** Requests by operation and status, `getCollector 200`. A cut connection has the status `cut`. */
   readonly requests: Readonly<Record<string, number>>;
-  /** 429 by what caused them. */
+  /** 429s by cause. */
   readonly throttled: { readonly rate: number; readonly concurrency: number; readonly fault: number };
   /** Refused creates by code. */
   readonly refusedCreates: Readonly<Record<string, number>>;
@@ -34,7 +34,7 @@ export interface RecordSnapshot {
   readonly concurrentRequestsMax: number;
 }
 
-/** The service's own account of what clients did, for tests and benchmarks to judge by. */
+/** The service's record of what clients did, for tests and benchmarks. */
 export class ServiceRecord {
   readonly throttled = { rate: 0, concurrency: 0, fault: 0 };
   readonly signIns = { accepted: 0, wrongKey: 0, throttled: 0 };
@@ -50,7 +50,7 @@ export class ServiceRecord {
   requestsInOneSecondMax = 0;
   concurrentRequestsMax = 0;
 
-  /** @param clock the service's, on which its tasks run */
+  /** @param clock the service's clock, on which tasks run */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
@@ -61,11 +61,11 @@ export class ServiceRecord {
     if (isSameBuild(task.fromVersion, task.toVersion)) this.#needlessCreates++;
     this.#open = this.#open.filter(({ script }) => task.requestedAt < script.endsAt);
     this.#open.push(task);
-    // Tasks in flight only grow at a create, so the maximum is found here.
+    // Tasks in flight increase only at a create, so the maximum is updated here.
     this.#tasksInFlightMax = Math.max(this.#tasksInFlightMax, this.#open.length);
   }
 
-  /** Counts a refused create by its code; other refusals are counted by their status alone. */
+  /** Counts a refused create by its code. Other refusals are counted by status only. */
   refused(operation: Operation | undefined, { code }: ServiceFailure): void {
     if (operation?.name === createUpgradeTask.name) count(this.#refusedCreates, code);
   }
@@ -117,7 +117,7 @@ function count<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** The service's own record over HTTP; no part of the Collector Management API. */
+/** The record over HTTP. It is not part of the Collector Management API. */
 export const readRecord = defineOperation({
   name: 'readRecord',
   method: 'GET',

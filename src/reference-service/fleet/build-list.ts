@@ -9,7 +9,7 @@ interface BuildOffer {
   withdrawnAt: EpochMs;
 }
 
-/** The builds in the order of their release, and which of them are on offer when. */
+/** The builds in the order of their release, and when each is on offer. */
 export class BuildList {
   #offers: BuildOffer[];
 
@@ -22,7 +22,7 @@ export class BuildList {
     }));
   }
 
-  /** Every build, on offer or not. */
+  /** Every build, whether on offer or not. */
   get versions(): readonly string[] {
     return this.#offers.map(({ version }) => version);
   }
@@ -32,7 +32,7 @@ export class BuildList {
   }
 
   /**
-   * The newest is the one flagged, not the highest number (field-facts.md, Upgrades).
+   * The latest build is the flagged one, not the highest number (field-facts.md, Upgrades).
    * @returns undefined when nothing is on offer
    */
   latest(now: EpochMs): string | undefined {
@@ -55,7 +55,7 @@ export class BuildList {
     known.withdrawnAt = Infinity;
   }
 
-  /** The builds between two, exclusive, in the order of their release: what an upgrade may pass in between. */
+  /** The builds between two, exclusive, in the order of their release: candidates for an intermediate build. */
   between(from: string, to: string): readonly string[] {
     return this.versions.filter(
       (version) =>
@@ -67,7 +67,7 @@ export class BuildList {
     return this.#offers;
   }
 
-  /** What an earlier run knew, and after it whatever the scenario has beside. */
+  /** Restores the builds of an earlier run, followed by new ones of the scenario. */
   restore(offers: readonly BuildOffer[]): void {
     const isKnown = ({ version }: BuildOffer) => offers.some((offer) => offer.version === version);
     this.#offers = [...offers, ...this.#offers.filter((offer) => !isKnown(offer))];

@@ -7,23 +7,23 @@ export interface MatchCandidate {
   readonly version: string;
 }
 
-/** A match of the scenario, with its `count` already settled into ids. */
-export interface SettledMatch {
+/** A match of the scenario, with its `count` resolved to ids. */
+export interface ResolvedMatch {
   readonly match: CollectorMatch;
-  /** Names this match in the hash that chooses a share. */
+  /** Identifies this match in the hash that chooses a share. */
   readonly key: string;
-  /** The chosen ones where the match has a `count`. */
+  /** The chosen collectors, if the match has a `count`. */
   readonly chosenIds: ReadonlySet<number> | null;
 }
 
 /** Chooses the collectors of a match with a `count` among those that could be upgraded at the start. */
-export function settleMatch(
+export function resolveMatch(
   match: CollectorMatch,
   key: string,
   upgradable: readonly MatchCandidate[],
-): SettledMatch {
+): ResolvedMatch {
   if (match.count === undefined) return { match, key, chosenIds: null };
-  const open: SettledMatch = { match, key, chosenIds: null };
+  const open: ResolvedMatch = { match, key, chosenIds: null };
   const rank = ({ facts }: MatchCandidate) => hashShare(`${key}:count:${facts.id}`);
   const chosen = upgradable
     .filter((candidate) => matchesCollector(open, candidate))
@@ -33,8 +33,8 @@ export function settleMatch(
 }
 
 /** True when all given keys of the match hold. */
-export function matchesCollector(settled: SettledMatch, { facts, version }: MatchCandidate): boolean {
-  const { match, key, chosenIds } = settled;
+export function matchesCollector(resolved: ResolvedMatch, { facts, version }: MatchCandidate): boolean {
+  const { match, key, chosenIds } = resolved;
   if (chosenIds !== null && !chosenIds.has(facts.id)) return false;
   if (match.ids !== undefined && !match.ids.includes(facts.id)) return false;
   if (match.ephemeral !== undefined && match.ephemeral !== facts.ephemeral) return false;
@@ -48,7 +48,7 @@ export function matchesCollector(settled: SettledMatch, { facts, version }: Matc
   );
 }
 
-/** `*` is any text, `?` any character. No glob matches everything; a given one never matches an absent text. */
+/** `*` is any text, `?` any character. Without a glob everything matches. A glob never matches an absent text. */
 export function matchesGlob(glob: string | undefined, text: string | null | undefined): boolean {
   if (glob === undefined) return true;
   if (text === undefined || text === null) return false;

@@ -3,7 +3,7 @@ import type { Random } from '../scenario/random.ts';
 
 export type NameKind = 'linux' | 'windows' | 'mac' | 'container' | 'hosted';
 
-/** Names that trip careless clients, each given to one collector of a fleet that is large enough to have its index. */
+/** Names that careless clients mishandle, each for one collector of a large enough fleet. */
 const oddNames: Readonly<Record<number, string>> = {
   11: 'Zürich – Rechenzentrum 7',
   23: 'prod-'.padEnd(serviceLimits.collectorNameLengthMax, 'x'),

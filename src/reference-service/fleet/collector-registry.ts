@@ -2,21 +2,21 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import type { FleetGenerator } from './fleet-generator.ts';
 import {
+  advanceCollector,
   type CollectorFacts,
   isDeleted,
   lastHeartbeatAt,
   type SimulatedCollector,
-  settleCollector,
 } from './simulated-collector.ts';
 
-/** Collectors created through the API have ids of their own, so that they don't shift what the generator draws. */
+/** Collectors created through the API have their own range of ids, so that they don't affect what the generator draws. */
 const createdIdOffset = 50_000_000;
 
-/** A deletion of offline collectors begins after a moment, and then takes one after the other. */
+/** A deletion of offline collectors starts after a delay, and then deletes one after another. */
 const sweepAfterMs: DurationMs = 5_000;
 const sweepStepMs: DurationMs = 20;
 
-/** The collectors of an account, in the order in which they came. */
+/** The collectors of an account, in the order of their registration. */
 export class CollectorRegistry {
   readonly #generator: FleetGenerator;
   readonly #collectors = new Map<number, SimulatedCollector>();
@@ -44,7 +44,7 @@ export class CollectorRegistry {
     });
   }
 
-  /** An account has no room for more. */
+  /** True when the account has the maximum number of collectors. */
   isFull(now: EpochMs): boolean {
     return (
       this.#collectors.size >= serviceLimits.collectorsMax &&
@@ -64,7 +64,7 @@ export class CollectorRegistry {
     this.#collectors.delete(id);
   }
 
-  /** Begins to delete them, one after the other, unless one comes back first. */
+  /** Starts to delete them one after another. A collector that comes back first is kept. */
   sweep(collectors: readonly SimulatedCollector[], now: EpochMs): void {
     collectors.forEach((collector, index) => {
       const isPlanned = collector.sweep !== undefined && collector.sweep.at > now;
@@ -73,7 +73,7 @@ export class CollectorRegistry {
     });
   }
 
-  /** Those that are not deleted. */
+  /** All collectors that are not deleted. */
   all(now: EpochMs): SimulatedCollector[] {
     const present: SimulatedCollector[] = [];
     for (const collector of this.#collectors.values()) {
@@ -90,33 +90,33 @@ export class CollectorRegistry {
     return undefined;
   }
 
-  /** Names differ in case too. */
+  /** Names are case-sensitive. */
   named(name: string, now: EpochMs): SimulatedCollector | undefined {
     const id = this.#idByName.get(name);
     return id === undefined ? undefined : this.find(id, now);
   }
 
-  /** It falls silent for good, whatever was to come. */
+  /** Lets it go down for good, and drops its pending events. */
   silence(collector: SimulatedCollector, now: EpochMs): void {
-    const life = settleCollector(collector, now);
+    const life = advanceCollector(collector, now);
     collector.pending = [];
     collector.life = { kind: 'down', lastHeartbeatAt: lastHeartbeatAt(life, now), version: life.version };
   }
 
-  /** It comes back if it was away, on the build it had. */
+  /** Lets it come back if it was down, on its previous build. */
   wake(collector: SimulatedCollector, now: EpochMs): void {
-    const { kind, version } = settleCollector(collector, now);
+    const { kind, version } = advanceCollector(collector, now);
     if (kind === 'up') return;
     collector.pending = [];
     collector.life = { kind: 'up', upSince: now, version };
   }
 
-  /** What numbers the next ones. */
+  /** The counters for the next ids. */
   get counts(): { readonly drawn: number; readonly created: number } {
     return { drawn: this.#generator.drawnCount, created: this.#createdCount };
   }
 
-  /** Puts a stored fleet in the place of the drawn one. */
+  /** Replaces the drawn fleet by a stored one. */
   restore(collectors: readonly SimulatedCollector[], counts: CollectorRegistry['counts']): void {
     this.#collectors.clear();
     this.#idByName.clear();

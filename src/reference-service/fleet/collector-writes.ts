@@ -43,18 +43,21 @@ export function createHostedCollector(
   );
 }
 
-/** What may not be changed and does not drift, beside `id` and `collectorType`, which have codes of their own. */
+/** Fields that can't be changed and are not transient, except `id` and `collectorType`, which have their own codes. */
 const fixedFields = ['osName', 'osVersion', 'osArch', 'cutoffRelativeTime'] as const;
 
-/** Stated by every client, whatever else it leaves out. */
+/** Fields that every update must state. */
 const leastFields = ['name'];
 
-/** By the letter of collector-api.md §4.4 an update states each of these that a GET shows, transient ones too. */
+/**
+ * According to the letter of collector-api.md §4.4, an update states each of these that a GET shows, including transient
+ * ones.
+ */
 const wholeFields = [...modifiableFields, 'alive', 'collectorVersion', 'osName', 'osVersion', 'osArch'];
 
 /**
- * Updates a collector by the rules of collector-api.md §4.4. What is stated is judged; a modifiable field that is not
- * stated stays as it is, since many clients state only the fields they manage.
+ * Updates a collector by the rules of collector-api.md §4.4. Stated fields are checked. A modifiable field that is not
+ * stated stays as it is, because many clients state only the fields they manage.
  * @throws ServiceFailure with a code of collector-api.md §7.3, or one of the ETag's
  */
 export function updateCollector(

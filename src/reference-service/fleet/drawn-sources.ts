@@ -1,10 +1,10 @@
 import { makeRandom, type Random } from '../scenario/random.ts';
 import type { CollectorFacts, CollectorSource } from './simulated-collector.ts';
 
-/** A drawn source's id follows from its collector's, so that drawing one needs to know no other. */
+/** A drawn source's id is derived from its collector's, so that sources are drawn independently. */
 const idsPerCollector = 20;
 
-/** Draws the sources of a collector of the fleet: a few plausible ones, always the same (collector-api.md §2.2). */
+/** Draws the sources of a collector: a few plausible ones, always the same (collector-api.md §2.2). */
 export function drawSources(seed: string, facts: CollectorFacts): readonly CollectorSource[] {
   const random = makeRandom(`sources:${seed}:${facts.id}`);
   const drawn = facts.collectorType === 'Hosted' ? hostedSources(random) : installedSources(random, facts);

@@ -1,18 +1,23 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { FleetEvent } from '../scenario/happenings.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { type MatchCandidate, matchesCollector, type SettledMatch, settleMatch } from './collector-match.ts';
+import {
+  type MatchCandidate,
+  matchesCollector,
+  type ResolvedMatch,
+  resolveMatch,
+} from './collector-match.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
-import { type SimulatedCollector, settleCollector } from './simulated-collector.ts';
+import { advanceCollector, type SimulatedCollector } from './simulated-collector.ts';
 
-/** Something the scenario has planned for an instant. */
+/** A planned event of the scenario with its instant. */
 export interface DueEvent {
   readonly at: EpochMs;
   readonly event: FleetEvent;
-  readonly match: SettledMatch;
+  readonly match: ResolvedMatch;
 }
 
-/** The scenario's events in the order of their instants, each handed out once. */
+/** The scenario's events by instant, each returned once. */
 export class FleetEvents {
   readonly #waiting: DueEvent[];
 
@@ -26,7 +31,7 @@ export class FleetEvents {
       .map((event, index) => ({
         at: startedAt + event.after,
         event,
-        match: settleMatch(event.match, `${scenario.fleet.seed}:event:${index}`, upgradable),
+        match: resolveMatch(event.match, `${scenario.fleet.seed}:event:${index}`, upgradable),
       }))
       .sort((a, b) => a.at - b.at);
   }
@@ -37,39 +42,39 @@ export class FleetEvents {
   }
 }
 
-/** What an event may do to the world, at its own instant. */
-interface EventHands {
+/** The actions of an event, at its own instant. */
+interface EventActions {
   readonly collectors: CollectorRegistry;
   readonly kill: (collector: SimulatedCollector) => void;
   readonly remove: (collectorId: number) => void;
   readonly clickUpgrade: (collectorId: number, toVersion: string | undefined) => void;
 }
 
-/** Lets what the scenario has planned happen, to each collector of its match. */
-export function playEvent({ at, event, match }: DueEvent, hands: EventHands): void {
-  const { collectors } = hands;
+/** Applies an event to each collector of its match. */
+export function playEvent({ at, event, match }: DueEvent, actions: EventActions): void {
+  const { collectors } = actions;
   if (event.event === 'appears') {
     for (let made = 0; made < event.newcomers && !collectors.isFull(at); made++) collectors.register(at);
     return;
   }
   for (const collector of collectors.all(at)) {
-    settleCollector(collector, at);
+    advanceCollector(collector, at);
     if (matchesCollector(match, asCandidate(collector))) happen(event, collector);
   }
 
   function happen({ event: kind, toVersion }: FleetEvent, collector: SimulatedCollector): void {
     switch (kind) {
       case 'dies':
-        hands.kill(collector);
+        actions.kill(collector);
         return;
       case 'returns':
         collectors.wake(collector, at);
         return;
       case 'vanishes':
-        hands.remove(collector.facts.id);
+        actions.remove(collector.facts.id);
         return;
       case 'humanUpgrade':
-        hands.clickUpgrade(collector.facts.id, toVersion);
+        actions.clickUpgrade(collector.facts.id, toVersion);
         return;
       case 'appears':
         return;

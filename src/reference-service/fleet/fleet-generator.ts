@@ -10,7 +10,7 @@ import type { CollectorFacts, CollectorLife, SimulatedCollector } from './simula
 /** Ids have nine digits, as in the real service. */
 const firstIdOfAll = 100_000_001;
 
-/** Draws collectors one by one, each from the seed and its index alone. */
+/** Draws collectors one by one, each from the seed and its index only. */
 export class FleetGenerator {
   readonly #fleet: Pick<Scenario['fleet'], 'seed' | 'shares'>;
   readonly #builds: readonly string[];
@@ -32,7 +32,7 @@ export class FleetGenerator {
     return this.#index;
   }
 
-  /** Goes on where an earlier run of the service stopped. */
+  /** Continues after an earlier run of the service. */
   skipTo(drawnCount: number): void {
     this.#index = drawnCount;
   }
@@ -47,7 +47,7 @@ export class FleetGenerator {
     if (random.chance(shares.hosted))
       return hosted(id, unique(drawCollectorName(random, index, 'hosted')), now);
     const container = random.chance(shares.container);
-    // Containers are a part of the ephemeral ones, so the others have the rest of the share.
+    // Containers are ephemeral, so the other collectors have the rest of the share.
     const otherEphemeral = Math.max(0, (shares.ephemeral - shares.container) / (1 - shares.container || 1));
     const ephemeral = container || random.chance(otherEphemeral);
     const os = drawOperatingSystem(random, container ? { windows: 0, mac: 0, oldOs: 0 } : shares);
@@ -76,12 +76,12 @@ export class FleetGenerator {
   }
 }
 
-/** Containers are all `Json`; the rest fills up to the share of the whole fleet. */
+/** Containers are all in JSON mode, so the other collectors have the rest of the share. */
 function jsonShare(shares: Scenario['fleet']['shares']): number {
   return Math.max(0, (shares.json - shares.container) / (1 - shares.container || 1));
 }
 
-/** A collector that registered again bears the instant of it (field-facts.md, Upgrades). */
+/** The suffix of a collector that registered again: the instant (field-facts.md, Upgrades). */
 function reRegistered(random: Random): number {
   return random.integer(1_600_000_000_000, 1_760_000_000_000);
 }
@@ -121,7 +121,7 @@ function drawTimeZone(random: Random): string {
   return random.pick(['America/Los_Angeles', 'Europe/Berlin', 'Asia/Tokyo', 'Australia/Sydney']);
 }
 
-/** Draws the build it runs: near the latest, within a year, up to three years old, or older still. */
+/** Draws the collector's build: near the latest, within a year, up to three years old, or older. */
 function drawVersion(random: Random, shares: Scenario['fleet']['shares'], builds: readonly string[]): string {
   const draw = random.next();
   let edge = shares.unparsableVersion;
@@ -137,13 +137,13 @@ function drawVersion(random: Random, shares: Scenario['fleet']['shares'], builds
   return buildBehind(random, builds, { from: 9, to: Math.max(9, builds.length - 1) });
 }
 
-/** Counted back from the latest; a list too short gives its oldest. */
+/** Counted back from the latest build. A list that is too short gives its oldest. */
 function buildBehind(random: Random, builds: readonly string[], range: { from: number; to: number }): string {
   const behind = random.integer(range.from, range.to);
   return builds[Math.max(0, builds.length - 1 - behind)] ?? '';
 }
 
-/** A build never offered here, as a preview or another deployment's release would be. */
+/** A build that was never on offer here, such as a preview or another deployment's release. */
 function aboveLatest(latest: string): string {
   return latest.replace(/\.(\d+)-\d+$/, (_text, minor: string) => `.${Number(minor) + 4}-1`);
 }
@@ -154,7 +154,7 @@ function drawLife(
 ): CollectorLife {
   const { now, version } = drawn;
   if (!drawn.dead) return { kind: 'up', upSince: now - random.integer(0, 60 * dayMs), version };
-  // A dead ephemeral collector older than 12 hours would be deleted.
+  // An ephemeral collector that is dead for more than 12 hours would be deleted.
   const awayMaxMs = drawn.ephemeral ? serviceLimits.ephemeralDeletedAfterMs - 3_600_000 : 200 * dayMs;
   const awayMs = random.integer(serviceLimits.deadAfterMs + 60_000, awayMaxMs);
   return { kind: 'down', lastHeartbeatAt: now - awayMs, version };

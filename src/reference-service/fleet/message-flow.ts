@@ -1,9 +1,9 @@
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import { hashShare } from '../scenario/random.ts';
-import { lastHeartbeatAt, type SimulatedCollector, settleCollector } from './simulated-collector.ts';
+import { advanceCollector, lastHeartbeatAt, type SimulatedCollector } from './simulated-collector.ts';
 
-/** From the first instant to the second, which is not in it. */
+/** From the first instant until before the second. */
 interface TimeRange {
   readonly from: EpochMs;
   readonly to: EpochMs;
@@ -11,14 +11,15 @@ interface TimeRange {
 
 const minuteMs = 60_000;
 
-// Ours: some collectors have nothing to send; the others send 10 to 100 messages a minute at noon, half of it at midnight.
+// Not specified: some collectors send nothing; the others send 10 to 100 messages a minute at noon, half of that at
+// midnight.
 const idleShare = 0.05;
 const [rateMin, rateMax] = [10, 100];
 const nightShare = 0.5;
 
-/** How many messages a collector delivered: by its own rate and the hour, until it went down or fell silent. */
+/** Counts the messages that a collector delivered, by its rate and the time of day, until it went down or fell silent. */
 export function countMessages(collector: SimulatedCollector, { from, to }: TimeRange, now: EpochMs): number {
-  const life = settleCollector(collector, now);
+  const life = advanceCollector(collector, now);
   const until = life.kind === 'down' ? lastHeartbeatAt(life, now) : (life.silentSince ?? now);
   const forMs = Math.min(to, until) - from;
   const share = hashShare(`messages:${collector.facts.id}`);

@@ -7,7 +7,7 @@ export interface OperatingSystem {
   readonly arch: string;
 }
 
-/** Draws an operating system by the shares; Linux has what they leave (field-facts.md, A realistic fleet). */
+/** Draws an operating system by the shares. Linux has the rest (field-facts.md, A realistic fleet). */
 export function drawOperatingSystem(
   random: Random,
   shares: { readonly windows: number; readonly mac: number; readonly oldOs: number },

@@ -2,8 +2,8 @@ import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 
 /**
- * The documented codes of collectors and sources with the statuses we gave them: the specification shows none
- * (collector-api.md §7.3–7.5, end). Those seen in the field are as seen (field-facts.md, The wire).
+ * The documented codes of collectors and sources. Most statuses are our choice, because the specification has none
+ * (collector-api.md §7.3–7.5, end). Those seen in real services are the same here (field-facts.md, The wire).
  */
 const refusals = {
   BadRequestCollectorId: [400, 'the request body contains an invalid collector ID'],
@@ -21,14 +21,14 @@ const refusals = {
   InvalidCollector: [404, 'the specified collector ID is invalid'],
   InvalidCollectorType: [400, 'invalid collector type for the requested operation'],
   InvalidSourceType: [400, 'invalid source type for the requested operation'],
-  /** A code of ours: none is documented. */
+  /** Not documented: our choice. */
   'service.collectors.exceeded': [400, `an account has at most ${serviceLimits.collectorsMax} collectors`],
   forbidden: [403, 'the operation is not allowed for this user or account type'],
-  /** Of the ETags of collector-api.md §4.4: codes as seen, statuses ours. */
+  /** For the ETags of collector-api.md §4.4: codes as seen, statuses our choice. */
   'service.ifthen.missing': [400, 'an update needs an If-Match header with the ETag of a previous GET'],
-  'service.ifthen.notquoted': [400, 'the ETag in If-Match must stand in quotes, as the GET gave it'],
-  'service.etagid.mismatch': [412, 'the resource has changed since the GET that gave this ETag'],
-  /** The five of a create (collector-api.md §7.5). */
+  'service.ifthen.notquoted': [400, 'the ETag in If-Match must be quoted, as in the GET'],
+  'service.etagid.mismatch': [412, 'the resource has changed since the GET with this ETag'],
+  /** The five codes of a create (collector-api.md §7.5). */
   'collector.invalid': [400, 'the collector ID is missing or does not exist'],
   'collector.type.invalid': [400, 'the collector is hosted, not installed'],
   'collector.not.alive': [400, 'the collector is not running'],
@@ -41,7 +41,7 @@ export function refusal(code: keyof typeof refusals): ServiceFailure {
   return new ServiceFailure(status, code, message);
 }
 
-/** A field of a wrong type, or out of its bounds, for which no code is documented. */
+/** A field with a wrong type or out of its bounds, without a documented code. */
 export function invalidField(field: string): ServiceFailure {
   return new ServiceFailure(400, `service.${field}.invalid`, `invalid value for "${field}"`);
 }

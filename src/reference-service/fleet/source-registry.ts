@@ -5,7 +5,7 @@ import { matchesGlob } from './collector-match.ts';
 import { drawSources } from './drawn-sources.ts';
 import type { CollectorSource, SimulatedCollector } from './simulated-collector.ts';
 
-/** Ids of sources created through the API; drawn ones lie below. */
+/** The first id of sources created through the API. Drawn ones have lower ids. */
 const firstCreatedId = 5_000_000_001;
 
 interface SourceRegistryParts {
@@ -14,7 +14,7 @@ interface SourceRegistryParts {
   readonly idOffset: number;
 }
 
-/** The sources of every collector of an account. They live with their collector, and go with it. */
+/** The sources of all collectors of an account. They are alive and deleted with their collector. */
 export class SourceRegistry {
   readonly #parts: SourceRegistryParts;
   #createdCount = 0;
@@ -23,7 +23,7 @@ export class SourceRegistry {
     this.#parts = parts;
   }
 
-  /** How many were created through the API: it numbers the next one. */
+  /** The number of sources created through the API, which determines the next id. */
   get createdCount(): number {
     return this.#createdCount;
   }
@@ -32,7 +32,7 @@ export class SourceRegistry {
     this.#createdCount = createdCount;
   }
 
-  /** Those that are not gone, stopping ones among them. */
+  /** All sources that are not gone, including stopping ones. */
   of(collector: SimulatedCollector, now: EpochMs): readonly CollectorSource[] {
     collector.sources ??= drawSources(this.#parts.seed, collector.facts);
     if (collector.sources.some((source) => isGone(source, now))) {
@@ -45,7 +45,7 @@ export class SourceRegistry {
     return this.of(collector, now).find(({ id }) => id === sourceId);
   }
 
-  /** Names are unique within a collector; a stopping source still has its own. */
+  /** Names are unique within a collector. A stopping source keeps its name. */
   isNameTaken(collector: SimulatedCollector, name: string | undefined, now: EpochMs): boolean {
     return this.of(collector, now).some(({ stated }) => sourceNameOf(stated) === name);
   }
@@ -64,7 +64,7 @@ export class SourceRegistry {
     );
   }
 
-  /** A cloud-to-cloud source stops first, and goes when it has stopped; any other goes at once (collector-api.md §3). */
+  /** Deletes a source. A cloud-to-cloud source stops first, any other is gone at once (collector-api.md §3). */
   remove(collector: SimulatedCollector, source: CollectorSource, now: EpochMs): void {
     if (this.isCloudToCloud(String(source.stated['sourceType']))) {
       this.replace(
@@ -80,7 +80,7 @@ export class SourceRegistry {
     );
   }
 
-  /** True for a type that another vendor's sign-in must allow: the API can't create it (collector-api.md §1). */
+  /** True for a type that needs a sign-in at another vendor: the API can't create it (collector-api.md §1). */
   needsOAuth(sourceType: string): boolean {
     return this.#parts.rules.needOAuth.some((glob) => matchesGlob(glob, sourceType));
   }

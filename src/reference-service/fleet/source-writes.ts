@@ -23,7 +23,7 @@ export function createSource(
 }
 
 /**
- * Replaces a source by what is stated (collector-api.md §4.4): an optional field that is not stated is removed.
+ * Replaces a source by the stated fields (collector-api.md §4.4). An optional field that is not stated is removed.
  * @throws ServiceFailure with a code of collector-api.md §7.4, or one of the ETag's
  */
 export function updateSource(

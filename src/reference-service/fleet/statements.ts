@@ -17,7 +17,7 @@ const ModifiableFields = z.object({
     .refine((name) => characterCount(name) <= serviceLimits.hostNameLengthMax)
     .nullable(),
   timeZone: z.string().nullable(),
-  /** `_budget` among the keys assigns an ingest budget; its value is the budget's own. */
+  /** The key `_budget` assigns an ingest budget. */
   fields: z
     .record(z.string(), z.string())
     .nullable()
@@ -39,7 +39,7 @@ const ModifiableFields = z.object({
 
 const SomeModifiableFields = ModifiableFields.partial();
 
-/** Everything the specification names; what a client states beside it is kept as it is. */
+/** All fields in the specification. Other stated fields are kept verbatim. */
 const knownFields: ReadonlySet<string> = new Set(Object.values(collectorAccess).flat());
 
 export const modifiableFields = Object.keys(ModifiableFields.shape) as readonly (keyof ModifiableStatement)[];
@@ -49,7 +49,7 @@ type ModifiableStatement = z.output<typeof ModifiableFields>;
 /** The fields that a request states. */
 export type Stated = Readonly<Record<string, unknown>>;
 
-/** An update of a collector or a source, as a request asks for it. */
+/** An update of a collector or a source. */
 export interface StatedUpdate {
   readonly stated: Stated;
   readonly ifMatch: string | undefined;
@@ -57,15 +57,15 @@ export interface StatedUpdate {
   readonly now: EpochMs;
 }
 
-/** What a request says of a collector: the modifiable fields it states, and those nobody knows. */
+/** The fields of a request for a collector: the stated modifiable ones, and the unknown ones. */
 interface CollectorStatement {
   readonly modifiable: Partial<ModifiableStatement>;
   readonly unknown: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Reads what a client states of a collector.
- * @throws ServiceFailure for the first field that can't be: with its documented code, else `service.<field>.invalid`
+ * Parses the stated fields of a collector.
+ * @throws ServiceFailure for the first invalid field: with its documented code, else `service.<field>.invalid`
  */
 export function readCollectorStatement(
   stated: Stated,
@@ -73,7 +73,7 @@ export function readCollectorStatement(
 ): CollectorStatement {
   const read = SomeModifiableFields.safeParse(stated);
   if (!read.success) throw invalidField(String(read.error.issues[0]?.path[0]));
-  // JSON has no `undefined`, so what is stated has a value.
+  // JSON has no `undefined`, so stated fields have values.
   const { sourceSyncMode, ...modifiable } = read.data as Partial<ModifiableStatement>;
   const { name, description } = modifiable;
   if (characterCount(name) > serviceLimits.collectorNameLengthMax) throw refusal('CollectorNameTooLong');
@@ -87,14 +87,14 @@ export function readCollectorStatement(
       unknown,
     };
   }
-  // A mode is for Installed Collectors only; the default is stated without harm.
+  // Only Installed Collectors have a mode. Stating the default is accepted.
   if (sourceSyncMode === 'Json') throw invalidField('sourceSyncMode');
   return { modifiable, unknown };
 }
 
 const Name = z.string().refine((name) => name.trim() !== '');
 
-/** The fields of every source type (collector-api.md §2.2). All others pass through untouched. */
+/** The fields of every source type (collector-api.md §2.2). All others pass through. */
 const commonFields = {
   name: Name.optional(),
   description: z.string().nullish(),
@@ -112,7 +112,7 @@ const commonFields = {
   contentType: z.string().nullish(),
 };
 const AnySource = z.looseObject(commonFields);
-/** Its name is in its configuration. */
+/** A cloud-to-cloud source has its name in its configuration. */
 const CloudToCloudSource = z.looseObject({
   ...commonFields,
   config: z.looseObject({ name: Name.optional() }).optional(),
@@ -130,15 +130,15 @@ const SourceByType: Readonly<Record<string, z.ZodType>> = {
   }),
 };
 
-/** Set by the service: what a client states of them is not kept. */
+/** Set by the service. Stated values are dropped. */
 const serviceFields: readonly string[] = ['id', 'alive', 'state'];
 
 /**
- * Reads what a client states of a source.
- * @param isCloudToCloud says of a source type whether its sources have their names in `config`
- * @returns everything it stated, without what the service sets
- * @throws ServiceFailure for the first field that can't be: with its code of collector-api.md §7.4, else
- *   `service.<field>.invalid` or `.missing`
+ * Parses the stated fields of a source.
+ * @param isCloudToCloud true for a source type with names in `config`
+ * @returns all stated fields, except those that the service sets
+ * @throws ServiceFailure for the first invalid field: with its code of collector-api.md §7.4, else `service.<field>.invalid`
+ *   or `.missing`
  */
 export function readSourceStatement(
   stated: Stated,
@@ -166,7 +166,7 @@ function shapeOf(sourceType: string): z.ZodType {
   return Object.hasOwn(SourceByType, sourceType) ? (SourceByType[sourceType] ?? AnySource) : AnySource;
 }
 
-/** Which field shows where the data of a source is sent, for the types which receive it. */
+/** The field with the intake address, for source types that receive data. */
 const fieldByType: Readonly<Record<string, 'url' | 'token'>> = { HTTP: 'url', Cloudsyslog: 'token' };
 
 function intakeFieldOf(sourceType: unknown): 'url' | 'token' | undefined {
@@ -174,7 +174,7 @@ function intakeFieldOf(sourceType: unknown): 'url' | 'token' | undefined {
   return Object.hasOwn(fieldByType, type) ? fieldByType[type] : undefined;
 }
 
-/** Where the data of a source is sent: set by the service, whatever a client states. It lasts as long as the source. */
+/** The intake address of a source: set by the service, and constant for its life. */
 export function intakeOf({ id, stated }: CollectorSource): Readonly<Record<string, string>> {
   const field = intakeFieldOf(stated['sourceType']);
   if (field === undefined) return {};
@@ -182,7 +182,7 @@ export function intakeOf({ id, stated }: CollectorSource): Readonly<Record<strin
   return { [field]: field === 'url' ? `https://collectors.example.com/receiver/v1/http/${token}` : token };
 }
 
-/** Characters as code points, so that one outside the basic plane is not counted twice. Nothing has none. */
+/** Counts code points, so that a character outside the basic plane counts once. Absent texts have none. */
 function characterCount(text: string | null | undefined): number {
   return Array.from(text ?? '').length;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CollectorFacts, CollectorLife, LifeEvent, type SimulatedCollector } from './simulated-collector.ts';
 
-/** JSON has no Infinity and writes null for it: "never". */
+/** JSON writes Infinity as null: "never". */
 const InstantOrNever = z
   .number()
   .nullable()
@@ -14,7 +14,7 @@ const StoredCollector = z.strictObject({
   life: CollectorLife,
   pending: z.array(LifeEvent),
   sweep: z.strictObject({ orderedAt: z.number(), at: z.number() }).exactOptional(),
-  /** Only where a client has written them: all others are drawn again. */
+  /** Only if a client has changed them: others are drawn again. */
   sources: z
     .array(
       z.strictObject({
@@ -40,7 +40,7 @@ const StoredTask = z.strictObject({
     endsAt: z.number(),
     endStatus: z.union([z.literal(2), z.literal(3)]),
     message: z.string(),
-    /** Already among what is pending at the collector. */
+    /** Already among the pending events of the collector. */
     life: z.unknown().transform((): readonly LifeEvent[] => []),
   }),
 });
@@ -49,7 +49,7 @@ const StoredTask = z.strictObject({
 export const StoredWorld = z.strictObject({
   startedAt: z.number(),
   eventsDoneUntil: z.number(),
-  /** What numbers the next collectors and sources. */
+  /** The counters for the next ids. */
   counts: z.strictObject({ drawn: count, created: count, sources: count }),
   collectors: z.array(StoredCollector),
   tasks: z.array(StoredTask),

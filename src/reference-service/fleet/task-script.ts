@@ -12,16 +12,16 @@ export interface TaskScript {
   readonly endsAt: EpochMs;
   readonly endStatus: 2 | 3;
   readonly message: string;
-  /** What the collector goes through meanwhile, and after. */
+  /** The events of the collector during and after the task. */
   readonly life: readonly LifeEvent[];
 }
 
-/** The text of a task that ran into the service's time-out. */
+/** The message of a task that timed out. */
 export const timedOutMessage = 'the upgrade timed out';
 
 export interface ScriptParts {
   readonly scenario: Scenario;
-  /** Names the try, so that it is drawn alike whatever else happened: collector, build and attempt. */
+  /** Identifies the attempt by collector, build and number, so that it is drawn independently of everything else. */
   readonly key: string;
   readonly requestedAt: EpochMs;
   readonly fromVersion: string;
@@ -29,7 +29,7 @@ export interface ScriptParts {
   /** Builds between the two, in the order of their release. */
   readonly between: readonly string[];
   readonly outcome: Exclude<UpgradeOutcome, { kind: 'createCode' }>;
-  /** False: nothing answers at the other end, whatever the outcome would be. */
+  /** False: the collector is unreachable, so the task times out whatever the outcome. */
   readonly reachable: boolean;
 }
 
@@ -63,7 +63,7 @@ export function drawTaskScript(parts: ScriptParts): TaskScript {
       };
     }
     case 'timeout':
-      // Some never hear from the collector again, the others from one that hangs.
+      // Some tasks never reach the collector, in others the collector hangs.
       return { ...timedOut(course, timesOutAt), ...(course.hangs ? {} : { progressingAt: Infinity }) };
     case 'lateSuccess': {
       const shownAt = timesOutAt + Math.round(course.lateShare * parts.scenario.limits.taskTimeout);
@@ -109,7 +109,7 @@ function drawCourse(random: Random, parts: ScriptParts): Course {
     progressingAt,
     endsAt,
     midAt: Math.round(progressingAt + (endsAt - progressingAt) * 0.4),
-    // The task may show its end before the collector is back, or after.
+    // The task may end before the collector is back, or after.
     downAt: Math.max(progressingAt, Math.round(endsAt - gapMs * random.next())),
     gapMs,
     intermediate,
@@ -131,7 +131,7 @@ function silenced(event: LifeEvent): LifeEvent {
   return event.kind === 'up' ? { ...event, silent: true } : event;
 }
 
-/** On the way it shows an intermediate build (collector-api.md §9.4). */
+/** During the upgrade it shows an intermediate build (collector-api.md §9.4). */
 function increment(course: Course): LifeEvent[] {
   if (course.intermediate === undefined) return [];
   const gapMs = Math.min(course.gapMs, Math.floor((course.downAt - course.midAt) / 2));
@@ -143,7 +143,7 @@ function increment(course: Course): LifeEvent[] {
       ];
 }
 
-/** Status 2 at the end, unless the service gave up before: the collector goes on all the same. */
+/** Status 2 at the end, unless the task timed out before: the collector continues all the same. */
 function inTime(course: Course, timesOutAt: EpochMs, life: LifeEvent[]): TaskScript {
   if (course.endsAt >= timesOutAt) return { ...timedOut(course, timesOutAt), life };
   return { ...course.phases, endsAt: course.endsAt, endStatus: taskStatus.succeeded, message: '', life };

@@ -2,10 +2,10 @@ import { compareBuildVersions } from '../../base/build-version.ts';
 import type { FailureRule } from '../scenario/happenings.ts';
 import { makeRandom, type Random } from '../scenario/random.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { matchesCollector, matchesGlob, type SettledMatch } from './collector-match.ts';
+import { matchesCollector, matchesGlob, type ResolvedMatch } from './collector-match.ts';
 import type { CollectorFacts } from './simulated-collector.ts';
 
-/** How a try will go, fixed when its task is created. */
+/** The outcome of an attempt, fixed when its task is created. */
 export type UpgradeOutcome =
   | { readonly kind: 'succeeded' | 'silent' | 'timeout' | 'lateSuccess' | 'lost' | 'lostInUpgrade' }
   | { readonly kind: 'failed'; readonly message: string }
@@ -20,17 +20,17 @@ export interface UpgradeTry {
   readonly attempt: number;
 }
 
-export interface SettledRule {
+export interface ResolvedRule {
   readonly rule: FailureRule;
-  readonly match: SettledMatch;
+  readonly match: ResolvedMatch;
 }
 
-/** Older collectors report a failure only by the time-out (field-facts.md, Upgrades). */
+/** Older collectors show a failure only by the time-out (field-facts.md, Upgrades). */
 const reportsFailureFrom = '19.182-0';
 
 /**
- * The service's own texts: the vendor's are not public, its causes are (field-facts.md, Upgrades). A lasting cause
- * fails every try of that collector.
+ * Messages of this service: the vendor's are not public, but the causes are (field-facts.md, Upgrades). A lasting cause
+ * makes every attempt of that collector fail.
  */
 const failureTexts: readonly [FailureText, ...FailureText[]] = [
   { text: 'download failed: connection reset by peer', lasting: false },
@@ -51,19 +51,22 @@ interface FailureText {
   readonly lasting: boolean;
 }
 
-/** Decides how a try will go: by the first rule that matches, else by nature. The same try always goes the same way. */
+/**
+ * Decides the outcome of an attempt: by the first matching rule, else by chance. The same attempt always has the same
+ * outcome.
+ */
 export function decideOutcome(
   scenario: Scenario,
-  rules: readonly SettledRule[],
+  rules: readonly ResolvedRule[],
   upgradeTry: UpgradeTry,
 ): UpgradeOutcome {
-  const settled = rules.find(({ rule, match }) => ruleApplies(rule, match, upgradeTry));
-  return settled === undefined
+  const resolved = rules.find(({ rule, match }) => ruleApplies(rule, match, upgradeTry));
+  return resolved === undefined
     ? naturalOutcome(scenario, upgradeTry)
-    : ruledOutcome(settled.rule, upgradeTry);
+    : ruledOutcome(resolved.rule, upgradeTry);
 }
 
-function ruleApplies(rule: FailureRule, match: SettledMatch, upgradeTry: UpgradeTry): boolean {
+function ruleApplies(rule: FailureRule, match: ResolvedMatch, upgradeTry: UpgradeTry): boolean {
   return (
     (rule.attempts === 'all' || rule.attempts.includes(upgradeTry.attempt)) &&
     matchesGlob(rule.toVersion, upgradeTry.toVersion) &&

@@ -4,30 +4,30 @@ import type { Scenario } from '../scenario/scenario.ts';
 import type { BuildList } from './build-list.ts';
 import type { CollectorRegistry } from './collector-registry.ts';
 import { refusal } from './refusals.ts';
-import { isAlive, type SimulatedCollector, settleCollector } from './simulated-collector.ts';
+import { advanceCollector, isAlive, type SimulatedCollector } from './simulated-collector.ts';
 import { drawTaskScript, type TaskScript, timedOutMessage } from './task-script.ts';
-import { decideOutcome, type SettledRule } from './upgrade-outcome.ts';
+import { decideOutcome, type ResolvedRule } from './upgrade-outcome.ts';
 
-/** An upgrade task with its whole course. */
+/** An upgrade task with its drawn course. */
 export interface SimulatedTask {
   readonly id: string;
   readonly collectorId: number;
   readonly fromVersion: string;
   readonly toVersion: string;
   readonly requestedAt: EpochMs;
-  /** Who asked for it: a client of the API, or a person at the vendor's web page. */
+  /** Who created it: a client of the API, or a person on the vendor's web page. */
   readonly by: 'api' | 'human';
   script: TaskScript;
 }
 
-/** What asks for a task. No version, or an empty one, means the latest build. */
-export interface AskedTask {
+/** The request for a task. Without a version, or with an empty one, the target is the latest build. */
+export interface TaskRequest {
   readonly collectorId: number;
   readonly toVersion: string | undefined;
   readonly by: 'api' | 'human';
 }
 
-/** Task ids have ten digits, so that none is mistaken for a collector's. */
+/** Task ids have ten digits, unlike collectors'. */
 const firstTaskId = 1_000_000_001;
 
 interface UpgradeTasksParts {
@@ -42,7 +42,7 @@ export class UpgradeTasks {
   readonly #parts: UpgradeTasksParts;
   readonly #tasks = new Map<string, SimulatedTask>();
   readonly #lastTaskOf = new Map<number, SimulatedTask>();
-  /** Tries of a collector for a build, by `<collector>:<build>`. */
+  /** Attempts of a collector for a build, by `<collector>:<build>`. */
   readonly #attempts = new Map<string, number>();
 
   constructor(parts: UpgradeTasksParts) {
@@ -58,13 +58,16 @@ export class UpgradeTasks {
     return last !== undefined && now < last.script.endsAt;
   }
 
-  /** Alive, Installed, at another build, not in an upgrade and not too old (field-facts.md, Upgrades): a task may go down too. */
+  /**
+   * Collectors that are alive, Installed, at another build, not in an upgrade and not too old (field-facts.md, Upgrades).
+   * Downgrades are included.
+   */
   upgradableTo(toVersion: string, now: EpochMs): SimulatedCollector[] {
     return this.#parts.collectors.all(now).filter((collector) => {
       if (collector.facts.collectorType === 'Hosted') return false;
-      const { version } = settleCollector(collector, now);
+      const { version } = advanceCollector(collector, now);
       const toTarget = compareBuildVersions(version, toVersion);
-      // An unreadable build can't be distinguished from the target, so it is missing like a too old one.
+      // An unreadable build can't be compared with the target, so the collector is left out, like one that is too old.
       if (toTarget === undefined || toTarget === 0) return false;
       if ((compareBuildVersions(version, this.#parts.scenario.tooOldBelow) ?? 0) < 0) return false;
       return isAlive(collector, now) && !this.isInUpgrade(collector.facts.id, now);
@@ -72,7 +75,7 @@ export class UpgradeTasks {
   }
 
   /**
-   * The build a request means: the latest where none is named.
+   * The build that a request means. Default: the latest.
    * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
    */
   targetVersion(asked: string | undefined, now: EpochMs): string {
@@ -89,10 +92,10 @@ export class UpgradeTasks {
    * Accepts a task and draws its course.
    * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
    */
-  create(asked: AskedTask, rules: readonly SettledRule[], now: EpochMs): SimulatedTask {
+  create(asked: TaskRequest, rules: readonly ResolvedRule[], now: EpochMs): SimulatedTask {
     const { collectorId } = asked;
     const { collector, toVersion } = this.#admit(asked, now);
-    const life = settleCollector(collector, now);
+    const life = advanceCollector(collector, now);
     const attemptKey = `${collectorId}:${toVersion}`;
     const attempt = (this.#attempts.get(attemptKey) ?? 0) + 1;
     this.#attempts.set(attemptKey, attempt);
@@ -126,7 +129,7 @@ export class UpgradeTasks {
     });
   }
 
-  /** The collector at the other end is gone for good: a running task runs into the time-out. */
+  /** Lets the running task of a collector that is gone for good time out. */
   strand(collectorId: number, now: EpochMs): void {
     const task = this.#lastTaskOf.get(collectorId);
     if (task === undefined || now >= task.script.endsAt) return;
@@ -140,7 +143,7 @@ export class UpgradeTasks {
     };
   }
 
-  /** Everything to go on from after a restart. */
+  /** The state for a restart. */
   stored() {
     return { tasks: [...this.#tasks.values()], attempts: [...this.#attempts] };
   }
@@ -160,7 +163,7 @@ export class UpgradeTasks {
   }
 
   /** The rules of collector-api.md §7.5, in the order of its table. */
-  #admit({ collectorId, toVersion }: AskedTask, now: EpochMs) {
+  #admit({ collectorId, toVersion }: TaskRequest, now: EpochMs) {
     const collector = this.#parts.collectors.find(collectorId, now);
     if (collector === undefined) throw refusal('collector.invalid');
     if (collector.facts.collectorType === 'Hosted') throw refusal('collector.type.invalid');

@@ -4,19 +4,19 @@ import type { Collector } from '../../contract/collector-management/collectors.t
 import { downloadVersionKey, type Source } from '../../contract/collector-management/sources.ts';
 import { refusal } from './refusals.ts';
 import {
+  advanceCollector,
   type CollectorFacts,
   type CollectorSource,
   isAlive,
   lastHeartbeatAt,
   type SimulatedCollector,
-  settleCollector,
 } from './simulated-collector.ts';
 import { intakeOf } from './statements.ts';
 
 /** A collector as the API shows it at an instant (collector-api.md §2.1). */
 export function collectorView(collector: SimulatedCollector, now: EpochMs): Collector {
   const { facts } = collector;
-  const life = settleCollector(collector, now);
+  const life = advanceCollector(collector, now);
   const shown: Collector = {
     ...lasting(facts),
     alive: isAlive(collector, now),
@@ -37,41 +37,41 @@ function lasting({ unknown, ...facts }: CollectorFacts): CollectorFacts {
   return { ...unknown, ...facts, fields: { ...facts.fields } };
 }
 
-/** A source as the API shows it: what its client stated, and whether it lives (collector-api.md §2.2). */
+/** A source as the API shows it: the stated fields, and whether it is alive (collector-api.md §2.2). */
 export function sourceView(source: CollectorSource, collector: SimulatedCollector, now: EpochMs): Source {
   return {
     id: source.id,
     ...source.stated,
     ...intakeOf(source),
     alive: isAlive(collector, now),
-    // The only state that the specification names, and only of a source that is being deleted (§3).
+    // The only specified state, for a source that is being deleted (§3).
     ...(source.stoppedAt === undefined ? {} : { state: 'Stopping' }),
   };
 }
 
-/** The part of a source that a document keeps, to register another collector with. */
+/** The part of a source for a document that registers another collector. */
 export function downloadedSource(source: CollectorSource): Source {
   return { ...source.stated, ...intakeOf(source) };
 }
 
-/** Stands at the head of a downloaded document (collector-api.md §9). */
+/** The head of a downloaded document (collector-api.md §9). */
 export const documentHead = { [downloadVersionKey]: 'v1' } as const;
 
 export function sourceETag({ id, stated }: CollectorSource): string {
   return entityTag({ id, ...stated });
 }
 
-/** An `ETag` of what a client may state: quoted, and the same whatever the transient fields say (field-facts.md, The wire). */
+/** The `ETag` of the lasting fields: quoted, and independent of the transient ones (field-facts.md, The wire). */
 function entityTag(content: object): string {
   const inOrder = Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1));
   return `"${hashHex(JSON.stringify(inOrder), 32)}"`;
 }
 
-/** One tag or several, as HTTP has them in `If-Match`. A weak one is readable, and never matches. */
+/** One or more tags of an `If-Match` header. A weak one is valid, but never matches. */
 const quotedTags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
 /**
- * The rules for updates (collector-api.md §4.4).
+ * Checks `If-Match` (collector-api.md §4.4).
  * @throws ServiceFailure when `If-Match` is missing, not quoted, or names another state than the current one
  */
 export function checkIfMatch(ifMatch: string | undefined, current: string): void {

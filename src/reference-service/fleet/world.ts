@@ -4,30 +4,30 @@ import { dayMs } from '../../base/time-zone.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 import { BuildList } from './build-list.ts';
-import { settleMatch } from './collector-match.ts';
+import { resolveMatch } from './collector-match.ts';
 import { CollectorRegistry } from './collector-registry.ts';
 import { createHostedCollector, updateCollector } from './collector-writes.ts';
 import { asCandidate, FleetEvents, playEvent } from './fleet-events.ts';
 import { FleetGenerator } from './fleet-generator.ts';
 import {
+  advanceCollector,
   type CollectorSource,
   isAlive,
   lastHeartbeatAt,
   type SimulatedCollector,
-  settleCollector,
 } from './simulated-collector.ts';
 import { SourceRegistry } from './source-registry.ts';
 import { createSource, deleteSource, updateSource } from './source-writes.ts';
 import type { Stated, StatedUpdate } from './statements.ts';
 import { restoredCollector, type StoredWorld, storedCollector } from './stored-world.ts';
-import type { SettledRule } from './upgrade-outcome.ts';
-import { type AskedTask, type SimulatedTask, UpgradeTasks } from './upgrade-tasks.ts';
+import type { ResolvedRule } from './upgrade-outcome.ts';
+import { type SimulatedTask, type TaskRequest, UpgradeTasks } from './upgrade-tasks.ts';
 
 type Update = Pick<StatedUpdate, 'stated' | 'ifMatch'>;
 
 /**
- * An account's fleet with its sources, builds and tasks. Nothing in it ticks: each question is answered for the instant
- * of the clock. Every write calls `changed`, so that the state can be kept.
+ * An account's fleet with its sources, builds and tasks. Nothing in it ticks: each method computes the state at the clock's
+ * instant. Every write calls `changed`, so that the state can be stored.
  */
 export class World {
   readonly startedAt: EpochMs;
@@ -36,7 +36,7 @@ export class World {
   readonly #clock: Clock;
   readonly #collectors: CollectorRegistry;
   readonly #tasks: UpgradeTasks;
-  readonly #rules: readonly SettledRule[];
+  readonly #rules: readonly ResolvedRule[];
   readonly #hasStrictUpdates: boolean;
   readonly #events: FleetEvents;
   readonly #changed: () => void;
@@ -45,9 +45,9 @@ export class World {
   constructor(parts: {
     readonly scenario: Scenario;
     readonly clock: Clock;
-    /** Keeps the ids of several accounts apart. */
+    /** Separates the ids of several accounts. */
     readonly idOffset?: number;
-    /** Where an earlier run of the service stopped; a new fleet is drawn where left out. */
+    /** The state of an earlier run. Default: a new fleet is drawn. */
     readonly stored?: StoredWorld | undefined;
     readonly changed?: () => void;
   }) {
@@ -66,11 +66,11 @@ export class World {
     this.sources = new SourceRegistry({ rules: scenario.sources, seed, idOffset });
     this.#tasks = new UpgradeTasks({ scenario, builds: this.builds, collectors: this.#collectors, idOffset });
     for (let made = 0; made < scenario.fleet.size; made++) this.#collectors.register(this.startedAt);
-    // Rules choose among the fleet as it was at the start, also when a later state takes its place.
+    // Rules choose from the fleet at the start, even if a stored state replaces it.
     const upgradable = this.#belowLatest(latest).map(asCandidate);
     this.#rules = scenario.failures.map((rule, index) => ({
       rule,
-      match: settleMatch(rule.match, `${seed}:failure:${index}`, upgradable),
+      match: resolveMatch(rule.match, `${seed}:failure:${index}`, upgradable),
     }));
     this.#events = new FleetEvents({ scenario, startedAt: this.startedAt, upgradable });
     if (stored !== undefined) this.#restore(stored);
@@ -82,7 +82,7 @@ export class World {
     return now;
   }
 
-  /** Every collector of the account, in the order of their ids; deleted ones are gone. */
+  /** Every collector of the account that is not deleted, by id. */
   collectors(): SimulatedCollector[] {
     return this.#collectors.all(this.now());
   }
@@ -95,7 +95,7 @@ export class World {
     return this.#collectors.named(name, this.now());
   }
 
-  /** Installed Collectors last seen alive at least so many days ago (collector-api.md §4.1). */
+  /** Installed Collectors that were last seen alive at least this many days ago (collector-api.md §4.1). */
   offlineCollectors(aliveBeforeDays: number): SimulatedCollector[] {
     const now = this.now();
     return this.#collectors
@@ -112,11 +112,11 @@ export class World {
 
   /** @throws ServiceFailure when a rule of collector-api.md §2.1 or §4.4 is broken */
   updateCollector(collector: SimulatedCollector, update: Update): void {
-    updateCollector(this.#collectors, collector, this.#judged(update));
+    updateCollector(this.#collectors, collector, this.#toStatedUpdate(update));
     this.#changed();
   }
 
-  /** Begins to delete the offline ones; they go one after the other (collector-api.md §4.1). */
+  /** Starts to delete the offline collectors one after another (collector-api.md §4.1). */
   deleteOfflineCollectors(aliveBeforeDays: number): void {
     this.#collectors.sweep(this.offlineCollectors(aliveBeforeDays), this.now());
     this.#changed();
@@ -130,7 +130,7 @@ export class World {
   /** @throws ServiceFailure when a rule of collector-api.md §4.2 or §4.4 is broken */
   updateSource(collector: SimulatedCollector, source: CollectorSource, update: Update): CollectorSource {
     const target = { collector, source };
-    return this.#written(updateSource(this.sources, target, this.#judged(update)));
+    return this.#written(updateSource(this.sources, target, this.#toStatedUpdate(update)));
   }
 
   /** @throws ServiceFailure `CannotModifySources` for a collector in JSON mode */
@@ -153,7 +153,7 @@ export class World {
   }
 
   /**
-   * The build a request means: the latest where none is named.
+   * The build that a request means. Default: the latest.
    * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
    */
   targetVersion(asked: string | undefined): string {
@@ -164,28 +164,28 @@ export class World {
    * Accepts an upgrade task and draws its course.
    * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
    */
-  createTask(asked: AskedTask): SimulatedTask {
+  createTask(asked: TaskRequest): SimulatedTask {
     return this.#written(this.#tasks.create(asked, this.#rules, this.now()));
   }
 
-  /** The collector falls silent for good; an upgrade of its own then runs into the time-out. */
+  /** The collector goes down for good. Its running upgrade times out. */
   kill(collectorId: number): void {
     this.#kill(this.#known(collectorId), this.now());
     this.#changed();
   }
 
-  /** A silent collector comes back. */
+  /** A collector that is down comes back. */
   revive(collectorId: number): void {
     this.#collectors.wake(this.#known(collectorId), this.now());
     this.#changed();
   }
 
-  /** A person clicks upgrade in the vendor's web page. */
+  /** A person starts an upgrade on the vendor's web page. */
   clickUpgrade(collectorId: number, toVersion?: string): SimulatedTask {
     return this.createTask({ collectorId, toVersion, by: 'human' });
   }
 
-  /** The collector is deleted from the account, with its sources; an upgrade of its own runs into the time-out. */
+  /** The collector is deleted with its sources. Its running upgrade times out. */
   remove(collectorId: number): void {
     this.#remove(collectorId, this.now());
     this.#changed();
@@ -206,7 +206,7 @@ export class World {
     this.#changed();
   }
 
-  /** Everything to go on from after a restart. */
+  /** The state for a restart. */
   stored(): StoredWorld {
     const now = this.now();
     return {
@@ -219,14 +219,14 @@ export class World {
     };
   }
 
-  #judged(update: Update): StatedUpdate {
+  #toStatedUpdate(update: Update): StatedUpdate {
     return { ...update, isStrict: this.#hasStrictUpdates, now: this.now() };
   }
 
   #belowLatest(latest: string | undefined): SimulatedCollector[] {
     if (latest === undefined) return [];
     const isBelow = (collector: SimulatedCollector) =>
-      (compareBuildVersions(settleCollector(collector, this.startedAt).version, latest) ?? 0) < 0;
+      (compareBuildVersions(advanceCollector(collector, this.startedAt).version, latest) ?? 0) < 0;
     return this.#tasks.upgradableTo(latest, this.startedAt).filter(isBelow);
   }
 
@@ -259,7 +259,7 @@ export class World {
     this.#tasks.strand(collectorId, now);
   }
 
-  /** What the scenario has planned up to now, each thing at its own instant. */
+  /** Applies the scenario's events until now, each at its own instant. */
   #applyEvents(now: EpochMs): void {
     const due = this.#events.takeDue(now);
     if (due.length === 0) return;
@@ -275,7 +275,7 @@ export class World {
     this.#changed();
   }
 
-  /** The web page refuses what the API would refuse; the person shrugs. */
+  /** The web page refuses what the API would refuse, and nothing happens. */
   #humanUpgrade(collectorId: number, toVersion: string | undefined, now: EpochMs): void {
     try {
       this.#tasks.create({ collectorId, toVersion, by: 'human' }, this.#rules, now);

@@ -2,22 +2,22 @@ import { z } from 'zod';
 import { nearestText } from '../../base/names.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 
-/** The account of the scenario's fleet, and of keys that name no other. */
+/** The account with the scenario's fleet, which is the default for keys. */
 export const mainAccountName = 'main';
 
-/** More would have no ids left for their collectors. */
+/** More accounts would have no ids left for their collectors. */
 const accountsMax = 20;
 
 export const Account = z.strictObject({
-  /** Only these may use the Search Job interface (collector-api.md §5.6). */
+  /** True for accounts that may use the Search Job interface (collector-api.md §5.6). */
   enterprise: z.boolean().default(true),
-  /** The label of the deployment it lives in; null is the default one. */
+  /** The label of its deployment; null: the default one. */
   deployment: z.string().nullable().default(null),
-  /** How many collectors it has; the main account has the scenario's `fleet`. */
+  /** The number of its collectors. The main account has the scenario's `fleet`. */
   fleet: z.number().int().min(0).max(serviceLimits.collectorsMax).default(20),
 });
 
-/** An access id and key, and what its owner may do (collector-api.md §5). */
+/** An access id and key, with the rights of its owner (collector-api.md §5). */
 export const AccessKey = z.strictObject({
   accessId: z
     .string()
@@ -33,9 +33,9 @@ export const AccessKey = z.strictObject({
 export type AccessKey = z.infer<typeof AccessKey>;
 
 export const Deployment = z.strictObject({
-  /** Host names of its address; `<label>.localhost` where left out. */
+  /** Its host names. Default: `<label>.localhost`. */
   hosts: z.array(z.string()).optional(),
-  /** Where a request sent to the wrong deployment should go; the first host and the service's own port where left out. */
+  /** The target of redirects from other deployments. Default: the first host with the service's own port. */
   url: z.string().optional(),
 });
 
@@ -45,7 +45,7 @@ interface AccountParts {
   readonly deployments: Readonly<Record<string, unknown>>;
 }
 
-/** A mistake that no single key shows, and the key that it is reported at. */
+/** A mistake across several keys, and where it is reported. */
 export interface Contradiction {
   readonly path: ReadonlyArray<string | number>;
   readonly message: string;

@@ -1,6 +1,6 @@
 /**
- * Builds as a real service had them, oldest first (field-facts.md, A realistic fleet). The oldest are still run by
- * some collectors but no longer on offer.
+ * Builds of a real service, oldest first (field-facts.md, A realistic fleet). Some collectors still run the oldest, but they
+ * are no longer on offer.
  */
 export const defaultBuilds = [
   { version: '19.137-15', offered: false },

@@ -3,7 +3,7 @@ import { parseDuration } from '../../base/time.ts';
 import { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import { createUpgradeCodes } from '../../contract/collector-management/errors.ts';
 
-/** `250ms`, `30s`, `1.5h`, `7d`: milliseconds inside. */
+/** A duration such as `250ms`, `30s`, `1.5h`, `7d`, parsed to milliseconds. */
 export const Duration = z.string().transform((text, context) => {
   const durationMs = parseDuration(text);
   if (durationMs !== undefined) return durationMs;
@@ -16,7 +16,7 @@ export const Duration = z.string().transform((text, context) => {
 export const Share = z.number().min(0).max(1);
 export const Glob = z.string().min(1);
 
-/** Which collectors something happens to. All given keys must match; none given matches every collector. */
+/** The collectors of a rule or event. All given keys must match. Without keys every collector matches. */
 export const CollectorMatch = z.strictObject({
   ids: z.array(z.number().int()).optional(),
   name: Glob.optional(),
@@ -26,37 +26,37 @@ export const CollectorMatch = z.strictObject({
   /** The build it runs now. */
   version: Glob.optional(),
   ephemeral: z.boolean().optional(),
-  /** Part of the fleet, chosen by a hash of seed and collector: always the same ones. */
+  /** A share of the fleet, chosen by a hash of seed and collector: always the same ones. */
   share: Share.optional(),
-  /** So many of the matching collectors that could be upgraded at the start, chosen by the same hash. */
+  /** This many of the matching collectors that could be upgraded at the start, chosen by the same hash. */
   count: z.number().int().min(1).optional(),
 });
 export type CollectorMatch = z.infer<typeof CollectorMatch>;
 
 export const FailureRule = z.strictObject({
   match: CollectorMatch.prefault({}),
-  /** Target build; any where left out. */
+  /** The target build. Default: any. */
   toVersion: Glob.optional(),
-  /** Which tries of a collector for one build; counted from 1. */
+  /** The attempts of a collector for one build, from 1. */
   attempts: z.union([z.literal('all'), z.array(z.number().int().min(1)).min(1)]).default('all'),
   outcome: z.enum([
     /** Status 3 with the message. */
     'failed',
     /** No end until the task time-out. */
     'timeout',
-    /** Status 3 by the time-out, yet the collector was upgraded. */
+    /** Status 3 by the time-out, although the collector was upgraded. */
     'lateSuccess',
-    /** Status 2, then the collector never comes back. */
+    /** Status 2, but the collector never comes back. */
     'lost',
     /** The collector goes down in the upgrade and never comes back; the task times out. */
     'lostInUpgrade',
     /** Status 2, but the collector runs another build (`build`, or the one it had). */
     'otherBuild',
-    /** Status 2, and the collector is alive on the build, but delivers no message any more. */
+    /** Status 2, and the collector is alive on the build, but delivers no messages. */
     'silent',
     /** The create itself is refused with `code`. */
     'createCode',
-    /** It goes well, whatever follows in the list. */
+    /** It succeeds, whatever later rules say. */
     'succeeded',
   ]),
   message: z.string().optional(),
@@ -66,7 +66,7 @@ export const FailureRule = z.strictObject({
 export type FailureRule = z.infer<typeof FailureRule>;
 
 export const HttpFault = z.strictObject({
-  /** Names of the contract's operations; all where left out. */
+  /** Names of operations. Default: all. */
   operations: z
     .array(z.enum(collectorManagementApi.map(({ name }) => name)))
     .min(1)
@@ -76,27 +76,27 @@ export const HttpFault = z.strictObject({
     '500',
     '502html',
     '503',
-    /** In the gateway's body, `errors[]`. */
+    /** With a gateway's body, `errors[]`. */
     '429',
-    /** As a throttled sign-in answers. */
+    /** Like a throttled sign-in. */
     '401',
-    /** As if no collector, source or task were known: a lost role, or another tenant. */
+    /** As if no collector, source or task existed: a lost role, or another tenant. */
     '404',
     'cutOff',
-    /** From here on the work is done first. */
+    /** From here on the request is processed first. */
     'cutOffMidBody',
     'brokenJson',
     'answerLost',
     '500AfterWork',
     'slow',
-    /** Lists of collectors answer 200 without a row. */
+    /** Lists of collectors return 200 without rows. */
     'emptyList',
-    /** Lists of collectors answer 200 with a share of their rows, always the same ones. */
+    /** Lists of collectors return 200 with a share of their rows, always the same ones. */
     'partialList',
   ]),
   /** For `slow`. */
   delay: Duration.prefault('10s'),
-  /** For `partialList`: the share of the collectors that stay. */
+  /** For `partialList`: the share of remaining collectors. */
   keeps: Share.default(0.5),
   /** After the start. */
   from: Duration.prefault('0s'),
@@ -109,7 +109,7 @@ export const FleetEvent = z.strictObject({
   after: Duration,
   match: CollectorMatch.prefault({}),
   event: z.enum(['dies', 'returns', 'vanishes', 'humanUpgrade', 'appears']),
-  /** For `humanUpgrade`; the latest where left out. */
+  /** For `humanUpgrade`. Default: the latest build. */
   toVersion: z.string().optional(),
   /** For `appears`: how many new collectors. */
   newcomers: z.number().int().min(1).default(1),

@@ -12,13 +12,13 @@ import { defaultBuilds } from './default-builds.ts';
 import { Duration, FailureRule, FleetEvent, Glob, HttpFault, Share } from './happenings.ts';
 import { ErrorBodies } from './service-failure.ts';
 
-/** More than an account holds, to see what grows with the fleet. */
+/** More than an account may have, to test what grows with the fleet. */
 const fleetSizeMax = 100_000;
 
 const Fleet = z.strictObject({
   size: z.number().int().min(0).max(fleetSizeMax).default(200),
   seed: z.union([z.string(), z.number()]).transform(String).default('1'),
-  /** Parts of the whole fleet (field-facts.md, A realistic fleet). */
+  /** Shares of the whole fleet (field-facts.md, A realistic fleet). */
   shares: z
     .strictObject({
       windows: Share.default(0.33),
@@ -26,7 +26,7 @@ const Fleet = z.strictObject({
       oldOs: Share.default(0.03),
       hosted: Share.default(0.02),
       container: Share.default(0.05),
-      /** Containers among them. */
+      /** Including containers. */
       ephemeral: Share.default(0.15),
       dead: Share.default(0.08),
       json: Share.default(0.3),
@@ -36,7 +36,7 @@ const Fleet = z.strictObject({
       aboveLatest: Share.default(0.01),
       latestOrOneBehind: Share.default(0.25),
       withinOneYear: Share.default(0.33),
-      /** What remains runs still older builds. */
+      /** The rest runs still older builds. */
       oneToThreeYears: Share.default(0.25),
     })
     .prefault({}),
@@ -46,7 +46,7 @@ const BuildEntry = z.strictObject({
   version: z.string(),
   /** False: collectors still run it, but it is not on offer. */
   offered: z.boolean().default(true),
-  /** Marks it as the latest although others follow in the list. */
+  /** Marks it as the latest build although others follow in the list. */
   latest: z.boolean().default(false),
   /** After the start. */
   offeredAfter: Duration.prefault('0s'),
@@ -62,48 +62,48 @@ const Build = z.union([
 export type Build = z.infer<typeof Build>;
 
 const Limits = z.strictObject({
-  /** Per real second, times the speed; null switches a limit off. */
+  /** Per real second, multiplied by the speed. null switches a limit off. */
   requestsPerSecond: z.number().positive().nullable().default(serviceLimits.requestsPerSecond),
   concurrentRequests: z.number().int().positive().nullable().default(serviceLimits.concurrentRequests),
-  /** For each client address. A client that keeps no cookie signs in with each of its 240 requests a minute. */
+  /** Per client address. A client that stores no cookie signs in with each of its 240 requests a minute. */
   signInsPerMinute: z.number().int().positive().nullable().default(300),
-  /** For each client address; unlimited where `signInsPerMinute` is. */
+  /** Per client address. Unlimited if `signInsPerMinute` is. */
   failedSignInsPerMinute: z.number().int().positive().nullable().default(30),
   sessionLifetime: Duration.prefault('1h'),
-  /** Stated in `Retry-After` of a 429; null leaves the header out. */
+  /** Sent in `Retry-After` with a 429; null: no header. */
   retryAfter: Duration.nullable().default(null),
   taskTimeout: Duration.prefault('30m'),
 });
 
 const Durations = z.strictObject({
   median: Duration.prefault('5m'),
-  /** With the increments on top, 95 in 100 end within about 20 minutes. */
+  /** With intermediate builds, 95 in 100 end within about 20 minutes. */
   p95: Duration.prefault('17m'),
   min: Duration.prefault('40s'),
-  /** Longer draws are cut to this; above the task time-out they time out. */
+  /** Longer durations are reduced to this. Above the task time-out they time out. */
   max: Duration.prefault('29m'),
-  /** How long the collector is silent around its restart. */
+  /** How long the collector is silent during its restart. */
   restartMin: Duration.prefault('10s'),
   restartMax: Duration.prefault('60s'),
-  /** A collector so many builds behind passes an intermediate one; null switches it off. */
+  /** A collector this many builds behind passes an intermediate one; null switches it off. */
   incrementFromBuildsBehind: z.number().int().min(2).nullable().default(6),
   incrementFactor: z.number().min(1).default(1.3),
 });
 
-/** What first tries meet beside the rules. */
+/** Failures of first attempts beside those of rules. */
 const NaturalFailures = z.strictObject({
   failed: Share.default(0.035),
   timeout: Share.default(0.02),
   lost: Share.default(0.003),
   /** A Mac stays down after an upgrade until it is restarted by hand. */
   lostMac: Share.default(0.33),
-  /** A try after a failed one fails likewise; a lasting cause (permission) always does. */
+  /** The chance that a further attempt fails as well. A lasting cause (permission) always does. */
   again: Share.default(0.3),
 });
 
-/** Kinds of sources (collector-api.md §1, §3); the specification names no type of either kind, so these are ours. */
+/** Kinds of sources (collector-api.md §1, §3). Their types are not specified, so these are our choice. */
 const Sources = z.strictObject({
-  /** Deleting one of these lets it stop first. */
+  /** These stop first when they are deleted. */
   cloudToCloud: z.array(Glob).default(['Universal', 'CloudToCloud*']),
   /** These can't be created through the API. */
   needOAuth: z.array(Glob).default(['*OAuth*']),
@@ -111,7 +111,7 @@ const Sources = z.strictObject({
   stopping: Duration.prefault('1m'),
 });
 
-/** What the service plays. Everything is optional; README.md shows it by example. */
+/** The scenario of the service. Everything is optional. README.md shows an example. */
 export const Scenario = z.strictObject({
   fleet: Fleet.prefault({}),
   /** In the order of their release. */
@@ -119,41 +119,41 @@ export const Scenario = z.strictObject({
     .array(Build)
     .min(1)
     .prefault([...defaultBuilds]),
-  /** Older collectors are silently missing from the upgradable list, and an upgrade of theirs times out. */
+  /** Older collectors are missing from the upgradable list, and their upgrades time out. */
   tooOldBelow: z.string().default('19.182-0'),
   limits: Limits.prefault({}),
   durations: Durations.prefault({}),
   naturalFailures: NaturalFailures.prefault({}),
-  /** In order; the first that matches decides, before the natural ones. */
+  /** In order. The first match decides, before the natural failures. */
   failures: z.array(FailureRule).default([]),
-  /** In order; the first that strikes decides. */
+  /** In order. The first one that applies decides. */
   httpFaults: z.array(HttpFault).default([]),
   events: z.array(FleetEvent).default([]),
   sources: Sources.prefault({}),
-  /** Accounts by name. `main` is always there, with the fleet above; the others have a small one of their own. */
+  /** Accounts by name. `main` always exists, with the fleet above. Each other account has its own small fleet. */
   accounts: z.record(z.string().min(1), Account).default({}),
-  /** Access keys beside those the service is started with. */
+  /** Access keys in addition to those at the start of the service. */
   keys: z.array(AccessKey).default([]),
-  /** Other deployments than the default one, by label (collector-api.md §1). */
+  /** Deployments besides the default one, by label (collector-api.md §1). */
   deployments: z.record(z.string().regex(/^[a-z0-9-]+$/), Deployment).default({}),
-  /** Hosts for which this is the wrong deployment: 301 to `location`, or to the service's own address. */
+  /** Hosts that are redirected with 301 to `location`, or to the service's own address. */
   moved: z
     .strictObject({ hosts: z.array(z.string()), location: z.string().optional() })
     .prefault({ hosts: [] }),
-  /** True: an upgrade operation without `Content-Type: application/json` is answered 415, a GET too. */
+  /** True: an upgrade operation without `Content-Type: application/json` gets 415, even a GET. */
   strictContentType: z.boolean().default(false),
-  /** True: an update states each field that the GET shows (collector-api.md §4.4); else what it leaves out may stay out. */
+  /** True: an update must state each field that the GET shows (collector-api.md §4.4). */
   strictUpdates: z.boolean().default(false),
-  /** Names of error codes: as documented, or as found on the wire (field-facts.md, The wire). */
+  /** Names of error codes: documented, or as on the wire (field-facts.md, The wire). */
   errorCodes: z.enum(['documented', 'wire']).default('documented'),
-  /** Bodies of errors (field-facts.md, The wire): one form for all, or one for each status, `{ 429: list, 401: html }`. */
+  /** Bodies of errors (field-facts.md, The wire): one form for all, or one per status, `{ 429: list, 401: html }`. */
   errorBodies: ErrorBodies.default('flat'),
 });
 export type Scenario = z.infer<typeof Scenario>;
-/** A scenario as it is written: everything may be left out, durations are texts. */
+/** A scenario as it is written: everything is optional, durations are texts. */
 export type ScenarioInput = z.input<typeof Scenario>;
 
-/** A scenario that can't be used, with everything that is wrong in it. */
+/** An invalid scenario, with all its mistakes. */
 export class ScenarioError extends Error {
   override readonly name = 'ScenarioError';
   readonly issues: readonly z.core.$ZodIssue[];
@@ -165,8 +165,8 @@ export class ScenarioError extends Error {
 }
 
 /**
- * Reads a scenario from plain data.
- * @param explain writes the messages of the issues; zod's own where left out
+ * Parses a scenario from plain data.
+ * @param explain writes the messages of issues; default: zod's own
  * @throws ScenarioError naming every mistake with its path
  */
 export function parseScenario(data: unknown, explain?: (issue: z.core.$ZodRawIssue) => string): Scenario {

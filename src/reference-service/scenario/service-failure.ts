@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HttpAnswer } from '../../http/operation-handlers.ts';
 
-/** A request the service refuses: becomes the flat error body (collector-api.md §7.1). */
+/** A refused request, which becomes the flat error body (collector-api.md §7.1). */
 export class ServiceFailure extends Error {
   readonly status: number;
   readonly code: string;
@@ -17,7 +17,7 @@ export class ServiceFailure extends Error {
 const Form = z.enum(['flat', 'list', 'html']);
 type Form = z.infer<typeof Form>;
 
-/** One form for all errors, or one by status, the others flat. */
+/** One form for all errors, or one by status. Default: flat. */
 export const ErrorBodies = z.union([Form, z.record(z.string().regex(/^[345]\d\d$/), Form)]);
 export type ErrorBodies = z.infer<typeof ErrorBodies>;
 

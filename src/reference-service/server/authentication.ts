@@ -8,7 +8,7 @@ import type { AccessKey } from '../scenario/account-scenario.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
-/** An access id and its key, as HTTP Basic has them. */
+/** An access id and its key, as in HTTP Basic. */
 export interface Credentials {
   readonly accessId: string;
   readonly accessKey: string;
@@ -19,11 +19,11 @@ export type SignInResult =
       readonly kind: 'known';
       readonly key: AccessKey;
       readonly sessionId: string;
-      /** True when the request itself opened it. */
+      /** True when this request opened it. */
       readonly isNewSession: boolean;
       readonly broughtCookie: boolean;
     }
-  /** Not a failed sign-in: the client waits for the challenge (field-facts.md, The wire). */
+  /** No failed sign-in: the client waits for the challenge (field-facts.md, The wire). */
   | { readonly kind: 'noCredentials' }
   | { readonly kind: 'wrongKey' }
   | { readonly kind: 'throttled' };
@@ -31,7 +31,7 @@ export type SignInResult =
 /** The specification does not name the cookie. */
 export const sessionCookieName = 'session';
 
-/** More than any test needs; the oldest goes first. */
+/** More than any test needs. The oldest are dropped first. */
 const sessionsMax = 10_000;
 const addressesMax = 10_000;
 
@@ -40,7 +40,7 @@ interface SignIns {
   readonly failed: SlidingWindow;
 }
 
-/** Who is asking (collector-api.md §5): Basic credentials, a session cookie that spares a sign-in, and the throttle. */
+/** Identifies callers (collector-api.md §5): Basic credentials, a session cookie instead of a sign-in, and the throttle. */
 export class Authentication {
   readonly #keys: ReadonlyMap<string, AccessKey>;
   readonly #limits: Scenario['limits'];
@@ -82,14 +82,14 @@ export class Authentication {
     };
   }
 
-  /** Counts a sign-in. Throttled ones count too: a client that goes on at a higher rate stays locked out. */
+  /** Counts a sign-in. Throttled ones count as well: a client that continues at a higher rate stays locked out. */
   #isThrottled(address: string, key: AccessKey | undefined, now: EpochMs): boolean {
     const { signInsPerMinute, failedSignInsPerMinute } = this.#limits;
     if (signInsPerMinute === null) return false;
     const { accepted, failed } = this.#signInsFrom(address);
     const failedBefore = failed.count(now);
     (key === undefined ? failed : accepted).add(now);
-    // Guessing would pay if the right key passed after too many wrong ones.
+    // Otherwise guessing would succeed after too many wrong keys.
     if (failedSignInsPerMinute !== null && failedBefore >= failedSignInsPerMinute) return true;
     return accepted.count(now) > signInsPerMinute;
   }
@@ -102,7 +102,7 @@ export class Authentication {
     return signIns;
   }
 
-  /** Whose request this claims to be, before the key is looked at: it shows the deployment of the account. */
+  /** The key that a request claims, unchecked, to find the deployment of its account. */
   claimedKey(headers: IncomingHttpHeaders): AccessKey | undefined {
     const given = basicCredentials(headers.authorization);
     return given === undefined
@@ -110,12 +110,12 @@ export class Authentication {
       : this.#keys.get(given.accessId);
   }
 
-  /** Checks credentials without a sign-in being counted. */
+  /** Checks credentials without counting a sign-in. */
   isRight(given: Credentials | undefined): boolean {
     return given !== undefined && this.#rightKey(given) !== undefined;
   }
 
-  /** As after a restart of the service: every client signs in again. */
+  /** Ends all sessions, as a restart of the service does. */
   forgetSessions(): void {
     this.#sessions.clear();
   }

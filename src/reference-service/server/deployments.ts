@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/operation-handlers.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 
-/** Several deployments behind one server, distinguished by the host name that a request was sent to (collector-api.md §1). */
+/** Several deployments on one server, distinguished by the host name of a request (collector-api.md §1). */
 export class Deployments {
   readonly #scenario: Pick<Scenario, 'deployments' | 'moved'>;
   readonly #ownUrl: () => string;
@@ -12,14 +12,14 @@ export class Deployments {
     this.#ownUrl = ownUrl;
   }
 
-  /** Where the scenario sends every request for this host; undefined when it does not. */
+  /** The target to which the scenario redirects all requests for this host; undefined for other hosts. */
   movedTo(request: HttpRequest): string | undefined {
     const { moved } = this.#scenario;
     if (!moved.hosts.includes(hostName(request))) return undefined;
     return at(moved.location ?? this.#ownUrl(), request);
   }
 
-  /** The right address for an account of a deployment; undefined when the request was sent there. */
+  /** The address of an account's deployment; undefined when the request was sent there. */
   rightAddress(request: HttpRequest, accountDeployment: string | null): string | undefined {
     if (this.#deploymentOf(hostName(request)) === accountDeployment) return undefined;
     return at(accountDeployment === null ? this.#ownUrl() : this.#urlOf(accountDeployment), request);
@@ -49,7 +49,7 @@ function hostName(request: HttpRequest): string {
   return (request.headers.host ?? '').replace(/:\d*$/, '').toLowerCase();
 }
 
-/** The same path and query at another address, in characters that a header may have. */
+/** The same path and query at another address, encoded for a header. */
 function at(baseUrl: string, request: HttpRequest): string {
   const target = request.url.replace(/[^\x21-\x7e]/g, (character) => encodeURIComponent(character));
   return `${baseUrl.replace(/\/$/, '')}${target}`;

@@ -7,7 +7,7 @@ import { hashShare } from '../scenario/random.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 
-/** Says which request meets a fault: by seed, operation and its number, so that a run can be repeated. */
+/** Chooses the requests with faults by seed, operation and number, so that a run can be repeated. */
 export class HttpFaults {
   readonly #scenario: Scenario;
   readonly #startedAt: EpochMs;
@@ -36,11 +36,11 @@ export class HttpFaults {
 const badGatewayPage =
   '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>';
 
-/** Answers a request with a fault. Which faults do the work first is said in the scenario's schema. */
+/** Answers a request with a fault. The scenario's schema says which faults process the request first. */
 export async function playFault(
   fault: HttpFault,
   parts: {
-    /** Does the work and has its answer. */
+    /** Processes the request and returns its response. */
     readonly next: () => Promise<HttpAnswer>;
     readonly errors: ErrorAnswers;
     readonly wait: (durationMs: DurationMs) => Promise<void>;
@@ -86,7 +86,7 @@ export async function playFault(
   }
 }
 
-/** Half of the body, with a length that fits it: the HTTP is whole, the JSON is not. */
+/** Half of the body with a matching length: valid HTTP with truncated JSON. */
 function broken(answer: HttpAnswer): HttpAnswer {
   const text = Buffer.from(JSON.stringify(answer.body ?? {}));
   return {
@@ -100,7 +100,7 @@ interface ListRow {
   readonly id?: unknown;
 }
 
-/** A list of collectors with these of its rows; what is no list stays as it is. */
+/** Filters the rows of a list of collectors. Other bodies stay as they are. */
 function withRows(answer: HttpAnswer, keeps: (row: ListRow) => boolean): HttpAnswer {
   const { body } = answer;
   if (typeof body !== 'object' || body === null || !('collectors' in body)) return answer;

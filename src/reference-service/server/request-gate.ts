@@ -18,9 +18,9 @@ import { SlidingWindow } from './sliding-window.ts';
 
 export interface RequestGateParts {
   readonly scenario: Scenario;
-  /** The service's own time, in the `Date` header. */
+  /** The service's clock, for the `Date` header. */
   readonly clock: Clock;
-  /** Rates are counted in real seconds, `speed` times as many requests fit into one. */
+  /** Rates are measured in real seconds, each with `speed` times as many requests. */
   readonly realClock: Clock;
   readonly speed: number;
   readonly authentication: Authentication;
@@ -36,11 +36,13 @@ export interface RequestGateParts {
 
 type Next = () => Promise<HttpAnswer>;
 
-// Timers and networks are late by some milliseconds, now and then: of a client that sends each 250 ms, the fifth request
-// may come a little less than a second after the first. 4 requests in 992 ms are 4.03 a second.
+// Timers and networks are sometimes some milliseconds late: if a client sends every 250 ms, the fifth request may come
+// slightly less than a second after the first. 4 requests in 992 ms are 4.03 a second.
 const rateToleranceMs = 8;
 
-/** What every request passes before its handler: deployment, sign-in, rate, concurrency, content type, faults, permission. */
+/**
+ * The checks of every request before its handler: deployment, sign-in, rate, concurrency, content type, faults, permission.
+ */
 export class RequestGate {
   readonly #parts: RequestGateParts;
   readonly #arrivals = new SlidingWindow(1_000);
@@ -82,14 +84,14 @@ export class RequestGate {
     invariant(account !== undefined, 'every key names an account of the scenario');
     callers.note(request, { account, may: key.may, sessionId, broughtCookie });
     const answer = await this.#limited(key, request, next);
-    // A search job's creation gives the cookie in any case, since later calls must carry it (collector-api.md §4.5).
+    // Creating a search job always sets the cookie, because later calls must carry it (collector-api.md §4.5).
     const isGiven = isNewSession || request.operation?.name === createSearchJob.name;
     if ('cutOff' in answer || !isGiven) return answer;
     const cookie = `${sessionCookieName}=${sessionId}; Path=/; HttpOnly`;
     return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } };
   }
 
-  /** Decided by the host, then by the account: the access id alone names it, so no sign-in is spent. */
+  /** Found by the host, then by the account. The access id alone names the account, so this is no sign-in. */
   #rightAddress(request: HttpRequest): string | undefined {
     const { accounts, authentication, deployments } = this.#parts;
     const moved = deployments.movedTo(request);
@@ -99,7 +101,7 @@ export class RequestGate {
     return account === undefined ? undefined : deployments.rightAddress(request, account.deployment);
   }
 
-  /** Rate over all keys of the user, concurrency for each key (collector-api.md §8). A refused request uses up no rate. */
+  /** Limits the rate per user and the concurrency per key (collector-api.md §8). Refused requests do not count. */
   async #limited(key: AccessKey, request: HttpRequest, next: Next): Promise<HttpAnswer | CutOff> {
     const { record, scenario, realClock, speed } = this.#parts;
     const { requestsPerSecond, concurrentRequests } = scenario.limits;
@@ -184,8 +186,8 @@ export class RequestGate {
 }
 
 /**
- * Only upgrade operations refuse a type (collector-api.md §4.3). A GET that states none is served, as real clients
- * send it (field-facts.md, The wire), unless the letter is asked for.
+ * Only upgrade operations check the content type (collector-api.md §4.3). A GET without one is accepted, as real clients
+ * send it (field-facts.md, The wire), unless `strict` is set.
  */
 function isWrongType(request: HttpRequest, strict: boolean): boolean {
   if (!request.path.includes('/collectors/upgrades')) return false;
@@ -194,10 +196,7 @@ function isWrongType(request: HttpRequest, strict: boolean): boolean {
   return stated.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json';
 }
 
-/**
- * Whether the caller may do this (collector-api.md §5.2, §5.6, §7.5).
- * @returns the refusal, or undefined when it may
- */
+/** Checks the caller's rights (collector-api.md §5.2, §5.6, §7.5). @returns the refusal, or undefined when it is allowed */
 function permissionRefusal(operation: Operation, caller: Caller): ServiceFailure | undefined {
   if (operation.path.startsWith('/search/')) {
     return caller.account.enterprise ? undefined : refusal('forbidden');
@@ -205,6 +204,6 @@ function permissionRefusal(operation: Operation, caller: Caller): ServiceFailure
   if (caller.may === 'manage') return undefined;
   if (operation.method === 'GET') return caller.may === 'view' ? undefined : refusal('forbidden');
   if (operation.name === createUpgradeTask.name) return refusal('collector.invalid');
-  // The code for collectors is not among those of the source endpoints (§7.4).
+  // The source endpoints do not have the code for collectors (§7.4).
   return operation.path.includes('/sources') ? refusal('forbidden') : refusal('CannotModifyCollector');
 }

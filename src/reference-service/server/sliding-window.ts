@@ -1,10 +1,10 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 
-/** Counts what happened in the last stretch of time, strictly: no instant may have too much behind it. */
+/** Counts events in a sliding window of time, exactly. */
 export class SlidingWindow {
   readonly #lengthMs: DurationMs;
   #instants: EpochMs[] = [];
-  /** Entries before it have left the window; they are dropped in bulk. */
+  /** The index of the first entry in the window. Older ones are dropped in bulk. */
   #first = 0;
 
   constructor(lengthMs: DurationMs) {
@@ -12,12 +12,12 @@ export class SlidingWindow {
   }
 
   add(now: EpochMs): void {
-    // Also drops what has left the window, so that it stays small when nobody counts.
+    // Also drops old entries, so that the list stays small without calls of `count`.
     this.count(now);
     this.#instants.push(now);
   }
 
-  /** How many lie in `(now - length, now]`. */
+  /** The number of events in `(now - length, now]`. */
   count(now: EpochMs): number {
     while ((this.#instants[this.#first] ?? Infinity) <= now - this.#lengthMs) this.#first++;
     if (this.#first > 1_000) {

@@ -26,24 +26,24 @@ import { RequestGate } from './request-gate.ts';
 import { readStateFile, type ServiceState, StateKeeper, stateFormat } from './state-file.ts';
 
 export interface ReferenceServiceParts {
-  /** Accepted beside the keys of the scenario: keys of one user, who may manage the main account. */
+  /** Keys of one user who may manage the main account, in addition to the keys of the scenario. */
   readonly credentials: readonly Credentials[];
-  /** 127.0.0.1 where left out. */
+  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** A free one where left out. */
+  /** Default: any free port. */
   readonly port?: number;
   readonly scenario?: Scenario;
-  /** How much faster than real time the service lives; its rate limit grows alike. 1 where left out. */
+  /** How much faster than real time the service runs. Its rate limit is multiplied as well. Default: 1. */
   readonly speed?: number;
-  /** Real time: the machine's where left out. */
+  /** Real time. Default: the machine's clock. */
   readonly realClock?: Clock;
-  /** The service's own time; `realClock` scaled by `speed` where left out. */
+  /** The service's time. Default: `realClock` multiplied by `speed`. */
   readonly clock?: Clock;
-  /** A file that keeps fleet, sources, tasks and builds over restarts; nothing is kept where left out. */
+  /** A file that stores fleet, sources, tasks and builds over restarts. Default: none. */
   readonly state?: string;
-  /** Reported of each write of the state that failed. */
+  /** Called for each failed write of the state. */
   readonly onStateFailure?: (error: Error) => void;
-  /** Waits for real milliseconds; a timer where left out. */
+  /** Waits for real milliseconds. Default: a timer. */
   readonly waitReal?: (durationMs: DurationMs, signal: AbortSignal) => Promise<void>;
 }
 
@@ -51,26 +51,26 @@ export interface ReferenceService {
   /** `http://127.0.0.1:8080` */
   readonly url: string;
   readonly port: number;
-  /** What a client is configured with: `{url}/api`. `{url}` works too. */
+  /** The base URL for a client's config: `{url}/api`. `{url}` works as well. */
   readonly baseUrl: string;
   readonly record: ServiceRecord;
-  /** The main account's fleet, to be looked into and disturbed. */
+  /** The main account's fleet, to inspect and disturb. */
   readonly world: World;
-  /** The fleet of any account of the scenario. @throws for an unknown one */
+  /** The fleet of any account. @throws for an unknown one */
   worldOf(account: string): World;
   readonly clock: Clock;
-  /** As after a restart of the service: every client signs in again. */
+  /** Ends all sessions, as a restart of the service does. */
   forgetSessions(): void;
   close(): Promise<void>;
 }
 
-/** Base paths seen in the field (field-facts.md, The wire). */
+/** Base paths of real services (field-facts.md, The wire). */
 const prefixes = [versionPath, `/api${versionPath}`];
 
 /**
- * Plays the Collector Management Service over HTTP.
+ * Simulates the Collector Management Service over HTTP.
  * @throws StateFileError when the state is unreadable or unwritable; it is never overwritten then
- * @throws when the address can't be listened on
+ * @throws when it can't listen on the address
  */
 export async function startReferenceService(parts: ReferenceServiceParts): Promise<ReferenceService> {
   const scenario = parts.scenario ?? parseScenario({});
@@ -138,7 +138,7 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
   };
 }
 
-/** undefined: no state is kept. */
+/** Undefined: no state is stored. */
 async function openKeeper(
   { state: path, onStateFailure = () => {} }: ReferenceServiceParts,
   state: () => ServiceState,
@@ -171,7 +171,7 @@ function makeFailureAnswer(errors: ErrorAnswers, record: ServiceRecord) {
   };
 }
 
-/** The service's time goes on as if it had never stopped. */
+/** The service's time continues as if it had never stopped. */
 function anchorOf(stored: ServiceState | undefined, realClock: Clock): { anchor?: EpochMs } {
   if (stored === undefined) return {};
   const { serviceMs, realMs, speed } = stored.savedAt;
@@ -194,7 +194,7 @@ function stateOf(
     ...stateFormat,
     seed,
     savedAt: { serviceMs: clock.now(), realMs: realClock.now(), speed },
-    // An account that today's scenario leaves out may be back tomorrow.
+    // An account that this scenario leaves out may be in a later one.
     worlds: { ...stored?.worlds, ...Object.fromEntries(worlds) },
   };
 }
@@ -205,7 +205,7 @@ function worldOf(accounts: ReadonlyMap<string, Account>, name: string): World {
   return account.world;
 }
 
-/** Finer than milliseconds and never set back, as a rate over one second needs it. */
+/** Monotonic with sub-millisecond resolution, for rates over one second. */
 const steadyClock: Clock = { now: () => performance.timeOrigin + performance.now() };
 
 async function waitWithTimer(durationMs: DurationMs, signal: AbortSignal): Promise<void> {
@@ -217,13 +217,13 @@ async function waitWithTimer(durationMs: DurationMs, signal: AbortSignal): Promi
 }
 
 /**
- * A clock that runs `speed` times as fast as another one, from `anchor` on:
- * virtual = anchor + (real - real at start) × speed, in whole milliseconds.
+ * A clock that runs `speed` times as fast as another one, starting at `anchor`: virtual = anchor + (real - real at start) ×
+ * speed, in whole milliseconds.
  */
 export function makeScaledClock(parts: {
   readonly realClock: Clock;
   readonly speed: number;
-  /** The virtual instant of the start; the real one where left out. */
+  /** The virtual instant of the start. Default: the real one. */
   readonly anchor?: EpochMs;
 }): Clock {
   const realAnchor = parts.realClock.now();

@@ -4,23 +4,23 @@ import { errorCodeOf } from '../../base/node-errors.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { StoredWorld } from '../fleet/stored-world.ts';
 
-/** What a state file holds: every account's world, and how the service's time stood to real time when it was written. */
+/** The content of a state file: every account's world, and the service's and real time of the write. */
 const ServiceState = z.strictObject({
   format: z.literal('upwave-reference-service'),
   version: z.literal(1),
-  /** The fleet is drawn from it, and so are sources that nobody has written. */
+  /** The seed of the fleet, and of sources that no client has changed. */
   seed: z.string(),
   savedAt: z.strictObject({ serviceMs: z.number(), realMs: z.number(), speed: z.number().positive() }),
   worlds: z.record(z.string(), StoredWorld),
 });
 export type ServiceState = z.infer<typeof ServiceState>;
 
-/** A state file that can't be used. It is left as it is. */
+/** An unusable state file. It is not modified. */
 export class StateFileError extends Error {
   override readonly name = 'StateFileError';
 }
 
-/** What marks a file as ours. */
+/** Identifies a file of this service. */
 export const stateFormat = { format: 'upwave-reference-service', version: 1 } as const;
 
 /**
@@ -40,14 +40,14 @@ export async function readStateFile(path: string, seed: string): Promise<Service
   const state = parseState(path, text);
   if (state.seed !== seed) {
     throw new StateFileError(
-      `${path}: keeps a fleet of the seed "${state.seed}", but the scenario has "${seed}"; use another file`,
+      `${path}: contains a fleet with the seed "${state.seed}", but the scenario has "${seed}"; use another file`,
     );
   }
   return state;
 }
 
 function parseState(path: string, text: string): ServiceState {
-  const remedy = 'it is left as it is: repair or remove it';
+  const remedy = 'the file was not changed: repair or remove it';
   let data: unknown;
   try {
     data = JSON.parse(text);
@@ -63,7 +63,7 @@ function parseState(path: string, text: string): ServiceState {
 }
 
 /**
- * Writes the whole state beside the file and puts it in its place at once, so that a crash leaves the old or the new.
+ * Writes the whole state to a temporary file and renames it, so that a crash leaves the old or the new one.
  * @throws StateFileError when it can't be written
  */
 async function writeStateFile(path: string, state: ServiceState): Promise<void> {
@@ -79,7 +79,7 @@ async function writeStateFile(path: string, state: ServiceState): Promise<void> 
   }
 }
 
-/** A state is written whole, so not more often than this, in real time. */
+/** The whole state is written, so at most this often, in real time. */
 const writeIntervalMs: DurationMs = 1_000;
 
 interface StateKeeperParts {
@@ -87,11 +87,11 @@ interface StateKeeperParts {
   readonly state: () => ServiceState;
   /** Waits in real time; returns at once when the service closes. */
   readonly wait: (durationMs: DurationMs) => Promise<void>;
-  /** Reported of each write that failed; the next one is tried after the next change, and at the end. */
+  /** Called for each failed write. The next attempt follows the next change, and the close. */
   readonly onFailure: (error: StateFileError) => void;
 }
 
-/** Keeps a state file up with what changes: soon after a change, never two writes at once, and at the end. */
+/** Writes a state file soon after each change and at the end, never twice at once. */
 export class StateKeeper {
   readonly #parts: StateKeeperParts;
   #isChanged = false;
@@ -102,7 +102,7 @@ export class StateKeeper {
     this.#parts = parts;
   }
 
-  /** The first write, which shows that there can be more. @throws StateFileError */
+  /** The first write, which shows that the file is writable. @throws StateFileError */
   async open(): Promise<void> {
     await this.#write();
   }
@@ -112,7 +112,7 @@ export class StateKeeper {
     this.#writing ??= this.#writeWhileChanging();
   }
 
-  /** Writes the last state, once nothing changes any more. @throws StateFileError */
+  /** Writes the final state. @throws StateFileError */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#writing;

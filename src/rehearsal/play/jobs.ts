@@ -8,14 +8,14 @@ export interface Job {
   readonly collectorId: number;
 }
 
-/** When each upgrade's next step is due. */
+/** The queue of step jobs, by the instant at which each upgrade's next step is due. */
 export interface Jobs {
   readonly queue: StepQueue;
-  /** The first one, which stays; undefined: there is none. */
+  /** The first job, which stays in the queue; undefined when it is empty. */
   first(): { readonly at: EpochMs; readonly thing: Job } | undefined;
-  /** Takes the first one. */
+  /** Removes the first job. */
   take(): void;
-  /** What was taken comes back then; undefined: never. */
+  /** Puts a removed job back at this instant; undefined: drops it. */
   settle(job: Job, at: EpochMs | undefined): void;
 }
 

@@ -4,11 +4,11 @@ import type { Policy } from '../../rollout/model/policy.ts';
 import { usualReadings } from '../../rollout/upgrade/usual-readings.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 
-/** What a daemon reads of all running upgrades at once. */
+/** The lists that a daemon reads for all running upgrades at once. */
 export interface ListReadings {
-  /** When it is read which upgrades have ended, at this instant or next. */
+  /** The next reading that shows ended upgrades, from this instant on. */
   nextAt(from: EpochMs): EpochMs;
-  /** Takes from the budget what has been read until now, a step of an upgrade. */
+  /** Spends the requests of all readings so far. Called at each step of an upgrade. */
   payUntil(now: EpochMs): void;
 }
 
@@ -35,7 +35,7 @@ export function makeListReadings({
   return {
     nextAt: (from) => beganAt + Math.ceil((from - beganAt) / periodMs) * periodMs,
     payUntil: (now) => {
-      // After the last step for a while nothing was in flight: a soak, or deferred collectors.
+      // When the last step was long ago, nothing was in flight: a soak, or deferred collectors.
       budget.spend(Math.min(now - paidAt, usualMs) * requestsPerMs, now);
       paidAt = now;
     },

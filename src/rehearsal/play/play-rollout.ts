@@ -24,7 +24,7 @@ import { makeJobs } from './jobs.ts';
 import { makeListReadings } from './list-readings.ts';
 import { makeQuietPolls } from './quiet-polls.ts';
 
-/** One rollout to play. */
+/** One rollout to simulate. */
 export interface Stage {
   readonly seed: number;
   readonly policy: Policy;
@@ -34,42 +34,41 @@ export interface Stage {
   readonly fateOf: FateOf;
   readonly budget: VirtualBudget;
   readonly gates: GateProbe;
-  /** When what waits for approval from this instant on gets it; Infinity: never. */
+  /** When a rollout that waits for approval from this instant on gets it; Infinity: never. */
   readonly approvedAt: (from: EpochMs) => EpochMs;
   /**
-   * The leader's pause between two looks at the whole. A real one answers within milliseconds; but these looks are the
-   * dearest part of a run. With fewer of them slots are filled later and failures acted on later.
+   * The leader's pause between two passes. A real leader reacts within milliseconds, but passes are the most expensive part
+   * of a simulation. With fewer passes slots are filled later, and failures take effect later.
    */
   readonly breathMs: DurationMs;
-  /** Weighs what failures have in common; as a daemon does, where left out. */
+  /** Finds what failures have in common. Default: as a daemon does. */
   readonly sharedAttributes?: SharedAttributes;
 }
 
-/** How a rollout went, until it ended or came to rest without a person. */
+/** The result of a rollout, until it ended or waits for a person. */
 export interface Played {
   readonly rollout: Rollout;
   readonly store: RolloutStore;
   readonly service: VirtualService;
-  /** Of its state; where it was rolled back, of that. */
+  /** The reason of its state; after a rollback, the reason for that. */
   readonly cause: RolloutReason;
-  /** When it ended, or stopped until a person acts: what still ran then was watched to its end. */
+  /** When it ended, or stopped until a person acts. Upgrades that were running then are watched to their end. */
   readonly stoppedAt: EpochMs;
   readonly planned: number;
 }
 
-// Nobody needs more candidates of a lane at one look: slots become free one by one, and a pass that filled some is
-// followed by another.
+// One pass needs no more: slots become free one by one, and a pass that fills some is followed by another.
 const candidatesPerLane = 1;
 
-// Ten times as many as a rollout takes: one that never comes to rest must fail, not hang.
+// Ten times as many as a rollout needs. One that never settles must fail, not hang.
 const roundsMax = 3_000_000;
 
-// As long as a daemon rests after a background task that brought nothing.
+// As long as a daemon pauses after a background task without a result.
 const taskRestMs: DurationMs = 5_000;
 
 /**
- * Plays one rollout on a virtual clock, with its rollback where the policy asks for one: the real engine (reconcile,
- * decide, runStep, evolve) on the store's model and a model of the service.
+ * Simulates one rollout on a virtual clock, including its rollback if the policy has one. It uses the real engine
+ * (reconcile, decide, runStep, evolve) with models of the store and the service.
  */
 export async function playRollout(stage: Stage): Promise<Played> {
   const { seed, policy, budget, beganAt } = stage;
@@ -98,7 +97,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
   const frozen = freeze(stage);
   const { id } = frozen.rollout;
   await store.freeze({ ...frozen, events: [] });
-  /** The rollout, and its rollback. @returns when to do that again */
+  /** Reconciles the rollout and its rollback. @returns when to repeat it */
   const reconcileAll = async (): Promise<EpochMs> => {
     let wakeAt = never;
     againAt = never;
@@ -157,14 +156,14 @@ const never: EpochMs = Number.POSITIVE_INFINITY;
 
 const unaborted = new AbortController().signal;
 
-/** The plan of the day's rollout with the number of the seed. */
+/** The plan of the day's rollout, with the seed as its number. */
 function freeze({ seed, policy, snapshot, targetBuild, beganAt }: Stage): FrozenRollout {
   const id = `${policy.name}-${new Date(beganAt).toISOString().slice(0, 10).replaceAll('-', '')}-${seed}`;
   const plan = makePlan(policy, targetBuild, snapshot, id);
   return freezePlan(plan, { id, policy, startedBy: 'rehearsal', createdAt: beganAt, fleet: snapshot });
 }
 
-/** The parts that are the same at every instant. @param again a background task brought nothing */
+/** The parts that do not change. @param again called when a background task has no result */
 function quietParts(
   { policy, seed, gates, sharedAttributes = makeSharedAttributes() }: Stage,
   again: () => void,
@@ -177,7 +176,7 @@ function quietParts(
     random: seededChance(seed),
     gates,
     policies: [policy.name],
-    // No page is read: nobody watches.
+    // No pages are read.
     observations: makeObservations(),
     backgroundTasks: {
       run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
@@ -194,7 +193,7 @@ const strictSink: EventSink = {
   },
 };
 
-/** What a person says to a rollout that waits for approval. */
+/** The approval by a person for a rollout that waits for one. */
 function approvalOf({ state, waves }: Rollout, at: EpochMs): RolloutFact | undefined {
   const reason = { kind: 'asked', by: 'operator', words: '' } as const;
   if (state === 'awaitingApproval') return { kind: 'approved', at, reason };

@@ -8,13 +8,13 @@ import { makeVirtualBudget } from '../world/virtual-budget.ts';
 import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what-if.ts';
 import { type Played, playRollout, type Stage } from './play-rollout.ts';
 
-/** What all seeds of a rehearsal have in common. */
+/** The common parts of all seeds of a rehearsal. */
 export interface Scene extends Pick<Stage, 'targetBuild' | 'snapshot' | 'beganAt' | 'breathMs'> {
   readonly whatIf: WhatIf;
   readonly requestsPerSecond: number;
 }
 
-/** How the rollout of one seed went; plain data. */
+/** The result of one seed, as plain data. */
 export interface SeedResult {
   readonly seed: number;
   readonly state: RolloutState;
@@ -28,7 +28,7 @@ export interface SeedResult {
   /** Other planned collectors that were upgraded, and that failed for good. */
   readonly othersDone: number;
   readonly othersFailed: number;
-  /** Upgraded collectors that a rollback took back to the build they had before. */
+  /** Upgraded collectors that a rollback returned to their previous build. */
   readonly takenBack: number;
   readonly requests: number;
   readonly waves: readonly PlayedWave[];
@@ -37,7 +37,7 @@ export interface SeedResult {
 
 export type PlayedWave = Pick<Wave, 'name' | 'size' | 'openedAt' | 'passedAt'>;
 
-/** Plays the policy once; the same seed gives the same result. */
+/** Simulates the policy once. The same seed gives the same result. */
 export async function playSeed(scene: Scene, policy: Policy, seed: number): Promise<SeedResult> {
   const { whatIf, snapshot, beganAt, targetBuild, breathMs } = scene;
   const { broken, fateOf } = drawFates(whatIf, snapshot.collectors, seed);

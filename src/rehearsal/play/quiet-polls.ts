@@ -7,10 +7,10 @@ import type { VirtualService } from '../world/virtual-service.ts';
 import type { ListReadings } from './list-readings.ts';
 
 /**
- * Polls a task that still runs, which changes nothing but when it is polled next. More than half of all steps are such
- * polls. They go through the same rules as `runStep`, without its store and its events. Where lists are read, the next poll
- * waits for the reading that shows the task's end.
- * @returns when the next poll is due; undefined, and nothing is done, where the step is another one
+ * Polls a running task, which changes only the time of its next poll. More than half of all steps are such polls. They
+ * follow the same rules as `runStep`, without the store and events. With list readings, the next poll waits for the reading
+ * that shows the task's end.
+ * @returns when the next poll is due; undefined, without any effect, when the step is another one
  */
 export function makeQuietPolls(
   parts: { readonly answerWithinMs: number; readonly random: () => number },

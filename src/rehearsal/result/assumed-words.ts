@@ -4,10 +4,10 @@ import type { Disturbance } from '../world/virtual-budget.ts';
 import type { Approval, Break, WhatIf } from '../world/what-if.ts';
 import { clockWords, type Shown } from './rehearsal-words.ts';
 
-/** What the daemon does and a rehearsal leaves out. */
+/** What a rehearsal does not simulate. */
 export const notPlayedWords = 'late joiners, collectors that leave, other policies';
 
-/** What the rehearsal took for granted: of upgrades, of the build, of the service, of gates and people. */
+/** The assumptions of the rehearsal: about upgrades, the build, the service, gates and people. */
 export function assumedWords(shown: Shown): string {
   const { whatIf } = shown;
   const gates = Object.entries(whatIf.gates).filter(([, word]) => word !== 'pass');

@@ -1,17 +1,17 @@
 import type { SeedResult } from '../play/play-seed.ts';
 
-/** Below this nobody can say what the 95th percentile is worth. */
+/** With fewer seeds the error of a 95th percentile is unknown. */
 const settledSeedsMin = 100;
 
-/** How far, up or down, more seeds may still move a median or 95th percentile: 2 % of it. */
+/** The relative change, up or down, that more seeds may still cause in a median or 95th percentile: 2 %. */
 export const settledWithin = 0.02;
 
-/** Of the standard normal distribution, both sides: 95 % of all intervals hold the true value. */
+/** The two-sided quantile of the standard normal distribution for a confidence of 95 %. */
 const z = 1.96;
 
 /**
- * True when more seeds would show nothing new: every rollout ended for the same kind of reason, and the medians and 95th percentiles of
- * what is harmed, done, asked and waited for are known to 2 %, with a confidence of 95 % each.
+ * True when more seeds would show nothing new: every rollout ended for the same kind of reason, and the medians and 95th
+ * percentiles of all figures are known to 2 %, with a confidence of 95 % each.
  */
 export function isSettled(results: readonly SeedResult[]): boolean {
   if (results.length < settledSeedsMin) return false;
@@ -25,7 +25,7 @@ export function isSettled(results: readonly SeedResult[]): boolean {
 
 const settledFigures = ['harmed', 'othersDone', 'takenBack', 'tookMs', 'requests'] as const;
 
-/** The ranks between which the quantile lies, by the binomial distribution, are close to each other. */
+/** True when the values at both ends of the quantile's confidence interval, by the binomial distribution, are close. */
 function isKnown(sorted: readonly number[], share: number): boolean {
   const count = sorted.length;
   const spread = z * Math.sqrt(count * share * (1 - share));

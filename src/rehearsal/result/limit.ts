@@ -7,7 +7,7 @@ import type { Rehearsal } from './rehearsal.ts';
 
 /** A condition under which a rehearsal fails, such as `harmed.p95 > 5`. */
 export interface Limit {
-  /** As it was given. */
+  /** The condition as it was written. */
   readonly text: string;
   readonly metric: Metric;
   readonly figure: Figure;
@@ -38,13 +38,13 @@ const metrics = [
 ] as const;
 type Metric = (typeof metrics)[number];
 
-/** A condition that is none, in words for the person who wrote it. */
+/** An invalid condition. The message is for the person who wrote it. */
 export class LimitError extends Error {
   override readonly name = 'LimitError';
 }
 
 /**
- * Reads `METRIC.FIGURE OPERATOR VALUE`; `held` has no figure: it is the percentage of seeds that do not end by themselves.
+ * Parses `METRIC.FIGURE OPERATOR VALUE`. `held` has no figure: it is the percentage of seeds that do not end by themselves.
  * @throws LimitError
  */
 export function parseLimit(text: string): Limit {
@@ -70,7 +70,7 @@ function oneOf<Word extends string>(words: readonly Word[], text: string, whole:
   const nearest = nearestText(text, words);
   const hint = nearest === undefined ? `there are ${words.join(', ')}` : `did you mean "${nearest}"?`;
   throw new LimitError(
-    `"${whole}": ${text === '' ? 'a figure is missing' : `"${text}" is not known`}; ${hint}`,
+    `"${whole}": ${text === '' ? 'a figure is missing' : `"${text}" is unknown`}; ${hint}`,
   );
 }
 
@@ -93,7 +93,7 @@ function valueHint(metric: Metric): string {
   return metric === 'end' ? 'write a time of day such as 06:00' : 'write a number';
 }
 
-/** Whether the condition is met, which is what makes the rehearsal fail. @param timeZone of times of day */
+/** True when the condition is met, so that the rehearsal fails. @param timeZone of times of day */
 export function isMet(limit: Limit, rehearsal: Rehearsal, timeZone: string): boolean {
   const value = boundOf(limit.value, rehearsal.beganAt, timeZone);
   return evaluateExpectation({ operator: limit.operator, value }, actualOf(limit, rehearsal));
@@ -105,14 +105,14 @@ function actualOf({ metric, figure }: Limit, rehearsal: Rehearsal): number {
   return range[figure];
 }
 
-/** Of the seeds, in percent: those whose rollout rests before its end. */
+/** The percentage of seeds whose rollout stops before its end. */
 export function heldPercent({ ends, seeds }: Rehearsal): number {
   const isEnd = (state: string) => state === 'succeeded' || state === 'finishedWithFailures';
   const held = ends.filter(({ state }) => !isEnd(state)).reduce((sum, end) => sum + end.seeds, 0);
   return (held / Math.max(1, seeds)) * 100;
 }
 
-/** A time of day is the first one after the beginning. */
+/** A time of day is the first one after the start. */
 function boundOf(value: LimitValue, beganAt: EpochMs, timeZone: string): number {
   if (value.kind === 'number') return value.number;
   return nextTimeOfDay({ minute: value.minute, timeZone }, beganAt) - beganAt;

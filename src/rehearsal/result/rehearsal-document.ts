@@ -28,7 +28,7 @@ import {
   waveRow,
 } from './rehearsal-words.ts';
 
-/** A rehearsal as a document, to be written as a page. */
+/** A rehearsal as a document, for an HTML page. */
 export function rehearsalDocument(shown: Shown): ReportDocument {
   const { policy, targetBuild, rehearsal, variants } = shown;
   const facts = [
@@ -72,7 +72,7 @@ function heldBlocks({ rehearsal: { heldStrata, seeds } }: Shown): readonly Block
 
 const heldMax = 20;
 
-/** Each wave from its opening to its end: dark in nearly all seeds, light in the earliest and latest of them. */
+/** Each wave from its opening to its end. Dark: the median. Light: from the 5th to the 95th percentile. */
 function waveRows({ waves, beganAt, tookMs }: Rehearsal): readonly WaveRow[] {
   const bar = (fill: 'soak' | 'open', from: DurationMs, to: DurationMs) => ({
     fill,

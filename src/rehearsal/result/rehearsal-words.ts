@@ -5,22 +5,22 @@ import type { WhatIf } from '../world/what-if.ts';
 import { settledWithin } from './is-settled.ts';
 import type { Range, Rehearsal, RehearsedEnd, RehearsedWave, WaveInstants } from './rehearsal.ts';
 
-/** A rehearsed policy next to the one that was asked for. */
+/** A rehearsed variant of the policy. */
 export interface RehearsedVariant {
   readonly name: string;
   readonly rehearsal: Rehearsal;
 }
 
-/** All that is shown of a rehearsal. */
+/** Everything that is shown of a rehearsal. */
 export interface Shown {
   readonly policy: string;
   readonly timeZone: string;
   readonly targetBuild: string;
   readonly whatIf: WhatIf;
-  /** Fewer are played where more would show nothing new. */
+  /** The requested number. Fewer are simulated when more would show nothing new. */
   readonly seedsAsked: number;
   readonly rehearsal: Rehearsal;
-  /** The policy as it is first, all over the same seeds; empty where no collector was harmed. */
+  /** The unchanged policy first, all with the same seeds; empty when no collector was harmed. */
   readonly variants: readonly RehearsedVariant[];
 }
 
@@ -29,14 +29,14 @@ function rangeWords({ median, p95, worst }: Range, write = String as (value: num
   return `median ${write(median)}, p95 ${write(p95)}, worst ${write(worst)}`;
 }
 
-/** `200 seeds`, or why fewer than asked for were played. */
+/** `200 seeds`, or why fewer than requested were simulated. */
 export function seedsWords({ seedsAsked, rehearsal: { seeds } }: Shown): string {
   if (seeds === seedsAsked) return counted(seeds, 'seed');
   const percent = settledWithin * 100;
   return `${seeds} of ${seedsAsked} seeds: all end for one reason, and medians and percentiles are known to ${percent}%`;
 }
 
-/** `02:15`, or `+1d 02:15` on a later day than the beginning, by the policy's clock. */
+/** `02:15`, or `+1d 02:15` on a later day than the start, in the policy's time zone. */
 export function clockWords(at: EpochMs, { timeZone, rehearsal }: Shown): string {
   const zone = findTimeZone(timeZone) ?? utc;
   const local = zone.localOf(at);
@@ -45,7 +45,7 @@ export function clockWords(at: EpochMs, { timeZone, rehearsal }: Shown): string 
   return days === 0 ? time : `+${days}d ${time}`;
 }
 
-/** When a wave opened or passed: `02:15 to 02:40`, with how many seeds came to it where not all did. */
+/** When a wave opened or passed: `02:15 to 02:40`, with the share of seeds that reached it if not all did. */
 function instantWords({ seeds, afterMs }: WaveInstants, shown: Shown): string {
   if (afterMs === null) return 'never';
   const clock = (ms: DurationMs) => clockWords(shown.rehearsal.beganAt + ms, shown);
@@ -79,13 +79,13 @@ export function figureRows(shown: Shown): ReadonlyArray<readonly [string, string
 }
 
 function harmedWords({ harmed, broken }: Rehearsal): string {
-  if (broken.worst === 0) return 'none, since the build is assumed to break no collector';
+  if (broken.worst === 0) return 'none, because the build is assumed to break no collector';
   return `${rangeWords(harmed)} of ${broken.median} that the build breaks`;
 }
 
 export const variantColumns = ['policy', 'harmed', 'p95', 'others done', 'took'] as const;
 
-/** The policy as it is, then the others by how few collectors they harm. */
+/** The unchanged policy, then the others by the number of harmed collectors. */
 export function variantRows({ variants: [asItIs, ...others] }: Shown): ReadonlyArray<readonly string[]> {
   if (asItIs === undefined) return [];
   const byHarm = others.toSorted(

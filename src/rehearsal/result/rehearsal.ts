@@ -1,7 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { SeedResult } from '../play/play-seed.ts';
 
-/** What the rollouts of many seeds came to. */
+/** The summary of the rollouts of many seeds. */
 export interface Rehearsal {
   readonly seeds: number;
   readonly beganAt: EpochMs;
@@ -11,9 +11,9 @@ export interface Rehearsal {
   readonly harmed: Range;
   /** Other planned collectors that were upgraded, in percent; the worst are the fewest. */
   readonly othersDone: Range;
-  /** Of the others, those that failed for good. */
+  /** Other planned collectors that failed for good. */
   readonly othersFailed: Range;
-  /** Upgraded collectors that a rollback took back. */
+  /** Upgraded collectors that a rollback rolled back. */
   readonly takenBack: Range;
   /** Until the rollout ended, or stopped until a person acts. */
   readonly tookMs: Range;
@@ -25,7 +25,7 @@ export interface Rehearsal {
   readonly heldStrata: ReadonlyArray<{ readonly label: string; readonly seeds: number }>;
 }
 
-/** `p5` is the best of most seeds, `p95` their worst; of shares that are better when higher, the other way round. */
+/** `p5` is the best of most seeds, `p95` the worst. For values that are better when higher, the other way round. */
 export interface Range {
   readonly best: number;
   readonly p5: number;
@@ -34,12 +34,12 @@ export interface Range {
   readonly worst: number;
 }
 
-/** `reason`: of the first seed that ended so. */
+/** `reason`: of the first seed with this end. */
 export interface RehearsedEnd extends Pick<SeedResult, 'state' | 'reasonKind' | 'reason'> {
   readonly seeds: number;
 }
 
-/** When a wave began and ended, over the seeds that came to it. */
+/** When a wave began and ended, over the seeds that reached it. */
 export interface RehearsedWave {
   readonly name: string;
   readonly size: number;
@@ -47,14 +47,14 @@ export interface RehearsedWave {
   readonly passed: WaveInstants;
 }
 
-/** Since the rollout began. */
+/** Times since the start of the rollout. */
 export interface WaveInstants {
   readonly seeds: number;
-  /** null: no seed came to it. */
+  /** null: no seed reached it. */
   readonly afterMs: { readonly p5: DurationMs; readonly median: DurationMs; readonly p95: DurationMs } | null;
 }
 
-/** Adds up the results. @param results at least one */
+/** Summarizes the results. @param results at least one */
 export function summarize(results: readonly SeedResult[], beganAt: EpochMs): Rehearsal {
   const rangeOf = (of: (result: SeedResult) => number) => range(results.map(of), 'lower');
   const shares = results.map((each) => percent(each.othersDone, each.planned - each.broken));

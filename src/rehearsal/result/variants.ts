@@ -2,20 +2,23 @@ import { sharedKeys } from '../../rollout/model/attributes.ts';
 import { type FleetCollector, valueUnder } from '../../rollout/model/collector.ts';
 import type { Amount, CollectorKey, Policy, WaveRule } from '../../rollout/model/policy.ts';
 
-/** A policy that differs in one thing from the one that is rehearsed. */
+/** A policy with one difference from the rehearsed one. */
 export interface Variant {
-  /** Names the difference as the config writes it. */
+  /** The difference as the config writes it. */
   readonly name: string;
   readonly policy: Policy;
 }
 
-/** A key with more values makes a canary of nearly everyone. */
+/** A key with more values would put nearly the whole fleet into the canary. */
 const valuesMax = 100;
 
-/** A fleet may have a hundred fields; those with the fewest values first. */
+/** A fleet may have a hundred fields. Those with the fewest values come first. */
 const keysMax = 6;
 
-/** Policies that might have caught a bad build earlier: a canary per another attribute, fewer at once, longer soaks, smaller waves. */
+/**
+ * Policies that might detect a bad build earlier: a canary for another attribute, lower concurrency, longer soaks, smaller
+ * waves.
+ */
 export function variantsOf(policy: Policy, collectors: readonly FleetCollector[]): readonly Variant[] {
   const spreads = otherKeys(policy, collectors).map((key) => {
     const spreadBy = [...policy.spreadBy, key];
@@ -55,7 +58,7 @@ function halved(size: Amount): Amount {
     : { kind: 'percent', percent: size.percent / 2 };
 }
 
-/** Keys by which the fleet differs, and the policy does not spread yet. */
+/** Keys with several values in the fleet that the policy does not spread by yet. */
 function otherKeys({ spreadBy }: Policy, collectors: readonly FleetCollector[]): readonly CollectorKey[] {
   const fields = new Set(collectors.flatMap(({ fields: of }) => Object.keys(of)));
   const all: CollectorKey[] = [...sharedKeys, ...[...fields].map((name) => `fields.${name}` as const)];

@@ -1,14 +1,14 @@
 import type { AuditEntry, CollectorHold, FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 
-/** A model of the register of what belongs to no rollout. */
+/** A model of the register of records that belong to no rollout. */
 export function makeMemoryFleetRegister(): FleetRegister {
   const builds = new Map<string, BuildHold>();
   const collectors = new Map<number, CollectorHold>();
   const seen = new Map<string, number>();
   let offered: { builds: readonly string[]; at: number } | undefined;
   const audit: AuditEntry[] = [];
-  const told = new Set<string>();
+  const audited = new Set<string>();
   const hold = <K, V>(holds: Map<K, V>, key: K, value: V) => {
     if (holds.has(key)) return 'unchanged';
     holds.set(key, value);
@@ -23,13 +23,13 @@ export function makeMemoryFleetRegister(): FleetRegister {
     }),
     heldBuilds: async () => [...builds.values()].sort(byInstant),
     holdsOf: async (ids) => ids.flatMap((id) => collectors.get(id) ?? []).sort(byInstant),
-    holdBuild: async (word) => hold(builds, word.build, word),
-    holdCollector: async (word) => hold(collectors, word.collectorId, word),
+    holdBuild: async (entry) => hold(builds, entry.build, entry),
+    holdCollector: async (entry) => hold(collectors, entry.collectorId, entry),
     releaseBuild: async (build) => release(builds, build),
     releaseCollector: async (collectorId) => release(collectors, collectorId),
     audit: async (entry, once) => {
-      if (once !== undefined && told.has(once)) return;
-      if (once !== undefined) told.add(once);
+      if (once !== undefined && audited.has(once)) return;
+      if (once !== undefined) audited.add(once);
       audit.push(entry);
     },
     readAudit: async (limit) => audit.slice(Math.max(0, audit.length - limit)).reverse(),

@@ -9,7 +9,7 @@ import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { isEnd, isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { MemoryTally } from './memory-tally.ts';
 
-/** One rollout with all that belongs to it. */
+/** One rollout with all its records. */
 export interface Kept {
   rollout: Rollout;
   groups: PlanGroups;
@@ -22,12 +22,12 @@ export interface Kept {
   readonly intents: Map<number, EpochMs>;
 }
 
-/** By policy and kind, which of a policy's rollouts is active. */
+/** The key of a policy's active rollout of a kind. */
 export function activeKey(policy: string, kind: Rollout['kind']): string {
   return `${policy}/${kind}`;
 }
 
-/** What only reads. */
+/** The reading methods of the model. */
 // oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeMemoryReads(of: {
   readonly kept: ReadonlyMap<string, Kept>;
@@ -147,7 +147,7 @@ export function makeMemoryReads(of: {
   } satisfies Partial<RolloutStore>;
 }
 
-/** Those that ended last, and the retries that are due first, come first. */
+/** Those that ended last, and retries that are due first, come first. */
 function missedOrder(upgrade: Upgrade): number {
   if ('endedAt' in upgrade.progress) return -upgrade.progress.endedAt;
   return upgrade.progress.state === 'retrying' ? upgrade.progress.dueAt : 0;

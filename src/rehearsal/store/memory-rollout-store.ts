@@ -11,11 +11,11 @@ import { makeMemoryTally } from './memory-tally.ts';
 
 export interface MemoryRolloutStore extends RolloutStore {
   peek(rolloutId: string, collectorId: number): Upgrade | undefined;
-  /** Stores a step within a state, for which no event and no brake is needed. */
+  /** Stores a step that changes no state, without events and brake. */
   swap(before: Upgrade, after: Upgrade): void;
-  /** Loses every rollout, as a store that was emptied; the numbers of rollouts are those that daemons bring back. */
+  /** Loses every rollout, like a store with data loss, but not the numbers of rollouts, which daemons restore. */
   forget(): void;
-  /** @returns brings back what is there now, whatever is written until then */
+  /** @returns a function that restores the present state, whatever is written until then */
   keep(): () => void;
 }
 
@@ -23,16 +23,16 @@ interface TransitionCall {
   readonly mode: 'save' | 'intent' | 'admit' | 'rejoin';
   readonly rolloutRev?: number | undefined;
   readonly tripAbove?: number | null | undefined;
-  /** Of the guard of a write of many: judged once for all of them. */
+  /** The guard of a write of many upgrades, checked once for all. */
   readonly isRefused?: boolean;
   readonly hasRoom?: (of: Kept) => boolean;
 }
 
 /**
- * A model of the store: the same answers as the one in Redis, in memory, for virtual time. What is counted is kept up
- * with each change, so that thousands of nights a minute can be played.
+ * An in-memory model of the store in Redis with the same results, for virtual time. Counts are updated with each change, so
+ * that thousands of nights can be simulated in a minute.
  * @param now its own clock, as Redis has one
- * @param keepsEvents false: nobody reads them, and thousands of rollouts are played
+ * @param keepsEvents false when events are not read, as in thousands of rehearsed rollouts
  */
 // oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeMemoryRolloutStore(
@@ -63,7 +63,7 @@ export function makeMemoryRolloutStore(
   const keepEvents = (of: Kept, events: readonly RolloutEvent[]) => {
     if (keepsEvents) of.events.push(...events);
   };
-  const settle = (
+  const install = (
     before: Pick<Kept, 'events' | 'brake' | 'intents'>,
     { rollout, upgrades, groups, attributes, events }: FrozenPlan,
   ): Kept => {
@@ -81,7 +81,7 @@ export function makeMemoryRolloutStore(
     return of;
   };
 
-  /** The same rules in the same order as in Redis, but for commands sent twice: nothing is lost here. */
+  /** The same rules in the same order as in Redis, except for commands that were sent twice, which do not occur here. */
   const transition = (change: UpgradeChange, call: TransitionCall): 'saved' | 'stale' | 'braked' => {
     const { before, after, events } = change;
     const of = kept.get(after.identity.rolloutId);
@@ -137,7 +137,7 @@ export function makeMemoryRolloutStore(
         ...of,
         upgrades: [...of.upgrades],
         intents: [...of.intents],
-        told: of.events.length,
+        eventCount: of.events.length,
       }));
       const others = [active, numbers, fences].map((map) => ({
         map: map as Map<string, unknown>,
@@ -145,9 +145,9 @@ export function makeMemoryRolloutStore(
       }));
       return () => {
         kept.clear();
-        for (const { id, of, rollout, groups, attributes, upgrades, brake, intents, told } of was) {
-          of.events.splice(told);
-          settle(of, {
+        for (const { id, of, rollout, groups, attributes, upgrades, brake, intents, eventCount } of was) {
+          of.events.splice(eventCount);
+          install(of, {
             ...{ rollout, groups, upgrades: upgrades.map(([, upgrade]) => upgrade), events: [] },
             ...(attributes === undefined ? {} : { attributes }),
           });
@@ -169,7 +169,7 @@ export function makeMemoryRolloutStore(
       const { policy, yyyymmdd, number } = parseRolloutId(rollout.id);
       active.set(keyOf(rollout), rollout.id);
       numbers.set(`${policy}/${yyyymmdd}`, Math.max(number, numbers.get(`${policy}/${yyyymmdd}`) ?? 0));
-      kept.set(rollout.id, settle({ events: [], brake: false, intents: new Map() }, frozen));
+      kept.set(rollout.id, install({ events: [], brake: false, intents: new Map() }, frozen));
       return 'frozen';
     },
     replan: async (frozen, expectedRev) => {
@@ -177,7 +177,7 @@ export function makeMemoryRolloutStore(
       if (of === undefined) return 'stale';
       if (isSame(of.rollout, frozen.rollout) && isSame(of.groups, frozen.groups)) return 'saved';
       if (of.rollout.rev !== expectedRev || of.rollout.state !== 'awaitingApproval') return 'stale';
-      settle(of, frozen);
+      install(of, frozen);
       return 'saved';
     },
     join: async ({ rollout, upgrades, groups, attributes, events }, expectedRev, fence) => {
@@ -247,7 +247,7 @@ export function makeMemoryRolloutStore(
   };
 }
 
-/** The revs are only the quick way out. */
+/** Different revs save the comparison. */
 function isSame(a: object, b: object): boolean {
   if (a === b) return true;
   if ('rev' in a && 'rev' in b && a.rev !== b.rev) return false;

@@ -25,14 +25,14 @@ type Figures = Omit<
   'rollout' | 'groups' | 'braked' | 'waves' | 'candidates' | 'nextRetryAt' | 'overdue'
 >;
 
-/** What is counted and sorted beside the records of one plan, kept up with each change. */
+/** The counts and sorted sets of one plan, updated with each change. */
 export interface MemoryTally {
   readonly slotsTaken: number;
   domainTaken(domain: number): number;
   waveWeight(wave: number): number;
   add(upgrade: Upgrade): void;
   replace(before: Upgrade, after: Upgrade, changedAt: number | undefined): void;
-  /** Pending ones wave by wave, lane by lane, in plan order. */
+  /** Pending upgrades by wave, then lane, in plan order. */
   pending(): readonly Upgrade[];
   waves(count: number): readonly WaveSummary[];
   figures(): Figures;
@@ -51,20 +51,20 @@ type MutableWave = { -readonly [Figure in keyof WaveSummary]: WaveSummary[Figure
 // oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeMemoryTally(): MemoryTally {
   const waves: MutableWave[] = [];
-  /** Of each stratum, its waves. An entry is replaced, never changed: views show it. */
+  /** Summaries by stratum, then wave. An entry is replaced, never changed, because views share it. */
   const strata: Array<Array<StratumSummary | undefined> | undefined> = [];
   const domains = new Map<number, number>();
   const buckets = new Map<number, Map<number, number>>();
   /** By lane, then wave; each in plan order. */
   const pendingLanes: Array<Array<Upgrade[] | undefined> | undefined> = [];
   const timed = new Map<number, Upgrade>();
-  /** Replaced, never changed: views show it. */
+  /** Replaced, never changed, because views share it. */
   let durations: ReadonlyMap<number, DurationSummary> = new Map();
-  /** Strata that learned since it was made. */
+  /** Strata with new durations since it was made. */
   const learnedIn = new Set<number>();
   const learned = { count: 0, sumMs: 0 };
   let slotsTaken = 0;
-  // What most views show again, as long as nothing was written between two.
+  // Reused by views until the next write.
   let shownWaves: readonly WaveSummary[] | undefined;
   let shownFigures: Figures | undefined;
   let shownLanes: { frontier: number; perLane: number; queues: Array<LaneQueue | undefined> } | undefined;
@@ -102,7 +102,7 @@ export function makeMemoryTally(): MemoryTally {
     ofStratum[wave] = summary;
   };
 
-  /** The pending ones of its lane and wave, about to change. */
+  /** The pending upgrades of its lane and wave, for a change. */
   const pendingBeside = ({ identity: { lane, wave } }: Upgrade): Upgrade[] => {
     pendingLanes[lane] ??= [];
     const waves = pendingLanes[lane] ?? [];
@@ -117,7 +117,7 @@ export function makeMemoryTally(): MemoryTally {
     if (state !== 'pending' && state !== 'retrying') return;
     const members = pendingBeside(upgrade);
     if (state === 'retrying') return;
-    // Plans come in order, so this is nearly always the end.
+    // Plans are added in order, so this is nearly always the end.
     const at = members.findLastIndex(({ identity: { order } }) => order < upgrade.identity.order) + 1;
     members.splice(at, 0, upgrade);
   };
@@ -142,7 +142,7 @@ export function makeMemoryTally(): MemoryTally {
     learnedIn.add(after.identity.stratum);
   };
 
-  /** Every lane with what is pending in it, in waves up to the frontier. */
+  /** Every lane with its pending upgrades, in waves up to the frontier. */
   const pendingQueues = (of: {
     readonly frontier: number;
     readonly perLane: number;
@@ -265,12 +265,12 @@ export function makeMemoryTally(): MemoryTally {
   };
 }
 
-// Redis sorts what is due at one instant by its text.
+// Redis sorts members with the same score by name.
 function byName(a: Upgrade, b: Upgrade): number {
   return String(a.identity.collectorId) < String(b.identity.collectorId) ? -1 : 1;
 }
 
-/** A step within a state, which no figure shows. */
+/** True for a step that changes no count. */
 function isCountedAlike(before: Upgrade, after: Upgrade): boolean {
   const { state } = before.progress;
   return state === after.progress.state && !isEnd(state) && before.identity === after.identity;

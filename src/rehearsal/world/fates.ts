@@ -2,7 +2,7 @@ import { normalChance, seededChance } from '../../base/chance.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { sigmaOf } from '../../rollout/model/log-normal.ts';
 
-/** What becomes of one upgrade task. */
+/** The course of one upgrade task. */
 export interface Fate {
   readonly durationMs: DurationMs;
   readonly ends: FateEnd;
@@ -11,34 +11,34 @@ export interface Fate {
 export type FateEnd =
   | { readonly kind: 'succeeded' }
   | { readonly kind: 'failed'; readonly message: string }
-  /** The task says succeeded, and the collector is never heard from again. */
+  /** The task succeeds, and the collector never comes back. */
   | { readonly kind: 'lost' }
-  /** The collector comes back on the build, and dies so long after the task's end. */
+  /** The collector comes back on the build, and dies this long after the task's end. */
   | { readonly kind: 'dies'; readonly afterMs: DurationMs };
 
-/** The same for everyone who upgrades this collector for the n-th time (from 1). */
+/** The same result for the same collector and attempt (from 1). */
 export type FateOf = (collectorId: number, attempt: number) => Fate;
 
-/** How upgrades go that no break concerns. */
+/** The course of upgrades that no break affects. */
 export interface UsualCourse {
   readonly durations: { readonly medianMs: DurationMs; readonly p95Ms: DurationMs };
-  /** Shares of the collectors, from 0 to 1: those whose first try fails, and those that fail at each try. */
+  /** Shares of the collectors, from 0 to 1, whose first attempt fails, and whose attempts all fail. */
   readonly failures: { readonly once: number; readonly always: number };
 }
 
 /** The service ends a task after 30 minutes; none takes longer (field-facts.md, Upgrades). */
 const longestMs: DurationMs = 29 * 60_000;
 
-/** No rule knows it, so that it is tried again. */
+/** Matches no rule for failure messages, so that it is retried. */
 export const unknownMessage = 'upgrade process exited with code 17';
 
 const succeeded: FateEnd = { kind: 'succeeded' };
 const failed: FateEnd = { kind: 'failed', message: unknownMessage };
 
-/** A task that fails may do so at any step, but for the first ones: those only prepare it. */
+/** A task may fail at any step except the first ones, which only prepare it. */
 const failsAfterShare = (chance: number): number => 0.3 + 0.7 * chance;
 
-/** @param brokenEnd how the build ends for a collector that it breaks; undefined: it does not break it */
+/** @param brokenEnd the end of an upgrade that the build breaks; undefined: not broken */
 export function makeFates(
   seed: number,
   { durations, failures }: UsualCourse,
@@ -47,7 +47,7 @@ export function makeFates(
   const { medianMs } = durations;
   const sigma = sigmaOf(durations);
   return (collectorId, attempt) => {
-    // What a collector is like does not depend on the attempt; how long it takes does.
+    // Whether a collector fails does not depend on the attempt. How long it takes does.
     const nature = seededChance(mixed(seed, collectorId, 0))();
     const chance = seededChance(mixed(seed, collectorId, attempt));
     const durationMs = Math.min(longestMs, medianMs * Math.exp(sigma * normalChance(chance)));
@@ -58,7 +58,7 @@ export function makeFates(
   };
 }
 
-/** One number of several, evenly spread. */
+/** Hashes several numbers into one. */
 export function mixed(...numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => Math.imul(sum ^ each, 0x9e3779b1) ^ (sum >>> 15), 0x2545f491) >>> 0;
 }

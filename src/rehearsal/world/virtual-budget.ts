@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 
-/** From `from` to before `to` the service answers nothing, or fewer requests than else. */
+/** From `from` until before `to` the service answers nothing, or fewer requests than usual. */
 export interface Disturbance {
   readonly from: EpochMs;
   readonly to: EpochMs;
@@ -8,15 +8,15 @@ export interface Disturbance {
   readonly requestsPerSecond: number;
 }
 
-/** The API budget on a virtual clock: requests leave one after another. */
+/** The API budget on a virtual clock: requests are sent one after another. */
 export interface VirtualBudget {
-  /** Outside of disturbances. */
+  /** The rate outside of disturbances. */
   readonly requestsPerSecond: number;
   readonly requests: number;
-  /** The first instant from this one on at which a request may leave. */
+  /** The first instant, from this one on, at which a request may be sent. */
   freeFrom(at: EpochMs): EpochMs;
   isDown(at: EpochMs): boolean;
-  /** So many requests leave now, which may be a share of one; those after them wait until these have had their places. */
+  /** Sends this many requests now, possibly a fraction. Later requests wait for them. */
   spend(requests: number, now: EpochMs): void;
 }
 

@@ -7,14 +7,14 @@ import { collectorsPerPage } from '../../rollout/upgrade/reading-period.ts';
 import type { Fate, FateOf } from './fates.ts';
 import type { VirtualBudget } from './virtual-budget.ts';
 
-/** The service on a virtual clock, and its own account of what was asked of it. */
+/** The service on a virtual clock, with a record of requests. */
 export interface VirtualService {
   readonly fleet: FleetService;
-  /** When a task ends that still runs; undefined, and nothing is asked, where it is over, or the service does not answer. */
+  /** The status and end of a running task; undefined, without a request, when it has ended or the service is down. */
   pollRunning(taskId: string): { readonly sighting: TaskSighting; readonly endsAt: EpochMs } | undefined;
-  /** Tasks to the target build that were created for each collector. */
+  /** Tasks for the target build by collector. */
   readonly creates: ReadonlyMap<number, number>;
-  /** Promises that were broken, each once: P1 and P2. */
+  /** Violated promises, each once: P1 and P2. */
   readonly brokenPromises: ReadonlySet<string>;
 }
 
@@ -38,9 +38,9 @@ const outage: ServiceFailure = {
 };
 
 /**
- * A request that the budget has no place for does not wait here: whoever plays calls it when it may leave. While the
- * service is down all are unavailable.
- * @param slots tasks that may run at one instant
+ * A model of the service. Requests do not wait for the budget here: the caller sends them when they may be sent. During an
+ * outage all requests fail.
+ * @param slots the maximum of running tasks
  */
 // oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
 export function makeVirtualService(given: {
@@ -55,7 +55,7 @@ export function makeVirtualService(given: {
   const collectors = new Map(snapshot.collectors.map((collector) => [collector.id, collector]));
   const tasks: Task[] = [];
   const lastTasks = new Map<number, Task>();
-  // What collectors run is still on offer.
+  // Builds that collectors run are still on offer.
   const builds = [...new Set([...snapshot.collectors.map(({ build }) => build), targetBuild])].map(
     (version) => ({ version, latest: version === targetBuild }),
   );
@@ -77,7 +77,7 @@ export function makeVirtualService(given: {
       lastSeenAlive,
     };
   };
-  /** Counts the requests. @returns why they are not answered */
+  /** Counts the requests. @returns the failure during an outage */
   const refuse = (requests: number): Answer<never> | undefined => {
     budget.spend(requests, clock.now());
     return budget.isDown(clock.now()) ? failed(outage) : undefined;
@@ -91,7 +91,7 @@ export function makeVirtualService(given: {
     return ok({ readAt: now, serviceAt: now, collectors: seen });
   };
 
-  /** The break is of the target build: any other is a build that the collector ran before. */
+  /** Only the target build breaks collectors. Any other is a build that the collector ran before. */
   const drawFate = (collectorId: number, toBuild: string): Fate => {
     if (toBuild !== targetBuild) return { ...fateOf(collectorId, 1), ends: { kind: 'succeeded' } };
     const attempt = (creates.get(collectorId) ?? 0) + 1;
@@ -181,7 +181,7 @@ function failed(failure: ServiceFailure): Answer<never> {
   return { ok: false, failure };
 }
 
-/** A reading of the fleet as if it were made at this instant: who was alive then is alive now, and is offered the build. */
+/** A reading of the fleet as of this instant: collectors that were alive then are alive now, and are offered the build. */
 export function fleetAsOf(collectors: readonly FleetCollector[], at: EpochMs): FleetSnapshot {
   return {
     readAt: at,

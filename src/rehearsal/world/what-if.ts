@@ -7,37 +7,37 @@ import { compileMatch } from '../../rollout/planning/selector.ts';
 import { type FateEnd, type FateOf, makeFates, mixed, type UsualCourse, unknownMessage } from './fates.ts';
 import type { Disturbance } from './virtual-budget.ts';
 
-/** What a rehearsal assumes of the build, the service and people. */
+/** The assumptions of a rehearsal about the build, the service and people. */
 export interface WhatIf extends UsualCourse {
   readonly breaks: readonly Break[];
   readonly disturbances: readonly Disturbance[];
-  /** By the name of a gate; one that is not here passes. */
+  /** By the name of a gate. Others pass. */
   readonly gates: Readonly<Record<string, GateWord>>;
   readonly approval: Approval;
 }
 
-/** Collectors for which the build is bad. */
+/** Collectors that the build breaks. */
 export interface Break {
-  /** Keys as under `select.include`; all collectors, where left out. */
+  /** Keys as in `select.include`. Default: all collectors. */
   readonly match?: Selector;
-  /** Of the collectors that match, from 0 to 1. */
+  /** The share of the matching collectors, from 0 to 1. */
   readonly share: number;
-  /** `fails`: the task fails. `neverReturns`: the collector is not heard from after it. `dies`: it dies later. */
+  /** `fails`: the task fails. `neverReturns`: the collector does not come back after it. `dies`: it dies later. */
   readonly how: 'fails' | 'neverReturns' | 'dies';
   /** For `dies`: how long after the upgrade. */
   readonly afterMs: DurationMs;
 }
 
-/** What a gate says all the time; `silent`: it can't be reached. */
+/** The constant result of a gate; `silent`: it is unreachable. */
 export type GateWord = 'pass' | 'hold' | 'silent';
 
-/** When a person approves what waits for approval; `at`: at that minute of the day. */
+/** When a person approves; `at`: at that minute of the day. */
 export type Approval =
   | { readonly kind: 'atOnce' }
   | { readonly kind: 'never' }
   | { readonly kind: 'at'; readonly minute: number; readonly timeZone: string };
 
-/** Which collectors the build breaks, and what becomes of each upgrade: the same for the same seed. */
+/** Draws which collectors the build breaks, and the course of each upgrade. The same seed gives the same result. */
 export function drawFates(
   whatIf: WhatIf,
   collectors: readonly FleetCollector[],
@@ -66,7 +66,7 @@ function endOf({ how, afterMs }: Break): FateEnd {
   }
 }
 
-/** When what waits for approval from this instant on gets it; Infinity: never. */
+/** When a rollout that waits for approval from this instant on gets it; Infinity: never. */
 export function approvedAt(approval: Approval, from: EpochMs): EpochMs {
   switch (approval.kind) {
     case 'atOnce':
@@ -78,7 +78,7 @@ export function approvedAt(approval: Approval, from: EpochMs): EpochMs {
   }
 }
 
-/** The first instant from this one on at which a clock of the zone shows this minute of the day. */
+/** The first instant, from this one on, at which a clock in the zone shows this minute of the day. */
 export function nextTimeOfDay(
   { minute, timeZone }: { readonly minute: number; readonly timeZone: string },
   from: EpochMs,

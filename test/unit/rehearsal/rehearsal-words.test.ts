@@ -68,7 +68,7 @@ describe('the words of a rehearsal', () => {
   it('say what a rollback took back, where there was one', () => {
     const rows = (shown: Shown) => Object.fromEntries(figureRows(shown));
     expect(rows(aShown({}))).toMatchObject({
-      harmed: 'none, since the build is assumed to break no collector',
+      harmed: 'none, because the build is assumed to break no collector',
     });
     expect(rows(aShown({}))).not.toHaveProperty('rolled back');
     const rehearsal = rehearsed({ state: 'rolledBack', broken: 10, harmed: 2, takenBack: 7 });
