@@ -42,8 +42,8 @@ describe('a condition under which a rehearsal fails', () => {
   it.each([
     ['harmed', 'is not a condition; write one such as "harmed.p95 > 5" or "end.p95 > 06:00"'],
     ['harmed > 5', 'a figure is missing; there are best, p5, median, p95, worst'],
-    ['harmd.p95 > 5', '"harmd" is not known; did you mean "harmed"?'],
-    ['harmed.p99 > 5', '"p99" is not known; did you mean "p95"?'],
+    ['harmd.p95 > 5', '"harmd" is unknown; did you mean "harmed"?'],
+    ['harmed.p99 > 5', '"p99" is unknown; did you mean "p95"?'],
     ['held.p95 > 5', 'held has no figure; write "held > 10"'],
     ['took.p95 > 06:00', '"06:00" is not a value of took; write a duration such as 8h'],
     ['end.p95 > 8h', '"8h" is not a value of end; write a time of day such as 06:00'],

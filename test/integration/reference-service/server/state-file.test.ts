@@ -148,7 +148,7 @@ describe('--state', () => {
     async (text) => {
       writeFileSync(file, text);
       await expect(start()).rejects.toThrow(StateFileError);
-      await expect(start()).rejects.toThrow(/state\.json: .*left as it is/);
+      await expect(start()).rejects.toThrow(/state\.json: .*the file was not changed/);
       expect(readFileSync(file, 'utf8')).toBe(text);
     },
   );
