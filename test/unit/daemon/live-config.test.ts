@@ -23,7 +23,7 @@ describe('a config that is reloaded', () => {
     });
   });
 
-  it('brings tokens, the proxy and receivers into force, and compares with those in force later', () => {
+  it('applies tokens, the proxy and receivers, and later compares with these', () => {
     const next = file(
       'accessKey: first-key',
       `http: { token: token-of-sixteen-characters, trustedProxy: { addresses: [10.0.0.7] } }
@@ -48,7 +48,7 @@ notify: [{ slack: { url: https://hooks.example.com/T0/B0 } }]`,
     });
   });
 
-  it('has ticks of its own where it names another service: a daemon with another config drops a tick', () => {
+  it('has separate ticks when it names another service', () => {
     const versionOf = (baseUrl: string) =>
       makeLiveConfig(
         readAccountConfig(

@@ -4,7 +4,7 @@ import { describeEnd, finishWork } from '../../../src/daemon/shutdown.ts';
 const answersAtOnce = async () => true;
 const neverAnswers = () => new Promise<boolean>(() => undefined);
 
-/** Silent, as the pulse tells it. */
+/** Redis does not answer, by the pulse. */
 const isSilent = (withinMs: number) => () =>
   new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs));
 
@@ -33,7 +33,7 @@ describe('the end of a daemon', () => {
     return { end: await ended, cutMs };
   }
 
-  it('comes when its work has ended', async () => {
+  it('comes after its work has ended', async () => {
     const cutRedis = vi.fn();
     expect(await finishWork({ work: Promise.resolve(), redisAnswers: neverAnswers, cutRedis })).toEqual({
       kind: 'done',
@@ -60,7 +60,7 @@ describe('the end of a daemon', () => {
     expect(cutMs).toBeLessThan(afterMs + 200);
   });
 
-  it('does not take its own stall for an outage of Redis: one question in vain says nothing', async () => {
+  it('does not treat its own stall as an outage of Redis, because one failed request is not enough', async () => {
     let asked = 0;
     const { cutMs } = await endWaitingWork(async () => {
       asked += 1;
@@ -71,11 +71,11 @@ describe('the end of a daemon', () => {
     expect(cutMs).toBeGreaterThanOrEqual(7_000);
   });
 
-  it('is called late when the work goes on even without Redis', async () => {
+  it('is reported as late when the work continues even without Redis', async () => {
     expect((await endWaitingWork(isSilent(0), false)).end).toEqual({ kind: 'late', redisIsAway: true });
   });
 
-  it('blames Redis only when Redis is away: work that takes too long is called so', async () => {
+  it('blames Redis only when Redis is unreachable, and not when work takes too long', async () => {
     expect(describeEnd((await endWaitingWork(answersAtOnce, false)).end)).toBe(
       'not all parts have ended; they took longer than 7 s, so the next start continues work in progress',
     );

@@ -139,7 +139,7 @@ describe('the dashboard', () => {
     for (const { url } of dashboard.links) expect(variables.some((name) => url.startsWith(name))).toBe(true);
   });
 
-  it('is found where the provisioning of the compose file looks', () => {
+  it('is in the directory that the compose file provisions', () => {
     const provider = z
       .object({ providers: z.array(z.object({ options: z.object({ path: z.string() }) })) })
       .parse(parse(readText('grafana/provisioning/dashboards/upwave.yaml')));

@@ -30,7 +30,7 @@ describe('makeLogger', () => {
     expect([typeof pid, typeof hostname]).toEqual(['number', 'string']);
   });
 
-  it('replaces secrets wherever they stand: in texts, errors, their causes and their stacks', () => {
+  it('replaces secrets in texts, errors, their causes and their stacks', () => {
     const secret = 'k3y"with quotes/and+more';
     const { logger, lines } = aLog({ secrets: [secret, 'id-1:k3y'] });
     logger.write('error', {
@@ -49,7 +49,7 @@ describe('makeLogger', () => {
     expect(text).not.toContain(encodeURIComponent(secret));
   });
 
-  it('replaces fields whose name tells of a secret, at any depth', () => {
+  it('replaces fields with the name of a secret, at any depth', () => {
     const { logger, lines } = aLog();
     const names = ['authorization', 'Cookie', 'set-cookie', 'password', 'accessKey', 'token', 'accessToken'];
     const carrier = Object.fromEntries(names.map((name) => [name, 'hush-hush']));

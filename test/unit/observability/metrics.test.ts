@@ -221,7 +221,7 @@ describe('makeMetrics', () => {
     expect(body).toMatch(/^upwave_state_readable 0$/m);
   });
 
-  it('says in a series and once in the log that it could not read the shared state, and that it can again', async () => {
+  it('shows in a series and once in the log that it could not read the shared state, and that it can again', async () => {
     const told: unknown[] = [];
     let failure: Error | null = null;
     const sharedState = async () => {

@@ -40,7 +40,7 @@ describe('the directory of reports', () => {
     expect(readdirSync(directory).toSorted()).toEqual(['.a.txt.2.tmp', 'a.txt']);
   });
 
-  it('says in words why it cannot be written, and leaves nothing behind', async () => {
+  it('reports why it cannot be written, and leaves no file behind', async () => {
     const above = aFolder();
     writeFileSync(join(above, 'file'), '');
     const directory = join(above, 'file', 'reports');

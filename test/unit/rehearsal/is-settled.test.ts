@@ -13,13 +13,13 @@ function results(count: number, of: (index: number) => Partial<SeedResult>): rea
 }
 
 describe('a rehearsal', () => {
-  it('is settled by a hundred seeds that all end alike, within a hundredth of each other', () => {
+  it('is stable after a hundred seeds with the same end, within a hundredth of each other', () => {
     const alike = (index: number) => ({ tookMs: 30 * hour * (1 + (index % 10) / 1_000) });
     expect(isSettled(results(99, alike))).toBe(false);
     expect(isSettled(results(100, alike))).toBe(true);
   });
 
-  it('is not settled while it ends for one of two reasons', () => {
+  it('is not stable while it ends for one of two reasons', () => {
     const mixed = (index: number) =>
       index === 7 ? ({ state: 'held', reasonKind: 'failures' } as const) : {};
     expect(isSettled(results(150, mixed))).toBe(false);

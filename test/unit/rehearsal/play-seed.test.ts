@@ -44,7 +44,7 @@ function play(
 const onWindows = { match: { osName: ['Windows*'] }, share: 1, afterMs: 0 } as const;
 
 describe('a rehearsed rollout', () => {
-  it('upgrades everyone where nothing is assumed to go wrong', async () => {
+  it('upgrades all collectors when no failure is assumed', async () => {
     const result = await play({});
     expect(result).toMatchObject({ state: 'succeeded', planned: 40, harmed: 0, othersDone: 40 });
     const [first, second] = result.waves;
@@ -71,7 +71,7 @@ describe('a rehearsed rollout', () => {
     },
   );
 
-  it('sees collectors that die hours later in a soak that is long enough, and else harms all of them', async () => {
+  it('detects collectors that die hours later in a soak that is long enough, and else harms all of them', async () => {
     const breaks = [{ ...onWindows, how: 'dies', afterMs: 3 * hour }] as const;
     const long = { waves: [{ ...canary, soakMs: 6 * hour }, rest] };
     expect(await play({ breaks })).toMatchObject({ harmed: 10 });
@@ -146,7 +146,7 @@ describe('a rehearsed rollout', () => {
     expect(lost.tookMs).toBeGreaterThan(12 * hour);
   });
 
-  it('goes on with a rollback that an outage keeps from being planned', async () => {
+  it('continues with a rollback after an outage that delayed its plan', async () => {
     const policy = { waves: [rest], onBreach: 'rollback', spreadBy: [] } as const;
     const breaks = [{ ...onWindows, how: 'fails' }] as const;
     const { tookMs } = await play({ breaks }, policy);
@@ -156,7 +156,7 @@ describe('a rehearsed rollout', () => {
     expect(late.tookMs).toBeGreaterThan(tookMs + 3 * hour);
   });
 
-  it('took until it was held, and watches what still ran to its end', async () => {
+  it('ends when it is held, and watches running upgrades to their end', async () => {
     const strict = { ...rest, maxFailures: { kind: 'count', count: 0 } } as const;
     const policy = { waves: [strict], concurrency: 40 };
     const breaks = [{ ...onWindows, share: 0.2, how: 'fails' }] as const;

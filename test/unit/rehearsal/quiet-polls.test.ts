@@ -70,7 +70,7 @@ async function aRunningTask() {
 }
 
 describe('a quiet poll', () => {
-  it('leaves the record and the next poll as a step of the daemon does, since the readings pay for it', async () => {
+  it('leaves the record and the next poll as a step of the daemon does', async () => {
     const [quiet, usual] = [await aRunningTask(), await aRunningTask()];
     for (let polls = 0; polls < 4; polls += 1) {
       const { progress } = usual.upgrade() ?? {};
@@ -83,7 +83,7 @@ describe('a quiet poll', () => {
     expect(quiet.budget.requests).toBe(1);
   });
 
-  it('leaves a task that is over, or past its deadline, to the daemon', async () => {
+  it('leaves a task that has ended, or is past its deadline, to the daemon', async () => {
     const { goTo, pollQuietly, upgrade, budget } = await aRunningTask();
     const before = { upgrade: upgrade(), requests: budget.requests };
     goTo(startedAt + 30 * minute);

@@ -58,14 +58,14 @@ describe('the words of a rehearsal', () => {
     );
   });
 
-  it('say that fewer seeds than asked for were played, and why', () => {
+  it('show that fewer seeds than requested were played, and why', () => {
     expect(seedsWords(aShown({}))).toBe('1 seed');
     expect(seedsWords(aShown({ seedsAsked: 200 }))).toBe(
       '1 of 200 seeds: all end for one reason, and medians and percentiles are known to 2%',
     );
   });
 
-  it('say what a rollback took back, where there was one', () => {
+  it('show what a rollback rolled back', () => {
     const rows = (shown: Shown) => Object.fromEntries(figureRows(shown));
     expect(rows(aShown({}))).toMatchObject({
       harmed: 'none, because the build is assumed to break no collector',

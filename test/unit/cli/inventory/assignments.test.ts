@@ -21,7 +21,7 @@ describe('--set', () => {
     ['denylist=["*.gz"]', { denylist: ['*.gz'] }],
     ['someField={"a":1}', { someField: { a: 1 } }],
     ['someField=[half', { someField: '[half' }],
-    // Texts, says the contract, whatever they look like.
+    // The contract makes these texts, also when they look like something else.
     ['name=123', { name: '123' }],
     ['description=true', { description: 'true' }],
     // As text it would be worth nothing to the service, so it goes as what it is.

@@ -259,7 +259,7 @@ describe('a config beside its fleet', () => {
     expect(warnings).toEqual(['none matches nothing']);
   });
 
-  it('warns of a wave whose match matches nobody that the policy selects, and of a build that is not on offer', () => {
+  it('warns of a wave whose match matches no selected collector, and of a build that is not on offer', () => {
     const { reading, policy } = planOf('all', [1, 2]);
     const waves = [aWaveRule({ ...twoWaves[0], match: { osName: ['Lunix'] } }), aWaveRule()];
     const notOffered = {

@@ -38,7 +38,7 @@ describe('the overview of the policies', () => {
     expect(lines.filter(({ length }) => length > 80)).toEqual([]);
   });
 
-  it('shows why a policy has no rollout, where its last scan says so', () => {
+  it('shows why a policy has no rollout, when its last scan has a reason', () => {
     const reason = 'the service does not offer build 19.999-1';
     const lastScan = { at: startedAt, outcome: 'nothing', reason } as const;
     const rows = policyRows([], { policies: [aPolicyStatus({ policy: 'web', lastScan })] });

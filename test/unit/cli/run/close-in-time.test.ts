@@ -54,7 +54,7 @@ describe('a command that closes its daemon', () => {
     expect(exits).toEqual([3]);
   });
 
-  it('ends with 4 where nobody knows the result', async () => {
+  it('ends with 4 when the result is unknown', async () => {
     void closeInTime(daemonThat(never), atOnce);
     process.exitCode = undefined;
     await vi.advanceTimersByTimeAsync(10_500);

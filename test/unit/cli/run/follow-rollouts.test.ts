@@ -8,7 +8,7 @@ import { aRolloutStatus, countsOf, makeFakeOperations } from '../../../support/f
 
 const idle = countsOf({ pending: 1 });
 
-/** Answers each look with the next of these, the last one for good. */
+/** Answers each poll with the next of these, and then always with the last one. */
 function seen(...looks: ReadonlyArray<readonly RolloutStatus[]>) {
   let look = -1;
   return {

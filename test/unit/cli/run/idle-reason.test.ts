@@ -23,7 +23,7 @@ describe('a rollout at rest', () => {
     ['has ended', { endedAt: startedAt, counts: inFlight }, { kind: 'ended' }],
     ['is held with nothing on its way', { state: 'held' }, { kind: 'held' }],
     ['is paused with nothing on its way', { state: 'paused' }, { kind: 'held' }],
-    // Whatever is on its way: nobody here watches that.
+    // Even with upgrades in flight, because this daemon does not watch them.
     ['belongs to another account', { account: 'another', counts: inFlight }, { kind: 'foreign' }],
     ['may belong to another account', { account: 'unclear', counts: inFlight }, { kind: 'foreign' }],
     ['waits for approval', { state: 'awaitingApproval' }, { kind: 'awaitsApproval' }],

@@ -5,7 +5,7 @@ import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import { withRedis } from '../../../../src/cli/shell/with-redis.ts';
 import { aFolder } from '../../../support/a-folder.ts';
 
-it('says where an embedded Redis cannot keep its data, and why', async () => {
+it('an embedded Redis that cannot write its data reports the directory and the reason', async () => {
   const folder = aFolder();
   // In the place of a folder that may not be written to: root may write anywhere.
   writeFileSync(join(folder, '.upwave'), '');

@@ -20,7 +20,7 @@ function failing(code: string): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done(error) });
 }
 
-describe('lines for whoever reads', () => {
+describe('lines to a stream', () => {
   it('are written with line ends, and the stream stays open for more', async () => {
     const stream = new PassThrough();
     await writeLines(stream, lines(3));

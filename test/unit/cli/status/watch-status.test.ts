@@ -6,7 +6,7 @@ import { startedAt } from '../../../support/builders.ts';
 
 const away = new CommandFailure(exitCodes.unreachable, 'no answer from http://127.0.0.1:9464');
 
-/** Watches through these answers, one a second, and tells all that was shown. */
+/** Watches with these answers, one a second, and returns all that was shown. */
 async function watch(answers: ReadonlyArray<string | Error>): Promise<readonly string[]> {
   const stop = new AbortController();
   const shown: string[] = [];

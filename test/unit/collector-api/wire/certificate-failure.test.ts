@@ -32,7 +32,7 @@ describe('a refused certificate', () => {
     expect(certificateFailureOf(aFault('CERT_HAS_EXPIRED'), 'getCollector')).toMatchObject({ sent: false });
   });
 
-  it.each(['ECONNREFUSED', 'constructor', ''])('is not what %j tells', (code) => {
+  it.each(['ECONNREFUSED', 'constructor', ''])('is not recognised by %j', (code) => {
     expect(certificateFailureOf(aFault(code), 'getCollector')).toBeUndefined();
   });
 

@@ -18,7 +18,7 @@ describe('the cookie jar', () => {
     );
   });
 
-  it('keeps what is set anew for younger than what is not', () => {
+  it('counts a cookie that is set again as new', () => {
     const jar = aJar();
     jar.store([`session=${'s'.repeat(3_500)}`, `old=${'o'.repeat(3_500)}`]);
     jar.store([`session=${'t'.repeat(3_500)}`]);

@@ -100,7 +100,7 @@ describe('readWholeList', () => {
     );
   });
 
-  it('reads a list at rest once, with an overlap of a fiftieth', async () => {
+  it('reads an unchanged list once, with an overlap of a fiftieth', async () => {
     const { answer, requests } = await play({ size: 9_999 });
     expect(answer.ok && answer.value.rows.length).toBe(9_999);
     expect(requests).toBe(11);
@@ -176,7 +176,7 @@ describe('readWholeList', () => {
     expect(requests).toBe(4);
   });
 
-  it('gives up with a reason when the list never holds still', async () => {
+  it('fails with a reason when the list keeps changing', async () => {
     let next = 0;
     const { answer } = await readAll(
       ({ limit }) => {

@@ -13,7 +13,7 @@ const cutOff: ServiceFailure = { kind: 'unavailable', sent: true, detail: 'conne
 const cutOffs = (count: number) => Array.from({ length: count }, () => cutOff);
 const call = { budgetClass: 'operator' } as const;
 
-/** A client whose requests fail as told, in virtual time; what is not told of succeeds. */
+/** A client in virtual time whose requests fail as given, and otherwise succeed. */
 function aClient(
   failures: readonly ServiceFailure[],
   { eachTakesMs = 0, signal = undefined as AbortSignal | undefined } = {},
@@ -65,13 +65,13 @@ describe('a read for a person who waits', () => {
     expect(now()).toBe(30_000);
   });
 
-  it('counts the time that requests themselves take', async () => {
+  it('includes the duration of the requests', async () => {
     const { read, sentAt } = aClient(cutOffs(99), { eachTakesMs: 20_000 });
     await read();
     expect(sentAt.length).toBe(3);
   });
 
-  it('has the whole time again after an answer', async () => {
+  it('gets the full time again after an answer', async () => {
     const { read, now } = aClient(cutOffs(6));
     await read();
     const first = now();

@@ -180,14 +180,14 @@ describe('a rollout', () => {
 });
 
 describe('the environment', () => {
-  it('stands for any text, several times, inside others', () => {
+  it('can be used several times, and inside any text', () => {
     const text = 'service: { baseUrl: "https://${HOST}/${PATH_}", accessId: "${ID}", accessKey: k }';
     const { service } = readConfig(withService(text), { HOST: 'h.example.com', PATH_: 'api', ID: '123' });
     expect(service?.baseUrl).toBe('https://h.example.com/api');
     expect(service?.accessId.reveal()).toBe('123');
   });
 
-  it('stands for numbers and truth values where those are wanted', () => {
+  it('can be used for numbers and booleans', () => {
     const text = withSection('http: { port: "${PORT}" }\nredis: { cluster: [a:1], tls: "${TLS}" }');
     const config = readConfig(text, { PORT: '9000', TLS: 'true' });
     expect(config.http.port).toBe(9_000);
@@ -204,7 +204,7 @@ describe('the environment', () => {
     });
   });
 
-  it('must have what the file names; nothing more is said about that place', () => {
+  it('must have every variable of the file, and no other problem is reported for that place', () => {
     expect(problemsIn(withRollout('timeZone: ${ZONE}'))).toEqual([
       'config.yaml:4:15 rollouts[0].timeZone: the environment variable ZONE is not set; set it, or write the value here',
     ]);

@@ -32,7 +32,7 @@ const anyValue = fc.oneof(
 );
 
 describe('a config changed at random', () => {
-  it('is read or refused with reasons, whatever value stands anywhere', () => {
+  it('is read or refused with reasons, whatever value is anywhere', () => {
     const source = parseYaml(valid, 'f.yaml').value;
     const paths = pathsOf(source);
     expect(paths.length).toBeGreaterThan(80);
@@ -51,7 +51,7 @@ describe('a config changed at random', () => {
     expect(refusedCount).toBeGreaterThan(40);
   });
 
-  it('is read or refused with reasons, whatever character stands anywhere', () => {
+  it('is read or refused with reasons, whatever character is anywhere', () => {
     const marks = [...'\n\t:{}[]*!"|>#%'.split(''), "'", '- ', '&a ', '${', '\n---\n', '<<: '];
     const fragment = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom(...marks));
     fc.assert(

@@ -20,7 +20,7 @@ describe('config/upwave.schema.json', () => {
     expect(keyCount).toBeGreaterThan(60);
   });
 
-  it('lets a variable stand for a number', () => {
+  it('allows a variable in place of a number', () => {
     const schema = JSON.stringify(configJsonSchema());
     expect(schema).toContain('{"type":"integer","minimum":0,"maximum":65535},{"type":"string"');
   });

@@ -17,7 +17,7 @@ const receivers = (text: string, environment = {}) =>
 const problems = (text: string) => problemsOf(() => receivers(text)).join('\n');
 
 describe('the receivers of notifications', () => {
-  it('have a name of their own, the usual events and all policies, where nothing else is said', () => {
+  it('have their own name, the usual events and all policies by default', () => {
     expect(
       receivers(`- slack: { url: "${url}" }\n- slack: { url: "${url}" }\n- name: slack-3\n  ${mail}`),
     ).toMatchObject([

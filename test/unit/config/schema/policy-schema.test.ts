@@ -103,7 +103,7 @@ describe('gates', () => {
     ]);
   });
 
-  it('ask a webhook, or for one answer of Prometheus, each minute, if told nothing else', () => {
+  it('ask a webhook each minute, or Prometheus for one answer, by default', () => {
     const usual = { dryRun: false, everyMs: 60_000 };
     const url = 'http://127.0.0.1:8080/gate/a';
     expect(gatesOf(`{ webhook: { url: "${url}" } }`)).toEqual([

@@ -63,7 +63,7 @@ describe('the risks of a config (P12)', () => {
     );
   });
 
-  it('has one that stands beside the URL', () => {
+  it('has a password beside the URL', () => {
     const redis = 'redis: { url: "redis://redis.example.com", password: word }';
     expect(findRisks(readConfig(withSection(redis)))).toHaveLength(1);
   });
@@ -81,7 +81,7 @@ describe('the risks of a config (P12)', () => {
     expect(risksOf('"127.0.0.1:7000", "[::1]:7000"', ', password: word')).toEqual([]);
   });
 
-  it("are none where a gate's file can't be looked at: the gate says so when it asks", () => {
+  it("do not exist where a gate's file cannot be read, because the gate reports that when it asks", () => {
     const tooLong = 'a'.repeat(300);
     expect(gateAt(`url: "https://gate.example.com", tokenFile: ${tooLong}`)).toEqual([]);
   });

@@ -14,7 +14,7 @@ const pairsOf = (...selections: readonly string[]) =>
   overlapsOf(...selections).map(({ first, second }) => `${first}${second}`);
 
 describe('findOverlappingPolicies', () => {
-  it('says in words which policies claim the very same collectors', () => {
+  it('names policies that select exactly the same collectors', () => {
     const words =
       'the policies "a" and "b" select the same collectors; each collector goes to the policy that plans it first';
     expect(overlapsOf('{}', '{}')).toEqual([{ first: 'a', second: 'b', words }]);

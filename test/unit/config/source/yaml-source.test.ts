@@ -8,7 +8,7 @@ import { problemsIn, problemsOf } from '../../../support/config-fixtures.ts';
 const parse = (text: string) => parseYaml(text, 'f.yaml');
 
 describe('parseYaml', () => {
-  it('gives plain data that knows where its parts stand', () => {
+  it('returns plain data with the place of each part', () => {
     const source = parse('a:\n  - b: 1\n  - c:\n      d: x\n');
     expect(source.value).toEqual({ a: [{ b: 1 }, { c: { d: 'x' } }] });
     expect(source.locate(['a', 1, 'c', 'd'])).toEqual({ line: 4, column: 10 });

@@ -31,7 +31,7 @@ type Same<A, B> = [Agree<A, B>, Agree<Names<A>, Names<B>>];
 type All = [true, true];
 
 describe('the contract of our own API', () => {
-  it('tells of rollouts exactly what the core knows', () => {
+  it('has exactly the fields of rollouts that the core has', () => {
     expectTypeOf<Agree<z.input<typeof RolloutStatusBody>, RolloutStatus>>().toEqualTypeOf<true>();
     expectTypeOf<Same<RolloutStatusBody, RolloutStatus>>().toEqualTypeOf<All>();
     expectTypeOf<Agree<keyof RolloutEventBody, keyof RolloutEvent>>().toEqualTypeOf<true>();
@@ -39,7 +39,7 @@ describe('the contract of our own API', () => {
     expectTypeOf<RolloutEvent>().toExtend<RolloutEventBody>();
   });
 
-  it('tells of holds, collectors and policies exactly what operations answer', () => {
+  it('has exactly the fields of holds, collectors and policies that operations return', () => {
     expectTypeOf<Same<HeldThingsBody, HeldThings>>().toEqualTypeOf<All>();
     expectTypeOf<Same<AuditEntryBody, AuditEntry>>().toEqualTypeOf<All>();
     type Done = Extract<HoldResult, { readonly kind: 'done' | 'unchanged' }>;

@@ -27,3 +27,9 @@ it.each([
     for (const filter of filters) expect(makeEventMatcher(filter)(failed)).toBe(isChosen);
   },
 );
+
+it('events are filtered by the verb as an operator types it', () => {
+  const matches = makeEventMatcher({ type: 'abort' });
+  const events = [aRolloutEvent({ event: 'rollout.aborted' }), aRolloutEvent({ event: 'wave.passed' })];
+  expect(events.map(matches)).toEqual([true, false]);
+});

@@ -11,7 +11,7 @@ import { anEndedOne } from '../../../support/upgrade-cases.ts';
 const reason: UpgradeReason = { kind: 'gone' };
 const pending = anUpgrade({ state: 'pending' });
 
-/** What is told of an upgrade that had not begun. */
+/** The events of a pending upgrade that changes to this. */
 const changeTo = (after: Upgrade) =>
   describeUpgradeChange(aRollout(), pending, after, { kind: 'withdrawn', at: t, reason });
 

@@ -313,7 +313,7 @@ describe('a create that is refused because someone upgraded the collector by han
     });
   });
 
-  it('is settled by the next run when a kill comes between the refusal and the observation', async () => {
+  it('is resolved by the next run when the daemon is killed between the refusal and the observation', async () => {
     const create = vi.fn(reserveCreate);
     const pollCollector = vi.fn<FleetService['pollCollector']>(showing(targetBuild));
     pollCollector.mockRejectedValueOnce(new Error('killed'));

@@ -30,7 +30,7 @@ describe('the dispatcher of the API budget', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
-  /** A budget in which nobody gets on until an instant. `told`: who was granted or refused, in milliseconds from now. */
+  /** A budget without places until an instant. `told`: which requests were granted or refused, in milliseconds from now. */
   function aHaltedBudget(
     halt: Omit<Exclude<Reservation, { kind: 'granted' }>, 'retryInMs'>,
     endsInMs: number,

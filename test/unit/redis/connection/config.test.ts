@@ -23,7 +23,7 @@ describe('the place of a Redis', () => {
     ['/run/redis.sock?db=1', '/run/redis.sock'],
     [`//:${redisPassword}@db.example.com`, 'an address that is not a URL'],
     [`:${redisPassword}@db.example.com`, 'an address that is not a URL'],
-  ])('has no credentials, whatever stands in them (P12): case %#', (url, place) => {
+  ])('contains no credentials, whatever characters they have (P12): case %#', (url, place) => {
     expect(describeRedis(at(url)) === place, `it is ${place}`).toBe(true);
   });
 });

@@ -113,7 +113,7 @@ describe('writeRefusalOf', () => {
     "NOPERM this user has no permissions to run the 'set' command",
     'connect ECONNREFUSED 127.0.0.1:6379',
     'the READONLY',
-  ])('is silent about other errors: %s', (message) => {
+  ])('does not report other errors: %s', (message) => {
     expect(writeRefusalOf(new Error(message))).toBeNull();
     expect(writeRefusalOf('OOM command not allowed')).toBeNull();
   });

@@ -44,7 +44,7 @@ describe('errors of Redis that pass by themselves', () => {
     expect(waits.at(-1)).toBe(2_000);
   });
 
-  it('are forgotten after ten seconds without any', () => {
+  it('are forgotten after ten seconds without another error', () => {
     const passing = makeTransientErrors(undefined);
     for (let turn = 0; turn < 10; turn += 1) {
       passing.reconnectOnError(readOnly);

@@ -145,7 +145,7 @@ describe('assessCalendar', () => {
     );
   });
 
-  it('says why it is closed, and nothing while it is open', () => {
+  it('shows why it is closed, and no reason while it is open', () => {
     const frozen = [
       '00:00/2026-06-10T10:00 holidays',
       '09:00/2026-06-10T12:00 audit',
@@ -163,7 +163,7 @@ describe('assessCalendar', () => {
     expect(reasonAt('2026-06-10T18:30Z')).toBe('frozen');
   });
 
-  it('looks at most 400 days ahead', () => {
+  it('searches at most 400 days ahead', () => {
     const at = Date.parse('2026-01-01T00:00Z');
     const dateAfter = (days: number, minutes = 0) =>
       new Date(at + days * dayMs + minutes * minuteMs).toISOString().slice(0, 16);

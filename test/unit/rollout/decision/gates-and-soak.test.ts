@@ -183,7 +183,7 @@ describe('a gate', () => {
     expect(decide(flapping(patient + 1), patient + 1).actions).toMatchObject([
       { do: 'hold', cause: { kind: 'gateInconclusive', undecided: true } },
     ]);
-    // Half an hour of asking: when nobody asked before, it counts from the first time on.
+    // Half an hour of requests, counted from the first one.
     const late = flapping(patient + minute, endsAt + minute);
     expect(does(late, patient + minute)).not.toContain('hold');
     expect(does(flapping(patient + minute + 1, endsAt + minute), patient + minute + 1)).toEqual(['hold']);
@@ -196,7 +196,7 @@ describe('a gate', () => {
     expect(does(gated(slow, met(at + 1)), at + 1)).toEqual(['hold']);
   });
 
-  it('decides a rollout that nobody led for hours only after it was asked again (P11)', () => {
+  it('without a leader for hours is asked again before it decides (P11)', () => {
     const wasMet = gated({ ...prometheus, forMs: 5 * minute }, met(startedAt));
     const at = endsAt + 2 * 60 * minute;
     expect(does(wasMet, at)).toContain('askGate');

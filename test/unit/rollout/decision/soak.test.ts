@@ -30,7 +30,7 @@ describe('an upgraded collector while its wave soaks', () => {
     });
   });
 
-  it('is lost when the service says that it is dead', () => {
+  it('is lost when the service shows it as not alive', () => {
     expect(assessSoak(targetBuild, seen({ alive: false }), null)).toEqual({
       kind: 'regressed',
       lost: true,

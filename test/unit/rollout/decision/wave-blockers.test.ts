@@ -184,7 +184,7 @@ describe('the end of a rollout', () => {
   it.each([
     [1, 'the rollout waits for 1 deferred collector'],
     [2, 'the rollout waits for 2 deferred collectors'],
-  ])('waits for %i deferred, and says until when at the latest', (deferred, words) => {
+  ])('waits for %i deferred, and shows until when at the latest', (deferred, words) => {
     const passed = { wave: { state: 'passed' } } as const;
     const waves = [
       { counts: { succeeded: 1, deferred }, ...passed },

@@ -47,7 +47,7 @@ describe('the attributes of collectors', () => {
     expect(fields[0]).toEqual({ key: 'fields.rack', values: ['r'.repeat(64), 'r7'], cells: [0, 1] });
   });
 
-  it('of late joiners stand beside those of the plan', () => {
+  it('of late joiners are joined with those of the plan', () => {
     const plan = runAtOnce(tabulateAttributes([inRack(5, 'r7'), inRack(2, 'r8')]));
     const joiners = runAtOnce(tabulateAttributes([inRack(3, 'r7', { zone: 'b' }), inRack(5, 'r1')]));
     const table = joinTables([plan, joiners]);

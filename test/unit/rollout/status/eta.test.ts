@@ -185,7 +185,7 @@ describe('the words of an end', () => {
     [{ kind: 'atTheLatest', at: now }, ['at the latest HH:00:00', 'done at the latest HH:00:00']],
     [unknown('held'), ['unknown: it is held', 'end unknown: it is held']],
   ])('show no instant that depends on an approval or is unknown: %o', (of, texts) => {
-    // Hours are those of the zone of whoever reads.
+    // Hours are in the time zone of this machine.
     expect(both(of).map((text) => text.replace(/\d\d(?=:\d\d:00)/, 'HH'))).toEqual(texts);
   });
 

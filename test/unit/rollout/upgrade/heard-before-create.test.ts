@@ -91,7 +91,7 @@ describe('a plan', () => {
     expect(nextStep(queued, t + 1_000, t)).toEqual(recheck(true));
     const seen = poll(queued, t + 1_000, t, { build: '19.999-9', upgradable: false });
     expect(nextStep(seen, t + 1_000, t)).toEqual(create);
-    // Where the plan's reading had it, the list tells: it is in an upgrade now.
+    // When the plan's list had it, a list without it shows that it is in an upgrade now.
     const listed = { ...unlisted, identity: { ...unlisted.identity, offeredAt } };
     const missing = poll(admit(listed, t + 1_000), t + 1_000, t, { build: '19.999-9', upgradable: false });
     expect(missing.progress).toMatchObject({ state: 'deferred', condition: 'inUpgrade' });

@@ -76,7 +76,7 @@ describe('which lists are read, and how often', () => {
     });
   });
 
-  it('reads it rarely while nobody waits for a slot, and often for the last upgrades of a wave', () => {
+  it('reads it rarely while no upgrade waits for a slot, and often for the last upgrades of a wave', () => {
     expect(periods([aRolloutWith({ running: 4, isSlotAwaited: false })]).upgradable).toBe(30);
     expect(periods([aRolloutWith({ running: 3, isSlotAwaited: false })]).upgradable).toBe(3);
     expect(periods([aRolloutWith({ running: 3 })]).upgradable).toBe(3);
