@@ -121,6 +121,7 @@ export const blockerKinds = [
   'recordsUnreadable',
   'newerVersion',
   'account',
+  'policyMissing',
   'over',
   'withdrawing',
   'watching',
@@ -172,6 +173,7 @@ export const etaUnknownReasons = [
   'newerVersion',
   'noWindow',
   'paused',
+  'policyMissing',
   'rollingBack',
   'serviceDown',
 ] as const;
@@ -202,6 +204,7 @@ export type RolloutReasonKind = (typeof rolloutReasonKinds)[number];
 export const headlineKinds = [
   'newerVersion',
   'otherAccount',
+  'policyMissing',
   'held',
   'paused',
   'needsApproval',

@@ -13,7 +13,7 @@ import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 export interface ReportAtStartParts extends FindOrphansParts {
   readonly store: FindOrphansParts['store'] & Pick<RolloutStore, 'loadRollout'>;
   readonly accounts: Pick<Accounts, 'statusOf'>;
-  readonly configs: Pick<Configs, 'beat'>;
+  readonly configs: Pick<Configs, 'beat' | 'living'>;
   readonly commands: RedisCommands;
   readonly readApiBudgetStatus: ReadApiBudgetStatus;
   readonly clock: Clock;

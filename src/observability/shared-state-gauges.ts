@@ -83,7 +83,7 @@ function makeRolloutGauges(
   );
   const waitsForPerson = gauge(
     'waits_for_person',
-    '1 while a rollout of the policy needs a person: held, paused, awaiting approval, or of another account.',
+    '1 while a rollout of the policy needs a person: held, paused, awaiting approval, of another account, or without its policy in the config.',
     ['policy'],
   );
   return (status, statuses) => {

@@ -28,7 +28,7 @@ export function onScripts(
   return new Proxy(commands, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
-      if (name !== 'evalsha' || typeof value !== 'function') return value;
+      if ((name !== 'evalsha' && name !== 'eval') || typeof value !== 'function') return value;
       return (...args: unknown[]) =>
         handle(async () => (await Reflect.apply(value, target, args)) as unknown, args);
     },

@@ -119,7 +119,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     verbs: ['pause', 'abort', 'rollback'],
     ...changes,
   } satisfies Omit<RolloutStatus, 'headline'>;
-  return { ...facts, headline: headlineOf({ ...facts, rollbackState: null }) };
+  return { ...facts, headline: headlineOf({ ...facts, isPolicyMissing: false, rollbackState: null }) };
 }
 
 export function aRollbackPreview(changes: Partial<RollbackPreview> = {}): RollbackPreview {

@@ -32,6 +32,8 @@ function needWords(status: RolloutStatus): string {
       return 'a newer upwave wrote it';
     case 'otherAccount':
       return 'it belongs to another account';
+    case 'policyMissing':
+      return 'its policy is missing';
     default:
       return 'its rollback waits';
   }

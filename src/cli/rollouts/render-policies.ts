@@ -1,16 +1,16 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { PolicyStatus, PolicyStatuses } from '../../orchestrator/operations/list-policies.ts';
-import { configWords, orphanWords } from '../../rollout/messages/configs.ts';
+import { configWords } from '../../rollout/messages/configs.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 /**
- * Blockers of the whole daemon, a line for each rollout without a policy, and one for each policy: its last scan, the
+ * Blockers of the whole daemon, and a line for each policy: its last scan, the
  * outcome, and when the next scan is due.
  * @param onlyTrouble leave out the scans that did not fail
  */
 export function renderPolicies(
-  { notReady, configProblem, notificationProblems = [], reports, policies, orphans }: PolicyStatuses,
+  { notReady, configProblem, notificationProblems = [], reports, policies }: PolicyStatuses,
   now: EpochMs,
   { onlyTrouble = false }: { readonly onlyTrouble?: boolean } = {},
 ): readonly string[] {
@@ -20,7 +20,6 @@ export function renderPolicies(
     ...(configProblem === undefined ? [] : [`config    ${toPrintable(`${refusedWords} ${configProblem}`)}`]),
     ...notificationProblems.map((words) => `notify    ${toPrintable(words)}`),
     ...reportLines(reports, onlyTrouble),
-    ...orphans.map((orphan) => `orphaned  ${toPrintable(orphanWords(orphan))}`),
     ...policies.flatMap(({ policy, config }) => {
       const words = configWords(policy, config);
       return words === undefined ? [] : [`config    ${toPrintable(words)}`];

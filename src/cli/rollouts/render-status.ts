@@ -264,11 +264,13 @@ function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus):
 
 /** Verbs, the most likely first. */
 const firstVerbs: readonly RolloutVerb[] = ['approve', 'resume'];
+const firstWithoutPolicy: readonly RolloutVerb[] = ['abort'];
 
 /** The most likely command in full, then the other legal verbs. Each of those shows what it would do, and asks. */
 function verbParts(status: RolloutStatus): readonly Part[] {
   const { verbs, endedAt, recordUnreadable } = status;
-  const first = firstVerbs.find((verb) => verbs.includes(verb)) ?? verbs[0];
+  const preferred = status.headline.kind === 'policyMissing' ? firstWithoutPolicy : firstVerbs;
+  const first = preferred.find((verb) => verbs.includes(verb)) ?? verbs[0];
   if (first === undefined) {
     if (endedAt !== null) return ['nothing: it is over'];
     const isNewer = recordUnreadable === 'newer';

@@ -8,7 +8,7 @@ import type { PolicyRow } from '../rollouts/render-overview.ts';
 /** The content of the screen, and the position in it. */
 export interface ScreenState {
   readonly rows: readonly PolicyRow[];
-  /** Lines below the policies: failed scans, config, orphans. */
+  /** Lines below the policies: failed scans, config. */
   readonly notes: readonly string[];
   readonly seenAt: EpochMs | undefined;
   /** Why there is no update; undefined while updates arrive. */

@@ -86,14 +86,12 @@ function readShown(named: string | undefined, options: StatusOptions): Promise<S
     }
     const isMeant = ({ id, policy }: { readonly id?: string; readonly policy: string }) =>
       id === named || policy === named;
-    const orphans = policyStatuses.orphans.filter(isMeant);
-    const isWithoutRollout =
-      !all.some(isMeant) && (orphans.length > 0 || policyStatuses.policies.some(isMeant));
+    const isWithoutRollout = !all.some(isMeant) && policyStatuses.policies.some(isMeant);
     const rollouts = isWithoutRollout ? [] : [chooseRollout(all, named)];
     const policies = policyStatuses.policies.filter(
       ({ policy }) => policy === (rollouts[0]?.policy ?? named),
     );
-    return { rollouts, rows: [], policyStatuses: { ...policyStatuses, policies, orphans } };
+    return { rollouts, rows: [], policyStatuses: { ...policyStatuses, policies } };
   });
 }
 
@@ -107,8 +105,7 @@ function showOnce(shown: Shown, { json, watch }: StatusOptions, output: ConsoleO
 
 function exitCodeOfShown({ rollouts, policyStatuses }: Shown): ExitCode {
   const exitCode = exitCodeOf(rollouts);
-  if (exitCode === exitCodes.heldOrNeedsAPerson || policyStatuses.orphans.length > 0)
-    return exitCodes.heldOrNeedsAPerson;
+  if (exitCode === exitCodes.heldOrNeedsAPerson) return exitCode;
   const isScanFailed = policyStatuses.policies.some(({ lastScan }) => lastScan?.outcome === 'failed');
   return policyStatuses.notReady !== undefined || isScanFailed ? exitCodes.unreachable : exitCode;
 }
@@ -125,6 +122,7 @@ function renderShown({ rollouts, rows, policyStatuses }: Shown, now: EpochMs, ou
     return [...(notes === '' ? [] : [notes]), overview, hint].join('\n\n');
   }
   const glances = rollouts.map((status) => renderStatus(status, now, output));
-  const isNone = glances.length === 0 && policyStatuses.orphans.length === 0;
-  return [...(isNone ? ['no rollout yet'] : glances), ...(notes === '' ? [] : [notes])].join('\n\n');
+  return [...(glances.length === 0 ? ['no rollout yet'] : glances), ...(notes === '' ? [] : [notes])].join(
+    '\n\n',
+  );
 }

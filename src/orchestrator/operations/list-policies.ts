@@ -45,7 +45,7 @@ export interface ListPoliciesParts extends FindOrphansParts {
   readonly clock: Clock;
   readonly forecast: ScanForecast;
   /** Default: all daemons agree. */
-  readonly configs?: Pick<Configs, 'statuses' | 'versionOf'>;
+  readonly configs?: Pick<Configs, 'statuses' | 'versionOf' | 'living'>;
   /** The policies of the config. */
   readonly rollouts?: readonly Policy[];
 }
@@ -117,15 +117,24 @@ export interface FindOrphansParts {
   readonly scans: Pick<ScanBook, 'read'>;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
+  readonly configs?: Pick<Configs, 'living'>;
+}
+
+/** The policies of this daemon's config, and of those of the other running daemons, which may be newer. */
+export function knownPolicies({
+  policies,
+  configs,
+}: Pick<FindOrphansParts, 'policies' | 'configs'>): ReadonlySet<string> {
+  const others = configs?.living().others ?? [];
+  return new Set([...policies, ...others.flatMap((each) => each.configs.map(({ policy }) => policy))]);
 }
 
 /** Finds rollouts of policies that scanned once, and are no longer in the config, such as a renamed one. */
 export async function findOrphans(parts: FindOrphansParts): Promise<readonly OrphanedRollout[]> {
   const entries = await parts.scans.read();
-  const gone = new Set(entries.map(({ policy }) => policy));
-  for (const policy of parts.policies) gone.delete(policy);
-  const policies = [...gone];
-  const ids = await parts.store.activeRolloutIds(policies);
+  const known = knownPolicies(parts);
+  const gone = new Set(entries.map(({ policy }) => policy).filter((policy) => !known.has(policy)));
+  const ids = await parts.store.activeRolloutIds([...gone]);
   const rollouts = await Promise.all(ids.map((id) => parts.store.loadRollout(id)));
   return rollouts.flatMap((rollout) => {
     if (rollout === undefined || isRolloutEnd(rollout.state)) return [];

@@ -12,7 +12,7 @@ import { makeApplyVerb } from './apply-verb.ts';
 import { auditRepair, auditVerb } from './audit-verbs.ts';
 import { explainCollector, explainPlanned } from './explain-collector.ts';
 import { hold, listHolds, release } from './holds.ts';
-import { listPolicies } from './list-policies.ts';
+import { findOrphans, knownPolicies, listPolicies } from './list-policies.ts';
 import type { EventFilter, Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import { showRollback } from './preview-rollback.ts';
@@ -28,7 +28,8 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     const now = clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
-    return describeRollout(await withSharedAttribute(parts, view), now, api, await loadCauses(parts, view));
+    const known = { ...view, isPolicyMissing: !knownPolicies(parts).has(view.rollout.policy.name) };
+    return describeRollout(await withSharedAttribute(parts, known), now, api, await loadCauses(parts, known));
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
     describe(rolloutId, await readApiBudgetStatus());
@@ -39,11 +40,9 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
   return {
     rolloutStatus,
     listRollouts: async () => {
-      const [rollouts, api] = await Promise.all([
-        store.currentRollouts(parts.policies),
-        readApiBudgetStatus(),
-      ]);
-      return describeAll(rollouts, api);
+      const [orphans, api] = await Promise.all([findOrphans(parts), readApiBudgetStatus()]);
+      const policies = [...parts.policies, ...new Set(orphans.map(({ policy }) => policy))];
+      return describeAll(await store.currentRollouts(policies), api);
     },
     pageRollouts: async (page) => {
       const [found, api] = await Promise.all([

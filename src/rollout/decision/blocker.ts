@@ -39,6 +39,8 @@ type RolloutBlocker =
   | { readonly kind: 'recordsUnreadable'; readonly collectorIds: readonly number[] }
   /** A newer upwave wrote the record, with these versions. */
   | { readonly kind: 'newerVersion'; readonly version: number; readonly readable: number }
+  /** The config has no policy of this name. */
+  | { readonly kind: 'policyMissing'; readonly rollout: string; readonly policy: string }
   | { readonly kind: 'account'; readonly account: Exclude<AccountStatus, { readonly kind: 'own' }> };
 
 /** The rollout has ended, or is about to end. */

@@ -38,6 +38,10 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
       wakeAt: null,
     };
   }
+  if (view.isPolicyMissing && !isRolloutEnd(rollout.state)) {
+    const missing = { rollout: rollout.id, policy: rollout.policy.name, until: null } as const;
+    return { actions: [], blockers: [{ kind: 'policyMissing', ...missing }], wakeAt: null };
+  }
   const isForeign = view.account !== undefined && view.account.kind !== 'own';
   const decision = isForeign ? decideForeign(view, view.account, now) : decideByState(view, now);
   if (view.corruptUpgrades === undefined) return decision;

@@ -33,6 +33,8 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
   },
   newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   account: ({ account }) => accountWords(account),
+  policyMissing: ({ rollout, policy }) =>
+    `the config has no policy called ${policy}. Put it back until the rollout is over, or run \`upwave abort ${rollout}\``,
   over: ({ reason }) => `the rollout is over: ${rolloutReasonWords(reason)}`,
   withdrawing: ({ upgrades }) => `waiting upgrades are withdrawn (${counted(upgrades, 'upgrade')})`,
   watching: ({ upgrades }) => `running upgrades are watched to their end (${counted(upgrades, 'upgrade')})`,

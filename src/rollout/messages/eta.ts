@@ -10,6 +10,7 @@ export const etaUnknownWords: Readonly<Record<EtaUnknownReason, string>> = {
   inventory: 'the inventory is not plausible',
   noWindow: 'its windows have no room for it',
   paused: 'it is paused',
+  policyMissing: 'its policy is not in the config',
   rollingBack: 'it is rolling back',
   serviceDown: 'the service is down',
 };

@@ -242,12 +242,17 @@ export interface RolloutView {
   readonly sharedAttribute?: SharedAttribute | null;
   /** Whether it belongs to the account of this daemon; absent: it does. */
   readonly account?: AccountStatus;
+  /** Whether the config lacks its policy, so that no daemon continues it; absent: the config has it. */
+  readonly isPolicyMissing?: boolean;
   /** The rollback of this rollout, once there is one. */
   readonly rollback: Pick<Rollout, 'id' | 'state' | 'reason' | 'endedAt'> | null;
 }
 
 /** The part of a view in the store. Holds of builds, the rollback and the account are read separately. */
-export type StoredView = Omit<RolloutView, 'buildHold' | 'rollback' | 'account' | 'sharedAttribute'>;
+export type StoredView = Omit<
+  RolloutView,
+  'buildHold' | 'rollback' | 'account' | 'isPolicyMissing' | 'sharedAttribute'
+>;
 
 const rolloutEnds = ['succeeded', 'finishedWithFailures', 'aborted', 'rolledBack', 'superseded'] as const;
 

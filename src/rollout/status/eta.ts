@@ -36,13 +36,14 @@ export function etaOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): E
 }
 
 function unknownReasonOf(
-  { rollout, account }: RolloutView,
+  { rollout, account, isPolicyMissing }: RolloutView,
   api: ApiBudgetStatus,
 ): EtaUnknownReason | undefined {
   const { state, doubt } = rollout;
   if (rollout.unreadable?.kind === 'newer') return 'newerVersion';
   if (isRolloutEnd(state)) return 'ending';
   if (account !== undefined && account.kind !== 'own') return 'account';
+  if (isPolicyMissing) return 'policyMissing';
   if (state === 'held' || state === 'paused' || state === 'rollingBack') return state;
   if (api.outage?.kind === 'serviceDown') return 'serviceDown';
   return doubt === undefined ? undefined : 'inventory';

@@ -22,6 +22,8 @@ export interface HeadlineFacts extends ApprovalFacts {
   readonly kind: 'upgrade' | 'rollback';
   /** Whether the rollout belongs to the account of this daemon. The daemon works only on `own`. */
   readonly account: AccountStatus['kind'];
+  /** Whether the config lacks its policy. */
+  readonly isPolicyMissing: boolean;
   /** Why the rollout's own record is unreadable; null if it is readable. */
   readonly recordUnreadable: UnreadableRecord['kind'] | null;
   /** The API budget that all rollouts share; null for a rollout that has ended. */
@@ -53,6 +55,7 @@ type HeadlineTrait = 'person' | 'failed' | 'alarm' | 'well';
 const traits: Readonly<Record<HeadlineKind, readonly HeadlineTrait[]>> = {
   newerVersion: ['person'],
   otherAccount: ['person'],
+  policyMissing: ['person'],
   held: ['person'],
   paused: ['person'],
   needsApproval: ['person'],
@@ -78,6 +81,7 @@ function kindOf(facts: HeadlineFacts): HeadlineKind {
   const { state, account } = facts;
   if (facts.endedAt === null && facts.recordUnreadable === 'newer') return 'newerVersion';
   if (!isRolloutEnd(state) && (account === 'another' || account === 'unclear')) return 'otherAccount';
+  if (!isRolloutEnd(state) && facts.isPolicyMissing) return 'policyMissing';
   switch (state) {
     case 'awaitingApproval':
       return 'needsApproval';

@@ -170,7 +170,11 @@ export function describeRollout(
   } as const;
   const status = {
     ...facts,
-    headline: headlineOf({ ...facts, rollbackState: view.rollback?.state ?? null }),
+    headline: headlineOf({
+      ...facts,
+      isPolicyMissing: view.isPolicyMissing ?? false,
+      rollbackState: view.rollback?.state ?? null,
+    }),
     id: rollout.id,
     rollbackOf: rollout.rollbackOf,
     rollbackId: rollout.rollbackId,

@@ -468,7 +468,7 @@ describe.skipIf(!hasOpenssl)(
     });
 
     it.each([
-      ['with RST', () => undefined],
+      ['without one', () => undefined],
       ['with another one', () => makeCertificates().ca],
     ])('is no answer %s, naming caFile, and nothing is sent (P14)', async (_how, pem) => {
       expect(await askOver(makeCertificates(), pem())).toMatchObject({

@@ -23,7 +23,7 @@ async function told(of: { readonly info: () => Promise<string>; readonly outage?
       return anApiBudgetStatus({ outage: of.outage });
     },
     store: { activeRolloutIds: async () => [rollout.id], loadRollout: async () => rollout },
-    configs: { beat: async () => undefined },
+    configs: { beat: async () => undefined, living: () => ({ account: '', others: [] }) },
     accounts: {
       statusOf: async ({ id }) => {
         compared.push(id);

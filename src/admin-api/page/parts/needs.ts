@@ -35,6 +35,8 @@ export function needWords(rollout: Rollout): string {
       return 'A newer upwave wrote it. Upgrade this daemon.';
     case 'otherAccount':
       return 'It belongs to another account. Check the access id in the config.';
+    case 'policyMissing':
+      return `The config has no policy called ${rollout.policy}. Put it back, or abort.`;
     case 'waitsForService':
       return `Waits for the service. ${sentence(rollout.api?.outage?.reason ?? '')} It continues by itself.`;
     default:

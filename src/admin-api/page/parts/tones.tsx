@@ -41,6 +41,7 @@ const tones: Readonly<Record<Exclude<Tone, 'rest'>, readonly string[]>> = {
   bad: [
     'newerVersion',
     'otherAccount',
+    'policyMissing',
     'waitsForService',
     'waitsForInventory',
     'held',

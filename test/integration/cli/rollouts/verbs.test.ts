@@ -358,18 +358,4 @@ describe('status', () => {
     const policies = [{ policy: 'night', lastScan: { outcome } }];
     expect(JSON.parse((await upwave('status', '--json')).out)).toMatchObject({ policies });
   });
-
-  it('shows a rollout without a policy in the config, named or not, and ends with 3', async () => {
-    const { upwave, operations } = await setUp();
-    const orphans = [{ id: 'first-20260302-1', policy: 'first', state: 'running' }] as const;
-    operations.standAt({ policies: [], orphans });
-    for (const args of [['status'], ['status', 'first']]) {
-      const { code, out } = await upwave(...args);
-      expect(out).toMatch(
-        /^orphaned {2}first-20260302-1 is running, and waits: the config has no policy called first\./m,
-      );
-      expect(code).toBe(exitCodes.heldOrNeedsAPerson);
-    }
-    expect((await upwave('status', 'production')).code).toBe(exitCodes.done);
-  });
 });

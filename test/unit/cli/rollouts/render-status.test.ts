@@ -251,6 +251,12 @@ do      upwave pause production   | abort | rollback`);
     expect(shownWhen(false)).not.toContain('upwave ');
   });
 
+  it('proposes to abort a rollout whose policy is missing', () => {
+    const headline = { kind: 'policyMissing', needsPerson: true } as const;
+    const lines = linesOf({ ...aRolloutStatus(), headline }, 1_000);
+    expect(under('do', lines)).toEqual(['upwave abort production   | pause | rollback']);
+  });
+
   it('names the start of the daemon as what began a rollout', () => {
     expect(shown({ startedBy: 'start' }).join('\n')).toContain('by daemon start');
     expect(shown({ startedBy: 'schedule' }).join('\n')).toContain('by schedule');

@@ -7,6 +7,8 @@ import { aRolloutStatus } from '../../../support/fake-operations.ts';
 import { aHouse, freeze, save } from '../../../support/house.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
 
+const aConfigOf = (policy: string) => ({ policy, hash: '', generation: 1 });
+
 /** So many rollouts of one policy, the last of which runs. */
 async function withKept(count: number) {
   const { parts, store } = await aHouse({ rollout: null });
@@ -27,6 +29,29 @@ describe('the list of current rollouts', () => {
     expect(await few.current()).toEqual(['production-20260302-2', 'production-20260302-1']);
     expect(await many.current()).toEqual(['production-20260302-1000', 'production-20260302-999']);
     expect(many.counted.total()).toBe(few.counted.total());
+  });
+
+  it('has a rollout whose policy the config lacks, which needs a person, unless another daemon has it', async () => {
+    const { parts } = await aHouse();
+    await parts.scans.note({ policy: 'production', outcome: 'started', at: 0, reason: '', overdueAt: 0 });
+    const listOf = async (policies: readonly string[]) => {
+      const other = { followsSchedule: true, account: '', beatAt: 0, configs: policies.map(aConfigOf) };
+      const living = () => ({ account: '', others: [other] });
+      const configs = {
+        living,
+        statuses: () => new Map(),
+        versionOf: () => undefined,
+        beat: async () => undefined,
+      };
+      return makeOperations({ ...parts, policies: ['renamed'], configs }).listRollouts();
+    };
+    const [rollout] = await listOf([]);
+    expect(rollout).toMatchObject({
+      headline: { kind: 'policyMissing', needsPerson: true },
+      eta: { kind: 'unknown', reason: 'policyMissing' },
+      blockers: [{ kind: 'policyMissing' }],
+    });
+    expect(await listOf(['production'])).toEqual([]);
   });
 
   it('has pages for the rest of the history', async () => {

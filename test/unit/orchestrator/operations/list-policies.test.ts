@@ -3,6 +3,8 @@ import { listPolicies } from '../../../../src/orchestrator/operations/list-polic
 import { aPolicy, aRollout } from '../../../support/builders.ts';
 import { aHouse } from '../../../support/house.ts';
 
+const nobodyElse = { account: '', others: [] };
+
 it.each([
   ['of an older config', 50, { generation: 3, isReinstated: false }, 'superseded'],
   ['of an older config with the same limits', 5, { generation: 3, isReinstated: false }, 'agreed'],
@@ -19,7 +21,7 @@ it.each([
     const { parts } = await aHouse({ rollout });
     const { policies } = await listPolicies({
       ...parts,
-      configs: { statuses: () => new Map(), versionOf: () => version },
+      configs: { statuses: () => new Map(), versionOf: () => version, living: () => nobodyElse },
       rollouts: [aPolicy({ concurrency })],
     });
     expect(policies.map((each) => each.config.kind)).toEqual([kind]);

@@ -49,6 +49,7 @@ describe('the headline of a rollout (P16)', () => {
     ['a wave awaits approval', 'needsApproval', true, approval({})],
     ['a wave is approved', 'running', false, approval({ approvedAt: now })],
     ['it is of another account', 'otherAccount', true, { account }],
+    ['the config lacks its policy', 'policyMissing', true, { isPolicyMissing: true }],
     ['the window is closed and nothing is running', 'waitsForWindow', false, closed],
     ['the window is closed and an upgrade is running', 'running', false, { ...closed, ...running }],
     ['a retry is due before the window', 'waitsForWindow', false, { ...retrying, nextRetryAt: now + minute }],
