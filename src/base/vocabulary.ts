@@ -93,7 +93,6 @@ export const upgradeReasonKinds = [
   'repaired',
   'waited',
   'rejoined',
-  'text',
 ] as const;
 export type UpgradeReasonKind = (typeof upgradeReasonKinds)[number];
 
@@ -148,7 +147,7 @@ export const blockerKinds = [
 export type BlockerKind = (typeof blockerKinds)[number];
 
 /** Why a stratum is held alone. */
-export const stratumReasonKinds = ['outlier', 'asked', 'text'] as const;
+export const stratumReasonKinds = ['outlier', 'asked'] as const;
 
 /** Why a rollback does not take a collector back. */
 export const leftBehindKinds = [
@@ -159,7 +158,6 @@ export const leftBehindKinds = [
   'held',
   'failed',
   'withdrawn',
-  'text',
 ] as const;
 export type LeftBehindKind = (typeof leftBehindKinds)[number];
 
@@ -196,7 +194,6 @@ export const rolloutReasonKinds = [
   'recordCorrupt',
   'recordNewer',
   'endedUnread',
-  'text',
 ] as const;
 export type RolloutReasonKind = (typeof rolloutReasonKinds)[number];
 

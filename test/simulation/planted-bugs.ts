@@ -117,7 +117,7 @@ const plants = {
       ...store,
       loadRollout: changed(store.loadRollout, (rollout) => ({
         ...rollout,
-        drift: { from: '', joined: 0, left: 0, change: { kind: 'text', text: '' } },
+        drift: { from: '', joined: 0, left: 0, change: { target: null, joined: [], left: [] } },
         fleetReadAt: Number.POSITIVE_INFINITY,
       })),
     }),

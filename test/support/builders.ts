@@ -18,7 +18,6 @@ import type {
   UpgradeState,
   UpgradeTally,
 } from '../../src/rollout/model/upgrade.ts';
-import type { TextReason } from '../../src/rollout/model/upgrade-reason.ts';
 import type { ApiBudgetStatus, Outage } from '../../src/rollout/status/api-budget-status.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade/transitions.ts';
 
@@ -229,7 +228,7 @@ export function aRollout(changes: Partial<Rollout> = {}): Rollout {
     fleetReadAt: startedAt,
     fleetSize: 10,
     state: 'running',
-    reason: because(''),
+    reason: askedFor(''),
     waves: [aWave()],
     heldStrata: [],
     acknowledgedStrata: [],
@@ -290,7 +289,12 @@ export function aView(changes: Partial<RolloutView> = {}): RolloutView {
   };
 }
 
-/** A reason that is only a text. */
-export function because(text: string): TextReason {
-  return { kind: 'text', text };
+/** The reason of an upgrade: a text of the service. */
+export function because(detail: string) {
+  return { kind: 'service', detail } as const;
+}
+
+/** The reason of a rollout or a stratum: somebody asked for it, in these words. */
+export function askedFor(words: string) {
+  return { kind: 'asked', by: 'alice', words } as const;
 }

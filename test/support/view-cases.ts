@@ -18,10 +18,10 @@ import {
   aRollout,
   aStratumSummary,
   aSummary,
+  askedFor,
   aView,
   aWave,
   aWaveRule,
-  because,
   someGroups,
   startedAt,
 } from './builders.ts';
@@ -126,7 +126,7 @@ export function aViewOfUpgrades(
 
 export function aHeldStratum(stratum: number, changes: Partial<HeldStratum> = {}): HeldStratum {
   const label = `s${stratum}`;
-  return { stratum, label, reason: because('why'), by: 'daemon', at: startedAt, ...changes };
+  return { stratum, label, reason: askedFor('why'), by: 'daemon', at: startedAt, ...changes };
 }
 
 /** The view with its rollout after this fact. */
@@ -136,7 +136,7 @@ export function afterFact(view: RolloutView, fact: RolloutFact): RolloutView {
 
 /** The view right after an operator resumed what was held or paused in it. */
 export function resumed(view: RolloutView, at: number): RolloutView {
-  return afterFact(view, { kind: 'resumed', at, reason: because(''), view });
+  return afterFact(view, { kind: 'resumed', at, reason: askedFor(''), view });
 }
 
 /** The view after the reconciler has stored an action of a hold or breach; undefined for any other action. */

@@ -180,9 +180,7 @@ export const RolloutStatusBody = z
     headline: HeadlineBody,
     state: RolloutStateName,
     reason: z.string(),
-    reasonKind: z
-      .enum(rolloutReasonKinds)
-      .meta({ description: '`text`: an earlier version stored only a sentence.' }),
+    reasonKind: z.enum(rolloutReasonKinds),
     hold: z.int().nullable().meta({
       description: 'The number of the current hold or pause, which `resume` names; null without one.',
     }),
@@ -258,10 +256,7 @@ export const UpgradeBody = z
     order: Count.meta({ description: 'Its position among all planned collectors.' }),
     state: UpgradeStateName,
     reason: z.string().nullable(),
-    reasonKind: z
-      .enum(upgradeReasonKinds)
-      .nullable()
-      .meta({ description: '`text`: an earlier version stored only a sentence.' }),
+    reasonKind: z.enum(upgradeReasonKinds).nullable(),
     fromBuild: z.string(),
     toBuild: z.string().meta({ description: 'In a rollback, the build this one had before.' }),
     attempts: Count.meta({ description: 'Upgrade tasks created so far.' }),

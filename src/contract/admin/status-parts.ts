@@ -126,7 +126,7 @@ export const StrataStatusBody = z
 
 export const LeftOutBody = z
   .object({
-    kind: z.enum([...planExclusions, 'leftFleet', 'text']),
+    kind: z.enum([...planExclusions, 'leftFleet']),
     reason: z.string().meta({ description: 'The same for people.' }),
     count: Count,
   })

@@ -109,6 +109,6 @@ async function compare(parts: ApprovePlanParts, rollout: Rollout, plan: Plan): P
   const left = [...before].flatMap(([id, name]) => (after.has(id) ? [] : [name]));
   const [someJoined, someLeft] = [joined.slice(0, namesShown), left.slice(0, namesShown)];
   const target = plan.targetBuild === rollout.targetBuild ? null : plan.targetBuild;
-  const change = { kind: 'collectors', target, joined: someJoined, left: someLeft } as const;
+  const change = { target, joined: someJoined, left: someLeft };
   return { from: rollout.planHash, joined: joined.length, left: left.length, change };
 }

@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
-import type { LeftBehind } from '../../rollout/model/left-behind.ts';
-import type { LeftOutCount } from '../../rollout/model/left-out.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
-import type { PlanDrift } from '../../rollout/model/rollout.ts';
 import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
-import { storedReason } from './text-reasons.ts';
 import { BrokenRecordError, decodeRecord, NewerRecordError } from './unreadable-records.ts';
 
 const policy = z.looseObject({
@@ -17,31 +13,10 @@ const policy = z.looseObject({
   upgrade: z.looseObject({ deadlineMs: z.number(), verifyWithinMs: z.number(), expectMs: z.number() }),
   retry: z.looseObject({ maxAttempts: z.number(), backoff: z.looseObject({}) }),
   defer: z.looseObject({ upToMs: z.number() }),
-  // Earlier versions lack it.
-  isolateAttributes: z.boolean().default(false),
+  isolateAttributes: z.boolean(),
 });
 
-/** Version 1 had sentences instead of kinds. */
-const leftBehind = z.union([
-  z
-    .looseObject({ reason: z.string(), count: z.number(), names: z.array(z.string()) })
-    .transform(({ reason, count, names }): LeftBehind => {
-      return { why: { kind: 'text', text: reason }, count, some: names.map((text) => ({ text })) };
-    }),
-  z.looseObject({ why: z.looseObject({}), count: z.number(), some: z.array(z.looseObject({})) }),
-]);
-
-/** Up to version 2 the change of a plan was a sentence. */
-const drift = z.union([
-  z
-    .object({ from: z.string(), joined: z.number(), left: z.number(), words: z.string() })
-    .transform(({ words, ...rest }): PlanDrift => ({ ...rest, change: { kind: 'text', text: words } })),
-  z.looseObject({ change: z.looseObject({ kind: z.string() }) }),
-]);
-
-function asLeftOut(counts: Readonly<Record<string, number>>): readonly LeftOutCount[] {
-  return Object.entries(counts).map(([text, count]) => ({ kind: 'text', text, count }));
-}
+const reason = z.looseObject({ kind: z.string() });
 
 /**
  * The parts on which decisions rely, so that a record without them is unreadable instead of failing every pass. The rest was
@@ -53,26 +28,23 @@ const storedRollout = z.looseObject({
   targetBuild: z.string(),
   createdAt: z.number(),
   state: z.enum(rolloutStates),
-  reason: storedReason,
-  drift: drift.nullable().default(null),
+  reason,
+  drift: z.looseObject({ change: z.looseObject({}) }).nullable(),
   waves: z.array(
     z.looseObject({
       name: z.string(),
       size: z.number(),
       state: z.string(),
-      // Records of earlier versions have no samples.
-      gates: z.array(z.looseObject({ samples: z.array(z.looseObject({})).default([]) })),
+      gates: z.array(z.looseObject({ samples: z.array(z.looseObject({})) })),
     }),
   ),
-  heldStrata: z.array(z.looseObject({ reason: storedReason })),
+  heldStrata: z.array(z.looseObject({ reason })),
   acknowledgedStrata: z.array(z.looseObject({})),
   endedAt: z.number().nullable(),
   accountMarks: z.array(z.looseObject({ origin: z.string(), accessIdHash: z.string() })).optional(),
-  backTo: z.array(z.string()).default([]),
-  leftBehind: z.array(leftBehind).default([]),
-  leftOut: z
-    .union([z.record(z.string(), z.number()).transform(asLeftOut), z.array(z.looseObject({}))])
-    .default([]),
+  backTo: z.array(z.string()),
+  leftBehind: z.array(z.looseObject({ why: reason, count: z.number(), some: z.array(z.looseObject({})) })),
+  leftOut: z.array(z.looseObject({ kind: z.string(), count: z.number() })),
 });
 
 /** The stored fields of a rollout's hash. */

@@ -1,6 +1,5 @@
 import { type Upgrade, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { encodeJson } from '../connection/script.ts';
-import { parseWithTexts } from './text-reasons.ts';
 import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
 
 /**
@@ -31,15 +30,11 @@ export function decodeUpgrade(
   }
   const { v } = fieldsOf(parsed);
   const written = typeof v === 'number' ? v : 1;
-  if (written < firstWithKinds) parsed = parseWithTexts(recordJson(text));
   if (written > version) throw new NewerRecordError(what, written, version);
   if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
   const { identity, tally, progress, rev } = parsed;
   return { identity, tally, progress, rev };
 }
-
-// Records of version 1 have sentences as reasons.
-const firstWithKinds = 2;
 
 /** The JSON of a stored record, after the mark of its write. */
 export function recordJson(text: string): string {

@@ -5,8 +5,7 @@ import type { DurationMs } from '../../base/time.ts';
 /**
  * The version of records of rollouts and upgrades that this upwave writes. It is raised with each change after which an
  * earlier upwave would misread a record. Earlier versions are read. A rollout with any record of a newer version is left
- * alone. Records without a version are of version 1, which has sentences instead of kinds. Version 2 has a sentence where
- * version 3 has figures for how a plan changed.
+ * alone. Versions 1 and 2 were never released, and are not read.
  */
 export const recordVersion = 3;
 

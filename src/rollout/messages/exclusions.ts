@@ -21,17 +21,12 @@ export const leftOutWords: Readonly<Record<LeftOutKind, string>> = {
 };
 
 /** The number of collectors left out for one reason: its kind for programs, its text for people. */
-export interface ShownLeftOut {
-  readonly kind: LeftOutKind | 'text';
+export interface ShownLeftOut extends LeftOutCount {
   readonly reason: string;
-  readonly count: number;
 }
 
 export function showLeftOut(counts: readonly LeftOutCount[]): readonly ShownLeftOut[] {
-  return counts.map((each) => {
-    const reason = each.kind === 'text' ? each.text : leftOutWords[each.kind];
-    return { kind: each.kind, reason, count: each.count };
-  });
+  return counts.map(({ kind, count }) => ({ kind, reason: leftOutWords[kind], count }));
 }
 
 /** `not alive: 3 · excluded: 1`; empty if no collector is left out. */
@@ -88,11 +83,9 @@ export const leftBehindWords = makeWords<LeftBehindReason, LeftBehindKind>({
   held: () => 'an operator holds them',
   failed: ({ rollback }) => `failed in ${rollback}`,
   withdrawn: ({ rollback }) => `left ${rollback} before their turn`,
-  text: ({ text }) => text,
 });
 
 function collectorWords(collector: LeftBehindCollector): string {
-  if ('text' in collector) return collector.text;
   const { name } = collector;
   return `${name} (${'had' in collector ? `had ${collector.had}` : upgradeReasonWords(collector.ended)})`;
 }

@@ -16,7 +16,6 @@ export function planWords(plan: {
 
 /** How a plan has changed since it was shown: `2 joined (web-1, web-2), 1 left (db-3)`. */
 export function driftWords({ joined, left, change }: PlanDrift): string {
-  if (change.kind === 'text') return change.text;
   return [
     change.target === null ? '' : `the target is ${change.target} now`,
     joined === 0 ? '' : `${joined} joined (${someNames(change.joined, joined)})`,

@@ -30,7 +30,6 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
   recordCorrupt: () => unreadableWords({ kind: 'corrupt' }),
   recordNewer: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   endedUnread: ({ by }) => `${rolloutReasonWords(by)}; its record in Redis could not be read`,
-  text: ({ text }) => text,
 });
 
 /** `; 3 stay: an operator holds them`; empty if all can be rolled back. */

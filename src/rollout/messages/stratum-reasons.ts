@@ -6,7 +6,6 @@ export const stratumReasonWords = makeWords<StratumReason>({
   outlier: ({ failed, tried, elsewhere }) =>
     `${failed} of ${tried} failed, ${elsewhere.failed} of ${elsewhere.tried} elsewhere`,
   asked: byWords,
-  text: ({ text }) => text,
 });
 
 /** Why a stratum is held, without the operator's name: `an incident`. */

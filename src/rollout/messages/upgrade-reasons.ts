@@ -78,5 +78,4 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
 
   waited: ({ before }) => `was waiting: ${upgradeReasonWords(before)}`,
   rejoined: ({ before }) => `is back: ${upgradeReasonWords(before)}`,
-  text: ({ text }) => text,
 });

@@ -1,5 +1,5 @@
 import { reasonOf, type Upgrade } from './upgrade.ts';
-import type { TextReason, UpgradeReason } from './upgrade-reason.ts';
+import type { UpgradeReason } from './upgrade-reason.ts';
 
 /** Why a rollback leaves a collector on the new build. `messages/exclusions.ts` makes the sentence. */
 export type LeftBehindReason =
@@ -12,8 +12,7 @@ export type LeftBehindReason =
   | { readonly kind: 'claimed' }
   | { readonly kind: 'held' }
   | { readonly kind: 'failed'; readonly rollback: string }
-  | { readonly kind: 'withdrawn'; readonly rollback: string }
-  | TextReason;
+  | { readonly kind: 'withdrawn'; readonly rollback: string };
 
 /** Collectors that a rollback leaves on the new build, for one reason. */
 export interface LeftBehind {
@@ -26,9 +25,7 @@ export interface LeftBehind {
 /** A collector left on the new build: with its previous build, or with the reason why its rollback failed. */
 export type LeftBehindCollector =
   | { readonly name: string; readonly had: string }
-  | { readonly name: string; readonly ended: UpgradeReason }
-  /** The form of an earlier version. */
-  | { readonly text: string };
+  | { readonly name: string; readonly ended: UpgradeReason };
 
 const shownMax = 3;
 

@@ -1,7 +1,6 @@
 import { countEach } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
-import type { TextReason } from './upgrade-reason.ts';
 
 /** Why a plan leaves a collector out; `messages/exclusions.ts` makes the sentences. */
 export type LeftOutKind =
@@ -10,7 +9,10 @@ export type LeftOutKind =
   | 'leftFleet';
 
 /** How many collectors a plan leaves out for one reason. */
-export type LeftOutCount = { readonly count: number } & ({ readonly kind: LeftOutKind } | TextReason);
+export interface LeftOutCount {
+  readonly kind: LeftOutKind;
+  readonly count: number;
+}
 
 /** Counts reasons, in the order of their first occurrence. */
 export function countLeftOut(kinds: Iterable<LeftOutKind>): readonly LeftOutCount[] {

@@ -1,7 +1,6 @@
 import type { RolloutState } from '../../base/vocabulary.ts';
 import type { LeftBehindReason } from './left-behind.ts';
 import type { StopCause } from './stop-cause.ts';
-import type { TextReason } from './upgrade-reason.ts';
 
 /** Why a rollout is in its state, with the figures; `messages/rollout-reasons.ts` makes the sentence. */
 export type RolloutReason =
@@ -26,8 +25,7 @@ export type RolloutReason =
   | { readonly kind: 'recordCorrupt' }
   | { readonly kind: 'recordNewer'; readonly version: number; readonly readable: number }
   /** The rollout was ended although its record was unreadable. */
-  | { readonly kind: 'endedUnread'; readonly by: RolloutReason }
-  | TextReason;
+  | { readonly kind: 'endedUnread'; readonly by: RolloutReason };
 
 /** A person or a schedule requested it. `words`: the given reason, or empty. */
 export type PersonReason =

@@ -274,14 +274,10 @@ export interface PlanDrift {
   readonly change: PlanChange;
 }
 
-/** `messages/plans.ts` makes the sentence. */
-export type PlanChange =
-  /** `target`: the new one; null: it is the same. Names: the first few of those that joined and left. */
-  | {
-      readonly kind: 'collectors';
-      readonly target: string | null;
-      readonly joined: readonly string[];
-      readonly left: readonly string[];
-    }
-  /** Of a record of version 2 or earlier. */
-  | { readonly kind: 'text'; readonly text: string };
+/** `messages/plans.ts` makes the sentence. Names: the first few of those that joined and left. */
+export interface PlanChange {
+  /** The new target; null: it is the same. */
+  readonly target: string | null;
+  readonly joined: readonly string[];
+  readonly left: readonly string[];
+}

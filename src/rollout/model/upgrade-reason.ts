@@ -14,8 +14,7 @@ export type UpgradeReason =
   /** It was deferred for this reason, and may start again. */
   | { readonly kind: 'waited'; readonly before: UpgradeReason }
   /** It was withdrawn for this reason, and is eligible again. */
-  | { readonly kind: 'rejoined'; readonly before: UpgradeReason }
-  | TextReason;
+  | { readonly kind: 'rejoined'; readonly before: UpgradeReason };
 
 /** Why an upgrade released its slot before its create was sent. */
 type TurnReason =
@@ -95,15 +94,8 @@ type PersonReason =
   | { readonly kind: 'retryAsked'; readonly by: string; readonly words: string }
   | { readonly kind: 'repaired'; readonly by: string; readonly words: string };
 
-/** A reason that exists only as a text, from records of earlier versions, which had sentences instead of kinds. */
-export interface TextReason {
-  readonly kind: 'text';
-  readonly text: string;
-}
-
 /** Why a stratum is held alone; `messages/stratum-reasons.ts` makes the sentence. */
 export type StratumReason =
   /** Its collectors fail, and the others do not. */
   | ({ readonly kind: 'outlier' } & OutlierTally)
-  | { readonly kind: 'asked'; readonly by: string; readonly words: string }
-  | TextReason;
+  | { readonly kind: 'asked'; readonly by: string; readonly words: string };

@@ -33,7 +33,7 @@ export const worldRollouts: readonly RolloutStatus[] = [
     counts: countsOf({ succeeded: 180, failed: 9, unconfirmed: 2, pending: 1021, deferred: 3 }),
     inFlight: 0,
     leftOut: [
-      { kind: 'text', reason: 'runs on a Mac', count: 3 },
+      { kind: 'leftFleet', reason: 'runs on a Mac', count: 3 },
       { kind: 'excluded', reason: 'excluded by select.exclude[1]', count: 14 },
     ],
     sharedAttribute: {

@@ -28,6 +28,7 @@ import {
   anUpgradingOne,
   aPolicy,
   aRollout,
+  askedFor,
   aWave,
   aWaveRule,
   because,
@@ -412,7 +413,7 @@ describe('a running rollout with an unreadable record of its own', () => {
       kind: 'unknown',
       why: expect.objectContaining({ kind: 'unreadableRollout', rolloutId: id }),
     });
-    const held = { kind: 'held', at: startedAt, reason: because('late') } as const;
+    const held = { kind: 'held', at: startedAt, reason: askedFor('late') } as const;
     await changeRollout(parts, id, 'daemon', () => held);
     expect(await kept()).toBe('{"id":"produ');
   });

@@ -19,7 +19,7 @@ it('a failed upgrade is shown with its reason and class, and nameless parts by n
   const over = { endedAt: startedAt, weight: 1, lost: false, reason: because('no space left') };
   const failed = anUpgrade({ state: 'failed', failureClass: 'retry', ...over }, { wave: 1, stratum: 4 });
   expect(shown(failed)).toMatchObject({
-    ...{ wave: '1', stratum: '', state: 'failed', reason: 'no space left', reasonKind: 'text' },
+    ...{ wave: '1', stratum: '', state: 'failed', reason: 'no space left', reasonKind: 'service' },
     ...{ failureClass: 'retry', taskId: null, startedAt: null, dueAt: null, endedAt: startedAt },
   });
 });

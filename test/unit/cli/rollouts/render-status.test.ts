@@ -427,7 +427,7 @@ it('a status lets no foreign text control the terminal', () => {
       blockers: [{ ...planApproval, kind: 'turn' }],
       window: closed,
     },
-    ...{ rollbackId: 'r-2', rollbackOf: 'r-1', leftOut: [{ kind: 'text', reason: 'old', count: 1 }] },
+    ...{ rollbackId: 'r-2', rollbackOf: 'r-1', leftOut: [{ kind: 'notAsked', reason: 'old', count: 1 }] },
     strata: { ...strataIn('AIX'), held: [aHeldStratum({ kind: 'asked' })] },
     waves: [aWaveStatus(), aWaveStatus({ state: 'waiting', waits: 'gate of canary' })],
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import type { UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
-import { aRollout, aWave, because, oldBuild, startedAt } from '../../../support/builders.ts';
+import { aRollout, askedFor, aWave, oldBuild, startedAt } from '../../../support/builders.ts';
 import { aHouse, freeze, over, save, upgradesLike } from '../../../support/house.ts';
 import { quietLead } from '../../../support/quiet-parts.ts';
 import { countingStore } from '../../../support/store/counting-store.ts';
@@ -54,7 +54,7 @@ describe('the calls of the leader to the store', () => {
     const rollout = aborted(10);
     const upgrades = upgradesLike(10, { state: 'pending' });
     const { store, lead, count } = await aLeader({ rollout, upgrades });
-    expect(await save(store, rollout, { reason: because('seen by another leader') }, 7)).toBe('saved');
+    expect(await save(store, rollout, { reason: askedFor('seen by another leader') }, 7)).toBe('saved');
     await lead(6);
     expect(await count('withdrawn')).toBe(0);
     await lead(7);

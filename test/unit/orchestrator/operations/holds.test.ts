@@ -9,7 +9,7 @@ import {
   anUpgrade,
   aPolicy,
   aRollout,
-  because,
+  askedFor,
   someGroups,
   startedAt as t,
   targetBuild,
@@ -136,7 +136,7 @@ describe('a stratum', () => {
 
   it('that is still held after its rollout has ended is listed, and can be released', async () => {
     const label = 'Windows / amd64';
-    const word = { reason: because('3 of 3 failed'), by: 'daemon', at: t };
+    const word = { reason: askedFor('3 of 3 failed'), by: 'daemon', at: t };
     const rollout = await begin({ heldStrata: [{ stratum: 1, label, ...word }] });
     await save(house.store, rollout, { state: 'aborted', endedAt: t });
     const strata = async () => (await listHolds(house.parts)).strata;

@@ -91,7 +91,7 @@ describe('the search for upgrades', () => {
       null,
     ],
     ['a failure class by its name', { states: ['failed'], cause: 'Permanent' }, [4, 3, 2], null],
-    ['a kind of reason by its name', { cause: 'text' }, [2, 3, 4], null],
+    ['a kind of reason by its name', { cause: 'service' }, [2, 3, 4], null],
     ['a stratum', { stratum: 'windows/amd64' }, [2], null],
     ['part of a name, in either case', { match: 'web-' }, [1, 2], null],
     ['the value of a field with a cap', { match: 'cluster db-7' }, [3], null],

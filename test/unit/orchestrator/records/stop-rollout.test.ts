@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { changeRollout, stopRollout } from '../../../../src/orchestrator/records/change-rollout.ts';
 import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import { aRollout, because, startedAt as t } from '../../../support/builders.ts';
+import { aRollout, askedFor, startedAt as t } from '../../../support/builders.ts';
 import { aHouse } from '../../../support/house.ts';
 
 const { id } = aRollout();
 const pause = ({ rollout: { state } }: RolloutView) =>
-  state === 'running' ? ({ kind: 'paused', at: t, reason: because('by ann') } as const) : undefined;
+  state === 'running' ? ({ kind: 'paused', at: t, reason: askedFor('by ann') } as const) : undefined;
 const resume = (view: RolloutView) =>
   view.rollout.state === 'paused'
-    ? ({ kind: 'resumed', at: t, reason: because('by bob'), view } as const)
+    ? ({ kind: 'resumed', at: t, reason: askedFor('by bob'), view } as const)
     : undefined;
 
 /** A pause by ann, while something happens as she waits for what is leaving. @returns what she saw, and in how many turns */

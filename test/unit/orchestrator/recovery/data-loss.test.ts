@@ -9,13 +9,13 @@ import {
 import { makeMemoryFleetRegister } from '../../../../src/rehearsal/store/memory-fleet-register.ts';
 import { makeMemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import { needsStartWords } from '../../../../src/rollout/messages/data-loss.ts';
-import { aPolicy, aRollout, because, startedAt, targetBuild } from '../../../support/builders.ts';
+import { aPolicy, aRollout, askedFor, startedAt, targetBuild } from '../../../support/builders.ts';
 import { freeze } from '../../../support/house.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
 
 type PutBack = Parameters<StoreInstance['putBack']>[0];
 const held = { collectorId: 7, by: 'ann', reason: 'never touch', at: startedAt };
-const paused = { state: 'paused', reason: because('ann: wait') } as const;
+const paused = { state: 'paused', reason: askedFor('wait') } as const;
 
 /** What is there at the moment. */
 function whichever<T extends object>(now: () => T): T {
@@ -121,7 +121,7 @@ describe('the memory of a daemon', () => {
     const memory = await aDaemon();
     world.replace('second');
     await memory.check();
-    const words = 'production-20260302-1 was paused: ann: wait';
+    const words = 'production-20260302-1 was paused: by alice: wait';
     expect(lostWords(memory, 'production', targetBuild)).toBe(
       `Redis lost its data, and ${words}; only an operator starts it again: upwave start production`,
     );
@@ -165,7 +165,7 @@ describe('the memory of a daemon', () => {
     world.losePolicy('production');
     await memory.check();
     await memory.check();
-    expect(lostWords(memory, 'production', targetBuild)).toContain('was paused: ann: wait');
+    expect(lostWords(memory, 'production', targetBuild)).toContain('was paused: by alice: wait');
     expect(memory.stoppedRollout('staging', targetBuild)).toBeUndefined();
     const takenIds = ['production-20260302-3', 'staging-20260302-2'];
     expect(world.back).toEqual([{ instance: 'first', builds: [], collectors: [], takenIds }]);

@@ -11,9 +11,9 @@ import {
   anUpgrade,
   aPolicy,
   aRollout,
+  askedFor,
   aTarget,
   aWave,
-  because,
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
@@ -46,7 +46,7 @@ describe('a newer build, where the policy supersedes', () => {
   });
 
   it.each(['paused', 'held'] as const)('leaves one that is %s to the operator (P4)', async (state) => {
-    expect(await tick({ state, reason: because('by ann: an incident') })).toBe(state);
+    expect(await tick({ state, reason: askedFor('by ann: an incident') })).toBe(state);
   });
 
   it('does not end a rollout that is paused while the builds are read (P4)', async () => {
@@ -102,7 +102,7 @@ async function aRolloutUnderWay() {
 }
 
 const finished = () => ({ kind: 'finished', at: t, state: 'succeeded' }) as const;
-const aborted = () => ({ kind: 'aborted', at: t, reason: because('') }) as const;
+const aborted = () => ({ kind: 'aborted', at: t, reason: askedFor('') }) as const;
 
 describe('a scan during an active rollout', () => {
   it('brings back a withdrawn collector that may be upgraded again', async () => {

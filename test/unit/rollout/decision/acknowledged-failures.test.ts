@@ -8,7 +8,7 @@ import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.t
 import type { RolloutFact } from '../../../../src/rollout/decision/rollout-facts.ts';
 import type { Amount } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import { anUpgrade, because, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, askedFor, startedAt } from '../../../support/builders.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 import {
   afterAction,
@@ -124,11 +124,11 @@ describe('failures after a resume', () => {
             save({ kind: 'strataHeld', at, strata: [aHeldStratum(event.stratum)] });
           if (event.kind === 'release' && isHeld(event.stratum)) {
             const { label } = aHeldStratum(event.stratum);
-            save({ kind: 'stratumReleased', at, stratum: event.stratum, label, reason: because(''), view });
+            save({ kind: 'stratumReleased', at, stratum: event.stratum, label, reason: askedFor(''), view });
             acknowledge((each) => each.stratum === event.stratum);
           }
           if (event.kind === 'resume') {
-            if (rollout.state === 'running') save({ kind: 'paused', at, reason: because('') });
+            if (rollout.state === 'running') save({ kind: 'paused', at, reason: askedFor('') });
             rollout = resumed({ ...view, rollout }, at).rollout;
             acknowledge(() => true);
           }

@@ -8,7 +8,7 @@ import type {
   LaneQueue,
   RolloutView,
 } from '../../../../src/rollout/model/rollout.ts';
-import { because, someGroups, startedAt } from '../../../support/builders.ts';
+import { askedFor, someGroups, startedAt } from '../../../support/builders.ts';
 import { aHeldStratum, aViewOf } from '../../../support/view-cases.ts';
 
 const minute = 60_000;
@@ -145,7 +145,7 @@ describe('the blockers', () => {
       blockers: ['s0', 's1'].map((label) => ({
         kind: 'stratumHeld',
         label,
-        reason: because('why'),
+        reason: askedFor('why'),
         until: null,
       })),
       wakeAt: null,

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { wasStopped } from '../../../../src/rollout/decision/after-data-loss.ts';
 import { needsStartWords } from '../../../../src/rollout/messages/data-loss.ts';
 import { type RolloutState, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
-import { aRollout, aWave, because, targetBuild } from '../../../support/builders.ts';
+import { aRollout, askedFor, aWave, targetBuild } from '../../../support/builders.ts';
 
 const heldStrata = ['arm', 'old'].map((label) => ({
   stratum: 0,
   label: `Linux/${label}`,
-  reason: because('noisy'),
+  reason: askedFor('noisy'),
   by: 'ann',
   at: 1,
 }));
@@ -46,9 +46,10 @@ describe('wasStopped', () => {
 describe('needsStartWords', () => {
   it('names what stopped the rollout, and every stratum that an operator has to hold again', () => {
     const words = (state: RolloutState) =>
-      needsStartWords(aRollout({ id: 'night-20260302-1', state, reason: because('wait'), heldStrata }));
-    const both = 'its stratum Linux/arm was held: noisy, and its stratum Linux/old was held: noisy';
-    expect(words('paused')).toContain(`night-20260302-1 was paused: wait, and ${both}`);
+      needsStartWords(aRollout({ id: 'night-20260302-1', state, reason: askedFor('wait'), heldStrata }));
+    const both =
+      'its stratum Linux/arm was held: by alice: noisy, and its stratum Linux/old was held: by alice: noisy';
+    expect(words('paused')).toContain(`night-20260302-1 was paused: by alice: wait, and ${both}`);
     expect(words('running')).toContain(`night-20260302-1 was running, and ${both}`);
   });
 });

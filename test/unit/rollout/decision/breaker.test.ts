@@ -9,7 +9,7 @@ import type {
   StratumSummary,
   WaveState,
 } from '../../../../src/rollout/model/rollout.ts';
-import { aSummary, aView, because, startedAt } from '../../../support/builders.ts';
+import { aSummary, askedFor, aView, startedAt } from '../../../support/builders.ts';
 import {
   afterFact,
   aHeldStratum,
@@ -199,7 +199,7 @@ describe('members of a held stratum', () => {
 describe('failures in general', () => {
   const released = (of: RolloutView, stratum: number) => {
     const { label } = aHeldStratum(stratum);
-    const reason = because('');
+    const reason = askedFor('');
     return afterFact(of, { kind: 'stratumReleased', at: now, reason, stratum, label, view: of });
   };
 

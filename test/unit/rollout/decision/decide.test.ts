@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { because, startedAt } from '../../../support/builders.ts';
+import { askedFor, startedAt } from '../../../support/builders.ts';
 import { aViewOf, type Counts, type ViewCase, type WaveCase } from '../../../support/view-cases.ts';
 
 const now = startedAt + 3_600_000;
@@ -96,7 +96,7 @@ describe('a rollout that does not run', () => {
       const view = twoWaves({
         overdue: [3],
         candidates: [{ lane: 0, retries: ones(8), pending: ones(1) }],
-        rollout: { state, reason: because('why') },
+        rollout: { state, reason: askedFor('why') },
       });
       const decision = decide(view, now);
       expect(decision.actions).toEqual([{ do: 'deliver', collectorIds: [3] }]);

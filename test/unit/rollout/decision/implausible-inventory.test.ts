@@ -7,7 +7,7 @@ import {
   implausibleHoldAfterMs,
 } from '../../../../src/rollout/model/assess-inventory.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import { aRollout, aView, aWave, because, startedAt as t } from '../../../support/builders.ts';
+import { aRollout, askedFor, aView, aWave, startedAt as t } from '../../../support/builders.ts';
 import { afterAction, resumed } from '../../../support/view-cases.ts';
 
 const minutes = 60_000;
@@ -123,7 +123,7 @@ describe('a rollout with an implausible inventory (P14)', () => {
     'that was %s for another reason does not accept the inventory by a resume',
     (state) => {
       const at = t + 8 * 60 * minutes;
-      const after = resume({ ...doubting, state, reason: because('by alice: lunch') }, at);
+      const after = resume({ ...doubting, state, reason: askedFor('by alice: lunch') }, at);
       expect(after).toMatchObject({ state: 'running', inventory, doubt: { since: at } });
     },
   );
@@ -131,14 +131,14 @@ describe('a rollout with an implausible inventory (P14)', () => {
   it('that is rolled back after a pause waits the full time again', () => {
     const paused = { ...doubting, state: 'paused' } as const;
     const at = t + 8 * 60 * minutes;
-    const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: because('') });
+    const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: askedFor('') });
     expect(rolling.doubt).toMatchObject({ since: at });
-    const held = evolveRollout(afterHold(doubting), { kind: 'rollbackAsked', at, reason: because('') });
+    const held = evolveRollout(afterHold(doubting), { kind: 'rollbackAsked', at, reason: askedFor('') });
     expect(held.doubt).toMatchObject({ since: t + minutes });
   });
 
   it('forgets the implausible reading once it is aborted', () => {
-    const aborted = { kind: 'aborted', at: t + 2 * minutes, reason: because('') } as const;
+    const aborted = { kind: 'aborted', at: t + 2 * minutes, reason: askedFor('') } as const;
     expect(evolveRollout(doubting, aborted).doubt).toBeUndefined();
   });
 

@@ -4,7 +4,7 @@ import { raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { SharedAttribute } from '../../../../src/rollout/model/attributes.ts';
 import type { HeldStratum, RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import { aStratumSummary, because, startedAt } from '../../../support/builders.ts';
+import { aStratumSummary, askedFor, startedAt } from '../../../support/builders.ts';
 import { afterFact, aHeldStratum, alikeStrata, aViewOf, aViewOfStrata } from '../../../support/view-cases.ts';
 
 const now = startedAt + 3_600_000;
@@ -70,7 +70,7 @@ describe('a group whose shared attributes explain the failures', () => {
     const strata = [
       aHeldStratum(0, { reason: outlier }),
       aHeldStratum(1, { reason: outlier }),
-      aHeldStratum(2, { reason: because('a person said so') }),
+      aHeldStratum(2, { reason: askedFor('a person said so') }),
     ];
     const of = view({ held: [...strata, group] });
     const { rollout } = afterFact(of, { kind: 'groupMoved', at: now, label, view: of });
@@ -84,7 +84,7 @@ describe('a group whose shared attributes explain the failures', () => {
     const of = view({ held: [held, other] });
     const { rollout } = afterFact(of, {
       ...{ kind: 'stratumReleased', at: now, stratum: 5, label: other.label },
-      ...{ reason: because('repaired'), view: of },
+      ...{ reason: askedFor('repaired'), view: of },
     });
     expect(rollout.heldStrata).toEqual([group]);
   });

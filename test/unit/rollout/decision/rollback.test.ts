@@ -5,7 +5,7 @@ import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-rea
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { isEnd, isWaiting, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
-import { because, startedAt } from '../../../support/builders.ts';
+import { askedFor, startedAt } from '../../../support/builders.ts';
 import { afterFact, aViewOf, type Counts, type ViewCase } from '../../../support/view-cases.ts';
 
 const at = startedAt + 3_600_000;
@@ -21,7 +21,7 @@ function rollingBack(
 }
 
 const its = (changes: Partial<NonNullable<RolloutView['rollback']>>) => ({
-  rollback: { id: rollbackId, state: 'running' as const, reason: because(''), endedAt: null, ...changes },
+  rollback: { id: rollbackId, state: 'running' as const, reason: askedFor(''), endedAt: null, ...changes },
 });
 
 describe('a rollout that is rolled back', () => {
@@ -133,7 +133,7 @@ describe('a rollback that leaves some behind', () => {
     const more = [...left, { why: { kind: 'claimed' }, count: 1, some: [] } as const];
     const named = evolveRollout(rollingBack().rollout, { kind: 'rollbackNamed', at, rollbackId, left });
     expect(named).toMatchObject({ state: 'rollingBack', rollbackId, endedAt: null, leftBehind: left });
-    const reason = because('by it');
+    const reason = askedFor('by it');
     const over = evolveRollout(named, { kind: 'rolledBack', at, reason, left: more });
     expect(over).toMatchObject({ state: 'rolledBack', rollbackId, endedAt: at, reason, leftBehind: more });
     expect(decide({ ...rollingBack(), rollout: over }, at)).toEqual({

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { HeldStratum } from '../../../../src/rollout/model/rollout.ts';
 import { splitGroup } from '../../../../src/rollout/planning/split-group.ts';
-import { anUpgrade, aRollout, aWave, because, someGroups, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, aRollout, askedFor, aWave, someGroups, startedAt } from '../../../support/builders.ts';
 
 const attributes = [{ key: 'fields.rack', value: 'r7' }];
 const label = 'fields.rack=r7';
 const held: HeldStratum = {
   ...{ stratum: -1, label, attributes, unmoved: true },
-  ...{ reason: because('they fail'), by: 'daemon', at: startedAt },
+  ...{ reason: askedFor('they fail'), by: 'daemon', at: startedAt },
 };
 const rollout = aRollout({ waves: [aWave({ size: 2 }), aWave({ size: 4 })], heldStrata: [held] });
 const groups = someGroups({

@@ -64,7 +64,7 @@ describe('the causes of failures and waits', () => {
   it('shows causes of retried, deferred and withdrawn upgrades, too', () => {
     const reason = because('the network is down');
     const upgrades = {
-      retrying: [aRetryingOne(startedAt, reason.text)],
+      retrying: [aRetryingOne(startedAt, reason.detail)],
       deferred: [aDeferredOne({ reason })],
       withdrawn: [withdrawn('held by alice')],
     };

@@ -6,6 +6,7 @@ import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
 import {
   anUpgrade,
   anUpgradingOne,
+  askedFor,
   because,
   startedAt as now,
   someGroups,
@@ -56,16 +57,17 @@ const inTokyo = pending({ stratum: 1, lane: 1 });
 const windows = [
   { days: [1, 2, 3, 4, 5, 6, 7], fromMinute: 20 * 60, toMinute: 22 * 60, timeZone: 'collector' },
 ];
-const heldStrata = [aHeldStratum(1, { label: 'Windows', reason: because('3 of 3 failed') })];
+const heldStrata = [aHeldStratum(1, { label: 'Windows' })];
 const buildHold = { build: 'b', by: 'ann', reason: 'breaks logs', at: now };
-const heldRollout = { state: 'held', reason: because('too many failures') } as const;
+const heldRollout = { state: 'held', reason: askedFor('too many failures') } as const;
 
 describe('why a collector waits', () => {
   const itsGate = 'its wave rest waits for: gate of canary';
-  const itsStratum = 'stratum Windows is held: 3 of 3 failed';
+  const itsStratum = 'stratum Windows is held: by alice: why';
   const itsCap = 'fields.cluster = db: all slots of this cap (1) are taken';
   const itsRetry = 'is next in line; it is due for a retry: download failed';
-  const itsHold = 'the rollout is held: too many failures; it is waiting for a retry: download failed';
+  const itsHold =
+    'the rollout is held: by alice: too many failures; it is waiting for a retry: download failed';
   const heldStratum = soaks({ rollout: { heldStrata } });
   const paused = soaks({ rollout: { heldStrata, state: 'paused' } });
   const windowed = opened({ policy: { windows } });
@@ -117,7 +119,7 @@ describe('every state of an upgrade', () => {
     expect(each.map(({ progress }) => progress.state).toSorted()).toEqual([...upgradeStates].toSorted());
     for (const upgrade of [...each, anUpgradingOne({ taskId: null })]) {
       for (const endedAt of [null, now]) {
-        const of = soaks({ rollout: { state, reason: because('why'), endedAt } });
+        const of = soaks({ rollout: { state, reason: askedFor('why'), endedAt } });
         const { reason } = explainUpgrade(of, upgrade, now);
         expect(reason.trim(), upgrade.progress.state).not.toBe('');
         expect(reason).not.toMatch(/undefined|null| {2}/);

@@ -3,7 +3,7 @@ import { type HeadlineKind, headlineKinds } from '../../../../src/base/vocabular
 import { exitCodeOf } from '../../../../src/cli/shell/exit-codes.ts';
 import type { Wave } from '../../../../src/rollout/model/rollout.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
-import { anApiBudgetStatus, anOutage, aPolicy, because, startedAt } from '../../../support/builders.ts';
+import { anApiBudgetStatus, anOutage, aPolicy, askedFor, startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 import { aDeferredOne } from '../../../support/upgrade-cases.ts';
 import { aViewOf, type ViewCase, type WaveCase, waiting } from '../../../support/view-cases.ts';
@@ -28,7 +28,7 @@ const closed: ViewCase = { policy: { windows } };
 const account = { kind: 'another', compared: 3, matched: 0, renamed: 0 } as const;
 const doubt = { since: now, readAt: now, size: 0, missing: 9, why: { kind: 'empty', expected: 9 } } as const;
 const rollback = (state: 'held' | 'running'): ViewCase => ({
-  rollback: { id: 'b', state, reason: because(''), endedAt: null },
+  rollback: { id: 'b', state, reason: askedFor(''), endedAt: null },
   rollout: { state: 'rollingBack', rollbackId: 'b' },
 });
 const soaking: readonly WaveCase[] = [

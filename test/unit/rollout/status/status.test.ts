@@ -5,7 +5,7 @@ import { aPrometheusGate, aStatus } from '../../../support/builders/gate-builder
 import {
   anApiBudgetStatus,
   aStratumSummary,
-  because,
+  askedFor,
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
@@ -46,7 +46,7 @@ describe('the status of a rollout', () => {
   });
 
   it('shows held strata with their waiting members, and strata that no early wave covers', () => {
-    const held = { label: 'Windows', reason: because('2 of 2 failed'), at: now };
+    const held = { label: 'Windows', reason: askedFor('2 of 2 failed'), at: now };
     const shown = status(
       view({
         groups: someGroups({
@@ -65,7 +65,16 @@ describe('the status of a rollout', () => {
     );
     expect(shown.strata).toEqual({
       total: 2,
-      held: [{ label: 'Windows', kind: 'text', reason: '2 of 2 failed', by: 'daemon', at: now, waiting: 9 }],
+      held: [
+        {
+          label: 'Windows',
+          kind: 'asked',
+          reason: '2 of 2 failed',
+          by: 'daemon',
+          at: now,
+          waiting: 9,
+        },
+      ],
       uncovered: { count: 1, labels: ['Windows'] },
     });
     expect(shown.waves.map(({ setAside, strata }) => [strata, setAside])).toEqual([

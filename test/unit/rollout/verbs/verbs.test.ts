@@ -9,7 +9,7 @@ import {
   rolloutVerbs,
   type VerbJudgement,
 } from '../../../../src/rollout/verbs/verbs.ts';
-import { because, startedAt } from '../../../support/builders.ts';
+import { askedFor, startedAt } from '../../../support/builders.ts';
 import { asShown } from '../../../support/night/as-shown.ts';
 import { verbSituations } from '../../../support/verb-situations.ts';
 import { afterFact, aViewOf, resumed, type ViewCase, type WaveCase } from '../../../support/view-cases.ts';
@@ -94,7 +94,7 @@ it.each([
 describe('resume', () => {
   it('ends the hold that was shown, and no later one (P15)', () => {
     const hold = (of: ReturnType<typeof view>, reason: string) =>
-      afterFact(of, { kind: 'held', at, reason: because(reason) });
+      afterFact(of, { kind: 'held', at, reason: askedFor(reason) });
     const first = hold(aViewOf({ rollout: { rev: 16 } }), 'canary: failures 3');
     const asked = asShown(first, 'resume');
     expect(asked).toEqual({ verb: 'resume', hold: 17 });
@@ -104,8 +104,8 @@ describe('resume', () => {
     const running = resumed(later, at);
     expect(running.rollout).not.toHaveProperty('hold');
     expect(judgeVerb(running, asked, words).kind).toBe('unchanged');
-    const reason = because('the build is gone');
-    const second = hold(running, reason.text);
+    const reason = askedFor('the build is gone');
+    const second = hold(running, reason.words);
     expect(judgeVerb(second, asked, words)).toEqual({
       kind: 'refused',
       refusal: { kind: 'otherHold', state: 'held', hold: 20, asked: 17, reason },
