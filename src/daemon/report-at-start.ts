@@ -1,6 +1,6 @@
 import type { Clock } from '../base/time.ts';
 import type { Configs } from '../orchestrator/configs/configs.ts';
-import { type FindOrphansParts, findOrphans } from '../orchestrator/operations/list-policies.ts';
+import { type FindOrphansParts, findOrphans } from '../orchestrator/configs/find-orphans.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';

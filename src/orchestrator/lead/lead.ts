@@ -1,6 +1,8 @@
 import type { DurationMs } from '../../base/time.ts';
 import { withEitherSignal } from '../../base/waiting.ts';
+import { isRolloutEnd } from '../../rollout/model/rollout.ts';
 import type { Configs } from '../configs/configs.ts';
+import { type FindOrphansParts, findOrphans } from '../configs/find-orphans.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { Fence, LeaderLease } from '../ports/leader.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
@@ -8,7 +10,7 @@ import { type WatchParts, watch } from '../watch/watch-fleet.ts';
 import { packHistory } from './pack-history.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 
-export interface LeadParts extends ReconcileParts, WatchParts {
+export interface LeadParts extends ReconcileParts, WatchParts, Pick<FindOrphansParts, 'scans' | 'configs'> {
   /** The request rate of all daemons of the access key together. */
   readonly requestsPerSecond: number;
   readonly lease: LeaderLease;
@@ -109,7 +111,10 @@ async function reconcileAll(
   let wakeAt = Number.POSITIVE_INFINITY;
   const reconcileActive = async () => {
     const active = await parts.store.activeRolloutIds(parts.policies);
-    for (const rolloutId of active) {
+    // Nobody else closes a rollout that was aborted because its policy is gone.
+    const orphans = Number.isFinite(overdue) ? await findOrphans(parts) : [];
+    const ended = orphans.filter(({ state }) => isRolloutEnd(state)).map(({ id }) => id);
+    for (const rolloutId of [...active, ...ended]) {
       const one = () => reconcile(parts, rolloutId, fence, overdue, signal);
       // The fault of one rollout must not stop the others.
       const wake = await attempt(parts, one, null, rolloutId);

@@ -1,14 +1,13 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import { isRolloutEnd, type RolloutState } from '../../rollout/model/rollout.ts';
+import { isRolloutEnd } from '../../rollout/model/rollout.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
 import type { ShownConfigStatus } from '../../rollout/reload/newest-config.ts';
 import type { Configs } from '../configs/configs.ts';
-import type { RolloutStore } from '../ports/rollout-store.ts';
+import { type FindOrphansParts, findOrphans, type OrphanedRollout } from '../configs/find-orphans.ts';
 import {
   lastGoodScan,
   latestScan,
-  type ScanBook,
   type ScanEntry,
   type ScanForecast,
   type ScanOutcome,
@@ -54,7 +53,7 @@ export interface ListPoliciesParts extends FindOrphansParts {
 export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStatuses> {
   const [entries, orphans, superseded] = await Promise.all([
     parts.scans.read(),
-    findOrphans(parts),
+    findOrphans(parts).then((found) => found.filter(({ state }) => !isRolloutEnd(state))),
     findSuperseded(parts),
   ]);
   return {
@@ -103,41 +102,4 @@ async function findSuperseded({
     }
   }
   return found;
-}
-
-/** A running rollout whose policy is not in the config: it waits until the policy is back. */
-export interface OrphanedRollout {
-  readonly id: string;
-  readonly policy: string;
-  readonly state: RolloutState;
-}
-
-export interface FindOrphansParts {
-  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadRollout'>;
-  readonly scans: Pick<ScanBook, 'read'>;
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
-  readonly configs?: Pick<Configs, 'living'>;
-}
-
-/** The policies of this daemon's config, and of those of the other running daemons, which may be newer. */
-export function knownPolicies({
-  policies,
-  configs,
-}: Pick<FindOrphansParts, 'policies' | 'configs'>): ReadonlySet<string> {
-  const others = configs?.living().others ?? [];
-  return new Set([...policies, ...others.flatMap((each) => each.configs.map(({ policy }) => policy))]);
-}
-
-/** Finds rollouts of policies that scanned once, and are no longer in the config, such as a renamed one. */
-export async function findOrphans(parts: FindOrphansParts): Promise<readonly OrphanedRollout[]> {
-  const entries = await parts.scans.read();
-  const known = knownPolicies(parts);
-  const gone = new Set(entries.map(({ policy }) => policy).filter((policy) => !known.has(policy)));
-  const ids = await parts.store.activeRolloutIds([...gone]);
-  const rollouts = await Promise.all(ids.map((id) => parts.store.loadRollout(id)));
-  return rollouts.flatMap((rollout) => {
-    if (rollout === undefined || isRolloutEnd(rollout.state)) return [];
-    return [{ id: rollout.id, policy: rollout.policy.name, state: rollout.state }];
-  });
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type LeadParts, lead } from '../../../../src/orchestrator/lead/lead.ts';
+import type { RolloutState } from '../../../../src/rollout/model/rollout.ts';
+import { aPolicy, aRollout, aScanEntry } from '../../../support/builders.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
 
 const secondMs = 1_000;
@@ -10,24 +12,31 @@ interface Leading {
   /** Moves the clock between two passes. */
   readonly tick?: (now: number, pass: number) => number;
   readonly isWaitedFor?: boolean;
+  /** The state of a rollout whose policy is not in the config. */
+  readonly orphan?: RolloutState;
 }
 
 /** Leads for so many passes. @returns which of them delivered what is overdue, and when the lead was given away */
-async function leadFor({ passes, tick = (now) => now + secondMs, isWaitedFor }: Leading) {
+async function leadFor({ passes, tick = (now) => now + secondMs, isWaitedFor, orphan }: Leading) {
   const stop = new AbortController();
   const delivered: boolean[] = [];
+  const reconciled = new Set<string>();
   const gaveWayAt: number[] = [];
   let now = beganAt;
   let pass = 0;
   const parts = {
     ...quietParts,
     store: {
-      activeRolloutIds: async () => ['production-20260302-1'],
-      loadView: async (_id: string, { overdueBefore }: { readonly overdueBefore: number }) => {
-        delivered.push(Number.isFinite(overdueBefore));
+      activeRolloutIds: async (policies: readonly string[]) => policies.map((name) => `${name}-20260302-1`),
+      loadRollout: async (id: string) =>
+        aRollout({ id, policy: aPolicy({ name: 'gone' }), state: orphan ?? 'running' }),
+      loadView: async (id: string, { overdueBefore }: { readonly overdueBefore: number }) => {
+        reconciled.add(id);
+        if (id.startsWith('production')) delivered.push(Number.isFinite(overdueBefore));
         return undefined;
       },
     },
+    scans: { read: async () => (orphan === undefined ? [] : [aScanEntry({ policy: 'gone' })]) },
     lease: {
       hold: async () => 1,
       giveWay: async () => void gaveWayAt.push(now - beganAt),
@@ -45,7 +54,7 @@ async function leadFor({ passes, tick = (now) => now + secondMs, isWaitedFor }: 
   };
   // Nothing else of them is asked here.
   await lead(parts as unknown as LeadParts, stop.signal);
-  return { delivered, gaveWayAt };
+  return { delivered, gaveWayAt, reconciled: [...reconciled] };
 }
 
 describe('a daemon that does not lead', () => {
@@ -55,6 +64,7 @@ describe('a daemon that does not lead', () => {
     const parts = {
       ...quietParts,
       store: { activeRolloutIds: async () => [] },
+      scans: { read: async () => [] },
       lease: {
         hold: async () => (woken.signal.aborted ? 1 : undefined),
         release: async () => undefined,
@@ -83,6 +93,13 @@ describe('the leader', () => {
   it('delivers overdue upgrades at once, and every two seconds', async () => {
     const { delivered } = await leadFor({ passes: 5 });
     expect(delivered).toEqual([true, false, true, false, true]);
+  });
+
+  it('closes a rollout that was aborted without its policy, and leaves a running one alone', async () => {
+    const own = 'production-20260302-1';
+    const ended = await leadFor({ passes: 1, orphan: 'aborted' });
+    expect(ended.reconciled).toEqual([own, 'gone-20260302-1']);
+    expect((await leadFor({ passes: 1, orphan: 'running' })).reconciled).toEqual([own]);
   });
 
   it('keeps delivering when the clock is set back', async () => {
