@@ -28,7 +28,7 @@ export async function auditCommand(options: AuditOptions, output: ConsoleOutput)
 
 /** A line each: when, who, what, and why. */
 export function renderAudit(entries: readonly AuditEntryBody[], now: EpochMs): string {
-  if (entries.length === 0) return 'nobody has changed anything';
+  if (entries.length === 0) return 'no audit entries';
   const byWidth = Math.max(...entries.map(({ by }) => toPrintable(by).length));
   const eventWidth = Math.max(...entries.map(({ event }) => event.length));
   return entries

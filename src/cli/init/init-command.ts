@@ -48,14 +48,14 @@ export async function initCommand(
     if (refusal === undefined) break;
     if (ask === undefined || asked >= askedMax) throw refusal;
     // A key that is not shown is easily mistyped. The other answers are kept.
-    output.err.write(`upwave: ${refusal.message}\n\nOnce more; Ctrl-C ends it.\n`);
+    output.err.write(`upwave: ${refusal.message}\n\nTry again, or press Ctrl-C to stop.\n`);
     before = answers;
   }
   const at = file === 'upwave.yaml' ? '' : ` --config ${file}`;
   const commands = [
     [`upwave plan${at}`, 'shows what would happen; changes nothing'],
     [`upwave run${at}`, 'the daemon; its plan waits for your approval'],
-    [`upwave run${at} --redis embedded`, 'the same, with a Redis of its own to try it'],
+    [`upwave run${at} --redis embedded`, 'the same, with an embedded Redis for a trial'],
   ] as const;
   const width = Math.max(...commands.map(([command]) => command.length));
   const next = [

@@ -25,7 +25,7 @@ export function outageWords(outage: Outage, now: EpochMs): string {
   const began = since === null ? '' : ` since ${showInstant(since, now)}`;
   const what = detail === null ? '' : ` (${toPrintable(detail.replace(/\.$/, ''))})`;
   const why = `${toPrintable(reason)}${began}${what}`;
-  if (until === null) return `${why}; one request tries it now`;
+  if (until === null) return `${why}; one request is testing the service`;
   const at = showInstant(until, now);
   return kind === 'serviceDown' ? `${why}; next try ${at}` : `${why}, until ${at}`;
 }

@@ -1,7 +1,7 @@
 import { isHeadline } from '../../rollout/status/headline.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
-/** What the process reports to its caller (README, Exit codes). */
+/** What the process reports to its caller (DESIGN §5, Commands). */
 export const exitCodes = {
   done: 0,
   finishedWithFailures: 1,

@@ -19,8 +19,8 @@ const NamedTokenSchema = z
   .strictObject({
     name: z
       .string()
-      .regex(/^[\w.@+-]{1,64}$/, 'has 1 to 64 letters, digits or one of . _ @ + -')
-      .refine((name) => !reservedNames.includes(name), 'is the name of the daemon itself; take another')
+      .regex(/^[\w.@+-]{1,64}$/, 'must have 1 to 64 letters, digits or one of . _ @ + -')
+      .refine((name) => !reservedNames.includes(name), 'is reserved; choose another name')
       .describe('The owner of the token. Events and the audit show this name.'),
     role: z
       .enum(['viewer', 'operator', 'metrics'])
@@ -74,7 +74,7 @@ export const HttpSchema = z
       .refine(isHost, 'is not a host name or address')
       .refine(
         (host) => !isZoned(host),
-        `names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's`,
+        `names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: for all addresses of this machine`,
       )
       .default('127.0.0.1')
       .describe('The host to listen on. Any host but loopback needs a token.'),

@@ -74,7 +74,7 @@ export async function pollSoakingCollectors(
   }
   await recordFacts(parts, rollout, findings, {});
   if (unseen !== undefined) {
-    const reason = `after the soak of ${rollout.waves[wave]?.name ?? ''}: ${unseen}`;
+    const reason = `soak check of wave ${rollout.waves[wave]?.name ?? ''} failed: ${unseen}`;
     parts.sink.note({ event: 'poll.failed', rollout: rollout.id, reason });
   }
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
@@ -142,7 +142,7 @@ async function readSoak(
       else
         unseen =
           inventory.refusal ??
-          `the inventory lists ${upgrade.identity.collectorName}, by its id it is unknown (404)`;
+          `the inventory lists ${upgrade.identity.collectorName}, but its id answers 404`;
     }
   }
   return { seen, gone, unseen };

@@ -75,7 +75,7 @@ export async function reconcile(
     if (did === 'stale') return now;
     if (did === 'unchanged') return decision.wakeAt;
   }
-  throw new Error(`rollout ${rolloutId} did not come to rest in ${passesMax} passes`);
+  throw new Error(`rollout ${rolloutId} did not settle in ${passesMax} passes`);
 }
 
 async function actAll(pass: Pass, actions: readonly Action[]): Promise<ActionResult> {

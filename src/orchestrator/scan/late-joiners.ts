@@ -26,7 +26,7 @@ export interface AddLateJoinersParts extends ChangeRolloutParts, ChangeUpgradePa
 type FleetUnread = Extract<Unread, { of: 'fleet' }>['why'];
 
 /**
- * Adds new collectors, and readds withdrawn ones that are eligible again (DESIGN §4, Late joiners).
+ * Adds new collectors, and adds withdrawn ones again that are eligible again (DESIGN §4, Late joiners).
  * @returns why the fleet could not be read; undefined if it was
  */
 export async function addLateJoiners(

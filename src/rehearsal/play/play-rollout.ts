@@ -113,7 +113,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
   let changedAt: EpochMs = now;
   let rollbackCause: RolloutReason | undefined;
   for (let round = 0; rollout.endedAt === null; round += 1) {
-    if (round > roundsMax) throw new Error(`seed ${seed}: no rest after ${roundsMax} rounds`);
+    if (round > roundsMax) throw new Error(`seed ${seed}: did not settle in ${roundsMax} rounds`);
     const wokenAt = isWoken ? reconciledAt + stage.breathMs : never;
     const reconcileAt = Math.min(approveAt, wakeAt, wokenAt);
     const first = jobs.first();

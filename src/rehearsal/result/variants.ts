@@ -42,7 +42,7 @@ export function variantsOf(policy: Policy, collectors: readonly FleetCollector[]
     { name: 'isolate: attributes', policy: { ...policy, isolateAttributes: true } },
     waves('soak: twice as long', (wave) => ({ ...wave, soakMs: wave.soakMs * 2 })),
     waves('soak: six times as long', (wave) => ({ ...wave, soakMs: wave.soakMs * 6 })),
-    waves('size: half, but for canaries', (wave) =>
+    waves('size: half (canaries unchanged)', (wave) =>
       wave.size.kind === 'perStratum' ? wave : { ...wave, size: halved(wave.size) },
     ),
     waves('maxFailures: 0 before the last wave', (wave) => ({

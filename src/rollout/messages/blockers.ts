@@ -28,8 +28,9 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
   },
   recordsUnreadable: ({ collectorIds }) => {
     const [first] = collectorIds;
-    const whose = collectorIds.length === 1 ? `collector ${first}` : `${collectorIds.length} collectors`;
-    return `the record of ${whose} in Redis is unreadable: none of its upgrades starts, and it keeps its slot. Run \`upwave repair\``;
+    return collectorIds.length === 1
+      ? `the record of collector ${first} in Redis is unreadable: its upgrade does not start, and keeps its slot. Run \`upwave repair\``
+      : `the records of ${collectorIds.length} collectors in Redis are unreadable: their upgrades do not start, and keep their slots. Run \`upwave repair\``;
   },
   newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   account: ({ account }) => accountWords(account),
@@ -49,10 +50,10 @@ export const blockerWords = makeWords<Blocker, BlockerKind>({
   rollback: ({ rollback, state }) => `rollback ${rollback} is ${state}`,
   waveApproval: ({ wave }) => `wave ${wave} waits for approval`,
   soak: ({ wave }) => `wave ${wave} soaks`,
-  lateJoiners: ({ wave, upgrades }) => `wave ${wave}: ${upgrades} late joiners are still upgrading`,
+  lateJoiners: ({ wave, upgrades }) => `wave ${wave}: ${counted(upgrades, 'late joiner')} still upgrading`,
   soakCheck: ({ wave, silent, failedPolls }) => {
     if (failedPolls > 0) return `wave ${wave}: the poll after the soak got no answer`;
-    if (silent > 0) return `wave ${wave}: ${silent} are silent after the soak`;
+    if (silent > 0) return `wave ${wave}: ${counted(silent, 'collector')} silent after the soak`;
     return `wave ${wave}: its collectors are polled after the soak`;
   },
   gate: ({ wave, gate }) => `wave ${wave}: ${gateWords(gate)}`,

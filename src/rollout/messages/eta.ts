@@ -2,7 +2,7 @@ import type { EtaUnknownReason } from '../../base/vocabulary.ts';
 
 /** Why the end of a rollout is unknown. */
 export const etaUnknownWords: Readonly<Record<EtaUnknownReason, string>> = {
-  account: 'it is unknown whether it belongs to this account',
+  account: 'this daemon may not work on its account',
   collectors: 'it waits for deferred collectors',
   ending: 'running upgrades are watched to their end',
   held: 'it is held',

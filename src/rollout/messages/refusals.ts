@@ -19,7 +19,7 @@ export const refusalWords = makeWords<Refusal>({
   notStarted: () => 'it waits for approval, so nothing has started: approve or abort it',
   notStopped: ({ state }) => `it is ${stateWords(state)}, and only a paused or held rollout can resume`,
   otherHold: ({ state, hold, asked, reason }) =>
-    `it is ${stateWords(state)} by hold ${hold} now, not ${asked}: ${rolloutReasonWords(reason)}`,
+    `the current ${state === 'paused' ? 'pause' : 'hold'} is ${hold}, not ${asked}: ${rolloutReasonWords(reason)}`,
   buildHeld: ({ build, reason }) => `build ${build} is held (${reason}); release ${build} first`,
   otherPlan: ({ planHash, asked, awaited }) =>
     `its plan is ${planHash}, not ${asked}; ${awaitedWords(awaited)}`,
@@ -44,7 +44,8 @@ export const refusalWords = makeWords<Refusal>({
   planMoved: ({ from, to, drift }) =>
     `the fleet has changed since plan ${from} was made: ${driftWords(drift)}; check plan ${to}, and approve it`,
   changedMeanwhile: () => 'it changed while the fleet was read again: check it, and approve again',
-  rollbackUnknown: ({ reason }) => `${reason}; nothing was changed: pause it until they are known`,
+  rollbackUnknown: ({ reason }) =>
+    `${reason}. Nothing was changed. Pause the rollout, and repeat the rollback when the builds are known`,
   rollbackUnconfirmed: ({ shown, now }) =>
     shown === null
       ? `the rollback was not confirmed: ${shownWords(now)}; repeat it with these numbers`

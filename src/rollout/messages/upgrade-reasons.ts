@@ -42,7 +42,7 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   noEnd: ({ withinMs }) => `no end within ${formatDuration(withinMs)}`,
   endUnseen: ({ withinMs, detail }) => `no end seen within ${formatDuration(withinMs)}: ${detail}`,
   notBack: ({ withinMs }) => `did not come back within ${formatDuration(withinMs)}`,
-  returnUnseen: ({ withinMs, detail }) => `not seen within ${formatDuration(withinMs)}: ${detail}`,
+  returnUnseen: ({ withinMs, detail }) => `no successful poll within ${formatDuration(withinMs)}: ${detail}`,
   otherBuild: ({ build, afterMs }) => `shows build ${build || 'none'} after ${formatDuration(afterMs)}`,
   unwatched: () =>
     'it was in another account when its rollout was ended, and could not be watched to its end',
@@ -50,7 +50,8 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   attemptsSpent: ({ attempts, attemptsMax, last }) =>
     `attempt ${attempts} of ${attemptsMax}: ${upgradeReasonWords(last)}`,
 
-  returned: ({ late }) => (late ? 'came late: the collector shows the build' : 'on the build and alive'),
+  returned: ({ late }) =>
+    late ? 'on the build, although the task reported no success' : 'on the build and alive',
   onBuild: ({ but }) =>
     but === undefined ? 'runs the build already' : `ran the build already, but ${upgradeReasonWords(but)}`,
   gone: () => 'the collector is gone from the service',

@@ -19,7 +19,7 @@ it('policies that differ in one thing spread by what differs in the fleet, and h
     'isolate: attributes',
     'soak: twice as long',
     'soak: six times as long',
-    'size: half, but for canaries',
+    'size: half (canaries unchanged)',
     'maxFailures: 0 before the last wave',
   ]);
   const bySoak = variants.find(({ name }) => name === 'soak: six times as long');

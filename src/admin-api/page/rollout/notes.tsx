@@ -26,7 +26,7 @@ export function Notes({
           <TimeAfter words=" since " at={outage.since} />
           {outage.detail === null ? null : <span class="quiet"> ({outage.detail})</span>}
           <TimeAfter words="; next try " at={outage.until} />
-          {outage.until === null ? '; one request tries it now' : null}
+          {outage.until === null ? '; one request is testing the service' : null}
         </p>
       )}
       {blockers.length === 0 ? null : (

@@ -283,7 +283,7 @@ describe('a command that reads', () => {
     ],
     ['upgrades --match nobody', /^no collector matches\n$/, { collectors: [] }],
     ['audit --by alice', / alice {2}rollout\.paused {2}production-20260302-1: lunch\n$/, { entries: [{}] }],
-    ['audit --by bob', /^nobody has changed anything\n$/, { entries: [] }],
+    ['audit --by bob', /^no audit entries\n$/, { entries: [] }],
     ['report production', /^md of production-20260302-1\n$/, undefined],
   ] as const)('`%s` prints the answer of the daemon, also as JSON', async (words, prints, data) => {
     const { upwave } = await setUp();

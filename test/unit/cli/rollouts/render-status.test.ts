@@ -107,7 +107,7 @@ do      upwave pause production   | abort | rollback`);
       'closed: frozen: holidays, and does not open within a year',
     ],
     ['waits', out({ ...down, until: pausedUntil }), `${downSince}; next try ${atOf(pausedUntil)}`],
-    ['waits', out({ ...down, until: null }), `${downSince}; one request tries it now`],
+    ['waits', out({ ...down, until: null }), `${downSince}; one request is testing the service`],
     [
       'held',
       { ...held, buildHold },

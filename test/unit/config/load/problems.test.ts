@@ -113,13 +113,13 @@ http: { host: 0.0.0.0 }
   → 3:15 http.host: is reachable from other machines, which needs a token; give token, tokenFile or tokens, or use 127.0.0.1
 http: { host: "a b", token: sixteen--letters } → 3:15 http.host: is not a host name or address
 http: { host: "fe80::1%eth0", token: sixteen--letters }
-  → 3:15 http.host: names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's
+  → 3:15 http.host: names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: for all addresses of this machine
 http: { token: "" } → 3:16 http.token: is empty; give the credential, or name a file that holds it
 http: { token: hunter2-is-so-l }
   → 3:16 http.token: is shorter than 16 characters, so it can be guessed; take a random one, as \`openssl rand -hex 16\` prints
 http: { token: 123 } → 3:16 http.token: must be text, not a number; put it in quotes
 http: { tokens: [{ name: daemon, role: operator, token: sixteen--letters }] }
-  → 3:26 http.tokens[0].name: is the name of the daemon itself; take another
+  → 3:26 http.tokens[0].name: is reserved; choose another name
 http: { tokens: [{ name: mia, role: viewer }] }
   → 3:18 http.tokens[0].tokenFile: needs either token or tokenFile
 http: { tokens: [{ name: a, role: viewer, token: sixteen--letters }, { name: a, role: viewer, token: sixteen--letterz }] }
