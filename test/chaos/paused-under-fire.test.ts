@@ -54,7 +54,7 @@ describe('a pause while daemons are killed', () => {
 
 /** Waits until all running upgrades have ended, including those of a killed daemon, whose jobs are retried. */
 async function untilIdle({ api }: ChaosDaemon, rolloutId: string): Promise<void> {
-  await until('what runs to end', async () => {
+  await until('running upgrades to end', async () => {
     // Refused until the daemon, just started, has its connection to Redis.
     const status = await api.rolloutStatus(rolloutId).catch(() => undefined);
     return status !== undefined && activeOf(status) === 0;

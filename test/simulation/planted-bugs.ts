@@ -193,7 +193,6 @@ const plants = {
       },
     }),
   },
-  /** See `makeDaemonModel`, as for the others without a change here. */
   // As if the inventory said who is in no upgrade.
   anyRowOffers: {
     firstSeed: 156,
@@ -205,6 +204,7 @@ const plants = {
       },
     }),
   },
+  /** See `makeDaemonModel`, as for the others without a change here. */
   storeTrustedBlindly: { firstSeed: 124 },
   deferredGivenUp: {
     firstSeed: 26,

@@ -102,7 +102,7 @@ describe('the schedule of scans', () => {
       });
     const before = start('old', { narrowed: 'a', gone: 'a' });
     const after = start('new', { narrowed: 'b', added: 'a' });
-    // Either takes a tick as it comes: that none went wrong by chance is one in a million.
+    // Either daemon may get a tick, so ten rounds are played.
     for (let second = 0; second < 10; second += 1) {
       await before.tickAll(new Date(second * 1_000));
       await after.tickAll(new Date(second * 1_000));

@@ -55,7 +55,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
       verdicts.check(
         'words',
         reason.trim() !== '',
-        `${id}: ${upgrade.identity.collectorId} is explained by nothing`,
+        `${id}: ${upgrade.identity.collectorId} has no explanation`,
       );
     }
   } catch (error) {

@@ -27,7 +27,7 @@ export interface CreateJudge {
   /** After the service has acted on it. */
   started(create: CreateOf): void;
   answered(create: CreateOf): void;
-  looked(collectorId: number): void;
+  polled(collectorId: number): void;
   createsLeft(): number;
   /** The store went back: upgrades that run may be unknown to it. */
   forgotten(): void;
@@ -50,7 +50,7 @@ export function makeCreateJudge(parts: {
   readonly skewMs: number;
 }): CreateJudge {
   const { now, verdicts, seen, services, orders, brakes, skewMs } = parts;
-  const inDoubt = new Map<string, { looked: boolean }>();
+  const inDoubt = new Map<string, { polled: boolean }>();
   let createsLeft = 0;
   /** The policy by which a create left. */
   const leftBy = new Map<string, Policy>();
@@ -84,12 +84,12 @@ export function makeCreateJudge(parts: {
       const doubt = inDoubt.get(keyOf(create));
       verdicts.check(
         'P1',
-        doubt === undefined || doubt.looked,
-        `${who} while an earlier one is in doubt and nobody looked`,
+        doubt === undefined || doubt.polled,
+        `${who} before a poll settled its create in doubt`,
       );
-      inDoubt.set(keyOf(create), { looked: false });
+      inDoubt.set(keyOf(create), { polled: false });
 
-      // Whoever got the job as well may have looked meanwhile.
+      // Whoever got the job as well may have polled meanwhile.
       const intentAt = of.lastIntents.get(collectorId)?.at ?? Number.NEGATIVE_INFINITY;
       verdicts.check(
         'P1',
@@ -156,7 +156,7 @@ export function makeCreateJudge(parts: {
       const collector = services[account].collectors.get(collectorId);
       const who = `${daemon}: create of ${collectorId} for ${rolloutId}`;
       const running = collector?.task ?? null;
-      // One that the store forgot is looked for on the list of its build, which says nothing of collectors above that; and
+      // One that the store forgot is polled for on the list of its build, which says nothing of collectors above that; and
       // a daemon whose clock is behind may take a look for one of after the loss. The service refuses both.
       const isUnknown = running !== null && unknownTasks.has(running);
       const isAbove = (compareBuildVersions(collector?.build ?? '', toBuild) ?? 0) > 0;
@@ -225,12 +225,12 @@ export function makeCreateJudge(parts: {
     createsLeft: () => createsLeft,
     forgotten: () => {
       // Where clocks differ, a poll of before the loss may seem to be one of after it.
-      if (skewMs > 0) for (const doubt of inDoubt.values()) doubt.looked = true;
+      if (skewMs > 0) for (const doubt of inDoubt.values()) doubt.polled = true;
       for (const { running } of Object.values(services))
         for (const task of running()) if (!isKnown(task)) unknownTasks.add(task);
     },
-    looked: (collectorId) => {
-      for (const [key, doubt] of inDoubt) if (key.endsWith(`/${collectorId}`)) doubt.looked = true;
+    polled: (collectorId) => {
+      for (const [key, doubt] of inDoubt) if (key.endsWith(`/${collectorId}`)) doubt.polled = true;
     },
   };
 }

@@ -26,7 +26,7 @@ export async function seeToEnd(
       done = did;
     });
     await scheduler.run(scheduler.now() + dayMs, () => done !== undefined);
-    verdicts.check('P11', done !== undefined, 'a word of a person is not answered in a day');
+    verdicts.check('P11', done !== undefined, 'a verb got no answer within a day');
     return done === true;
   };
   let inVain = 0;
@@ -42,11 +42,11 @@ export async function seeToEnd(
     if (!(await rest())) return;
     const after = standing(night);
     inVain = after === before ? inVain + 1 : 0;
-    verdicts.check('P11', inVain < 4, `all was let go, and nothing came of it: ${after}`);
+    verdicts.check('P11', inVain < 4, `resumed everything, without progress: ${after}`);
     if (inVain >= 4) return;
   }
   const open = standing(night);
-  verdicts.check('P11', open === '', `not over after ${helpsMax} words: ${open}`);
+  verdicts.check('P11', open === '', `not ended after ${helpsMax} verbs: ${open}`);
 }
 
 /** What is not over, and how it stands. */

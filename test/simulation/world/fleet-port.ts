@@ -159,7 +159,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
         if (collector === undefined || collector.deletedAt !== null || gateway.isDenied(collectorId))
           return { ok: false, failure: { kind: 'notFound', detail: 'no such collector' } };
         if (isHidden(collectorId)) return refused('who.knows');
-        night.judge.looked(collectorId);
+        night.judge.polled(collectorId);
         const { build, alive, lastSeenAlive } = shown(collector);
         // The list of a build that is not on offer is refused: nobody is upgradable to that.
         const upgradable =

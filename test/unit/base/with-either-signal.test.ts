@@ -15,7 +15,7 @@ describe('withEitherSignal', () => {
     expect(reason).toBe('enough');
   });
 
-  it('has fired already when one of them has', async () => {
+  it('passes on a signal that has already fired', async () => {
     const gone = AbortSignal.abort('long ago');
     await withEitherSignal([new AbortController().signal, gone], async (signal) => {
       expect(signal.reason).toBe('long ago');

@@ -153,7 +153,7 @@ describe('--state', () => {
     },
   );
 
-  it('refuses a file of another fleet, a folder, and a place that is not there', async () => {
+  it('refuses a file of another fleet, a folder, and a missing folder', async () => {
     await (await start()).close();
     const text = readFileSync(file, 'utf8');
     await expect(start({ fleet: { seed: 'other' } })).rejects.toThrow(

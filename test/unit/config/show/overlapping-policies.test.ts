@@ -51,7 +51,7 @@ describe('findOverlappingPolicies', () => {
     ['{ exclude: [{ name: a, osName: b }] }', '{ exclude: [{ name: a }, { osName: b }] }'],
     // Neither has any collector.
     ['{ exclude: [{ name: "*" }] }', '{ exclude: [{ name: "*" }] }'],
-  ])('has nothing certain to say of %s and %s', (one, other) => {
+  ])('does not report %s and %s', (one, other) => {
     expect(pairsOf(one, other)).toEqual([]);
   });
 });

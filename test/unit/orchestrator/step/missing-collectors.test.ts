@@ -36,7 +36,7 @@ async function aPoll(listed: Listed | 'unread', first = adopted) {
   const own = { ...parts, observations: makeObservations() };
   const of = { rolloutId: aRollout().id, collectorId: 1 };
   const poll = () => runStep(own, of, new AbortController().signal);
-  /** Polls whenever it wants to be, so many times at most. */
+  /** Polls at each due time, at most `times` times. */
   const pollOn = async (times: number): Promise<StepOutcome> => {
     const outcome = await poll();
     if (outcome.job === 'end' || times === 1) return outcome;

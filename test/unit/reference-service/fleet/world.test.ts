@@ -106,7 +106,7 @@ describe('durations (field-facts.md, Upgrades)', () => {
 });
 
 describe('failure rules of a scenario', () => {
-  it('failed: status 3 with the message, on the tries it names only', () => {
+  it('failed: status 3 with the message, only on the listed attempts', () => {
     const { view, before, create, runTo } = aWorld({
       failures: [{ attempts: [1], outcome: 'failed', message: 'download failed' }],
     });
@@ -183,7 +183,7 @@ describe('failure rules of a scenario', () => {
   });
 });
 
-describe('what disturbs the world', () => {
+describe('faults and events of a scenario', () => {
   it('a collector killed in its upgrade lets the task time out', () => {
     const { clock, world, id, view, create, runTo } = aWorld();
     const task = create();

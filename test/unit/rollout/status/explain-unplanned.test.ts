@@ -59,7 +59,7 @@ describe('why a policy does not plan a collector', () => {
     expect(of({ fields: { team: ['core'], tier: ['a'] } })).toMatchObject({
       rule: { path: 'select.include.fields.tier', rule: { fields: { tier: ['a'] } } },
     });
-    // A rule that an earlier version took, and that is refused today, takes nobody (P5).
+    // An invalid exclude rule of an earlier version excludes every collector (P5).
     expect(explain({}, {}, { select: { include: {}, exclude: [{ name: ['/(/'] }] } })).toMatchObject({
       kind: 'excluded',
       reason: 'excluded by select.exclude[0] {name: "/(/"}',

@@ -87,7 +87,7 @@ describe('a create that is refused with collector.version.invalid', () => {
   });
 });
 
-describe('a create that is refused since the collector is unknown', () => {
+describe('a create that is refused because the collector is unknown', () => {
   it.each<ServiceFailure>([
     { kind: 'refused', code: 'collector.invalid', detail: '' },
     { kind: 'notFound', detail: '' },
