@@ -4,10 +4,8 @@ import { compilePatterns, foldCase } from '../../../src/base/text-pattern.ts';
 import { compileMatch, compileSelection } from '../../../src/rollout/planning/selector.ts';
 import { aCollector } from '../../support/builders.ts';
 import { problemsIn, withRollout } from '../../support/config-fixtures.ts';
-import { cpuMsOf } from '../../support/cpu-time.ts';
 
-/** What is slow with such inputs takes minutes, or for ever. */
-const soonMs = 5_000;
+// What is not linear takes minutes with the longest texts, or for ever: longer than a test may.
 const mebibyte = 1024 * 1024;
 
 describe('a glob', () => {
@@ -30,11 +28,8 @@ describe('a glob', () => {
 
   it('with many stars is fast on a long text', () => {
     const matches = compilePatterns([`${'*a'.repeat(200)}*b`]);
-    const tookMs = cpuMsOf(() => {
-      expect(matches('a'.repeat(mebibyte))).toBe(false);
-      expect(matches(`${'a'.repeat(mebibyte)}b`)).toBe(true);
-    });
-    expect(tookMs).toBeLessThan(soonMs);
+    expect(matches('a'.repeat(mebibyte))).toBe(false);
+    expect(matches(`${'a'.repeat(mebibyte)}b`)).toBe(true);
   });
 });
 
@@ -61,8 +56,7 @@ describe('a name without "*" and "?"', () => {
     const collectors = names.map((name, index) =>
       aCollector({ id: index, name: name.toUpperCase(), fields: { team: index % 2 === 0 ? name : 'other' } }),
     );
-    const tookMs = cpuMsOf(() => expect(collectors.filter(matches).length).toBe(5_000));
-    expect(tookMs).toBeLessThan(soonMs);
+    expect(collectors.filter(matches).length).toBe(5_000);
   });
 });
 
@@ -76,10 +70,7 @@ describe('a regular expression of the config', () => {
     const texts = ['x1yaaaa', 'a', 'aA0_-. ', 'xx', 'prodwebeu', '-', 'ab'].map(
       (unit) => `x1y${unit.repeat(1_024).slice(0, 1_020)}\n\u{10ffff}`,
     );
-    const tookMs = cpuMsOf(() => {
-      for (const text of texts) expect(matches(text)).toBe(false);
-    });
-    expect(tookMs).toBeLessThan(soonMs);
+    for (const text of texts) expect(matches(text)).toBe(false);
   });
 
   it.each([

