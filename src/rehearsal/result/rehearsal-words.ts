@@ -58,7 +58,7 @@ export function waveRow(wave: RehearsedWave, shown: Shown): readonly string[] {
   return [wave.name, String(wave.size), instantWords(wave.opened, shown), instantWords(wave.passed, shown)];
 }
 
-/** `held in 40 % of the seeds: wave canary: failures 1, allowed 0`. */
+/** `held in 40 % of the seeds: wave canary: 1 failure, 0 allowed`. */
 export function endWords({ state, reason, seeds }: RehearsedEnd, shown: Shown): string {
   const name = state === 'running' ? 'rests with a wave open' : stateWords(state);
   return `${name} in ${percentWords(seeds, shown)} of the seeds: ${reason}`;

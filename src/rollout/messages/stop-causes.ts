@@ -38,15 +38,15 @@ function noEvidenceWords({ wave, ended }: Extract<HoldCause, { kind: 'noEvidence
 }
 
 /**
- * A wave's failures against its limit: `wave canary: failures 3 (1 lost x 3), allowed 2`, or `failures 3, allowed 2, not
- * counting 7 acknowledged`. The weight is explained only without acknowledged failures, because it is unknown which of
+ * A wave's failures against its limit: `wave canary: 3 failures, 2 allowed (1 lost collector counts as 3)`, or `3 failures,
+ * 2 allowed, not counting 7 acknowledged`. The weight is explained only without acknowledged failures, because it is unknown which of
  * those were lost.
  */
 export function waveFailuresWords(of: WaveFailures): string {
   const { wave, failures, failuresAllowed, acknowledged, lost, lostWeight } = of;
-  const weight = acknowledged === 0 && lost > 0 ? ` (${lost} lost x ${lostWeight})` : '';
-  const aside = acknowledged > 0 ? `, not counting ${acknowledged} acknowledged` : '';
-  return `wave ${wave}: failures ${failures}${weight}, allowed ${failuresAllowed}${aside}`;
+  const weight = ` (${counted(lost, 'lost collector')} ${lost === 1 ? 'counts' : 'count'} as ${lost * lostWeight})`;
+  const aside = acknowledged > 0 ? `, not counting ${acknowledged} acknowledged` : lost > 0 ? weight : '';
+  return `wave ${wave}: ${counted(failures, 'failure')}, ${failuresAllowed} allowed${aside}`;
 }
 
 /** Why a reading of the inventory is implausible. */

@@ -85,7 +85,7 @@ export function askHold(subject: string, what: string, then?: () => void): void 
     label: 'hold',
     content: (
       <ul>
-        <li>Nothing of it starts, under any policy, until somebody releases it.</li>
+        <li>None of its upgrades starts, under any policy, until an operator releases it.</li>
         <li>An upgrade that is running is watched to its end.</li>
       </ul>
     ),

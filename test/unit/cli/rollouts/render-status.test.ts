@@ -372,8 +372,8 @@ describe('the status of a rollout that needs approval and has failures for sever
   const worst = aRolloutStatus({
     ...busy,
     ...held,
-    reason: 'wave canary: failures 3 (1 lost x 3), allowed 0',
-    buildHold: { ...buildHold, reason: 'wave canary: failures 3 (1 lost x 3), allowed 0' },
+    reason: 'wave canary: 3 failures, 0 allowed (1 lost collector counts as 3)',
+    buildHold: { ...buildHold, reason: 'wave canary: 3 failures, 0 allowed (1 lost collector counts as 3)' },
     strata: strataHolding(...Array.from({ length: 14 }, () => aHeldStratum())),
     sharedAttribute: shared,
     causes: [

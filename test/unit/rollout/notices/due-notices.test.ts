@@ -31,7 +31,7 @@ const running = aRolloutStatus();
 const held = aRolloutStatus({
   state: 'held',
   hold: 7,
-  reason: 'wave canary: failures 3, allowed 2',
+  reason: 'wave canary: 3 failures, 2 allowed',
   verbs: ['resume', 'abort'],
 });
 const ended = aRolloutStatus({
@@ -156,7 +156,7 @@ describe('the notifications of a rollout', () => {
     const notice = firstNotices({ ...held, causes, sharedAttribute }).at(-1);
     expect(notice && noticeWords(notice)).toEqual({
       title: 'production: held',
-      cause: 'wave canary: failures 3, allowed 2',
+      cause: 'wave canary: 3 failures, 2 allowed',
       numbers: 'To build 19.536-4: 1 of 10 succeeded, 0 failed, 1 in flight, 9 to do.',
       causes: [
         'all 3 failures have osName=Windows* (3 of 3 there, 0 of 40 elsewhere)',
@@ -165,7 +165,7 @@ describe('the notifications of a rollout', () => {
       commands: ['upwave resume production --hold 7', 'upwave abort production'],
     });
     const words = 'all 3 failures have osName=Windows* (3 of 3 there, 0 of 40 elsewhere)';
-    const reason = `wave canary: failures 3, allowed 2; ${words}`;
+    const reason = `wave canary: 3 failures, 2 allowed; ${words}`;
     const once = firstNotices({ ...held, reason, causes, sharedAttribute }).at(-1);
     expect(once && noticeWords(once)).toMatchObject({
       cause: reason,
