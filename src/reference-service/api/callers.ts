@@ -66,6 +66,8 @@ export interface Caller {
   readonly sessionId: string;
   /** False: the request had no session cookie. */
   readonly broughtCookie: boolean;
+  /** Which collectors lists show; absent: all. A fault may hide some of them, or all. */
+  readonly isShown?: (collectorId: number) => boolean;
 }
 
 /** Stores the caller of each request while it is being handled. */

@@ -4,7 +4,7 @@ import { refusal } from '../fleet/refusals.ts';
 import { isAlive, type SimulatedCollector } from '../fleet/simulated-collector.ts';
 import { collectorETag, collectorView } from '../fleet/views.ts';
 import type { World } from '../fleet/world.ts';
-import type { Callers } from './callers.ts';
+import type { Caller, Callers } from './callers.ts';
 
 /** Characters that are not supported in a name in a path, even encoded (collector-api.md §4.1, Rules for Get by name). */
 const unsupportedInPath = /[;/%\\]/;
@@ -17,17 +17,11 @@ export function makeCollectorHandlers(callers: Callers) {
       const world = worldOf(request);
       const now = world.now();
       const listed = world.collectors().filter((collector) => passesFilter(query.filter, collector, now));
-      return {
-        body: { collectors: pageOf(listed, query).map((collector) => collectorView(collector, now)) },
-      };
+      return listAnswer(listed, query, callers.of(request));
     },
     async listOfflineCollectors({ query }, request) {
-      const world = worldOf(request);
-      const now = world.now();
-      const offline = world.offlineCollectors(query.aliveBeforeDays);
-      return {
-        body: { collectors: pageOf(offline, query).map((collector) => collectorView(collector, now)) },
-      };
+      const offline = worldOf(request).offlineCollectors(query.aliveBeforeDays);
+      return listAnswer(offline, query, callers.of(request));
     },
     async deleteOfflineCollectors({ query }, request) {
       worldOf(request).deleteOfflineCollectors(query.aliveBeforeDays);
@@ -99,10 +93,15 @@ function tagged(collector: SimulatedCollector, now: number) {
   return { headers: { etag: collectorETag(collector) }, body: { collector: collectorView(collector, now) } };
 }
 
-/** One page of a list, empty past the end (field-facts.md, The wire). */
-export function pageOf<T>(
-  items: readonly T[],
+/** One page of a list, empty past the end (field-facts.md, The wire), of the collectors that the caller is shown. */
+export function listAnswer(
+  collectors: readonly SimulatedCollector[],
   page: { readonly offset: number; readonly limit: number },
-): T[] {
-  return items.slice(page.offset, page.offset + page.limit);
+  { account, isShown = () => true }: Caller,
+) {
+  const now = account.world.now();
+  const shown = collectors
+    .filter(({ facts }) => isShown(facts.id))
+    .slice(page.offset, page.offset + page.limit);
+  return { body: { collectors: shown.map((collector) => collectorView(collector, now)) } };
 }

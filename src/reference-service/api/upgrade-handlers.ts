@@ -1,22 +1,18 @@
 import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import { taskStatusAt } from '../fleet/task-script.ts';
-import { collectorView } from '../fleet/views.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 import type { Callers } from './callers.ts';
-import { pageOf } from './collector-handlers.ts';
+import { listAnswer } from './collector-handlers.ts';
 import type { ServiceRecord } from './service-record.ts';
 
 /** The upgrade operations (collector-api.md §4.3). */
 export function makeUpgradeHandlers(callers: Callers, record: ServiceRecord) {
   return {
     async listUpgradableCollectors({ query }, request) {
-      const { world } = callers.of(request).account;
-      const now = world.now();
-      const upgradable = world.upgradableTo(world.targetVersion(query.toVersion));
-      return {
-        body: { collectors: pageOf(upgradable, query).map((collector) => collectorView(collector, now)) },
-      };
+      const caller = callers.of(request);
+      const { world } = caller.account;
+      return listAnswer(world.upgradableTo(world.targetVersion(query.toVersion)), query, caller);
     },
     async listUpgradeTargets(_input, request) {
       const { world } = callers.of(request).account;

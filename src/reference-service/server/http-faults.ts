@@ -42,6 +42,8 @@ export async function playFault(
   parts: {
     /** Processes the request and returns its response. */
     readonly next: () => Promise<HttpAnswer>;
+    /** Lists of this request show only these collectors. */
+    readonly show: (isShown: (collectorId: number) => boolean) => void;
     readonly errors: ErrorAnswers;
     readonly wait: (durationMs: DurationMs) => Promise<void>;
     readonly unauthorized: () => HttpAnswer;
@@ -75,9 +77,11 @@ export async function playFault(
     case 'brokenJson':
       return broken(await next());
     case 'emptyList':
-      return withRows(await next(), () => false);
+      parts.show(() => false);
+      return next();
     case 'partialList':
-      return withRows(await next(), (row) => hashShare(`row:${JSON.stringify(row.id)}`) < fault.keeps);
+      parts.show((collectorId) => hashShare(`row:${collectorId}`) < fault.keeps);
+      return next();
     case 'slow': {
       const answer = await next();
       await parts.wait(fault.delay);
@@ -94,18 +98,4 @@ function broken(answer: HttpAnswer): HttpAnswer {
     headers: { ...answer.headers, 'content-type': 'application/json' },
     body: text.subarray(0, Math.max(1, Math.floor(text.length / 2))),
   };
-}
-
-interface ListRow {
-  readonly id?: unknown;
-}
-
-/** Filters the rows of a list of collectors. Other bodies stay as they are. */
-function withRows(answer: HttpAnswer, keeps: (row: ListRow) => boolean): HttpAnswer {
-  const { body } = answer;
-  if (typeof body !== 'object' || body === null || !('collectors' in body)) return answer;
-  const { collectors } = body;
-  return Array.isArray(collectors)
-    ? { ...answer, body: { ...body, collectors: collectors.filter(keeps) } }
-    : answer;
 }

@@ -137,7 +137,7 @@ export class RequestGate {
   }
 
   async #served(request: HttpRequest, next: Next): Promise<HttpAnswer | CutOff> {
-    const { clock, errors, faults, record, scenario, wait } = this.#parts;
+    const { callers, clock, errors, faults, record, scenario, wait } = this.#parts;
     if (isWrongType(request, scenario.strictContentType)) {
       return errors.of(
         new ServiceFailure(415, 'contenttype.invalid', 'the content type must be application/json'),
@@ -148,7 +148,11 @@ export class RequestGate {
     const permitted = () => this.#permitted(request, next);
     if (fault === undefined) return permitted();
     record.playedFault(fault.fault);
-    return playFault(fault, { next: permitted, errors, wait, unauthorized: () => this.#unauthorized() });
+    return playFault(fault, {
+      next: permitted,
+      show: (isShown) => callers.note(request, { ...callers.of(request), isShown }),
+      ...{ errors, wait, unauthorized: () => this.#unauthorized() },
+    });
   }
 
   async #permitted(request: HttpRequest, next: Next): Promise<HttpAnswer> {
