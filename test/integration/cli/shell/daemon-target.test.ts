@@ -35,9 +35,10 @@ describe('a command that asks the daemon', () => {
   });
 
   it('asks for --url where http.port is 0, because the port of the daemon is unknown', async () => {
-    const config = aConfig(withSection('http: { port: 0 }'));
-    const asked = withDaemon({ config }, (client) => client.listRollouts());
-    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('--url') });
+    const target = { config: aConfig(withSection('http: { port: 0 }')) };
+    await expect(withDaemon(target, (client) => client.listRollouts())).rejects.toMatchObject({
+      message: expect.stringContaining('--url'),
+    });
   });
 
   it('names the source of the token, where the daemon needs one', async () => {

@@ -76,18 +76,14 @@ describe('a plan for a person', () => {
 
   it('shows a first wave that is large because the fleet has many strata', () => {
     const perStratum = { kind: 'perStratum', count: 1 } as const;
-    const waves = [aWaveRule({ ...twoWaves[0], size: perStratum }), aWaveRule()];
-    const shown = (strata: number, first = waves[0], size = 100) =>
-      linesOf({
-        policy: { waves: [first ?? aWaveRule(), aWaveRule()], spreadBy: ['osName', 'osArch'] },
-        size,
-        change: (id) => ({ osName: `OS ${id % strata}` }),
-      }).filter((line) => line.startsWith('canary: '));
-    expect(shown(26)).toEqual([
-      'canary: the first wave has 26 of 100 collectors, because the fleet has so many strata; fewer keys in spreadBy (osName, osArch) make it smaller',
-    ]);
+    const shown = (strata: number, first = aWaveRule({ ...twoWaves[0], size: perStratum }), size = 100) => {
+      const policy = { waves: [first, aWaveRule()], spreadBy: ['osName', 'osArch'] } as const;
+      const lines = linesOf({ policy, size, change: (id) => ({ osName: `OS ${id % strata}` }) });
+      return lines.filter((line) => line.startsWith('canary: '));
+    };
+    expect(shown(26)).toEqual([expect.stringContaining('26 of 100 collectors')]);
     expect(shown(25)).toEqual([]);
-    expect(shown(19, waves[0], 19)).toEqual([]);
+    expect(shown(19, undefined, 19)).toEqual([]);
     expect(shown(26, aWaveRule({ ...twoWaves[0], size: { kind: 'count', count: 60 } }))).toEqual([]);
   });
 
@@ -171,12 +167,9 @@ describe('a plan for a person', () => {
     expect(line).toMatch(
       /^takes about (\S+) \(±\S+\) and 825 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/,
     );
-    const endOf = (policy: Partial<Policy>) => planned({ policy }).figures.estimate.endsAt;
-    // A canary of one and its soak, then 99 by ten at a time.
-    expect(endOf({ waves: twoWaves })).toBeGreaterThan(startedAt + hour + 50 * 60_000);
-    expect(endOf(onHosts(1))).toBeGreaterThan(startedAt + 98 * 300_000);
     const none = aWaveRule({ name: 'none', size: { kind: 'count', count: 0 }, soakMs: 100 * hour });
-    expect(endOf({ waves: [none, aWaveRule()] })).toBeLessThan(startedAt + 10 * hour);
+    const { estimate } = planned({ policy: { waves: [none, aWaveRule()] } }).figures;
+    expect(estimate.endsAt).toBeLessThan(startedAt + 10 * hour);
   });
 
   it('shows that the estimate leaves out the wait for approval', () => {

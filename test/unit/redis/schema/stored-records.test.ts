@@ -8,14 +8,14 @@ describe('a stored record', () => {
   it('of an upgrade is read as it was written', () => {
     const reason = { kind: 'waitedInVain', before: { kind: 'notAlive' }, forMs: 7 } as const;
     const upgrade = anEndedOne('withdrawn', { reason });
-    const text = ` ${JSON.stringify({ ...upgrade, v: 2 })}`;
-    expect(decodeUpgrade(text, { rolloutId: 'r-1', version: 2 }, 1)).toEqual(upgrade);
+    const of = { rolloutId: 'r-1', version: 2 };
+    expect(decodeUpgrade(` ${JSON.stringify({ ...upgrade, v: 2 })}`, of, 1)).toEqual(upgrade);
   });
 
   it('of a rollout is read as it was written', () => {
     const change = { target: null, joined: ['web-7'], left: [] };
     const rollout = aRollout({ rev: 1, drift: { from: '1a2b', joined: 1, left: 0, change } });
-    const stored = { json: JSON.stringify(rollout), rev: '1', v: null };
-    expect(decodeRollout(stored, rollout.id, 2)).toEqual(rollout);
+    const json = JSON.stringify(rollout);
+    expect(decodeRollout({ json, rev: '1', v: null }, rollout.id, 2)).toEqual(rollout);
   });
 });

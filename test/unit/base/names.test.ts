@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearestText } from '../../../src/base/names.ts';
+import { nearestText, someNames } from '../../../src/base/names.ts';
 
 const labels = ['Linux / amd64 / 19.441-2', 'Windows / amd64 / 19.441-2', 'Linux / arm64 / 19.441-2'];
 
@@ -31,4 +31,12 @@ describe('the nearest text', () => {
     expect(nearestText('soke', ['soak', 'smoke'])).toBe('smoke');
     expect(nearestText('soke', ['soak', 'sock'])).toBeUndefined();
   });
+});
+
+it.each([
+  [[], ''],
+  [['a', 'b', 'c', 'd', 'e'], 'a, b, c, d, e'],
+  [['a', 'b', 'c', 'd', 'e', 'f', 'g'], 'a, b, c, d, e and 2 more'],
+])('of the names %j a line shows "%s"', (names, shown) => {
+  expect(someNames(names)).toBe(shown);
 });

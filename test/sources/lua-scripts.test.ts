@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { triedCommands } from '../../../src/redis/connection/rights.ts';
-import { allScripts, luaFiles } from '../../support/redis/redis-scripts.ts';
+import { triedCommands } from '../../src/redis/connection/rights.ts';
+import { allScripts, luaFiles } from '../support/redis/redis-scripts.ts';
 
 const scripts = await allScripts();
 
