@@ -24,13 +24,13 @@ function tableRows(header: string): readonly (readonly string[])[] {
 
 const namesIn = (cell = '') => cell.split(', ').map((name) => name.replace(/(?<=.)\/$/, ''));
 
-/** What a folder may import (a folder, or a room of it), and the libraries that are at home in it. */
+/** What a folder may import (a folder, or a room of it), and the libraries that it may import. */
 const folders = new Map<
   string,
   { readonly imports: readonly string[]; readonly libraries: readonly string[] }
 >();
-for (const [floor, named, , imports, libraries] of tableRows('floor')) {
-  const below = tableRows('floor').filter(([other]) => Number(other) < Number(floor));
+for (const [layer, named, , imports, libraries] of tableRows('layer')) {
+  const below = tableRows('layer').filter(([other]) => Number(other) < Number(layer));
   const allBelow = below.flatMap(([, names]) => namesIn(names));
   for (const folder of namesIn(named)) {
     const own = imports === 'all below' ? [...allBelow, ...namesIn(named)] : namesIn(imports);
@@ -40,7 +40,7 @@ for (const [floor, named, , imports, libraries] of tableRows('floor')) {
 
 /** Folders that put the others together. */
 const isAllBelow = new Set(
-  tableRows('floor').flatMap(([, named, , imports]) => (imports === 'all below' ? namesIn(named) : [])),
+  tableRows('layer').flatMap(([, named, , imports]) => (imports === 'all below' ? namesIn(named) : [])),
 );
 
 /** What a room, such as `rollout/model`, may import of its own folder; `config` stands for the files in front of its rooms. */
@@ -115,7 +115,7 @@ describe('the layers of src/', () => {
     expect([...counts].filter(([, count]) => count > filesMax).map(([room]) => room)).toEqual([]);
   });
 
-  it('import every library from its homes only', () => {
+  it('import every library only where the table names it', () => {
     const wrong = imports.filter(
       ({ from, to, isLibrary }) => isLibrary && !folders.get(folderOf(from))?.libraries.includes(to),
     );
