@@ -1,5 +1,5 @@
 import { isSameBuild } from '../../base/build-version.ts';
-import { chooseControlBuild, isControlListWhole, returnedMin } from '../../rollout/upgrade/control-build.ts';
+import { chooseControlBuild, isControlListWhole, returnedMin } from '../../rollout/readings/control-build.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { ListedCollector } from '../ports/fleet-service.ts';
 import type { Watched } from './watched-upgrades.ts';

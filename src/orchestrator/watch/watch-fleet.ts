@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { hintsMax, planReadings, type Reading } from '../../rollout/readings/reading-period.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { hintsMax, planReadings, type Reading } from '../../rollout/upgrade/reading-period.ts';
 import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import type { Answer, FleetService, ListedPage } from '../ports/fleet-service.ts';
 import { type ControlList, countReturned, makeControlList } from './control-list.ts';

@@ -2,8 +2,12 @@ import type { EpochMs } from '../../base/time.ts';
 import { expectEnds, type RunningUpgrade } from '../../rollout/model/expected-ends.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import {
+  leavingMany,
+  type RunningTasks,
+  type WatchedRollout,
+} from '../../rollout/readings/reading-period.ts';
 import { isWatched } from '../../rollout/upgrade/evolve.ts';
-import { leavingMany, type RunningTasks, type WatchedRollout } from '../../rollout/upgrade/reading-period.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import { usualReadings } from '../../rollout/upgrade/usual-readings.ts';
+import { usualReadings } from '../../rollout/readings/usual-readings.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 
 /** The lists that a daemon reads for all running upgrades at once. */

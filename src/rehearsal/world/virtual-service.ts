@@ -1,9 +1,9 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import type { Answer, FleetService } from '../../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetSnapshot } from '../../rollout/model/collector.ts';
+import { collectorsPerPage } from '../../rollout/readings/reading-period.ts';
 import type { TaskSighting } from '../../rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { collectorsPerPage } from '../../rollout/upgrade/reading-period.ts';
 import type { Fate, FateOf } from './fates.ts';
 import type { VirtualBudget } from './virtual-budget.ts';
 

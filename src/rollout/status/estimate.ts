@@ -2,7 +2,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { openTimeFrom } from '../calendar/calendar.ts';
 import { type DurationSpread, learnedSpread, medianOf, slowestOf, usualSpread } from '../model/log-normal.ts';
 import type { Policy } from '../model/policy.ts';
-import { usualReadings } from '../upgrade/usual-readings.ts';
+import { usualReadings } from '../readings/usual-readings.ts';
 
 /** The remaining work of a wave. */
 export interface WaveRemainder {

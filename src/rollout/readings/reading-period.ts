@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import { freshForMs } from './step.ts';
+import { freshForMs } from '../upgrade/step.ts';
 
 /** Running tasks of one build. */
 export interface RunningTasks {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseControlBuild, isControlListWhole } from '../../../../src/rollout/upgrade/control-build.ts';
+import { chooseControlBuild, isControlListWhole } from '../../../../src/rollout/readings/control-build.ts';
 
 describe('the control build', () => {
   const upgrades = [

@@ -3,7 +3,7 @@ import {
   hintsMax,
   planReadings,
   type WatchedRollout,
-} from '../../../../src/rollout/upgrade/reading-period.ts';
+} from '../../../../src/rollout/readings/reading-period.ts';
 import { oldBuild, targetBuild } from '../../../support/builders.ts';
 
 const seconds = 1_000;
