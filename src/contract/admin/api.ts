@@ -31,8 +31,8 @@ export const adminApiPath = '/api/v1';
 /** The body of every error of the admin API. */
 export const AdminErrorBody = z
   .object({
-    code: z.string().meta({ description: 'For programs: refused, notFound, unavailable, unauthorized, …' }),
-    message: z.string().meta({ description: 'For people.' }),
+    code: z.string().describe('For programs: refused, notFound, unavailable, unauthorized, …'),
+    message: z.string().describe('For people.'),
   })
   .meta({ id: 'Error' });
 export type AdminErrorBody = z.infer<typeof AdminErrorBody>;

@@ -17,10 +17,12 @@ export const whoAmI = defineOperation({
     status: 200,
     body: z
       .object({
-        name: z.string().nullable().meta({
-          description:
+        name: z
+          .string()
+          .nullable()
+          .describe(
             'The name of the token, or of the user that a proxy names; null: an operator without a name.',
-        }),
+          ),
         role: CallerRole,
       })
       .meta({ id: 'Caller' }),

@@ -1,21 +1,25 @@
 import { z } from 'zod';
 import { explanationKinds } from '../../base/vocabulary.ts';
-import { Instant, UpgradeStateName } from './status-parts.ts';
+import { Instant, listOf, namedObject, rowsOf, UpgradeStateName } from './status-parts.ts';
 
-const AttemptBody = z
-  .object({
-    taskId: z.string().nullable().meta({ description: 'null: refused before there was a task, or adopted.' }),
+const AttemptBody = namedObject(
+  'Attempt',
+  'One upgrade task, or a create that the service refused for good.',
+  {
+    taskId: z.string().nullable().describe('null: refused before there was a task, or adopted.'),
     startedAt: Instant,
-    endedAt: Instant.nullable().meta({ description: 'null: it is running.' }),
-    state: UpgradeStateName.meta({ description: 'The state after the attempt.' }),
+    endedAt: Instant.nullable().describe('null: it is running.'),
+    state: UpgradeStateName.describe('The state after the attempt.'),
     reason: z.string(),
-  })
-  .meta({ id: 'Attempt', description: 'One upgrade task, or a create that the service refused for good.' });
+  },
+);
 
-const Texts = z.array(z.string()).readonly().exactOptional();
-const SelectionRuleBody = z
-  .object({
-    path: z.string().meta({ description: 'Its place in the policy: `select.exclude[1]`.' }),
+const Texts = listOf(z.string()).exactOptional();
+const SelectionRuleBody = namedObject(
+  'SelectionRule',
+  "The rule of the policy's selection that leaves it out.",
+  {
+    path: z.string().describe('Its place in the policy: `select.exclude[1]`.'),
     rule: z
       .object({
         name: Texts,
@@ -24,60 +28,59 @@ const SelectionRuleBody = z
         osName: Texts,
         osArch: Texts,
         sourceSyncMode: Texts,
-        id: z.array(z.number()).readonly().exactOptional(),
+        id: listOf(z.number()).exactOptional(),
         version: Texts,
         ephemeral: z.boolean().exactOptional(),
-        fields: z.record(z.string(), z.array(z.string()).readonly()).readonly().exactOptional(),
+        fields: z.record(z.string(), listOf(z.string())).readonly().exactOptional(),
       })
-      .meta({ description: 'As in the config, each text in a list.' }),
-  })
-  .meta({ id: 'SelectionRule', description: "The rule of the policy's selection that leaves it out." });
+      .describe('As in the config, each text in a list.'),
+  },
+);
 
 const ExplanationKindName = z
   .enum(explanationKinds)
   .meta({ id: 'ExplanationKind', description: 'For programs. `reason` is the sentence for people.' });
 
-const PastUpgradeBody = z
-  .object({
+const PastUpgradeBody = namedObject(
+  'PastUpgrade',
+  'An upgrade of the collector in a rollout that has ended.',
+  {
     rollout: z.string(),
     policy: z.string(),
     kind: z.enum(['upgrade', 'rollback']),
     state: UpgradeStateName,
     fromBuild: z.string(),
     toBuild: z.string(),
-    at: Instant.nullable().meta({ description: 'When it ended.' }),
+    at: Instant.nullable().describe('When it ended.'),
     reason: z.string(),
-    attempts: z.array(AttemptBody).readonly(),
-  })
-  .meta({ id: 'PastUpgrade', description: 'An upgrade of the collector in a rollout that has ended.' });
+    attempts: listOf(AttemptBody),
+  },
+);
 
 /** Why a collector is not upgraded now, and when it may be, for each policy. */
-export const CollectorExplanationBody = z
-  .object({
+export const CollectorExplanationBody = namedObject(
+  'CollectorExplanation',
+  'The state of a collector in each policy, and why.',
+  {
     collectorId: z.number(),
     collectorName: z.string(),
-    build: z.string().meta({ description: 'The build it runs.' }),
-    explanations: z
-      .array(
-        z.object({
-          kind: ExplanationKindName,
-          policy: z.string(),
-          rollout: z.string().nullable().meta({ description: 'The running rollout; null: there is none.' }),
-          wave: z.string().nullable().meta({ description: 'null: it is not in the plan.' }),
-          state: UpgradeStateName.nullable(),
-          target: z.string().nullable().meta({ description: 'The target build of the policy.' }),
-          stratum: z.string().nullable(),
-          attempts: z.array(AttemptBody).readonly().meta({ description: 'In this rollout, oldest first.' }),
-          rule: SelectionRuleBody.nullable(),
-          reason: z.string(),
-          until: Instant.nullable().meta({ description: 'When that may change, if known.' }),
-        }),
-      )
-      .readonly(),
-    history: z
-      .array(PastUpgradeBody)
-      .readonly()
-      .meta({ description: 'Upgrades in the latest rollouts of each policy, newest first.' }),
-  })
-  .meta({ id: 'CollectorExplanation', description: 'The state of a collector in each policy, and why.' });
+    build: z.string().describe('The build it runs.'),
+    explanations: rowsOf({
+      kind: ExplanationKindName,
+      policy: z.string(),
+      rollout: z.string().nullable().describe('The running rollout; null: there is none.'),
+      wave: z.string().nullable().describe('null: it is not in the plan.'),
+      state: UpgradeStateName.nullable(),
+      target: z.string().nullable().describe('The target build of the policy.'),
+      stratum: z.string().nullable(),
+      attempts: listOf(AttemptBody).describe('In this rollout, oldest first.'),
+      rule: SelectionRuleBody.nullable(),
+      reason: z.string(),
+      until: Instant.nullable().describe('When that may change, if known.'),
+    }),
+    history: listOf(PastUpgradeBody).describe(
+      'Upgrades in the latest rollouts of each policy, newest first.',
+    ),
+  },
+);
 export type CollectorExplanationBody = z.infer<typeof CollectorExplanationBody>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { auditEvents } from '../../base/vocabulary.ts';
 import { defineOperation, integerText } from '../operation.ts';
 import { CollectorExplanationBody } from './collector-explanation.ts';
-import { BuildHoldBody, Instant } from './status-parts.ts';
+import { BuildHoldBody, Instant, listOf, namedObject, rowsOf } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
 /** Holds in the admin API. The shapes are those of the core, as in `rollout-status.ts`. */
@@ -14,92 +14,75 @@ const HeldSubjectBody = z
       kind: z.literal('stratum'),
       label: z.string(),
       rolloutId: z.string(),
-      attributes: z
-        .array(z.object({ key: z.string(), value: z.string() }))
-        .readonly()
+      attributes: rowsOf({ key: z.string(), value: z.string() })
         .exactOptional()
-        .meta({ description: 'What the collectors of a group share. The group becomes a stratum.' }),
+        .describe('What the collectors of a group share. The group becomes a stratum.'),
     }),
   ])
   .meta({ id: 'HeldSubject', description: 'What the request names.' });
 
-const nearest = z.array(z.string()).readonly().meta({ description: 'Known ones, the nearest first.' });
+const nearest = listOf(z.string()).describe('Known ones, the nearest first.');
 
 const HoldNoteBody = z
   .discriminatedUnion('kind', [
     z
       .object({ kind: z.literal('buildNotOffered'), seenAt: Instant, nearest })
-      .meta({ description: 'The last scan, at `seenAt`, did not find this build.' }),
+      .describe('The last scan, at `seenAt`, did not find this build.'),
     z
       .object({ kind: z.literal('collectorUnknown') })
-      .meta({ description: 'The service has no installed collector with this id.' }),
+      .describe('The service has no installed collector with this id.'),
     z
       .object({ kind: z.literal('stratumEmpty'), nearest })
-      .meta({ description: 'No planned collector belongs to the stratum. Late joiners would be held.' }),
-    z
-      .object({ kind: z.literal('rolloutEnded') })
-      .meta({ description: 'The rollout that held the stratum has ended.' }),
+      .describe('No planned collector belongs to the stratum. Late joiners would be held.'),
+    z.object({ kind: z.literal('rolloutEnded') }).describe('The rollout that held the stratum has ended.'),
   ])
   .meta({ id: 'HoldNote' });
 
 export const HoldAnswerBody = z
   .object({
-    kind: z
-      .enum(['done', 'unchanged'])
-      .meta({ description: '`unchanged`: an earlier request did the same.' }),
+    kind: z.enum(['done', 'unchanged']).describe('`unchanged`: an earlier request did the same.'),
     subject: HeldSubjectBody,
-    note: HoldNoteBody.exactOptional().meta({ description: 'A note for people.' }),
+    note: HoldNoteBody.exactOptional().describe('A note for people.'),
   })
   .meta({ id: 'HoldAnswer' });
 export type HoldAnswerBody = z.infer<typeof HoldAnswerBody>;
 
-export const HeldThingsBody = z
-  .object({
-    builds: z.array(BuildHoldBody).readonly(),
-    collectors: z
-      .array(
-        z.object({
-          collectorId: z.number(),
-          name: z.string().exactOptional(),
-          by: z.string(),
-          reason: z.string(),
-          at: Instant,
-        }),
-      )
-      .readonly(),
-    strata: z
-      .array(
-        z.object({
-          policy: z.string(),
-          rolloutId: z.string(),
-          isEnded: z.boolean().meta({ description: 'The rollout that holds the stratum has ended.' }),
-          label: z.string(),
-          reason: z.string(),
-          by: z.string(),
-          at: Instant,
-        }),
-      )
-      .readonly(),
-  })
-  .meta({ id: 'HeldThings', description: 'Everything that is held, and by whom.' });
-export type HeldThingsBody = z.infer<typeof HeldThingsBody>;
-
-export const AuditEntryBody = z
-  .object({
-    at: Instant,
-    event: z.enum(auditEvents),
-    subject: z.string().meta({
-      description:
-        "The build, the collector's id, the rollout with its wave, or the stratum; for `record.lost`, what was lost; for `config.reloaded`, `config`.",
-    }),
+export const HeldThingsBody = namedObject('HeldThings', 'Everything that is held, and by whom.', {
+  builds: listOf(BuildHoldBody),
+  collectors: rowsOf({
+    collectorId: z.number(),
+    name: z.string().exactOptional(),
     by: z.string(),
     reason: z.string(),
-  })
-  .meta({
-    id: 'AuditEntry',
-    description:
-      'Who did what, when and why: verbs over all rollouts, holds, releases, reloads, and losses of the record.',
-  });
+    at: Instant,
+  }),
+  strata: rowsOf({
+    policy: z.string(),
+    rolloutId: z.string(),
+    isEnded: z.boolean().describe('The rollout that holds the stratum has ended.'),
+    label: z.string(),
+    reason: z.string(),
+    by: z.string(),
+    at: Instant,
+  }),
+});
+export type HeldThingsBody = z.infer<typeof HeldThingsBody>;
+
+export const AuditEntryBody = namedObject(
+  'AuditEntry',
+  'Who did what, when and why: verbs over all rollouts, holds, releases, reloads, and losses of the record.',
+  {
+    at: Instant,
+    event: z.enum(auditEvents),
+    subject: z
+      .string()
+      .describe(
+        "The build, the collector's id, the rollout with its wave, or the stratum; for `record.lost`, what was lost; for `config.reloaded`, `config`.",
+      ),
+    by: z.string(),
+    reason: z.string(),
+  },
+);
 export type AuditEntryBody = z.infer<typeof AuditEntryBody>;
 
 const auditDefault = 50;
@@ -108,10 +91,14 @@ const auditMax = 1_000;
 const subjectLengthMax = 1_000;
 
 const HoldBody = z.object({
-  subject: z.string().trim().min(1).max(subjectLengthMax).meta({
-    description:
+  subject: z
+    .string()
+    .trim()
+    .min(1)
+    .max(subjectLengthMax)
+    .describe(
       "A build, a collector's id or exact name, a stratum's label: `Linux / amd64 / 19.441-2`; or attributes: `fields.rack=r7 and osName=Linux`.",
-  }),
+    ),
   ...whyAndWho,
 });
 
@@ -162,7 +149,7 @@ export const readAudit = defineOperation({
   query: z.object({
     limit: integerText({ min: 1, max: auditMax }).default(auditDefault),
   }),
-  answer: { status: 200, body: z.object({ entries: z.array(AuditEntryBody).readonly() }) },
+  answer: { status: 200, body: z.object({ entries: listOf(AuditEntryBody) }) },
   errors: ['unavailable'],
   source: 'DESIGN §5: who did which verb, hold or release, when and why, newest first',
 });
@@ -173,7 +160,7 @@ export const explainCollector = defineOperation({
   method: 'GET',
   path: '/collectors/{collector}/explanation',
   params: z.object({
-    collector: z.string().min(1).max(subjectLengthMax).meta({ description: 'Its id, or its exact name.' }),
+    collector: z.string().min(1).max(subjectLengthMax).describe('Its id, or its exact name.'),
   }),
   answer: { status: 200, body: CollectorExplanationBody },
   errors: ['notFound', 'unavailable'],

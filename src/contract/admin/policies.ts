@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { RolloutStatusBody } from './rollout-status.ts';
-import { Instant, LeftOutBody, RolloutStateName } from './status-parts.ts';
+import { Instant, LeftOutBody, listOf, namedObject, RolloutStateName, rowsOf } from './status-parts.ts';
 import { whyAndWho } from './verb-body.ts';
 
 const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
@@ -10,61 +10,55 @@ const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
     'The outcome of a scan. `busy`: the policy has a running rollout. `failed` also when the scan could not read that rollout.',
 });
 
-const PolicyStatusBody = z
-  .object({
-    policy: z.string(),
-    lastScan: z
-      .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
-      .nullable()
-      .meta({ description: 'The last scan; null before the first one.' }),
-    lastGoodAt: Instant.nullable().meta({ description: 'The last scan that did not fail.' }),
-    nextScanAt: Instant.nullable().meta({
-      description: 'When the next scan is due: by the schedule, or sooner after a failed one.',
-    }),
-    config: z
-      .object({
-        kind: z.enum(['agreed', 'newest', 'outdated', 'superseded']),
-        others: z.number().int().min(0),
-      })
-      .meta({
-        description:
-          'Compares the config of this daemon with those of the others. `outdated`: `others` have a newer config of the policy, and only they scan and plan it. `superseded`: limits of the running rollout come from a newer config which no running daemon has.',
-      }),
-  })
-  .meta({ id: 'PolicyStatus', description: 'A policy and its scans.' });
+const PolicyStatusBody = namedObject('PolicyStatus', 'A policy and its scans.', {
+  policy: z.string(),
+  lastScan: z
+    .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
+    .nullable()
+    .describe('The last scan; null before the first one.'),
+  lastGoodAt: Instant.nullable().describe('The last scan that did not fail.'),
+  nextScanAt: Instant.nullable().describe(
+    'When the next scan is due: by the schedule, or sooner after a failed one.',
+  ),
+  config: z
+    .object({
+      kind: z.enum(['agreed', 'newest', 'outdated', 'superseded']),
+      others: z.number().int().min(0),
+    })
+    .describe(
+      'Compares the config of this daemon with those of the others. `outdated`: `others` have a newer config of the policy, and only they scan and plan it. `superseded`: limits of the running rollout come from a newer config which no running daemon has.',
+    ),
+});
 
 export const PolicyStatusesBody = z
   .object({
     notReady: z
       .string()
       .exactOptional()
-      .meta({ description: 'Why this daemon cannot work with Redis; absent while it can.' }),
-    configProblem: z.string().exactOptional().meta({
-      description:
+      .describe('Why this daemon cannot work with Redis; absent while it can.'),
+    configProblem: z
+      .string()
+      .exactOptional()
+      .describe(
         'What is wrong with the config file. Until it is corrected, this daemon uses the last valid config. Absent: nothing.',
-    }),
-    notificationProblems: z.array(z.string()).readonly().exactOptional().meta({
-      description: 'Receivers whose notifications fail, and why; absent: none.',
-    }),
+      ),
+    notificationProblems: listOf(z.string())
+      .exactOptional()
+      .describe('Receivers whose notifications fail, and why; absent: none.'),
     reports: z
       .object({
         directory: z.string(),
-        problem: z.string().exactOptional().meta({
-          description: 'Why this daemon cannot write reports; absent: it can, or another daemon leads.',
-        }),
+        problem: z
+          .string()
+          .exactOptional()
+          .describe('Why this daemon cannot write reports; absent: it can, or another daemon leads.'),
       })
       .exactOptional()
-      .meta({ description: 'Where reports of ended rollouts are written; absent: nowhere.' }),
-    policies: z
-      .array(PolicyStatusBody)
-      .readonly()
-      .meta({ description: 'The configured policies, in order.' }),
-    orphans: z
-      .array(z.object({ id: z.string(), policy: z.string(), state: RolloutStateName }))
-      .readonly()
-      .meta({
-        description: 'Running rollouts that wait because their policy is not in the config.',
-      }),
+      .describe('Where reports of ended rollouts are written; absent: nowhere.'),
+    policies: listOf(PolicyStatusBody).describe('The configured policies, in order.'),
+    orphans: rowsOf({ id: z.string(), policy: z.string(), state: RolloutStateName }).describe(
+      'Running rollouts that wait because their policy is not in the config.',
+    ),
   })
   .meta({ id: 'PolicyStatuses' });
 export type PolicyStatusesBody = z.infer<typeof PolicyStatusesBody>;
@@ -79,25 +73,20 @@ export const listPolicies = defineOperation({
   source: 'DESIGN §5: the last scan of each policy, its outcome, and when the next one is due',
 });
 
-const policyName = z.object({ policy: z.string().min(1).max(200).meta({ description: 'Its name.' }) });
+const policyName = z.object({ policy: z.string().min(1).max(200).describe('Its name.') });
 
-const StartPreviewBody = z
-  .object({
-    policy: z.string(),
-    planHash: z.string().meta({ description: 'Identifies this plan for `start`.' }),
-    targetBuild: z.string(),
-    planned: z.number().int().min(0).meta({ description: 'Collectors of the plan.' }),
-    waves: z.array(z.object({ name: z.string(), size: z.number().int().min(0) })).readonly(),
-    leftOut: z
-      .array(LeftOutBody)
-      .readonly()
-      .meta({ description: 'Collectors that the plan leaves out, by reason.' }),
-    approval: z.boolean().meta({ description: 'The plan then waits for `approve`.' }),
-    window: z
-      .object({ isOpen: z.boolean(), until: Instant.nullable(), reason: z.string() })
-      .meta({ description: 'Whether upgrades may start now, by the time zone of the policy.' }),
-  })
-  .meta({ id: 'StartPreview', description: 'What `start` would start now.' });
+const StartPreviewBody = namedObject('StartPreview', 'What `start` would start now.', {
+  policy: z.string(),
+  planHash: z.string().describe('Identifies this plan for `start`.'),
+  targetBuild: z.string(),
+  planned: z.number().int().min(0).describe('Collectors of the plan.'),
+  waves: rowsOf({ name: z.string(), size: z.number().int().min(0) }),
+  leftOut: listOf(LeftOutBody).describe('Collectors that the plan leaves out, by reason.'),
+  approval: z.boolean().describe('The plan then waits for `approve`.'),
+  window: z
+    .object({ isOpen: z.boolean(), until: Instant.nullable(), reason: z.string() })
+    .describe('Whether upgrades may start now, by the time zone of the policy.'),
+});
 
 const policyErrors = ['notFound', 'refused', 'unavailable'];
 
@@ -127,7 +116,7 @@ export const startPolicy = defineOperation({
       .trim()
       .min(1)
       .max(planHashLengthMax)
-      .meta({ description: 'From the preview. If the plan has changed since, the start is refused.' }),
+      .describe('From the preview. If the plan has changed since, the start is refused.'),
   }),
   answer: { status: 200, body: RolloutStatusBody },
   errors: policyErrors,

@@ -1,52 +1,41 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
+import { listOf, namedObject, rowsOf } from './status-parts.ts';
 import { VerbBody } from './verb-body.ts';
 
-const PolicyDifferenceBody = z
-  .object({
-    key: z.string().meta({ description: 'As in the file: `concurrency`, `waves.canary.maxFailures`.' }),
-    from: z.string().meta({ description: 'Empty: it was absent.' }),
-    to: z.string().meta({ description: 'Empty: it is absent now.' }),
-    takesEffect: z.enum(['now', 'nextRollout']).meta({
-      description:
+const PolicyDifferenceBody = namedObject(
+  'PolicyDifference',
+  'One key of a policy. The texts hold no secret.',
+  {
+    key: z.string().describe('As in the file: `concurrency`, `waves.canary.maxFailures`.'),
+    from: z.string().describe('Empty: it was absent.'),
+    to: z.string().describe('Empty: it is absent now.'),
+    takesEffect: z
+      .enum(['now', 'nextRollout'])
+      .describe(
         '`now`: it applies to a running rollout at once. `nextRollout`: it is part of the plan, which is frozen.',
-    }),
-  })
-  .meta({ id: 'PolicyDifference', description: 'One key of a policy. The texts hold no secret.' });
+      ),
+  },
+);
 
 const changes = {
-  policies: z
-    .array(
-      z.object({
-        policy: z.string(),
-        kind: z.enum(['added', 'removed', 'changed']),
-        differences: z.array(PolicyDifferenceBody).readonly(),
-      }),
-    )
-    .readonly()
-    .meta({ description: 'What changed in the file.' }),
-  settings: z.array(z.string()).readonly().meta({
-    description: 'Keys outside of `rollouts` that differ and take effect with the reload.',
-  }),
-  needsRestart: z.array(z.string()).readonly().meta({
-    description: 'Keys outside of `rollouts` that differ. They take effect when the daemon is restarted.',
-  }),
-  rollouts: z
-    .array(
-      z.object({
-        rollout: z.string(),
-        followed: z.array(PolicyDifferenceBody).readonly().meta({
-          description: 'In force now. In a preview: in force after the reload.',
-        }),
-        waiting: z
-          .array(PolicyDifferenceBody)
-          .readonly()
-          .meta({ description: 'In force from the next rollout of the policy.' }),
-      }),
-    )
-    .readonly()
-    .meta({ description: 'The running rollouts, and what the reload changes for them.' }),
-  warnings: z.array(z.string()).readonly(),
+  policies: rowsOf({
+    policy: z.string(),
+    kind: z.enum(['added', 'removed', 'changed']),
+    differences: listOf(PolicyDifferenceBody),
+  }).describe('What changed in the file.'),
+  settings: listOf(z.string()).describe(
+    'Keys outside of `rollouts` that differ and take effect with the reload.',
+  ),
+  needsRestart: listOf(z.string()).describe(
+    'Keys outside of `rollouts` that differ. They take effect when the daemon is restarted.',
+  ),
+  rollouts: rowsOf({
+    rollout: z.string(),
+    followed: listOf(PolicyDifferenceBody).describe('In force now. In a preview: in force after the reload.'),
+    waiting: listOf(PolicyDifferenceBody).describe('In force from the next rollout of the policy.'),
+  }).describe('The running rollouts, and what the reload changes for them.'),
+  warnings: listOf(z.string()),
 };
 
 export const ReloadAnswerBody = z
@@ -54,15 +43,12 @@ export const ReloadAnswerBody = z
   .meta({ id: 'ReloadAnswer' });
 export type ReloadAnswerBody = z.infer<typeof ReloadAnswerBody>;
 
-export const ReloadPreviewBody = z
-  .object({
-    ...changes,
-    configs: z
-      .array(z.object({ policy: z.string(), hash: z.string() }))
-      .readonly()
-      .meta({ description: 'A hash of each policy in the file, for comparing two files.' }),
-  })
-  .meta({ id: 'ReloadPreview', description: 'What a reload would change.' });
+export const ReloadPreviewBody = namedObject('ReloadPreview', 'What a reload would change.', {
+  ...changes,
+  configs: rowsOf({ policy: z.string(), hash: z.string() }).describe(
+    'A hash of each policy in the file, for comparing two files.',
+  ),
+});
 export type ReloadPreviewBody = z.infer<typeof ReloadPreviewBody>;
 
 export const previewReload = defineOperation({

@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import { Count, Instant } from './status-parts.ts';
+import { Count, Instant, namedObject } from './status-parts.ts';
 
-export const RolloutEventBody = z
-  .object({
-    at: Instant,
-    event: z.string().meta({ description: 'Dotted, past tense: `upgrade.succeeded`.' }),
-    policy: z.string(),
-    rollout: z.string(),
-    reason: z.string(),
-    reasonKind: z.string().exactOptional().meta({
-      description:
-        'The kind of the reason of a rollout, an upgrade or a stratum; the verdict of a gate. Absent: none, or an earlier version wrote the event.',
-    }),
-    by: z.string().meta({ description: '`daemon`, `schedule`, or an operator.' }),
-    wave: z.string().exactOptional(),
-    collectorId: z.number().exactOptional(),
-    collectorName: z.string().exactOptional(),
-    taskId: z.string().exactOptional(),
-    attempt: Count.exactOptional(),
-    durationMs: z.number().exactOptional(),
-    seenDelayMs: z.number().exactOptional(),
-    fromBuild: z.string().exactOptional(),
-    failureClass: z.string().exactOptional(),
-  })
-  .meta({ id: 'RolloutEvent', description: 'One event: who, what, why, when.' });
+export const RolloutEventBody = namedObject('RolloutEvent', 'One event: who, what, why, when.', {
+  at: Instant,
+  event: z.string().describe('Dotted, past tense: `upgrade.succeeded`.'),
+  policy: z.string(),
+  rollout: z.string(),
+  reason: z.string(),
+  reasonKind: z
+    .string()
+    .exactOptional()
+    .describe(
+      'The kind of the reason of a rollout, an upgrade or a stratum; the verdict of a gate. Absent: none, or an earlier version wrote the event.',
+    ),
+  by: z.string().describe('`daemon`, `schedule`, or an operator.'),
+  wave: z.string().exactOptional(),
+  collectorId: z.number().exactOptional(),
+  collectorName: z.string().exactOptional(),
+  taskId: z.string().exactOptional(),
+  attempt: Count.exactOptional(),
+  durationMs: z.number().exactOptional(),
+  seenDelayMs: z.number().exactOptional(),
+  fromBuild: z.string().exactOptional(),
+  failureClass: z.string().exactOptional(),
+});
 export type RolloutEventBody = z.infer<typeof RolloutEventBody>;

@@ -3,7 +3,7 @@ import { defineOperation, integerText } from '../operation.ts';
 import { eventsDefault, eventsMax } from './event-limits.ts';
 import { RolloutEventBody } from './rollout-event.ts';
 import { RolloutStatusBody, UpgradeBody } from './rollout-status.ts';
-import { RolloutVerbName, UpgradeStateName } from './status-parts.ts';
+import { listOf, RolloutVerbName, UpgradeStateName } from './status-parts.ts';
 
 // Pages are limited, so that no response grows with the fleet.
 const collectorPageSizeDefault = 100;
@@ -13,7 +13,7 @@ const filterLengthMax = 500;
 const waveNameLengthMax = 200;
 
 const filterText = (length: number, description: string) =>
-  z.string().min(1).max(length).optional().meta({ description });
+  z.string().min(1).max(length).optional().describe(description);
 
 /** `failed,timedOut` */
 const StateList = z
@@ -21,7 +21,7 @@ const StateList = z
   .max(filterLengthMax)
   .transform((text) => text.split(','))
   .pipe(z.array(UpgradeStateName))
-  .meta({ description: 'States, separated by commas: `failed,timedOut,unconfirmed`.' });
+  .describe('States, separated by commas: `failed,timedOut,unconfirmed`.');
 
 /** The status of each rollout takes several Redis commands. */
 export const rolloutPageSizeDefault = 50;
@@ -42,22 +42,18 @@ export const listRollouts = defineOperation({
       .min(1)
       .max(rolloutIdLengthMax)
       .optional()
-      .meta({ description: 'The id of a rollout: only older ones are listed, from the history.' }),
+      .describe('The id of a rollout: only older ones are listed, from the history.'),
     limit: integerText({ min: 1, max: rolloutPageSizeMax })
       .optional()
-      .meta({
-        description: `The size of a page of the history, ${rolloutPageSizeDefault} where only before is given. Without both, the current rollouts are listed.`,
-      }),
+      .describe(
+        `The size of a page of the history, ${rolloutPageSizeDefault} where only before is given. Without both, the current rollouts are listed.`,
+      ),
   }),
   answer: {
     status: 200,
     body: z.object({
-      rollouts: z.array(RolloutStatusBody).readonly(),
-      next: z
-        .string()
-        .nullable()
-        .optional()
-        .meta({ description: '`before` of the next page; null: no more pages.' }),
+      rollouts: listOf(RolloutStatusBody),
+      next: z.string().nullable().optional().describe('`before` of the next page; null: no more pages.'),
     }),
   },
   errors: ['notFound', 'unavailable'],
@@ -88,7 +84,7 @@ export const listRolloutCollectors = defineOperation({
       .string()
       .regex(/^\d{1,9}$/)
       .optional()
-      .meta({ description: '`next` of the previous page. Default: the first page.' }),
+      .describe('`next` of the previous page. Default: the first page.'),
     state: StateList.optional(),
     wave: filterText(waveNameLengthMax, 'The name of a wave.'),
     stratum: filterText(filterLengthMax, 'The label of a stratum: `Linux / amd64 / 19.441-2`.'),
@@ -108,13 +104,16 @@ export const listRolloutCollectors = defineOperation({
   answer: {
     status: 200,
     body: z.object({
-      collectors: z.array(UpgradeBody).readonly(),
-      total: z.number().int().nullable().meta({
-        description: 'The count over all pages; null when it is unknown without reading all pages.',
-      }),
-      next: z.string().nullable().meta({
-        description: '`after` of the next page; null: no more pages. A short page may have more after it.',
-      }),
+      collectors: listOf(UpgradeBody),
+      total: z
+        .number()
+        .int()
+        .nullable()
+        .describe('The count over all pages; null when it is unknown without reading all pages.'),
+      next: z
+        .string()
+        .nullable()
+        .describe('`after` of the next page; null: no more pages. A short page may have more after it.'),
     }),
   },
   errors: ['notFound', 'unavailable'],
@@ -133,7 +132,7 @@ export const listRolloutEvents = defineOperation({
   params: rolloutId,
   query: z.object({
     limit: integerText({ min: 1, max: eventsMax }).default(eventsDefault),
-    since: integerText({ min: 0 }).optional().meta({ description: 'Only events at or after this instant.' }),
+    since: integerText({ min: 0 }).optional().describe('Only events at or after this instant.'),
     type: filterText(
       filterLengthMax,
       'The name of an event, or how one of its parts begins: `wave.passed`, `upgrade`, `abort`.',
@@ -141,7 +140,7 @@ export const listRolloutEvents = defineOperation({
     collector: filterText(filterLengthMax, "A collector's id, or a part of its name."),
     by: filterText(filterLengthMax, 'The cause: `daemon`, `schedule`, or an operator.'),
   }),
-  answer: { status: 200, body: z.object({ events: z.array(RolloutEventBody).readonly() }) },
+  answer: { status: 200, body: z.object({ events: listOf(RolloutEventBody) }) },
   errors: ['notFound', 'unavailable'],
   source: 'DESIGN §5, Log: newest first',
 });
@@ -152,7 +151,7 @@ export const listRolloutVerbs = defineOperation({
   method: 'GET',
   path: '/rollouts/{id}/verbs',
   params: rolloutId,
-  answer: { status: 200, body: z.object({ verbs: z.array(RolloutVerbName).readonly() }) },
+  answer: { status: 200, body: z.object({ verbs: listOf(RolloutVerbName) }) },
   errors: ['notFound', 'unavailable'],
   source: 'DESIGN §5, Status: the verbs that are allowed now',
 });
@@ -164,12 +163,9 @@ export const reportRollout = defineOperation({
   path: '/rollouts/{id}/report',
   params: rolloutId,
   query: z.object({
-    format: z
-      .enum(['html', 'md'])
-      .default('html')
-      .meta({ description: 'A self-contained HTML file, or Markdown.' }),
+    format: z.enum(['html', 'md']).default('html').describe('A self-contained HTML file, or Markdown.'),
   }),
-  answer: { status: 200, body: z.object({ report: z.string().meta({ description: 'The whole file.' }) }) },
+  answer: { status: 200, body: z.object({ report: z.string().describe('The whole file.') }) },
   errors: ['notFound', 'unavailable'],
   source: 'DESIGN §5, Commands: what went where and when, for a change ticket',
 });

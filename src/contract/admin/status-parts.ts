@@ -12,7 +12,21 @@ import {
 } from '../../base/vocabulary.ts';
 
 // Parts of rollouts in the admin API. The kinds come from `base/vocabulary.ts`, as in the core. The shapes are those of the
-// core, which this floor may not import: a test asserts that both agree.
+// core, which this layer may not import: a test asserts that both agree.
+
+/** An object with a name and a description in the API's document. */
+export function namedObject<Shape extends z.ZodRawShape>(id: string, description: string, shape: Shape) {
+  return z.object(shape).meta({ id, description });
+}
+
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.array(item).readonly();
+}
+
+/** A list of objects. */
+export function rowsOf<Shape extends z.ZodRawShape>(shape: Shape) {
+  return listOf(z.object(shape));
+}
 
 export const UpgradeStateName = z.enum(upgradeStates).meta({
   id: 'UpgradeState',
@@ -29,7 +43,7 @@ export const RolloutVerbName = z
   .enum(rolloutVerbs)
   .meta({ id: 'RolloutVerb', description: 'A verb of an operator for a whole rollout.' });
 
-export const Instant = z.int().meta({ description: 'Milliseconds since the UNIX epoch.' });
+export const Instant = z.int().describe('Milliseconds since the UNIX epoch.');
 export const Count = z.number().int();
 export const Counts = z.record(UpgradeStateName, Count).readonly();
 
@@ -39,104 +53,94 @@ export const FailureClassName = z.enum(upgradeFailureClasses).meta({
     'The kind of failure. `permanent`: retries would not have helped. `retry`: all attempts failed.',
 });
 
-export const BuildHoldBody = z
-  .object({ build: z.string(), by: z.string(), reason: z.string(), at: Instant })
-  .meta({ id: 'BuildHold', description: 'A build that no policy may install.' });
+export const BuildHoldBody = namedObject('BuildHold', 'A build that no policy may install.', {
+  build: z.string(),
+  by: z.string(),
+  reason: z.string(),
+  at: Instant,
+});
 
 const GateStatusBody = z
   .object({
     name: z.string(),
     verdict: z.enum(gateVerdicts),
-    words: z.string().meta({ description: 'The current result: `errors 0.93, expected >= 0.99`.' }),
-    value: z
-      .number()
-      .nullable()
-      .meta({ description: 'The last value of a query; null while it is unknown.' }),
-    unanswered: Count.meta({ description: 'Failed requests in a row.' }),
-    dryRun: z.boolean().meta({ description: 'Shows its value, but decides nothing.' }),
+    words: z.string().describe('The current result: `errors 0.93, expected >= 0.99`.'),
+    value: z.number().nullable().describe('The last value of a query; null while it is unknown.'),
+    unanswered: Count.describe('Failed requests in a row.'),
+    dryRun: z.boolean().describe('Shows its value, but decides nothing.'),
   })
   .meta({ id: 'GateStatus' });
 
 export const WaveStatusBody = z
   .object({
     name: z.string(),
-    size: Count.meta({ description: 'Members when it was planned, and late joiners.' }),
-    joined: Count.meta({ description: 'Late joiners.' }),
-    strata: Count.meta({ description: 'Strata with members in it.' }),
+    size: Count.describe('Members when it was planned, and late joiners.'),
+    joined: Count.describe('Late joiners.'),
+    strata: Count.describe('Strata with members in it.'),
     state: WaveStateName,
     counts: Counts,
-    failures: z.number().meta({
-      description: 'Weighted failures: a collector that did not come back counts more.',
-    }),
-    failuresAllowed: z
+    failures: z.number().describe('Weighted failures: a collector that did not come back counts more.'),
+    failuresAllowed: z.number().describe('With more weighted failures than this, the breaker trips.'),
+    lost: Count.describe('Collectors that did not come back.'),
+    acknowledged: z
       .number()
-      .meta({ description: 'With more weighted failures than this, the breaker trips.' }),
-    lost: Count.meta({ description: 'Collectors that did not come back.' }),
-    acknowledged: z.number().meta({
-      description: 'Weighted failures that a resume or a release acknowledged. They no longer count.',
-    }),
-    setAside: Count.meta({ description: 'Members of held strata that wait for a release.' }),
-    gates: z.array(GateStatusBody).readonly(),
+      .describe('Weighted failures that a resume or a release acknowledged. They no longer count.'),
+    setAside: Count.describe('Members of held strata that wait for a release.'),
+    gates: listOf(GateStatusBody),
     openedAt: Instant.nullable(),
     soakEndsAt: Instant.nullable(),
     passedAt: Instant.nullable(),
-    waits: z.string().nullable().meta({ description: 'What it waits for; null when it does not wait.' }),
+    waits: z.string().nullable().describe('What it waits for; null when it does not wait.'),
   })
   .meta({ id: 'WaveStatus' });
 
-export const PlanDriftBody = z
-  .object({
-    from: z.string().meta({ description: 'Hash of the plan before.' }),
-    joined: Count,
-    left: Count,
-    words: z.string(),
-  })
-  .meta({ id: 'PlanDrift', description: 'How a plan differs from the previous one.' });
+export const PlanDriftBody = namedObject('PlanDrift', 'How a plan differs from the previous one.', {
+  from: z.string().describe('Hash of the plan before.'),
+  joined: Count,
+  left: Count,
+  words: z.string(),
+});
 
 export const WindowStatusBody = z
   .object({
     isOpen: z.boolean(),
-    until: Instant.nullable().meta({ description: 'When that changes next; null: not within a year.' }),
+    until: Instant.nullable().describe('When that changes next; null: not within a year.'),
     reason: z.string(),
     timeZone: z.string(),
-    ownZones: z.boolean().meta({ description: "Some windows use each collector's own time zone." }),
+    ownZones: z.boolean().describe("Some windows use each collector's own time zone."),
   })
   .meta({ id: 'WindowStatus' });
 
 export const StrataStatusBody = z
   .object({
     total: Count,
-    held: z
-      .array(
-        z.object({
-          label: z.string().meta({ description: '`Linux / amd64 / 19.441-2`' }),
-          kind: z.enum(stratumReasonKinds),
-          reason: z.string(),
-          by: z.string(),
-          at: Instant,
-          waiting: Count.meta({ description: 'Its collectors that wait for a release.' }),
-        }),
-      )
-      .readonly(),
+    held: rowsOf({
+      label: z.string().describe('`Linux / amd64 / 19.441-2`'),
+      kind: z.enum(stratumReasonKinds),
+      reason: z.string(),
+      by: z.string(),
+      at: Instant,
+      waiting: Count.describe('Its collectors that wait for a release.'),
+    }),
     uncovered: z
-      .object({ count: Count, labels: z.array(z.string()).readonly() })
-      .meta({ description: 'Strata without members in any wave before the last, with some labels.' }),
+      .object({ count: Count, labels: listOf(z.string()) })
+      .describe('Strata without members in any wave before the last, with some labels.'),
   })
   .meta({ id: 'StrataStatus' });
 
-export const LeftOutBody = z
-  .object({
-    kind: z.enum([...planExclusions, 'leftFleet']),
-    reason: z.string().meta({ description: 'The same for people.' }),
-    count: Count,
-  })
-  .meta({ id: 'LeftOut', description: 'Collectors that a plan leaves out, for one reason.' });
+export const LeftOutBody = namedObject('LeftOut', 'Collectors that a plan leaves out, for one reason.', {
+  kind: z.enum([...planExclusions, 'leftFleet']),
+  reason: z.string().describe('The same for people.'),
+  count: Count,
+});
 
-export const LeftBehindBody = z
-  .object({
+export const LeftBehindBody = namedObject(
+  'LeftBehind',
+  'Collectors that a rollback does not roll back, for one reason.',
+  {
     kind: z.enum(leftBehindKinds),
-    reason: z.string().meta({ description: 'The same for people.' }),
+    reason: z.string().describe('The same for people.'),
     count: Count,
-    names: z.array(z.string()).readonly().meta({ description: 'Of some: `web-1 (had 19.441-2)`.' }),
-  })
-  .meta({ id: 'LeftBehind', description: 'Collectors that a rollback does not roll back, for one reason.' });
+    names: listOf(z.string()).describe('Of some: `web-1 (had 19.441-2)`.'),
+  },
+);

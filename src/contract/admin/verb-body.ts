@@ -10,7 +10,7 @@ export const whyAndWho = {
     .trim()
     .max(reasonLengthMax)
     .default('')
-    .meta({ description: 'Why, for the events and for other operators.' }),
+    .describe('Why, for the events and for other operators.'),
   by: z
     .string()
     .trim()
@@ -18,7 +18,7 @@ export const whyAndWho = {
     .max(64)
     .refine((name) => !reservedNames.includes(name), { message: 'names the daemon itself' })
     .default('operator')
-    .meta({ description: 'The operator.' }),
+    .describe('The operator.'),
 };
 
 /**

@@ -3,67 +3,55 @@ import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { defineOperation, integerText } from '../operation.ts';
 import { RolloutStatusBody } from './rollout-status.ts';
 import { rolloutId } from './rollouts.ts';
-import { LeftBehindBody, WindowStatusBody } from './status-parts.ts';
+import { LeftBehindBody, listOf, namedObject, rowsOf, WindowStatusBody } from './status-parts.ts';
 import { VerbBody, whyAndWho } from './verb-body.ts';
 
 const Count = z.number().int().nonnegative();
 
 /** The numbers of a preview, which the request repeats (P15). */
-const ShownRollbackBody = z
-  .object({
-    collectors: Count.meta({ description: 'Collectors that go back, as they were shown.' }),
-    leftBehind: Count.meta({ description: 'Collectors that stay, as they were shown.' }),
-  })
-  .meta({ id: 'ShownRollback', description: 'The numbers of the preview that is confirmed.' });
+const ShownRollbackBody = namedObject('ShownRollback', 'The numbers of the preview that is confirmed.', {
+  collectors: Count.describe('Collectors that go back, as they were shown.'),
+  leftBehind: Count.describe('Collectors that stay, as they were shown.'),
+});
 
-const RollbackPreviewBody = z
-  .object({
-    rollout: z.string(),
-    collectors: Count.meta({ description: 'Collectors that go back.' }),
-    running: Count.meta({
-      description: 'How many of these are still being upgraded. Each of these upgrades ends first.',
-    }),
-    unconfirmed: Count.meta({
-      description: 'How many of these never showed the build. They go back only if they show it by then.',
-    }),
-    mayGrowBy: Count.meta({
-      description:
-        'The request is accepted while at most so many more collectors go back, or stay, than were shown.',
-    }),
-    builds: z
-      .array(z.object({ build: z.string(), count: Count }))
-      .readonly()
-      .meta({ description: 'The builds that they go back to, most frequent first.' }),
-    leftBehind: z.array(LeftBehindBody).readonly(),
-    waves: z
-      .array(
-        z.object({
-          name: z.string(),
-          size: Count.nullable().meta({ description: 'The maximum size; null: known once it is planned.' }),
-          soakMs: z.number(),
-          maxFailures: z.string().meta({ description: 'As written in the config: `1%`.' }),
-        }),
-      )
-      .readonly(),
-    concurrency: Count,
-    caps: z.array(z.object({ key: z.string(), cap: Count })).readonly(),
-    window: WindowStatusBody.nullable().meta({ description: 'null: upgrades may start at any time.' }),
-  })
-  .meta({ id: 'RollbackPreview', description: 'What a rollback would do now.' });
+const RollbackPreviewBody = namedObject('RollbackPreview', 'What a rollback would do now.', {
+  rollout: z.string(),
+  collectors: Count.describe('Collectors that go back.'),
+  running: Count.describe('How many of these are still being upgraded. Each of these upgrades ends first.'),
+  unconfirmed: Count.describe(
+    'How many of these never showed the build. They go back only if they show it by then.',
+  ),
+  mayGrowBy: Count.describe(
+    'The request is accepted while at most so many more collectors go back, or stay, than were shown.',
+  ),
+  builds: rowsOf({ build: z.string(), count: Count }).describe(
+    'The builds that they go back to, most frequent first.',
+  ),
+  leftBehind: listOf(LeftBehindBody),
+  waves: rowsOf({
+    name: z.string(),
+    size: Count.nullable().describe('The maximum size; null: known once it is planned.'),
+    soakMs: z.number(),
+    maxFailures: z.string().describe('As written in the config: `1%`.'),
+  }),
+  concurrency: Count,
+  caps: rowsOf({ key: z.string(), cap: Count }),
+  window: WindowStatusBody.nullable().describe('null: upgrades may start at any time.'),
+});
 
 const textLengthMax = 200;
 const failureWordLengthMax = 500;
 
 const named = (description: string, missing: string) =>
-  z.string(missing).trim().min(1).max(textLengthMax).meta({ description });
+  z.string(missing).trim().min(1).max(textLengthMax).describe(description);
 
 const toResume = 'name the hold: `hold` of GET /rollouts/{id}';
 const ResumeBody = z.object(
   {
     ...whyAndWho,
-    hold: z.int(toResume).meta({
-      description: 'The current hold or pause, `hold` of the rollout. Another one is refused.',
-    }),
+    hold: z
+      .int(toResume)
+      .describe('The current hold or pause, `hold` of the rollout. Another one is refused.'),
   },
   toResume,
 );
@@ -96,18 +84,19 @@ const toRetry = 'state how many collectors were shown as `failed`';
 const RetryBody = z.object(
   {
     ...whyAndWho,
-    failed: z.int(toRetry).min(0).meta({
-      description: 'How many collectors were shown as failed. If more have failed by now, this is refused.',
-    }),
+    failed: z
+      .int(toRetry)
+      .min(0)
+      .describe('How many collectors were shown as failed. If more have failed by now, this is refused.'),
     failureClass: z
       .string()
       .trim()
       .min(1)
       .max(failureWordLengthMax)
       .exactOptional()
-      .meta({
-        description: `Only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason.`,
-      }),
+      .describe(
+        `Only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason.`,
+      ),
   },
   toRetry,
 );
@@ -116,13 +105,16 @@ const toRepair = 'state `watch` or `withdraw` as the `settlement`';
 const RepairBody = z.object(
   {
     ...whyAndWho,
-    settlement: z.enum(['watch', 'withdraw'], toRepair).meta({
-      description:
+    settlement: z
+      .enum(['watch', 'withdraw'], toRepair)
+      .describe(
         '`watch`: an upgrade that may be running is watched to its deadline. `withdraw`: no task is running, so its slot becomes free.',
-    }),
-    collectorId: z.int().positive().exactOptional().meta({
-      description: 'The collector with a corrupt record. Left out: all corrupt records of the rollout.',
-    }),
+      ),
+    collectorId: z
+      .int()
+      .positive()
+      .exactOptional()
+      .describe('The collector with a corrupt record. Left out: all corrupt records of the rollout.'),
   },
   toRepair,
 );
@@ -130,19 +122,21 @@ const RepairBody = z.object(
 const RollbackBody = z
   .object({
     ...whyAndWho,
-    shown: ShownRollbackBody.exactOptional().meta({
-      description:
-        'The numbers that the preview showed (`rollback-preview`). A request with other numbers is refused.',
-    }),
+    shown: ShownRollbackBody.exactOptional().describe(
+      'The numbers that the preview showed (`rollback-preview`). A request with other numbers is refused.',
+    ),
     now: z
       .boolean()
       .default(false)
-      .meta({ description: 'Start also outside the windows and inside the freezes of the policy.' }),
+      .describe('Start also outside the windows and inside the freezes of the policy.'),
   })
   .prefault({});
 
 /** A verb is in force when its response arrives: after `pause` and `abort` no create is sent by any daemon (P4). */
-const verb = <const Name extends string, Body>(draft: {
+const verb = <const Name extends string, Body>({
+  segment,
+  ...draft
+}: {
   readonly name: Name;
   readonly summary: string;
   readonly segment: string;
@@ -150,17 +144,14 @@ const verb = <const Name extends string, Body>(draft: {
   readonly source: string;
 }) =>
   defineOperation({
-    name: draft.name,
-    summary: draft.summary,
+    ...draft,
     method: 'POST',
-    path: `/rollouts/{id}/${draft.segment}`,
+    path: `/rollouts/{id}/${segment}`,
     params: rolloutId,
-    body: draft.body,
     answer: { status: 200, body: RolloutStatusBody },
     errors: ['notFound', 'refused', 'unavailable'],
     // Repeating a verb changes nothing (DESIGN §5, HTTP).
     idempotent: true,
-    source: draft.source,
   });
 
 export const pauseRollout = verb({
@@ -217,25 +208,17 @@ export const previewRollback = defineOperation({
   errors: ['notFound', 'refused', 'unavailable'],
   source: 'P15: what a rollback would do now; the request names its numbers',
 });
-export const RepairPreviewBody = z
-  .object({
-    rollout: z.string(),
-    ownRecord: z.boolean().meta({
-      description:
-        "The rollout's own record is corrupt. A repair of all records ends the rollout as aborted.",
-    }),
-    upgrades: z
-      .array(
-        z.object({
-          collectorId: z.number(),
-          collectorName: z.string(),
-          mayRun: z.boolean().meta({ description: 'An upgrade task may be running.' }),
-        }),
-      )
-      .readonly()
-      .meta({ description: 'Upgrades that have not ended and whose record is corrupt.' }),
-  })
-  .meta({ id: 'RepairPreview', description: 'What a repair would settle now.' });
+export const RepairPreviewBody = namedObject('RepairPreview', 'What a repair would settle now.', {
+  rollout: z.string(),
+  ownRecord: z
+    .boolean()
+    .describe("The rollout's own record is corrupt. A repair of all records ends the rollout as aborted."),
+  upgrades: rowsOf({
+    collectorId: z.number(),
+    collectorName: z.string(),
+    mayRun: z.boolean().describe('An upgrade task may be running.'),
+  }).describe('Upgrades that have not ended and whose record is corrupt.'),
+});
 export type RepairPreviewBody = z.infer<typeof RepairPreviewBody>;
 
 export const previewRepair = defineOperation({
@@ -247,7 +230,7 @@ export const previewRepair = defineOperation({
   query: z.object({
     collectorId: integerText({ min: 1 })
       .optional()
-      .meta({ description: 'The collector with a corrupt record. Left out: all of the rollout.' }),
+      .describe('The collector with a corrupt record. Left out: all of the rollout.'),
   }),
   answer: { status: 200, body: RepairPreviewBody },
   errors: ['notFound', 'refused', 'unavailable'],

@@ -46,7 +46,7 @@ const aliveBeforeDays = integerText({ min: 1 }).default(serviceLimits.aliveBefor
 const OneCollector = z.looseObject({ collector: Collector });
 /** The fields that a client sends. The service checks each field, so that an invalid one gets its own error code. */
 const StatedCollector = z.looseObject({
-  collector: z.record(z.string(), z.unknown()).meta({ description: 'Fields of a Collector.' }),
+  collector: z.record(z.string(), z.unknown()).describe('Fields of a Collector.'),
 });
 
 export const listCollectors = defineOperation({

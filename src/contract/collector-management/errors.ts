@@ -3,10 +3,10 @@ import { z } from 'zod';
 /** The documented error body (collector-api.md §7.1). */
 export const FlatErrorBody = z
   .looseObject({
-    status: z.number().optional().meta({ description: 'The HTTP status.' }),
-    id: z.string().optional().meta({ description: 'Identifies this occurrence of the error.' }),
-    code: z.string().meta({ description: 'For programs; an open set.' }),
-    message: z.string().optional().meta({ description: 'For people.' }),
+    status: z.number().optional().describe('The HTTP status.'),
+    id: z.string().optional().describe('Identifies this occurrence of the error.'),
+    code: z.string().describe('For programs; an open set.'),
+    message: z.string().optional().describe('For people.'),
   })
   .meta({ id: 'ServiceError' });
 

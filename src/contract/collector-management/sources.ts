@@ -42,9 +42,7 @@ const download = z.object({
 const OneSource = z.looseObject({ [downloadVersionKey]: z.string().optional(), source: Source });
 /** The fields that a client sends. The service checks each field, so that an invalid one gets its own error code. */
 const StatedSource = z.looseObject({
-  source: z
-    .record(z.string(), z.unknown())
-    .meta({ description: 'Fields of a Source, as its type has them.' }),
+  source: z.record(z.string(), z.unknown()).describe('Fields of a Source, as its type has them.'),
 });
 
 /** With `download`, the response is the document that registers a new collector: without `id` and `alive`. */
