@@ -31,7 +31,7 @@ export function makeAccountDaemon(parts: DaemonContextParts) {
     announceNow: work.announceNow,
     /** @param place where the daemon listens, for the log */
     begin: (place: string): void => {
-      metrics.configRead({ kind: 'good', at: clock.now() });
+      metrics.configRead(clock.now());
       sink.note({ event: 'daemon.started', detail: `${place}, Redis at ${redis.place}` });
       work.begin();
     },

@@ -1,13 +1,7 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
+import type { DaemonNote } from '../orchestrator/ports/event-sink.ts';
 import { isDuration, type Series } from './series.ts';
-
-export type ApiMetrics = ReturnType<typeof makeApiMetrics>;
-export type ConfigMetrics = ReturnType<typeof makeConfigMetrics>;
-export type StateMetrics = ReturnType<typeof makeStateMetrics>;
-
-const notificationResults = ['sent', 'failed', 'dropped'] as const;
-const reportResults = ['written', 'failed'] as const;
 
 const apiDurationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** At 4 requests a second requests are a quarter of a second apart. A pause lasts up to a minute. */
@@ -57,9 +51,11 @@ export function makeApiMetrics({ counter, gauge, histogram }: Series) {
     budgetTaken: (grant: { readonly class: BudgetClass; readonly waitedMs: DurationMs }): void => {
       if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
     },
-    apiThrottled: (reason: '429' | '401'): void => throttled.inc({ reason }),
-    /** `down`: several requests in a row failed, and one at a time tests the service. */
-    setService: (status: 'up' | 'down'): void => service.set(status === 'up' ? 1 : 0),
+    countNote: (note: DaemonNote): void => {
+      if (note.event === 'service.down') service.set(0);
+      if (note.event === 'service.up') service.set(1);
+      if (note.event === 'service.throttled') throttled.inc({ reason: note.reason });
+    },
   };
 }
 
@@ -86,18 +82,23 @@ export function makeConfigMetrics(
     '1 while the config file has changes that this daemon has not read, else 0.',
     () => (isConfigUnread?.() === true ? 1 : 0),
   );
+  const configRead = (at: EpochMs): void => {
+    isGood.set(1);
+    goodAt.set(at / 1_000);
+  };
   return {
+    /** Shows a policy as not outdated, until a note says that it is. */
+    begin: (policy: string): void => outdated.set({ policy }, 0),
     /** Removes the series of a policy that is no longer in the config. */
     forget: (policy: string): void => outdated.remove({ policy }),
-    /** `outdated`: another daemon has a newer config of the policy. */
-    setConfig: (policy: string, status: 'newest' | 'outdated'): void =>
-      outdated.set({ policy }, status === 'outdated' ? 1 : 0),
-    /** The result of the last reading of the config file. */
-    configRead: (
-      reading: { readonly kind: 'good'; readonly at: EpochMs } | { readonly kind: 'bad' },
-    ): void => {
-      isGood.set(reading.kind === 'good' ? 1 : 0);
-      if (reading.kind === 'good') goodAt.set(reading.at / 1_000);
+    /** The config file was read without a mistake. */
+    configRead,
+    countNote: (note: DaemonNote): void => {
+      if (note.event === 'config.outdated') outdated.set({ policy: note.policy }, 1);
+      if (note.event === 'config.differs' || note.event === 'config.agreed')
+        outdated.set({ policy: note.policy }, 0);
+      if (note.event === 'config.reloaded') configRead(note.at);
+      if (note.event === 'config.refused') isGood.set(0);
     },
   };
 }
@@ -124,33 +125,38 @@ export function makeStateMetrics(
     'Attempts to send a notification, by result. `failed` is retried, `dropped` is lost.',
     ['result'],
   );
-  for (const result of notificationResults) notifications.inc({ result }, 0);
+  for (const result of ['sent', 'failed', 'dropped']) notifications.inc({ result }, 0);
   const reports = counter(
     'reports_total',
     'Attempts to write the report of an ended rollout, by result. `failed` is retried.',
     ['result'],
   );
-  for (const result of reportResults) reports.inc({ result }, 0);
+  for (const result of ['written', 'failed']) reports.inc({ result }, 0);
   computedGauge(
     'foreign_rollouts',
     'Running rollouts that this daemon leaves alone because they belong to another account.',
     () => foreignRollouts?.() ?? 0,
   );
+  const setRefusals = (rights: readonly string[]): void => {
+    refusals.reset();
+    for (const right of rights) refusals.set({ right }, 1);
+  };
   return {
-    setLeader: (state: 'leading' | 'following'): void => leader.set(state === 'leading' ? 1 : 0),
-    /** `down` until Redis was reached for the first time. */
-    setRedis: (status: 'up' | 'down'): void => redis.set(status === 'up' ? 1 : 0),
-    /** Rights that Redis refuses our user, as `ACL SETUSER` writes them. Replaces the earlier list. */
-    setRedisRefusals: (rights: readonly string[]): void => {
-      refusals.reset();
-      for (const right of rights) refusals.set({ right }, 1);
+    countNote: (note: DaemonNote): void => {
+      if (note.event === 'leader.acquired') leader.set(1);
+      if (note.event === 'leader.lost') leader.set(0);
+      if (note.event === 'redis.reachable') redis.set(1);
+      if (note.event === 'redis.unreachable') redis.set(0);
+      if (note.event === 'redis.emptied') dataLosses.inc();
+      if (note.event === 'redis.forbidden') setRefusals(note.rights);
+      if (note.event === 'redis.allowed') setRefusals([]);
+      if (note.event === 'notification.sent') notifications.inc({ result: 'sent' });
+      if (note.event === 'notification.failed') notifications.inc({ result: 'failed' });
+      if (note.event === 'notification.dropped') notifications.inc({ result: 'dropped' });
+      if (note.event === 'notification.pushedOut') notifications.inc({ result: 'dropped' }, note.messages);
+      if (note.event === 'report.written') reports.inc({ result: 'written' });
+      if (note.event === 'report.failed') reports.inc({ result: 'failed' });
     },
-    redisEmptied: (): void => dataLosses.inc(),
-    /** `failed`: an attempt, which is repeated. `dropped`: the receiver never gets it. */
-    notified: (result: (typeof notificationResults)[number], messages: number): void =>
-      notifications.inc({ result }, messages),
-    /** `failed`: an attempt, which is repeated. */
-    reportEnded: (result: (typeof reportResults)[number]): void => reports.inc({ result }),
     /** This daemon has read the whole inventory. */
     inventoryRead: (at: EpochMs): void => inventoryReadAt.set(at / 1_000),
   };

@@ -4,65 +4,32 @@ import { latenessWords } from '../rollout/messages/daemon-health.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/model/events.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { Metrics } from './metrics.ts';
-import { countEvent } from './upgrade-metrics.ts';
 
 /**
- * The level of each event. `error` is for problems that last until a person acts, such as a failed upgrade or a held
- * rollout.
+ * The level of each event that is not `info`. `error` is for problems that last until a person acts, such as a failed
+ * upgrade or a held rollout.
  */
-const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
-  'rollout.planned': 'info',
-  'rollout.awaitingApproval': 'info',
-  'rollout.running': 'info',
+const eventLevels: Readonly<Partial<Record<RolloutEventName, LogLevel>>> = {
   'rollout.held': 'error',
-  'rollout.paused': 'info',
-  'rollout.resumed': 'info',
-  'rollout.approved': 'info',
   'rollout.drifted': 'warn',
-  'rollout.joined': 'info',
-  'rollout.reopened': 'info',
-  'rollout.tied': 'info',
-  'rollout.policyChanged': 'info',
-  'rollout.windowsLifted': 'info',
   'rollout.rollingBack': 'warn',
-  'rollout.succeeded': 'info',
   'rollout.finishedWithFailures': 'error',
-  'rollout.aborted': 'info',
-  'rollout.rolledBack': 'info',
-  'rollout.superseded': 'info',
   'inventory.doubted': 'warn',
-  'inventory.trusted': 'info',
-  'wave.awaitingApproval': 'info',
-  'wave.approved': 'info',
-  'wave.opened': 'info',
-  'wave.soaking': 'info',
-  'wave.soakSkipped': 'info',
-  'wave.passed': 'info',
-  'gate.changed': 'info',
   'stratum.held': 'error',
-  'stratum.released': 'info',
   'upgrade.pending': 'debug',
   'upgrade.queued': 'debug',
   'upgrade.starting': 'debug',
-  'upgrade.upgrading': 'info',
   'upgrade.verifying': 'debug',
   'upgrade.retrying': 'warn',
   'upgrade.deferred': 'warn',
-  'upgrade.succeeded': 'info',
   'upgrade.failed': 'error',
   'upgrade.timedOut': 'error',
   'upgrade.unconfirmed': 'error',
-  'upgrade.withdrawn': 'info',
-  'upgrade.rolledBack': 'info',
 };
 
-export interface EventSinkParts {
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
-
 /** Projects events to log and metrics. Never throws: a full disk must not stop an upgrade. */
-export function makeEventSink({ logger, metrics }: EventSinkParts): EventSink {
+export function makeEventSink(parts: { readonly logger: Logger; readonly metrics: Metrics }): EventSink {
+  const { logger, metrics } = parts;
   const project = (projection: () => void) => {
     try {
       projection();
@@ -73,22 +40,20 @@ export function makeEventSink({ logger, metrics }: EventSinkParts): EventSink {
   return {
     report: (event) => {
       project(() => logEvent(logger, event));
-      project(() => countEvent(metrics, event));
+      project(() => metrics.countEvent(event));
     },
     note: (note) => {
       project(() => logNote(logger, note));
-      project(() => countNote(metrics, note));
+      project(() => metrics.countNote(note));
     },
   };
 }
 
 function logEvent(logger: Logger, event: RolloutEvent): void {
-  // Events that an older or newer daemon stored may have unknown names (P13).
-  const level = Object.hasOwn(eventLevels, event.event) ? eventLevels[event.event] : 'info';
   // Listed one by one, so that a new field is printed only after someone added it here.
   const { policy, rollout, wave, collectorId, collectorName, taskId, attempt, reason, reasonKind, by } =
     event;
-  logger.write(level, {
+  logger.write(eventLevels[event.event] ?? 'info', {
     event: event.event,
     ...{ policy, rollout, wave, collectorId, collectorName, taskId, attempt },
     reason: reason || undefined,
@@ -96,9 +61,8 @@ function logEvent(logger: Logger, event: RolloutEvent): void {
   });
 }
 
-/** The level of each note: `error` for problems that last until a person acts, `warn` for those that heal by themselves. */
-const noteLevels: Readonly<Record<DaemonNote['event'], LogLevel>> = {
-  'scan.finished': 'info',
+/** The level of each note that is not `info`: `warn` is for problems that heal by themselves. */
+const noteLevels: Readonly<Partial<Record<DaemonNote['event'], LogLevel>>> = {
   'scan.failed': 'warn',
   'poll.failed': 'warn',
   'step.failed': 'error',
@@ -107,48 +71,26 @@ const noteLevels: Readonly<Record<DaemonNote['event'], LogLevel>> = {
   'inventory.incomplete': 'warn',
   'record.newer': 'warn',
   'record.broken': 'error',
-  'build.held': 'info',
-  'build.released': 'info',
-  'collector.held': 'info',
-  'collector.released': 'info',
   'metrics.incomplete': 'warn',
-  'metrics.complete': 'info',
-  'leader.acquired': 'info',
-  'leader.lost': 'info',
   'policy.orphaned': 'warn',
   'rollout.foreign': 'error',
   'config.outdated': 'warn',
-  'config.differs': 'info',
-  'config.agreed': 'info',
-  'config.reloaded': 'info',
   'config.refused': 'error',
   'redis.unreachable': 'warn',
-  'redis.reachable': 'info',
   'redis.unwritable': 'error',
-  'redis.writable': 'info',
   'redis.fault': 'error',
-  'redis.faultOver': 'info',
   'redis.forbidden': 'error',
-  'redis.allowed': 'info',
   'redis.risk': 'warn',
   'redis.emptied': 'error',
   'service.down': 'warn',
-  'service.up': 'info',
   'service.moved': 'warn',
   'service.paused': 'warn',
   'service.throttled': 'warn',
-  'notification.sent': 'info',
   'notification.failed': 'warn',
-  'notification.recovered': 'info',
   'notification.dropped': 'error',
   'notification.pushedOut': 'error',
-  'report.written': 'info',
   'report.failed': 'error',
-  'report.recovered': 'info',
   'daemon.starved': 'warn',
-  'daemon.started': 'info',
-  'daemon.stopping': 'info',
-  'daemon.stopped': 'info',
 };
 
 function logNote(logger: Logger, note: DaemonNote): void {
@@ -176,7 +118,7 @@ function levelOf(note: DaemonNote): LogLevel {
   // Later notes repeat the first one.
   if (note.event === 'notification.failed' && note.failures > 1) return 'debug';
   if (note.event === 'report.failed' && note.failures > 1) return 'debug';
-  return noteLevels[note.event];
+  return noteLevels[note.event] ?? 'info';
 }
 
 function reasonOf(note: DaemonNote): string | undefined {
@@ -205,30 +147,6 @@ function reasonOf(note: DaemonNote): string | undefined {
 function subjectOf({ event, subject }: HoldEntry): Pick<LogFields, 'build' | 'collectorId'> {
   const isBuild = event === 'build.held' || event === 'build.released';
   return isBuild ? { build: subject } : { collectorId: Number(subject) };
-}
-
-function countNote(metrics: Metrics, note: DaemonNote): void {
-  if (note.event === 'leader.acquired') metrics.setLeader('leading');
-  if (note.event === 'leader.lost') metrics.setLeader('following');
-  if (note.event === 'service.down') metrics.setService('down');
-  if (note.event === 'service.up') metrics.setService('up');
-  if (note.event === 'redis.reachable') metrics.setRedis('up');
-  if (note.event === 'redis.unreachable') metrics.setRedis('down');
-  if (note.event === 'redis.emptied') metrics.redisEmptied();
-  if (note.event === 'config.outdated') metrics.setConfig(note.policy, 'outdated');
-  if (note.event === 'config.differs' || note.event === 'config.agreed')
-    metrics.setConfig(note.policy, 'newest');
-  if (note.event === 'config.reloaded') metrics.configRead({ kind: 'good', at: note.at });
-  if (note.event === 'config.refused') metrics.configRead({ kind: 'bad' });
-  if (note.event === 'redis.forbidden') metrics.setRedisRefusals(note.rights);
-  if (note.event === 'redis.allowed') metrics.setRedisRefusals([]);
-  if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);
-  if (note.event === 'notification.sent') metrics.notified('sent', 1);
-  if (note.event === 'notification.failed') metrics.notified('failed', 1);
-  if (note.event === 'notification.dropped') metrics.notified('dropped', 1);
-  if (note.event === 'notification.pushedOut') metrics.notified('dropped', note.messages);
-  if (note.event === 'report.written') metrics.reportEnded('written');
-  if (note.event === 'report.failed') metrics.reportEnded('failed');
 }
 
 /** Reports a failed projection. When the log itself is broken, there is no place to report it. */

@@ -1,31 +1,14 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { DurationMs } from '../base/time.ts';
-import {
-  type ApiMetrics,
-  type ConfigMetrics,
-  makeApiMetrics,
-  makeConfigMetrics,
-  makeStateMetrics,
-  type StateMetrics,
-} from './daemon-metrics.ts';
+import type { DaemonNote } from '../orchestrator/ports/event-sink.ts';
+import { makeApiMetrics, makeConfigMetrics, makeStateMetrics } from './daemon-metrics.ts';
 import { makeSeries } from './series.ts';
 import type { SharedState } from './shared-state-gauges.ts';
 import { makeSharedStateMetrics, type OnStateRead } from './shared-state-metrics.ts';
-import { makeUpgradeMetrics, type UpgradeMetrics } from './upgrade-metrics.ts';
+import { makeUpgradeMetrics } from './upgrade-metrics.ts';
 
-/** The metrics of this daemon. Nothing here throws. */
-export interface Metrics
-  extends Omit<UpgradeMetrics, 'startAtZero'>,
-    ApiMetrics,
-    Omit<ConfigMetrics, 'forget'>,
-    StateMetrics {
-  /** Sets the configured policies. Counters of new ones start at zero. */
-  setPolicies(policies: readonly string[]): void;
-  /**
-   * The exposition in Prometheus's text format. It waits for the shared state for a limited time, then leaves it out.
-   */
-  expose(): Promise<{ readonly contentType: string; readonly body: string }>;
-}
+/** The metrics of this daemon. */
+export type Metrics = ReturnType<typeof makeMetrics>;
 
 export interface MetricsParts {
   /** The version of this program. */
@@ -61,7 +44,7 @@ const misnamedDefaults = [
 ];
 
 /** Makes the metrics of this daemon (DESIGN §5, Metrics). No label holds a collector or a rollout id. */
-export function makeMetrics(parts: MetricsParts): Metrics {
+export function makeMetrics(parts: MetricsParts) {
   const registry = new Registry();
   const labels = {
     ...(parts.installation !== undefined && { installation: parts.installation }),
@@ -70,16 +53,18 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   registry.setDefaultLabels(labels);
   const series = makeSeries(registry);
   if (parts.showsProcess !== false) showProcess(registry, series, parts.version);
-  const upgrades = makeUpgradeMetrics(series);
-  const config = makeConfigMetrics(series, parts);
+  const { startAtZero, countEvent } = makeUpgradeMetrics(series);
+  const { begin, forget, configRead, ...config } = makeConfigMetrics(series, parts);
+  const { apiAnswered, budgetTaken, ...api } = makeApiMetrics(series);
+  const { inventoryRead, ...state } = makeStateMetrics(series, parts);
 
   let policies: readonly string[] = [];
   const setPolicies = (present: readonly string[]): void => {
-    for (const policy of policies) if (!present.includes(policy)) config.forget(policy);
+    for (const policy of policies) if (!present.includes(policy)) forget(policy);
     for (const policy of present) {
       if (policies.includes(policy)) continue;
-      upgrades.startAtZero(policy);
-      config.setConfig(policy, 'newest');
+      startAtZero(policy);
+      begin(policy);
     }
     policies = [...present];
   };
@@ -92,12 +77,14 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     ...(parts.onStateRead === undefined ? {} : { onStateRead: parts.onStateRead }),
   });
   return {
-    ...upgrades,
-    ...config,
-    ...makeApiMetrics(series),
-    ...makeStateMetrics(series, parts),
+    ...{ countEvent, configRead, apiAnswered, budgetTaken, inventoryRead },
+    countNote: (note: DaemonNote): void => {
+      for (const counter of [api, config, state]) counter.countNote(note);
+    },
+    /** Sets the configured policies. Counters of new ones start at zero. */
     setPolicies,
-    expose: async () => {
+    /** The exposition in Prometheus's text format. It waits for the shared state for a limited time, then leaves it out. */
+    expose: async (): Promise<{ readonly contentType: string; readonly body: string }> => {
       const sharedBody = await exposeShared();
       const body = await registry.metrics();
       return { contentType: registry.contentType, body: sharedBody === '' ? body : `${body}\n${sharedBody}` };

@@ -1,6 +1,7 @@
-import { Gauge, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import type { DurationMs } from '../base/time.ts';
 import { inTime } from '../base/waiting.ts';
+import { makeSeries } from './series.ts';
 import { makeGauges, type SharedState } from './shared-state-gauges.ts';
 
 /** Receives the error when a scrape could not read the state; null when it could. */
@@ -23,11 +24,10 @@ export function makeSharedStateMetrics(parts: {
   const registry = new Registry();
   const ownRegistry = new Registry();
   for (const each of [registry, ownRegistry]) each.setDefaultLabels(parts.labels);
-  const readable = new Gauge({
-    name: 'upwave_state_readable',
-    help: '1 when the last scrape of the leader could read the shared state. 0: the series of shared state are missing.',
-    registers: [ownRegistry],
-  });
+  const readable = makeSeries(ownRegistry).gauge(
+    'state_readable',
+    '1 when the last scrape of the leader could read the shared state. 0: the series of shared state are missing.',
+  );
   const show = makeGauges(registry);
   let wasReadable = true;
   const report = (failure: unknown): void => {
@@ -36,15 +36,17 @@ export function makeSharedStateMetrics(parts: {
     wasReadable = failure === null;
   };
   const scrape = async (): Promise<string> => {
-    const read = await readWithin(parts.sharedState, parts.withinMs);
-    if (!read.ok) {
-      report(read.failure);
+    let state: SharedState | null;
+    try {
+      state = await inTime(parts.withinMs, parts.sharedState());
+    } catch (failure) {
+      report(failure);
       return ownRegistry.metrics();
     }
-    if (read.state === null) return '';
+    if (state === null) return '';
     report(null);
     registry.resetMetrics();
-    show(read.state);
+    show(state);
     return `${await ownRegistry.metrics()}\n${await registry.metrics()}`;
   };
   // Two concurrent scrapes would mix their values in the same gauges, so the second one shares the result of the first.
@@ -55,20 +57,4 @@ export function makeSharedStateMetrics(parts: {
     });
     return running;
   };
-}
-
-type Reading =
-  | { readonly ok: true; readonly state: SharedState | null }
-  | { readonly ok: false; readonly failure: unknown };
-
-/** Reads the state, but fails in time when Redis does not answer. */
-async function readWithin(
-  sharedState: () => Promise<SharedState | null>,
-  withinMs: DurationMs,
-): Promise<Reading> {
-  try {
-    return { ok: true, state: await inTime(withinMs, sharedState()) };
-  } catch (failure) {
-    return { ok: false, failure };
-  }
 }

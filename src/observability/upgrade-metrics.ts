@@ -1,11 +1,10 @@
-import type { DurationMs } from '../base/time.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/model/events.ts';
 import { type EndState, endStates } from '../rollout/model/upgrade.ts';
 import { failureClasses } from '../rollout/upgrade/failure-classes.ts';
 import { isDuration, type Series } from './series.ts';
 
 /** The result of one upgrade task: the class of its failure, or the end that it reached. */
-export const attemptClasses = [
+const attemptClasses = [
   'succeeded',
   ...failureClasses,
   'failed',
@@ -13,10 +12,10 @@ export const attemptClasses = [
   'unconfirmed',
   'other',
 ] as const;
-export type AttemptClass = (typeof attemptClasses)[number];
+type AttemptClass = (typeof attemptClasses)[number];
 
 /** Events that are counted by name: rare ones that are worth a mark in a graph. */
-export const countedEvents = [
+const countedEvents = [
   'rollout.planned',
   'rollout.approved',
   'rollout.held',
@@ -37,9 +36,6 @@ export const countedEvents = [
   'stratum.held',
   'stratum.released',
 ] as const satisfies readonly RolloutEventName[];
-export type CountedEvent = (typeof countedEvents)[number];
-
-export type UpgradeMetrics = ReturnType<typeof makeUpgradeMetrics>;
 
 const minutes = 60;
 /** Most upgrades take 3 to 10 minutes. The default deadline is 35 minutes, and retries add to it. */
@@ -82,42 +78,20 @@ export function makeUpgradeMetrics({ counter, histogram }: Series) {
       for (const event of countedEvents) rolloutEvents.inc({ policy, event }, 0);
       durations.zero({ policy });
     },
-    upgradeEnded: ({ policy, outcome, durationMs }: UpgradeEnd): void => {
+    /** Counts an event. Shared state is not counted here, but read at each scrape. */
+    countEvent: (event: RolloutEvent): void => {
+      const { policy, durationMs, seenDelayMs } = event;
+      const counted = countedEvents.find((name) => name === event.event);
+      if (counted !== undefined) rolloutEvents.inc({ policy, event: counted });
+      const attemptClass = attemptClassOf(event);
+      if (attemptClass !== undefined) attempts.inc({ policy, class: attemptClass });
+      if (isDuration(seenDelayMs)) seenDelays.observe(seenDelayMs / 1_000);
+      const outcome = endStates.find((state) => event.event === `upgrade.${state}`);
+      if (outcome === undefined) return;
       outcomes.inc({ policy, outcome });
       if (isDuration(durationMs)) durations.observe({ policy }, durationMs / 1_000);
     },
-    /** The end of a task became known this long after it was last seen running. */
-    taskEndSeen: (seenDelayMs: DurationMs): void => {
-      if (isDuration(seenDelayMs)) seenDelays.observe(seenDelayMs / 1_000);
-    },
-    attemptEnded: (attempt: { readonly policy: string; readonly class: AttemptClass }): void =>
-      attempts.inc({ policy: attempt.policy, class: attempt.class }),
-    /** An event of a rollout as a whole: a wave, a verb, a hold. */
-    rolloutEvent: ({ policy, event }: { readonly policy: string; readonly event: CountedEvent }): void =>
-      rolloutEvents.inc({ policy, event }),
   };
-}
-
-interface UpgradeEnd {
-  readonly policy: string;
-  readonly outcome: EndState;
-  readonly durationMs?: DurationMs | undefined;
-}
-
-/** Counts an event. Shared state is not counted here, but read at each scrape. */
-export function countEvent(metrics: Omit<UpgradeMetrics, 'startAtZero'>, event: RolloutEvent): void {
-  const counted = countedEvents.find((name) => name === event.event);
-  if (counted !== undefined) metrics.rolloutEvent({ policy: event.policy, event: counted });
-  const attemptClass = attemptClassOf(event);
-  if (attemptClass !== undefined) metrics.attemptEnded({ policy: event.policy, class: attemptClass });
-  if (event.seenDelayMs !== undefined) metrics.taskEndSeen(event.seenDelayMs);
-  const outcome = outcomeOf(event);
-  if (outcome === undefined) return;
-  metrics.upgradeEnded({ policy: event.policy, outcome, durationMs: event.durationMs });
-}
-
-function outcomeOf(event: RolloutEvent): EndState | undefined {
-  return endStates.find((state) => event.event === `upgrade.${state}`);
 }
 
 const attemptEnds: readonly EndState[] = ['succeeded', 'failed', 'timedOut', 'unconfirmed'];

@@ -1,8 +1,7 @@
 import { makeMetrics } from '../../src/observability/metrics.ts';
-import { attemptClasses } from '../../src/observability/upgrade-metrics.ts';
 import { endStates } from '../../src/rollout/model/upgrade.ts';
 import { aScanEntry } from './builders.ts';
-import { aRolloutStatus, aWaveStatus } from './fake-operations.ts';
+import { aRolloutEvent, aRolloutStatus, aWaveStatus } from './fake-operations.ts';
 import { aGateStatus } from './status-parts.ts';
 
 /** What a scrape shows once the metrics of a daemon have observed one of everything. */
@@ -34,10 +33,11 @@ export async function exposeEverything(): Promise<string> {
       ],
     }),
   });
-  for (const outcome of endStates) metrics.upgradeEnded({ policy, outcome, durationMs: 300_000 });
-  for (const attemptClass of attemptClasses) metrics.attemptEnded({ policy, class: attemptClass });
-  metrics.taskEndSeen(1_000);
-  metrics.setRedisRefusals(['+eval']);
+  for (const state of endStates) {
+    const ended = { event: `upgrade.${state}`, durationMs: 300_000, seenDelayMs: 1_000 } as const;
+    metrics.countEvent(aRolloutEvent({ policy, ...ended }));
+  }
+  metrics.countNote({ event: 'redis.forbidden', rights: ['+eval'], reason: '' });
   metrics.apiAnswered({ operation: 'getCollector', status: 200, durationMs: 80 });
   metrics.apiAnswered({ operation: 'getCollector', status: null, durationMs: 80 });
   for (const each of ['operator', 'verify', 'create', 'poll', 'page'] as const) {

@@ -15,12 +15,12 @@ function aSink(broken: { logger?: boolean; metrics?: boolean } = {}) {
     },
   };
   const metrics = makeMetrics({ version: '1.2.3', policies: ['production'], sharedState: async () => null });
-  const attemptEnded = (): never => {
+  const countEvent = (): never => {
     throw new Error('the counter is broken');
   };
   const sink = makeEventSink({
     logger,
-    metrics: broken.metrics === true ? { ...metrics, attemptEnded } : metrics,
+    metrics: broken.metrics === true ? { ...metrics, countEvent } : metrics,
   });
   const count = async (text: string) => {
     const { body } = await metrics.expose();

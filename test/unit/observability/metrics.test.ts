@@ -7,7 +7,7 @@ import type { Eta } from '../../../src/rollout/status/eta.ts';
 import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
 import { aScanEntry, startedAt } from '../../support/builders.ts';
 import { exposeEverything } from '../../support/exposed-metrics.ts';
-import { aRolloutStatus, aWaveStatus, countsOf } from '../../support/fake-operations.ts';
+import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from '../../support/fake-operations.ts';
 import { aGateStatus, aHeldStratum, strataHolding } from '../../support/status-parts.ts';
 
 const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
@@ -278,7 +278,7 @@ describe('makeMetrics', () => {
     expect(await reportedOf({ kind: 'unknown', reason: 'held' })).toBeUndefined();
     expect(await reportedOf({ kind: 'afterApproval', approvalAt: startedAt, ...figures })).toBeUndefined();
     expect(await reportedOf({ kind: 'atTheLatest', at: startedAt })).toBe(startedAt / 1_000);
-    known.upgradeEnded({ policy: 'production', outcome: 'succeeded', durationMs: 300_000 });
+    known.countEvent(aRolloutEvent({ durationMs: 300_000 }));
     expect(await series(known, `upgrade_duration_seconds_sum ${policy}`)).toBe(300);
   });
 
