@@ -18,27 +18,11 @@ export class ErrorAnswers {
     this.#scenario = scenario;
   }
 
-  /** The body as in collector-api.md §7.1, unless the scenario has another form for the status. */
-  of(failure: ServiceFailure, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
-    return this.#written(formOf(this.#scenario.errorBodies, failure.status), failure, headers);
-  }
-
-  /** A gateway's body, regardless of the scenario. */
-  list(failure: ServiceFailure): HttpAnswer {
-    return this.#written('list', failure, {});
-  }
-
-  ofRequest(failure: RequestFailure, request: HttpRequest): HttpAnswer {
-    return this.of(
-      requestFailure(failure, request),
-      failure.kind === 'wrongMethod' ? { allow: failure.allowed.join(', ') } : {},
-    );
-  }
-
-  #written(
-    form: Parameters<typeof errorBody>[0],
+  /** @param form default: as in collector-api.md §7.1, unless the scenario has another form for the status */
+  of(
     { status, code, message }: ServiceFailure,
-    headers: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>> = {},
+    form = formOf(this.#scenario.errorBodies, status),
   ): HttpAnswer {
     const name = this.#scenario.errorCodes === 'wire' ? (codesOnWire[code] ?? code) : code;
     const written = errorBody(form, { status, id: makeInstanceId(), code: name, message });

@@ -1,38 +1,13 @@
 import { z } from 'zod';
 import { isSameBuild } from '../../base/build-version.ts';
-import type { Clock, EpochMs } from '../../base/time.ts';
+import type { Clock } from '../../base/time.ts';
 import { createUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import { defineOperation, type Operation } from '../../contract/operation.ts';
 import type { SimulatedTask } from '../fleet/upgrade-tasks.ts';
 import type { ServiceFailure } from '../scenario/service-failure.ts';
 
-/** An accepted create. */
-export interface RecordedCreate extends Pick<SimulatedTask, 'collectorId' | 'fromVersion' | 'toVersion'> {
-  readonly taskId: string;
-  readonly at: EpochMs;
-  /** The drawn end of the task. A collector that dies may change it. */
-  readonly endsAt: EpochMs;
-}
-
 /** The record as plain data: the response of `GET /reference/record`. */
-export interface RecordSnapshot {
-  readonly creates: readonly RecordedCreate[];
-  readonly createsPerCollector: Readonly<Record<string, number>>;
-  /** Creates for the build that the collector already runs. */
-  readonly needlessCreates: number;
-  readonly tasksInFlight: number;
-  readonly tasksInFlightMax: number;
-  /** Requests by operation and status, `getCollector 200`. A cut connection has the status `cut`. */
-  readonly requests: Readonly<Record<string, number>>;
-  /** 429s by cause. */
-  readonly throttled: { readonly rate: number; readonly concurrency: number; readonly fault: number };
-  /** Refused creates by code. */
-  readonly refusedCreates: Readonly<Record<string, number>>;
-  readonly signIns: { readonly accepted: number; readonly wrongKey: number; readonly throttled: number };
-  readonly faults: Readonly<Record<string, number>>;
-  readonly requestsInOneSecondMax: number;
-  readonly concurrentRequestsMax: number;
-}
+export type RecordSnapshot = ReturnType<ServiceRecord['snapshot']>;
 
 /** The service's record of what clients did, for tests and benchmarks. */
 export class ServiceRecord {
@@ -79,13 +54,14 @@ export class ServiceRecord {
     if (fault === '429') this.throttled.fault++;
   }
 
-  get creates(): readonly RecordedCreate[] {
+  get creates() {
     return this.#tasks.map((task) => ({
       taskId: task.id,
       collectorId: task.collectorId,
       fromVersion: task.fromVersion,
       toVersion: task.toVersion,
       at: task.requestedAt,
+      /** The drawn end of the task. A collector that dies may change it. */
       endsAt: task.script.endsAt,
     }));
   }
@@ -94,16 +70,20 @@ export class ServiceRecord {
     return this.#tasksInFlightMax;
   }
 
-  snapshot(): RecordSnapshot {
+  snapshot() {
     const now = this.#clock.now();
     return {
       creates: this.creates,
       createsPerCollector: Object.fromEntries(this.#createsPerCollector),
+      /** Creates for the build that the collector already runs. */
       needlessCreates: this.#needlessCreates,
       tasksInFlight: this.#open.filter(({ script }) => now < script.endsAt).length,
       tasksInFlightMax: this.#tasksInFlightMax,
+      /** Requests by operation and status, `getCollector 200`. A cut connection has the status `cut`. */
       requests: Object.fromEntries(this.#requests),
+      /** 429s by cause. */
       throttled: { ...this.throttled },
+      /** Refused creates by code. */
       refusedCreates: Object.fromEntries(this.#refusedCreates),
       signIns: { ...this.signIns },
       faults: Object.fromEntries(this.#faults),

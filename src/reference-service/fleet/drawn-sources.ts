@@ -8,14 +8,10 @@ const idsPerCollector = 20;
 export function drawSources(seed: string, facts: CollectorFacts): readonly CollectorSource[] {
   const random = makeRandom(`sources:${seed}:${facts.id}`);
   const drawn = facts.collectorType === 'Hosted' ? hostedSources(random) : installedSources(random, facts);
-  return drawn.map((stated, index) => ({
-    id: facts.id * idsPerCollector + index,
-    stated,
-    stoppedAt: undefined,
-  }));
+  return drawn.map((stated, index) => ({ id: facts.id * idsPerCollector + index, stated }));
 }
 
-type Stated = Readonly<Record<string, unknown>>;
+type Stated = CollectorSource['stated'];
 
 function installedSources(random: Random, facts: CollectorFacts): Stated[] {
   const isWindows = facts.osName?.startsWith('Windows') === true;

@@ -31,7 +31,7 @@ export interface CollectorSource {
   /** All fields but `id` and the transient ones. */
   readonly stated: Readonly<Record<string, unknown>>;
   /** Set when a cloud-to-cloud source is deleted. It is `Stopping` until then, and gone afterwards. */
-  readonly stoppedAt: EpochMs | undefined;
+  readonly stoppedAt?: EpochMs | undefined;
 }
 
 /** An event of a collector at an instant. */

@@ -52,7 +52,7 @@ export class SourceRegistry {
 
   add(collector: SimulatedCollector, stated: CollectorSource['stated'], now: EpochMs): CollectorSource {
     const id = firstCreatedId + this.#parts.idOffset + this.#createdCount++;
-    const source: CollectorSource = { id, stated, stoppedAt: undefined };
+    const source = { id, stated };
     this.#write(collector, [...this.of(collector, now), source]);
     return source;
   }
@@ -67,11 +67,8 @@ export class SourceRegistry {
   /** Deletes a source. A cloud-to-cloud source stops first, any other is gone at once (collector-api.md §3). */
   remove(collector: SimulatedCollector, source: CollectorSource, now: EpochMs): void {
     if (this.isCloudToCloud(String(source.stated['sourceType']))) {
-      this.replace(
-        collector,
-        { ...source, stoppedAt: source.stoppedAt ?? now + this.#parts.rules.stopping },
-        now,
-      );
+      const stoppedAt = source.stoppedAt ?? now + this.#parts.rules.stopping;
+      this.replace(collector, { ...source, stoppedAt }, now);
       return;
     }
     this.#write(

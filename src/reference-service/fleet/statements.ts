@@ -95,7 +95,7 @@ export function readCollectorStatement(
 const Name = z.string().refine((name) => name.trim() !== '');
 
 /** The fields of every source type (collector-api.md §2.2). All others pass through. */
-const commonFields = {
+const AnySource = z.looseObject({
   name: Name.optional(),
   description: z.string().nullish(),
   category: z.string().nullish(),
@@ -110,25 +110,20 @@ const commonFields = {
   cutoffTimestamp: z.number().int().min(0).nullish(),
   encoding: z.string().nullish(),
   contentType: z.string().nullish(),
-};
-const AnySource = z.looseObject(commonFields);
+});
 /** A cloud-to-cloud source has its name in its configuration. */
-const CloudToCloudSource = z.looseObject({
-  ...commonFields,
+const CloudToCloudSource = AnySource.extend({
   config: z.looseObject({ name: Name.optional() }).optional(),
 });
-const SourceByType: Readonly<Record<string, z.ZodType>> = {
-  LocalFile: z.looseObject({
-    ...commonFields,
-    pathExpression: z.string().nullish(),
-    denylist: z.array(z.unknown()).nullish(),
-  }),
-  SystemStats: z.looseObject({
-    ...commonFields,
-    interval: z.number().int().min(1).nullish(),
-    metrics: z.array(z.string()).nullish(),
-  }),
-};
+const LocalFile = AnySource.extend({
+  pathExpression: z.string().nullish(),
+  denylist: z.array(z.unknown()).nullish(),
+});
+const SystemStats = AnySource.extend({
+  interval: z.number().int().min(1).nullish(),
+  metrics: z.array(z.string()).nullish(),
+});
+const sourceByType = new Map<string, z.ZodType>(Object.entries({ LocalFile, SystemStats }));
 
 /** Set by the service. Stated values are dropped. */
 const serviceFields: readonly string[] = ['id', 'alive', 'state'];
@@ -150,7 +145,9 @@ export function readSourceStatement(
   const isNamedInside = isCloudToCloud(sourceType);
   const { name = null, config } = stated;
   if (name === null && !isNamedInside) throw missingField('name');
-  const read = (isNamedInside ? CloudToCloudSource : shapeOf(sourceType)).safeParse(stated);
+  const read = (isNamedInside ? CloudToCloudSource : (sourceByType.get(sourceType) ?? AnySource)).safeParse(
+    stated,
+  );
   if (!read.success) throw invalidField(String(read.error.issues[0]?.path[0]));
   const called = sourceNameOf({ name, config });
   if (called === undefined) throw missingField('name');
@@ -158,25 +155,19 @@ export function readSourceStatement(
   if (typeof description === 'string' && characterCount(description) > serviceLimits.descriptionLengthMax) {
     throw refusal('CollectorDescriptionTooLong');
   }
-  const unkept = [...serviceFields, intakeFieldOf(sourceType)];
+  const unkept = [...serviceFields, intakeFields.get(sourceType)];
   return Object.fromEntries(Object.entries(stated).filter(([field]) => !unkept.includes(field)));
 }
 
-function shapeOf(sourceType: string): z.ZodType {
-  return Object.hasOwn(SourceByType, sourceType) ? (SourceByType[sourceType] ?? AnySource) : AnySource;
-}
-
 /** The field with the intake address, for source types that receive data. */
-const fieldByType: Readonly<Record<string, 'url' | 'token'>> = { HTTP: 'url', Cloudsyslog: 'token' };
-
-function intakeFieldOf(sourceType: unknown): 'url' | 'token' | undefined {
-  const type = String(sourceType);
-  return Object.hasOwn(fieldByType, type) ? fieldByType[type] : undefined;
-}
+const intakeFields = new Map<unknown, 'url' | 'token'>([
+  ['HTTP', 'url'],
+  ['Cloudsyslog', 'token'],
+]);
 
 /** The intake address of a source: set by the service, and constant for its life. */
 export function intakeOf({ id, stated }: CollectorSource): Readonly<Record<string, string>> {
-  const field = intakeFieldOf(stated['sourceType']);
+  const field = intakeFields.get(stated['sourceType']);
   if (field === undefined) return {};
   const token = hashHex(`intake:${id}`, 40);
   return { [field]: field === 'url' ? `https://collectors.example.com/receiver/v1/http/${token}` : token };

@@ -72,7 +72,5 @@ export function storedCollector(collector: SimulatedCollector): StoredCollector 
 
 export function restoredCollector(stored: StoredCollector): SimulatedCollector {
   const { sources, ...collector } = stored;
-  if (sources === undefined) return collector;
-  const whole = sources.map(({ id, stated, stoppedAt }) => ({ id, stated, stoppedAt }));
-  return { ...collector, sources: whole, sourcesWritten: true };
+  return sources === undefined ? collector : { ...collector, sources, sourcesWritten: true };
 }

@@ -82,12 +82,7 @@ function ruledOutcome(rule: FailureRule, upgradeTry: UpgradeTry): UpgradeOutcome
       return { kind: 'otherBuild', build: rule.build };
     case 'createCode':
       return { kind: 'createCode', code: rule.code ?? 'collector.invalid' };
-    case 'succeeded':
-    case 'silent':
-    case 'timeout':
-    case 'lateSuccess':
-    case 'lost':
-    case 'lostInUpgrade':
+    default:
       return { kind: rule.outcome };
   }
 }

@@ -4,10 +4,10 @@ import { dayMs } from '../../base/time-zone.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 import { BuildList } from './build-list.ts';
-import { resolveMatch } from './collector-match.ts';
+import { matchesCollector, resolveMatch } from './collector-match.ts';
 import { CollectorRegistry } from './collector-registry.ts';
 import { createHostedCollector, updateCollector } from './collector-writes.ts';
-import { asCandidate, FleetEvents, playEvent } from './fleet-events.ts';
+import { asCandidate, type DueEvent, FleetEvents } from './fleet-events.ts';
 import { FleetGenerator } from './fleet-generator.ts';
 import {
   advanceCollector,
@@ -263,16 +263,26 @@ export class World {
   #applyEvents(now: EpochMs): void {
     const due = this.#events.takeDue(now);
     if (due.length === 0) return;
-    for (const event of due) {
-      playEvent(event, {
-        collectors: this.#collectors,
-        kill: (collector) => this.#kill(collector, event.at),
-        remove: (collectorId) => this.#remove(collectorId, event.at),
-        clickUpgrade: (collectorId, toVersion) => this.#humanUpgrade(collectorId, toVersion, event.at),
-      });
-    }
+    for (const each of due) this.#play(each);
     this.#eventsDoneUntil = now;
     this.#changed();
+  }
+
+  /** Applies an event to each collector of its match. */
+  #play({ at, event, match }: DueEvent): void {
+    if (event.event === 'appears') {
+      for (let made = 0; made < event.newcomers && !this.#collectors.isFull(at); made++)
+        this.#collectors.register(at);
+      return;
+    }
+    for (const collector of this.#collectors.all(at)) {
+      advanceCollector(collector, at);
+      if (!matchesCollector(match, asCandidate(collector))) continue;
+      if (event.event === 'dies') this.#kill(collector, at);
+      if (event.event === 'returns') this.#collectors.wake(collector, at);
+      if (event.event === 'vanishes') this.#remove(collector.facts.id, at);
+      if (event.event === 'humanUpgrade') this.#humanUpgrade(collector.facts.id, event.toVersion, at);
+    }
   }
 
   /** The web page refuses what the API would refuse, and nothing happens. */

@@ -58,7 +58,7 @@ export async function playFault(
     case '503':
       return errors.of(new ServiceFailure(503, 'service.unavailable', 'the service is unavailable'));
     case '429':
-      return errors.list(new ServiceFailure(429, 'rate.limit.exceeded', 'too many requests'));
+      return errors.of(new ServiceFailure(429, 'rate.limit.exceeded', 'too many requests'), {}, 'list');
     case '401':
       return parts.unauthorized();
     case '404':

@@ -1,13 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
+import type { Clock, EpochMs } from '../../base/time.ts';
+import { type Sleep, sleepForReal } from '../../base/waiting.ts';
 import { collectorManagementApi, versionPath } from '../../contract/collector-management/api.ts';
-import {
-  type HttpAnswer,
-  type HttpRequest,
-  mountOperations,
-  type OperationHandlers,
-  type RequestFailure,
-} from '../../http/operation-handlers.ts';
+import { mountOperations, type OperationHandlers } from '../../http/operation-handlers.ts';
 import { startHttpServer } from '../../http/server.ts';
 import { type Account, Callers, makeAccounts } from '../api/callers.ts';
 import { makeCollectorHandlers } from '../api/collector-handlers.ts';
@@ -44,7 +38,7 @@ export interface ReferenceServiceParts {
   /** Called for each failed write of the state. */
   readonly onStateFailure?: (error: Error) => void;
   /** Waits for real milliseconds. Default: a timer. */
-  readonly waitReal?: (durationMs: DurationMs, signal: AbortSignal) => Promise<void>;
+  readonly waitReal?: Sleep;
 }
 
 export interface ReferenceService {
@@ -80,7 +74,7 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
   const stored = parts.state === undefined ? undefined : await readStateFile(parts.state, seed);
   const clock = parts.clock ?? makeScaledClock({ realClock, speed, ...anchorOf(stored, realClock) });
   const closing = new AbortController();
-  const waitReal = parts.waitReal ?? waitWithTimer;
+  const waitReal = parts.waitReal ?? sleepForReal;
   let keeper: StateKeeper | undefined;
   const changed = () => keeper?.noteChange();
   const accounts = makeAccounts({ scenario, clock, changed, stored: stored?.worlds });
@@ -108,17 +102,25 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     faults: new HttpFaults(scenario, world.startedAt),
     wait: (durationMs) => waitReal(durationMs / speed, closing.signal),
   });
-  keeper = await openKeeper(
-    parts,
-    () => stateOf(accounts, { stored, seed, clock, realClock, speed }),
-    (durationMs) => waitReal(durationMs, closing.signal),
-  );
+  if (parts.state !== undefined) {
+    keeper = new StateKeeper({
+      path: parts.state,
+      state: () => stateOf(accounts, { stored, seed, clock, realClock, speed }),
+      wait: (durationMs) => waitReal(durationMs, closing.signal),
+      onFailure: parts.onStateFailure ?? (() => {}),
+    });
+    await keeper.write();
+  }
   const server = await startHttpServer({
     host: parts.host ?? '127.0.0.1',
     port: parts.port ?? 0,
     operations: mountAll(callers, record),
     around: gate.around,
-    answerFailure: makeFailureAnswer(errors, record),
+    answerFailure: (failure, request) => {
+      const refused = requestFailure(failure, request);
+      record.refused(request.operation, refused);
+      return errors.of(refused, failure.kind === 'wrongMethod' ? { allow: failure.allowed.join(', ') } : {});
+    },
   });
   own.url = server.url;
   return {
@@ -138,18 +140,6 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
   };
 }
 
-/** Undefined: no state is stored. */
-async function openKeeper(
-  { state: path, onStateFailure = () => {} }: ReferenceServiceParts,
-  state: () => ServiceState,
-  wait: (durationMs: DurationMs) => Promise<void>,
-): Promise<StateKeeper | undefined> {
-  if (path === undefined) return undefined;
-  const keeper = new StateKeeper({ path, state, wait, onFailure: onStateFailure });
-  await keeper.open();
-  return keeper;
-}
-
 function mountAll(callers: Callers, record: ServiceRecord) {
   const handlers: OperationHandlers<typeof collectorManagementApi> = {
     ...makeCollectorHandlers(callers),
@@ -162,13 +152,6 @@ function mountAll(callers: Callers, record: ServiceRecord) {
     ...prefixes.flatMap((prefix) => mountOperations(collectorManagementApi, { prefix, handlers })),
     ...mountOperations([readRecord], { prefix: '', handlers: ofRecord }),
   ];
-}
-
-function makeFailureAnswer(errors: ErrorAnswers, record: ServiceRecord) {
-  return (failure: RequestFailure, request: HttpRequest): HttpAnswer => {
-    record.refused(request.operation, requestFailure(failure, request));
-    return errors.ofRequest(failure, request);
-  };
 }
 
 /** The service's time continues as if it had never stopped. */
@@ -207,14 +190,6 @@ function worldOf(accounts: ReadonlyMap<string, Account>, name: string): World {
 
 /** Monotonic with sub-millisecond resolution, for rates over one second. */
 const steadyClock: Clock = { now: () => performance.timeOrigin + performance.now() };
-
-async function waitWithTimer(durationMs: DurationMs, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(durationMs, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
 
 /**
  * A clock that runs `speed` times as fast as another one, starting at `anchor`: virtual = anchor + (real - real at start) ×

@@ -102,11 +102,6 @@ export class StateKeeper {
     this.#parts = parts;
   }
 
-  /** The first write, which shows that the file is writable. @throws StateFileError */
-  async open(): Promise<void> {
-    await this.#write();
-  }
-
   noteChange(): void {
     this.#isChanged = true;
     this.#writing ??= this.#writeWhileChanging();
@@ -116,10 +111,11 @@ export class StateKeeper {
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#writing;
-    await this.#write();
+    await this.write();
   }
 
-  #write(): Promise<void> {
+  /** A first write shows that the file is writable. @throws StateFileError */
+  write(): Promise<void> {
     return writeStateFile(this.#parts.path, this.#parts.state());
   }
 
@@ -128,7 +124,7 @@ export class StateKeeper {
       await this.#parts.wait(writeIntervalMs);
       this.#isChanged = false;
       try {
-        await this.#write();
+        await this.write();
       } catch (error) {
         this.#parts.onFailure(error as StateFileError);
         break;

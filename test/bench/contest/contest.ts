@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DurationMs, EpochMs } from '../../../src/base/time.ts';
 import { serviceLimits } from '../../../src/contract/collector-management/limits.ts';
-import type { RecordedCreate, RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
+import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
 import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
 import type { Pace } from '../bench-config.ts';
 import { startServiceProcess } from '../processes/service-process.ts';
@@ -157,7 +157,7 @@ function judge(
 
 type Seen = ReadonlyArray<{ readonly collectorId: number; readonly at: EpochMs }>;
 
-function delaysOf(creates: readonly RecordedCreate[], seen: Seen, medianDurationMs: DurationMs) {
+function delaysOf(creates: RecordSnapshot['creates'], seen: Seen, medianDurationMs: DurationMs) {
   const endsAt = new Map(creates.map((create) => [create.collectorId, create.endsAt]));
   const delays = seen.map(({ collectorId, at }) => at - (endsAt.get(collectorId) ?? Number.NaN));
   const [median, p95] = [quantile(delays, 0.5), quantile(delays, 0.95)];
@@ -169,7 +169,7 @@ function delaysOf(creates: readonly RecordedCreate[], seen: Seen, medianDuration
   };
 }
 
-function refillsOf(creates: readonly RecordedCreate[], seen: Seen, slots: number) {
+function refillsOf(creates: RecordSnapshot['creates'], seen: Seen, slots: number) {
   const seenInOrder = seen.map(({ at }) => at).sort((a, b) => a - b);
   const refills = creates.slice(slots).map(({ at }, index) => at - (seenInOrder[index] ?? Number.NaN));
   return { refillMedianMs: quantile(refills, 0.5), refillP95Ms: quantile(refills, 0.95) };
