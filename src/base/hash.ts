@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 
 /** A stable, evenly spread 48-bit number for a text. It gives repeatable orders that do not follow names. */
 export function hashNumber(text: string): number {
-  return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 12), 16);
+  return Number.parseInt(hashHex(text, 12), 16);
 }
 
 /** The first hexadecimal digits of a text's SHA-256. */
