@@ -1,37 +1,8 @@
 import type { DurationMs } from '../../base/time.ts';
-import { adminApiPath } from '../../contract/admin/api.ts';
-import {
-  explainCollector,
-  holdSubject,
-  listHolds,
-  readAudit,
-  releaseSubject,
-} from '../../contract/admin/holds.ts';
-import { listPolicies, previewStart, startPolicy } from '../../contract/admin/policies.ts';
-import { previewReload, reloadConfig } from '../../contract/admin/reload.ts';
+import { adminApi, adminApiPath } from '../../contract/admin/api.ts';
 import type { RolloutStatusBody } from '../../contract/admin/rollout-status.ts';
-import {
-  type CollectorSearch,
-  type EventSearch,
-  getRollout,
-  listRolloutCollectors,
-  listRolloutEvents,
-  listRollouts,
-  reportRollout,
-} from '../../contract/admin/rollouts.ts';
+import type { CollectorSearch, EventSearch } from '../../contract/admin/rollouts.ts';
 import type { VerbBody } from '../../contract/admin/verb-body.ts';
-import {
-  abortRollout,
-  approveRollout,
-  pauseRollout,
-  previewRepair,
-  previewRollback,
-  repairRollout,
-  resumeRollout,
-  retryRollout,
-  rollBackRollout,
-  skipRolloutSoak,
-} from '../../contract/admin/verbs.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { type CallInput, type LooseQuery, makeHttpClient } from '../../http/client.ts';
 import { HttpFault } from '../../http/fault.ts';
@@ -50,6 +21,13 @@ export interface AdminClientParts {
 
 /** The daemon's API, for other processes. Every failed call throws an `AdminClientFault`. */
 export type AdminClient = ReturnType<typeof makeAdminClient>;
+
+type AdminOperation = (typeof adminApi)[number];
+
+/** Every operation by its name. */
+const operations = Object.fromEntries(adminApi.map((each) => [each.name, each])) as {
+  readonly [Name in AdminOperation['name']]: Extract<AdminOperation, { readonly name: Name }>;
+};
 
 const connectMs = 3_000;
 // Each is a little longer than the daemon's own limit (`ask-operations.ts`): the daemon's answer arrives before it.
@@ -80,29 +58,30 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
   const [read, act, approve] = [within(readMs), within(actMs), within(approveMs)];
   return {
     /** Current rollouts, newest first: the running ones, and the last ended one of each policy. */
-    listRollouts: async (): Promise<readonly RolloutStatus[]> => (await read(listRollouts, {})).rollouts,
+    listRollouts: async (): Promise<readonly RolloutStatus[]> =>
+      (await read(operations.listRollouts, {})).rollouts,
     /** A page of all stored rollouts, newest first. `next` is the `before` of the following page; null: no more pages. */
     pageRollouts: async (query: {
       readonly before?: string | undefined;
       readonly limit: number;
     }): Promise<{ readonly rollouts: readonly RolloutStatus[]; readonly next: string | null }> => {
-      const { rollouts, next = null } = await read(listRollouts, { query });
+      const { rollouts, next = null } = await read(operations.listRollouts, { query });
       return { rollouts, next };
     },
     /** The last scan of each policy, and its result. */
-    listPolicies: () => read(listPolicies, {}),
-    rolloutStatus: (id: string): Promise<RolloutStatus> => read(getRollout, { params: { id } }),
+    listPolicies: () => read(operations.listPolicies, {}),
+    rolloutStatus: (id: string): Promise<RolloutStatus> => read(operations.getRollout, { params: { id } }),
     /** A page of the collectors that match. `next` is the `after` of the page that follows. */
     searchUpgrades: (id: string, query: LooseQuery<CollectorSearch>) =>
-      read(listRolloutCollectors, { params: { id }, query }),
+      read(operations.listRolloutCollectors, { params: { id }, query }),
     /** The latest events that match, newest first. */
     readEvents: async (id: string, query: LooseQuery<EventSearch>) =>
-      (await read(listRolloutEvents, { params: { id }, query })).events,
+      (await read(operations.listRolloutEvents, { params: { id }, query })).events,
     /** The report of a rollout, as a file. */
     report: async (id: string, format: ReportFormat) =>
-      (await act(reportRollout, { params: { id }, query: { format } })).report,
+      (await act(operations.reportRollout, { params: { id }, query: { format } })).report,
     /** What a rollback would do now. */
-    previewRollback: (id: string) => act(previewRollback, { params: { id } }),
+    previewRollback: (id: string) => act(operations.previewRollback, { params: { id } }),
     /** When it answers, the verb is in force (P4). */
     apply: ({ rolloutId: id, verb, ...body }: VerbRequest): Promise<RolloutStatus> => {
       const ask = verb === 'approve' ? approve : act;
@@ -110,27 +89,27 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts) {
     },
     /** Settles corrupt records. */
     repair: ({ rolloutId: id, ...body }: RepairRequest): Promise<RolloutStatus> =>
-      act(repairRollout, { params: { id }, body }),
+      act(operations.repairRollout, { params: { id }, body }),
     /** What `repair` would settle now. */
     previewRepair: ({ rolloutId: id, ...query }: Pick<RepairRequest, 'rolloutId' | 'collectorId'>) =>
-      act(previewRepair, { params: { id }, query }),
+      act(operations.previewRepair, { params: { id }, query }),
     /** When it answers, no create for a held subject leaves any more (P4). */
-    hold: (body: HoldRequest) => act(holdSubject, { body }),
-    release: (body: HoldRequest) => act(releaseSubject, { body }),
-    listHolds: () => read(listHolds, {}),
+    hold: (body: HoldRequest) => act(operations.holdSubject, { body }),
+    release: (body: HoldRequest) => act(operations.releaseSubject, { body }),
+    listHolds: () => read(operations.listHolds, {}),
     /** The audit, newest first. */
-    readAudit: async (limit: number) => (await read(readAudit, { query: { limit } })).entries,
+    readAudit: async (limit: number) => (await read(operations.readAudit, { query: { limit } })).entries,
     /** The plan that `startPolicy` would start now. */
-    previewStart: (policy: string) => approve(previewStart, { params: { policy } }),
+    previewStart: (policy: string) => approve(operations.previewStart, { params: { policy } }),
     /** Starts a rollout with the plan that was shown. */
     startPolicy: ({ policy, ...body }: StartRequest): Promise<RolloutStatus> =>
-      approve(startPolicy, { params: { policy }, body }),
+      approve(operations.startPolicy, { params: { policy }, body }),
     /** Makes the daemon read its config file again. When it answers, running rollouts follow the new limits. */
-    reload: (body: VerbBody) => act(reloadConfig, { body }),
+    reload: (body: VerbBody) => act(operations.reloadConfig, { body }),
     /** What `reload` would change. */
-    previewReload: () => read(previewReload, {}),
+    previewReload: () => read(operations.previewReload, {}),
     /** Why a collector is not upgraded now, and when it will be. @param collector its id, or its exact name */
-    explain: (collector: string) => act(explainCollector, { params: { collector } }),
+    explain: (collector: string) => act(operations.explainCollector, { params: { collector } }),
     close: () => http.close(),
   };
 }
@@ -143,11 +122,11 @@ type Ask = <Params, Query, Body, Answer>(
 type VerbOperation = Operation<{ id: string }, Record<string, never>, object, RolloutStatusBody>;
 
 const verbOperations: Readonly<Record<RolloutVerb, VerbOperation>> = {
-  pause: pauseRollout,
-  resume: resumeRollout,
-  approve: approveRollout,
-  skipSoak: skipRolloutSoak,
-  abort: abortRollout,
-  rollback: rollBackRollout,
-  retry: retryRollout,
+  pause: operations.pauseRollout,
+  resume: operations.resumeRollout,
+  approve: operations.approveRollout,
+  skipSoak: operations.skipRolloutSoak,
+  abort: operations.abortRollout,
+  rollback: operations.rollBackRollout,
+  retry: operations.retryRollout,
 };

@@ -17,36 +17,31 @@ export interface AskOperationsParts {
   readonly approveWithinMs?: DurationMs;
 }
 
-/** Runs an operator's reads and verbs in bounded time, with one fault for every sign of an unavailable Redis. */
-export interface AskOperations {
-  /** Why Redis allows no work, in words for an operator; undefined while it does. */
-  notReady(): Promise<string | undefined>;
-  read<T>(question: (operations: Operations) => Promise<T>): Promise<T>;
-  /** For calls that may take long for good reasons: an answer of the service, requests that are just leaving. */
-  act<T>(deed: (operations: Operations) => Promise<T>): Promise<T>;
-  approve<T>(deed: (operations: Operations) => Promise<T>): Promise<T>;
-}
+export type AskOperations = ReturnType<typeof makeAskOperations>;
 
-export function makeAskOperations(parts: AskOperationsParts): AskOperations {
+/** Runs an operator's reads and verbs in bounded time, with one fault for every sign of an unavailable Redis. */
+export function makeAskOperations(parts: AskOperationsParts) {
   const { operations, readWithinMs = 3_000, actWithinMs = 60_000, approveWithinMs = 300_000 } = parts;
-  const act = async <T>(deed: (operations: Operations) => Promise<T>, limitMs: DurationMs): Promise<T> => {
-    // Checked first: a verb may take long for good reasons, but an unavailable Redis is not one.
-    await refuseWithoutRedis(parts.readiness);
-    return ask(parts, () => deed(operations), { limitMs, late: lateDeed(limitMs), silent: silentDeed });
-  };
+  const actWithin =
+    (limitMs: DurationMs) =>
+    async <T>(deed: (operations: Operations) => Promise<T>): Promise<T> => {
+      // Checked first: a verb may take long for good reasons, but an unavailable Redis is not one.
+      await refuseWithoutRedis(parts.readiness);
+      return ask(parts, () => deed(operations), { limitMs, late: lateDeed(limitMs), silent: silentDeed });
+    };
   return {
-    notReady: async () => {
+    /** Why Redis allows no work, in words for an operator; undefined while it does. */
+    notReady: async (): Promise<string | undefined> => {
       const { redis } = await readReadiness(parts.readiness);
       return redis?.ok === false ? redis.reason : undefined;
     },
-    read: (question) =>
-      ask(parts, () => question(operations), {
-        limitMs: readWithinMs,
-        late: redisIsAway,
-        silent: redisIsAway,
-      }),
-    act: (deed) => act(deed, actWithinMs),
-    approve: (deed) => act(deed, approveWithinMs),
+    read: <T>(question: (operations: Operations) => Promise<T>): Promise<T> => {
+      const words = { late: redisIsAway, silent: redisIsAway };
+      return ask(parts, () => question(operations), { limitMs: readWithinMs, ...words });
+    },
+    /** For calls that may take long for good reasons: an answer of the service, requests that are just leaving. */
+    act: actWithin(actWithinMs),
+    approve: actWithin(approveWithinMs),
   };
 }
 

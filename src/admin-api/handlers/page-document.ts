@@ -1,22 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** The page at `/`: one document that fetches only from the admin API. */
-export interface PageDocument {
-  readonly html: string;
-  /** Content security policy: only the page's own style and script run, by a nonce of this answer. */
-  readonly contentSecurityPolicy: string;
-}
-
 // `src/` and `dist/` are side by side, so the relative path works from both.
 const assets = new URL('../../../dist/admin-api/page/', import.meta.url);
 
 /**
- * Reads the page's files, and returns a function that makes the document. The script inserts all varying values as text; the
- * document itself contains no value from outside.
+ * Reads the files of the page at `/`, and returns a function that makes the document. The script inserts all varying values as
+ * text; the document itself contains no value from outside. By the content security policy only the page's own style and
+ * script run, by a nonce of this answer.
  * @throws when the page is not built (`npm run build`)
  */
-export function loadPage(version: string): () => PageDocument {
+export function loadPage(version: string) {
   const read = (name: string) => readFileSync(new URL(name, assets), 'utf8');
   const parts = { version, style: read('page.css'), script: read('page.js') };
   const template = read('page.html');

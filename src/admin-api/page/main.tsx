@@ -1,5 +1,6 @@
-import { type JSX, render } from 'preact';
+import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { formatDuration } from '../../base/time.ts';
 import { CollectorView } from './collectors/collector.tsx';
 import { Collectors } from './collectors/collectors.tsx';
 import { Overview } from './overview/overview.tsx';
@@ -9,10 +10,10 @@ import { connection, follow, heardAt, isStale, keepToken, me, rollouts, signOut 
 import { titleOf } from './parts/needs.ts';
 import { showOnlyPrintable } from './parts/printable.ts';
 import { followRoute, linkTo, type Route, route } from './parts/route.ts';
-import { span, Time } from './parts/time.tsx';
+import { Time } from './parts/time.tsx';
 import { RolloutView } from './rollout/rollout.tsx';
 
-function Page(): JSX.Element {
+function Page() {
   const { kind } = connection.value;
   useEffect(() => {
     document.title = titleOf(rollouts.value);
@@ -42,7 +43,7 @@ function Page(): JSX.Element {
   );
 }
 
-function View({ route: shown }: { readonly route: Route }): JSX.Element {
+function View({ route: shown }: { readonly route: Route }) {
   switch (shown.view) {
     case 'overview':
       return <Overview />;
@@ -55,7 +56,7 @@ function View({ route: shown }: { readonly route: Route }): JSX.Element {
   }
 }
 
-function Crumbs({ route: shown }: { readonly route: Route }): JSX.Element {
+function Crumbs({ route: shown }: { readonly route: Route }) {
   return (
     <nav aria-label="Where you are">
       <a href={linkTo.overview}>All policies</a>
@@ -70,7 +71,7 @@ function Crumbs({ route: shown }: { readonly route: Route }): JSX.Element {
 }
 
 /** Whether the page is live, or shows the last state and its age. */
-function ConnectionNote(): JSX.Element {
+function ConnectionNote() {
   const now = connection.value;
   const [, tick] = useState(0);
   useEffect(() => {
@@ -89,7 +90,7 @@ function ConnectionNote(): JSX.Element {
             {heardAt.value === 0 ? null : (
               <>
                 {' '}
-                This is the state of <Time at={now.since} />, {span(Date.now() - now.since)} ago.
+                This is the state of <Time at={now.since} />, {formatDuration(Date.now() - now.since)} ago.
               </>
             )}
           </>
@@ -109,7 +110,7 @@ function ConnectionNote(): JSX.Element {
   );
 }
 
-function SignIn(): JSX.Element {
+function SignIn() {
   const now = connection.value;
   const [text, setText] = useState('');
   return (

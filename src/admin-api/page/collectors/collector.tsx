@@ -1,44 +1,24 @@
-import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { formatDuration } from '../../../base/time.ts';
 import { type AnswerOf, call } from '../parts/call.ts';
 import { holds } from '../parts/live.ts';
+import { useReading } from '../parts/reading.ts';
 import { linkTo } from '../parts/route.ts';
-import { ByWhom, span, Time, TimeAfter } from '../parts/time.tsx';
+import { ByWhom, Time, TimeAfter } from '../parts/time.tsx';
 import { Badge } from '../parts/tones.tsx';
 import { askHold, askRelease } from '../verbs/held.tsx';
 
 type Story = AnswerOf<'explainCollector'>;
 type Explanation = Story['explanations'][number];
-type Attempt = Explanation['attempts'][number];
 
 const readAgainMs = 15_000;
 
 /** One collector: its state in each policy, why it waits and until when, its attempts, its earlier upgrades. */
-export function CollectorView({ collector }: { readonly collector: string }): JSX.Element {
-  const [story, setStory] = useState<Story | undefined>(undefined);
-  const [problem, setProblem] = useState('');
+export function CollectorView({ collector }: { readonly collector: string }) {
   const [asked, setAsked] = useState(0);
-  useEffect(() => {
-    let isOpen = true;
-    // Each read sends a request to the service, so the next one starts only after the answer.
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const read = async () => {
-      try {
-        const answer = await call('explainCollector', { params: { collector } });
-        if (!isOpen) return;
-        setStory(answer);
-        setProblem('');
-      } catch (error) {
-        if (isOpen) setProblem(error instanceof Error ? error.message : String(error));
-      }
-      if (isOpen) timer = setTimeout(() => void read(), readAgainMs);
-    };
-    void read();
-    return () => {
-      isOpen = false;
-      clearTimeout(timer);
-    };
-  }, [collector, asked]);
+  // Each read sends a request to the service.
+  const read = () => call('explainCollector', { params: { collector } });
+  const { value: story, problem } = useReading(read, readAgainMs, [collector, asked]);
   const error = problem === '' ? null : <p class="note bad">{problem}</p>;
   if (story === undefined)
     return (
@@ -74,7 +54,7 @@ export function CollectorView({ collector }: { readonly collector: string }): JS
       {error}
       {held === undefined ? null : (
         <p class="note bad">
-          Held: {held.reason} <ByWhom by={held.by} at={held.at} />
+          Held: {held.reason} <ByWhom {...held} />
         </p>
       )}
       {explanations.map((each) => (
@@ -101,19 +81,8 @@ export function CollectorView({ collector }: { readonly collector: string }): JS
   );
 }
 
-function PolicyState({
-  policy,
-  rollout,
-  wave,
-  state,
-  target,
-  stratum,
-  attempts,
-  rule,
-  reason,
-  until,
-  kind,
-}: Explanation): JSX.Element {
+function PolicyState(explanation: Explanation) {
+  const { policy, rollout, wave, state, target, stratum, rule, reason, until, kind } = explanation;
   return (
     <section class="card" aria-label={`policy ${policy}`}>
       <h2>
@@ -124,7 +93,7 @@ function PolicyState({
         {until === null ? null : (
           <>
             . May change <Time at={until} />
-            {until > Date.now() ? ` (in ${span(until - Date.now())})` : ''}.
+            {until > Date.now() ? ` (in ${formatDuration(until - Date.now())})` : ''}.
           </>
         )}
       </p>
@@ -139,12 +108,12 @@ function PolicyState({
           left out by <code>{rule.path}</code>: <code>{JSON.stringify(rule.rule)}</code>
         </p>
       )}
-      <Attempts attempts={attempts} />
+      <Attempts attempts={explanation.attempts} />
     </section>
   );
 }
 
-function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }): JSX.Element | null {
+function Attempts({ attempts }: Pick<Explanation, 'attempts'>) {
   if (attempts.length === 0) return null;
   return (
     <ol class="attempts">
@@ -158,7 +127,7 @@ function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }): JSX.
             ) : (
               <>
                 {' '}
-                – <Time at={endedAt} /> ({span(endedAt - startedAt)})
+                – <Time at={endedAt} /> ({formatDuration(endedAt - startedAt)})
               </>
             )}
             {taskId === null ? '' : `, task ${taskId}`}

@@ -1,8 +1,8 @@
-import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Collector, call, type Rollout } from '../parts/call.ts';
+import { type Collector, call } from '../parts/call.ts';
 import { rollouts } from '../parts/live.ts';
 import { stateGroups } from '../parts/progress.tsx';
+import { wordsOf } from '../parts/reading.ts';
 import { type Filter, type FilterName, linkTo, replaceRoute } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
 import { Badge, counted } from '../parts/tones.tsx';
@@ -13,15 +13,14 @@ const spareRows = 10;
 const typedMs = 300;
 
 /** The collectors of a rollout. The daemon searches, the page reads page by page, and only visible rows are drawn. */
-export function Collectors({ id, filter }: { readonly id: string; readonly filter: Filter }): JSX.Element {
-  const rollout = rollouts.value.find((each) => each.id === id);
+export function Collectors({ id, filter }: { readonly id: string; readonly filter: Filter }) {
   const list = useCollectors(id, filter);
   return (
     <section aria-labelledby="collectors">
       <h2 id="collectors" class="lead">
         Collectors
       </h2>
-      <Filters id={id} filter={filter} rollout={rollout} />
+      <Filters id={id} filter={filter} />
       <p role="status" class="found">
         {list.problem === '' ? foundWords(list) : <span class="error">{list.problem}</span>}
       </p>
@@ -65,8 +64,7 @@ function useCollectors(id: string, filter: Filter): CollectorList {
         setRead({ rows, total, next, isWhole: next === null, isReading: rows.length < wanted, problem: '' });
       },
       (error: unknown) => {
-        const problem = error instanceof Error ? error.message : String(error);
-        if (isCurrent) setRead({ ...read, isReading: false, problem });
+        if (isCurrent) setRead({ ...read, isReading: false, problem: wordsOf(error) });
       },
     );
     return () => {
@@ -84,13 +82,8 @@ function queryOf({ state, ...others }: Filter): Readonly<Record<string, string>>
   return { ...others, state: states.join(',') };
 }
 
-interface FiltersProps {
-  readonly id: string;
-  readonly filter: Filter;
-  readonly rollout: Rollout | undefined;
-}
-
-function Filters({ id, filter, rollout }: FiltersProps): JSX.Element {
+function Filters({ id, filter }: { id: string; filter: Filter }) {
+  const rollout = rollouts.value.find((each) => each.id === id);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const set = (name: FilterName, value: string) => {
     const { [name]: _before, ...others } = filter;
@@ -164,7 +157,7 @@ function Filters({ id, filter, rollout }: FiltersProps): JSX.Element {
 }
 
 /** Only visible rows are in the document. A space above and below replaces the others. */
-function VirtualList({ list }: { readonly list: CollectorList }): JSX.Element {
+function VirtualList({ list }: { readonly list: CollectorList }) {
   const element = useRef<HTMLUListElement>(null);
   const [sight, setSight] = useState({ first: 0, count: 40, rowHeight: 52 });
   const { rows, total, isWhole } = list;
@@ -214,17 +207,8 @@ function VirtualList({ list }: { readonly list: CollectorList }): JSX.Element {
   );
 }
 
-function Row({
-  collectorId,
-  collectorName,
-  state,
-  wave,
-  stratum,
-  reason,
-  attempts,
-  endedAt,
-  dueAt,
-}: Collector): JSX.Element {
+function Row(collector: Collector) {
+  const { collectorId, collectorName, state, wave, stratum, reason, attempts, endedAt, dueAt } = collector;
   return (
     <>
       <a href={linkTo.collector(collectorId)}>

@@ -1,7 +1,6 @@
-import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, type Policies, type Rollout } from '../parts/call.ts';
-import { heardAt, holds, policies, rollouts } from '../parts/live.ts';
+import { heardAt, policies, rollouts } from '../parts/live.ts';
 import { byNeed, currentWave, etaWords, needWords } from '../parts/needs.ts';
 import { Bar, failedOf } from '../parts/progress.tsx';
 import { linkTo } from '../parts/route.ts';
@@ -19,7 +18,7 @@ interface Row {
 }
 
 /** One row for each policy, those that need a person first. */
-export function Overview(): JSX.Element {
+export function Overview() {
   if (heardAt.value === 0) return <h2 class="lead">The page has no answer of the daemon yet.</h2>;
   const rows = rowsOf(rollouts.value, policies.value);
   const needing = rows.filter(({ rollout }) => rollout?.headline.needsPerson).length;
@@ -30,7 +29,7 @@ export function Overview(): JSX.Element {
           ? 'Nothing needs you.'
           : `${needing} ${needing === 1 ? 'rollout needs' : 'rollouts need'} you.`}
       </h2>
-      <DaemonProblems policies={policies.value} />
+      <DaemonProblems />
       {rows.length === 0 ? (
         <p class="empty">No rollout yet. The daemon scans by each policy’s schedule.</p>
       ) : (
@@ -40,21 +39,17 @@ export function Overview(): JSX.Element {
           ))}
         </ul>
       )}
-      <PolicyScans policies={policies.value} />
-      <HeldThings holds={holds.value} />
+      <PolicyScans />
+      <HeldThings />
       <Earlier />
     </>
   );
 }
 
 /** Problems that keep the daemon from working, or from reporting. */
-function DaemonProblems({
-  policies: known,
-}: {
-  readonly policies: Policies | undefined;
-}): JSX.Element | null {
-  if (known === undefined) return null;
-  const { notReady, configProblem, notificationProblems = [], reports } = known;
+function DaemonProblems() {
+  if (policies.value === undefined) return null;
+  const { notReady, configProblem, notificationProblems = [], reports } = policies.value;
   const problems = [
     ...(notReady === undefined ? [] : [`The daemon cannot work. ${notReady}`]),
     ...(configProblem === undefined
@@ -92,7 +87,7 @@ function rowsOf(all: readonly Rollout[], scans: Policies | undefined): readonly 
   return rows.toSorted((a, b) => byNeed(a.rollout, b.rollout));
 }
 
-function PolicyRow({ policy, rollout, scan }: Row): JSX.Element {
+function PolicyRow({ policy, rollout, scan }: Row) {
   if (rollout === undefined) {
     return (
       <li class="policy">
@@ -167,7 +162,7 @@ function PolicyRow({ policy, rollout, scan }: Row): JSX.Element {
 const earlierMax = 30;
 
 /** Read again only when a rollout starts or ends, because the daemon computes all policies for it. */
-function Earlier(): JSX.Element | null {
+function Earlier() {
   const [past, setPast] = useState<readonly Rollout[]>([]);
   const changes = rollouts.value.map(({ id, endedAt }) => `${id} ${endedAt}`).join();
   useEffect(() => {

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
-import type { JSX } from 'preact';
 import { type ReloadStage, reloadLines } from '../../../rollout/messages/configs.ts';
 import type { ReloadChanges } from '../../../rollout/reload/policy-difference.ts';
 import { type AnswerOf, call, type Policies } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
+import { policies } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time, TimeAfter } from '../parts/time.tsx';
 import { Badge, counted } from '../parts/tones.tsx';
@@ -12,13 +12,10 @@ import { Lines } from '../verbs/verb-dialogs.tsx';
 type Policy = Policies['policies'][number];
 
 /** The last scan of each policy, and rollouts without a policy in the config. */
-export function PolicyScans({
-  policies: scans,
-}: {
-  readonly policies: Policies | undefined;
-}): JSX.Element | null {
+export function PolicyScans() {
+  const scans = policies.value;
   if (scans === undefined || scans.policies.length + scans.orphans.length === 0) return null;
-  const { policies, orphans, reports } = scans;
+  const { orphans, reports } = scans;
   return (
     <section class="card" aria-labelledby="scans">
       <h2 id="scans">Scans</h2>
@@ -35,7 +32,7 @@ export function PolicyScans({
             </span>
           </li>
         ))}
-        {policies.map((each) => (
+        {scans.policies.map((each) => (
           <ScanRow key={each.policy} {...each} />
         ))}
       </ul>
@@ -54,7 +51,7 @@ const configWords = {
   superseded: () => 'Limits of the running rollout come from a newer config which no running daemon has. ',
 } as const;
 
-function ScanRow({ policy, lastScan, nextScanAt, config }: Policy): JSX.Element {
+function ScanRow({ policy, lastScan, nextScanAt, config }: Policy) {
   const { kind, others } = config;
   return (
     <li>

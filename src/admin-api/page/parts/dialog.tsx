@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { me } from './live.ts';
+import { wordsOf } from './reading.ts';
 
 /** A question before anything is sent. Its numbers are those of the moment in which it was opened. */
 export interface Question {
@@ -33,7 +34,7 @@ export function ask(question: Question): void {
 }
 
 /** The open dialog, if any. Updates of the page leave it as it is. */
-export function OpenDialog(): JSX.Element | null {
+export function OpenDialog() {
   const open = asked.value;
   if (open === undefined) return null;
   const { question, number } = open;
@@ -67,7 +68,7 @@ function Dialog({
   outdated,
   send,
   onClosed,
-}: Question & { readonly onClosed: () => void }): JSX.Element {
+}: Question & { readonly onClosed: () => void }) {
   const element = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState('');
   const [name, setName] = useState('');
@@ -85,7 +86,7 @@ function Dialog({
     try {
       then(await step());
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(wordsOf(error));
       otherwise();
     }
   };

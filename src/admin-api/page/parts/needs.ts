@@ -1,8 +1,9 @@
+import { formatDuration } from '../../../base/time.ts';
 import { etaUnknownWords } from '../../../rollout/messages/eta.ts';
 import { sentence, stateWords } from '../../../rollout/messages/sentences.ts';
 import type { Rollout, Wave } from './call.ts';
 import { failedOf } from './progress.tsx';
-import { span, timeWords } from './time.tsx';
+import { timeWords } from './time.tsx';
 
 /** Order: rollouts that need a person, then those that wait for the service, then running ones, then ended ones. */
 export function byNeed(a: Rollout | undefined, b: Rollout | undefined): number {
@@ -84,9 +85,9 @@ export function etaWords(rollout: Rollout): string {
   if (eta === null) return 'unknown';
   switch (eta.kind) {
     case 'at':
-      return `about ${timeWords(eta.at)} ± ${span(eta.plusMinusMs)}`;
+      return `about ${timeWords(eta.at)} ± ${formatDuration(eta.plusMinusMs)}`;
     case 'afterApproval':
-      return `${span(eta.durationMs)} after approval`;
+      return `${formatDuration(eta.durationMs)} after approval`;
     case 'atTheLatest':
       return `${timeWords(eta.at)} at the latest`;
     case 'unknown':

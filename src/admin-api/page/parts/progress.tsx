@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import type { Counts, UpgradeState } from './call.ts';
 import { linkTo } from './route.ts';
 import type { Tone } from './tones.tsx';
@@ -42,7 +41,7 @@ interface BarProps {
 }
 
 /** Upgrades as parts of a bar, one for each group of states. */
-export function Bar({ counts, size, label = '' }: BarProps): JSX.Element {
+export function Bar({ counts, size, label = '' }: BarProps) {
   return (
     <div class="bar" role="img" aria-label={`${label}${describe(counts)}`}>
       {groupsIn(counts).map(({ name, tone, label: words, count }) => (
@@ -64,7 +63,7 @@ function describe(counts: Counts): string {
 }
 
 /** The legend of a bar, with counts. Each entry links to its collectors. */
-export function Key({ counts, rolloutId }: { counts: Counts; rolloutId: string }): JSX.Element {
+export function Key({ counts, rolloutId }: { counts: Counts; rolloutId: string }) {
   return (
     <ul class="key">
       {groupsIn(counts).map(({ name, tone, label, count }) => (

@@ -1,5 +1,3 @@
-import type { JSX } from 'preact';
-
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The time of day, with the day where that is not today. */
@@ -20,7 +18,7 @@ export function timeWords(at: number, timeZone: string = ownZone): string {
  * An instant in the viewer's time zone, and also in the given zone of the policy where the two differ.
  * The tooltip has the exact instant.
  */
-export function Time({ at, zone }: { readonly at: number; readonly zone?: string | undefined }): JSX.Element {
+export function Time({ at, zone }: { readonly at: number; readonly zone?: string | undefined }) {
   const own = timeWords(at);
   const there = zone === undefined ? own : timeWords(at, zone);
   const iso = new Date(at).toISOString();
@@ -41,7 +39,7 @@ export function TimeAfter({
   readonly words: string;
   readonly at: number | null;
   readonly zone?: string | undefined;
-}): JSX.Element | null {
+}) {
   if (at === null) return null;
   return (
     <>
@@ -52,22 +50,10 @@ export function TimeAfter({
 }
 
 /** Who did something, and when. */
-export function ByWhom({ by, at }: { readonly by: string; readonly at: number }): JSX.Element {
+export function ByWhom({ by, at }: { readonly by: string; readonly at: number }) {
   return (
     <span class="quiet">
       by {by} since <Time at={at} />
     </span>
   );
-}
-
-/** `3 min 5 s`, `2 h 10 min`, `3 d` */
-export function span(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 600)
-    return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
-  const minutes = Math.max(0, Math.round(ms / 60_000));
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} d`;
 }

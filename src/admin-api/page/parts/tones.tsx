@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { stateWords } from '../../../rollout/messages/sentences.ts';
 
 /** Tones. The style sheet has a colour for each. */
@@ -61,7 +60,7 @@ export function toneOf(name: string): string {
   return toneByName.get(name) ?? 'rest';
 }
 
-export function Badge({ name }: { readonly name: string }): JSX.Element {
+export function Badge({ name }: { readonly name: string }) {
   return <span class={`badge ${toneOf(name)}`}>{stateWords(name)}</span>;
 }
 

@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { sharedAttributeWords } from '../../../rollout/messages/stop-causes.ts';
 import { formatAttributes } from '../../../rollout/model/attributes.ts';
@@ -18,7 +17,7 @@ const titles: Readonly<Record<CauseGroup['of'], string>> = {
 };
 
 /** Why upgrades failed, wait, or were withdrawn. Each cause leads to its collectors. */
-export function CauseGroups({ rollout }: { readonly rollout: Rollout }): JSX.Element | null {
+export function CauseGroups({ rollout }: { readonly rollout: Rollout }) {
   if (rollout.causes.length === 0) return null;
   const holdCommand = holdCommandOf(rollout);
   return (
@@ -76,7 +75,7 @@ interface CauseRowProps {
   readonly rolloutId: string;
 }
 
-function CauseRow({ cause, of, rolloutId }: CauseRowProps): JSX.Element {
+function CauseRow({ cause, of, rolloutId }: CauseRowProps) {
   const { kind, text, count, strata, otherStrata, names } = cause;
   const where = strata.map((stratum) => `${stratum.label} ×${stratum.count}`);
   if (otherStrata.strata > 0) where.push(`${otherStrata.strata} more strata ×${otherStrata.count}`);

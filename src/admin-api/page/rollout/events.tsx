@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import type { Course, RolloutEvent } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 import { Time } from '../parts/time.tsx';
@@ -10,7 +9,7 @@ interface EventsProps {
 }
 
 /** What happened: how often each kind, and the latest. */
-export function Events({ events, counts }: EventsProps): JSX.Element | null {
+export function Events({ events, counts }: EventsProps) {
   if (events.length === 0) return null;
   return (
     <section class="card" aria-labelledby="events">
@@ -34,7 +33,7 @@ export function Events({ events, counts }: EventsProps): JSX.Element | null {
   );
 }
 
-function EventRow({ at, event, collectorId, collectorName, wave, reason, by }: RolloutEvent): JSX.Element {
+function EventRow({ at, event, collectorId, collectorName, wave, reason, by }: RolloutEvent) {
   return (
     <li>
       <Time at={at} />

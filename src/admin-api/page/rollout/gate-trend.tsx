@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import type { Course } from '../parts/call.ts';
 import { timeWords } from '../parts/time.tsx';
 
@@ -9,7 +8,8 @@ const [width, height, edge] = [160, 32, 3];
 const tones = { met: 'good', missed: 'bad', hold: 'bad', error: 'late' } as const;
 
 /** The answers of one gate over time: its values beside the limit, or a tick for each answer without a value. */
-export function GateTrend({ gate }: { readonly gate: Gate }): JSX.Element | null {
+export function GateTrend({ gate }: { readonly gate: Gate | undefined }) {
+  if (gate === undefined) return null;
   const { samples, expect } = gate;
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.at <= first.at) return null;

@@ -1,19 +1,12 @@
-import type { JSX } from 'preact';
 import type { Rollout } from '../parts/call.ts';
 import { ByWhom, TimeAfter } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
-import { askRelease } from '../verbs/held.tsx';
+import { askRelease, type HeldProps } from '../verbs/held.tsx';
 
 const saidAbove: readonly string[] = ['waveApproval', 'planApproval', 'held', 'paused'];
 
 /** Why the rollout does not continue, and what an operator has to release. */
-export function Notes({
-  rollout,
-  zone,
-}: {
-  readonly rollout: Rollout;
-  readonly zone: string | undefined;
-}): JSX.Element {
+export function Notes({ rollout }: { readonly rollout: Rollout }) {
   const { headline, api, buildHold, strata, drift } = rollout;
   // The headline shows these already.
   const blockers = rollout.blockers.filter(({ kind }) => !saidAbove.includes(kind));
@@ -34,7 +27,7 @@ export function Notes({
           {blockers.map(({ reason, until }) => (
             <li key={reason}>
               {reason}
-              <TimeAfter words=", until " at={until} zone={zone} />
+              <TimeAfter words=", until " at={until} zone={rollout.window?.timeZone} />
             </li>
           ))}
         </ul>
@@ -55,7 +48,7 @@ export function Notes({
 // A build that is bad for an operating system holds one stratum for each version of that system.
 const heldShownMax = 2;
 
-function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }): JSX.Element {
+function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }) {
   const notes = held.map((each) => (
     <HoldNote
       key={each.label}
@@ -76,16 +69,10 @@ function HeldStrata({ held }: { readonly held: Rollout['strata']['held'] }): JSX
   );
 }
 
-interface HoldNoteProps {
-  readonly what: string;
-  readonly subject: string;
-  readonly held: { readonly reason: string; readonly by: string; readonly at: number };
-}
-
-function HoldNote({ what, subject, held: { reason, by, at } }: HoldNoteProps): JSX.Element {
+function HoldNote({ what, subject, held }: HeldProps) {
   return (
     <p class="note bad">
-      Held: <bdi>{what}</bdi>: {reason} <ByWhom by={by} at={at} />{' '}
+      Held: <bdi>{what}</bdi>: {held.reason} <ByWhom {...held} />{' '}
       <button type="button" onClick={() => askRelease(subject, what)}>
         release {what}
       </button>

@@ -1,16 +1,9 @@
-import type { JSX } from 'preact';
 import type { Course, Rollout } from '../parts/call.ts';
 import { timeWords } from '../parts/time.tsx';
 import { type Layer, StackedPlot } from './stacked-plot.tsx';
 
 /** How many succeeded, failed and were in flight over time, and which builds the planned collectors ran. */
-export function OverTime({
-  rollout,
-  course,
-}: {
-  readonly rollout: Rollout;
-  readonly course: Course;
-}): JSX.Element | null {
+export function OverTime({ rollout, course }: { rollout: Rollout; course: Course }) {
   const { points, isWhole } = course.burnUp;
   const last = points.at(-1);
   if (last === undefined || points.length < 2) return null;
@@ -41,7 +34,7 @@ export function OverTime({
 
 type Builds = NonNullable<Course['builds']>;
 
-function Builds({ builds, points, planned }: Builds & { readonly planned: number }): JSX.Element {
+function Builds({ builds, points, planned }: Builds & { readonly planned: number }) {
   const layers = builds.map((name, index): Layer => {
     const counts = points.map((point) => point.counts[index] ?? 0);
     if (index === 0) return { name, tone: 'good', counts };

@@ -1,12 +1,13 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren } from 'preact';
+import { formatDuration } from '../../../base/time.ts';
 import { starterWords } from '../../../rollout/messages/sentences.ts';
 import type { Rollout } from '../parts/call.ts';
 import { etaWords } from '../parts/needs.ts';
 import { linkTo } from '../parts/route.ts';
-import { span, Time, TimeAfter } from '../parts/time.tsx';
+import { Time, TimeAfter } from '../parts/time.tsx';
 
 /** The frozen plan: its figures, and the collectors left out. */
-export function Plan({ rollout }: { readonly rollout: Rollout }): JSX.Element {
+export function Plan({ rollout }: { readonly rollout: Rollout }) {
   const { planned, leftOut, window, api, strata, rollbackOf, rollbackId, leftBehind, counts } = rollout;
   const out = leftOut.toSorted((a, b) => b.count - a.count);
   const other = planned - counts.succeeded;
@@ -23,7 +24,7 @@ export function Plan({ rollout }: { readonly rollout: Rollout }): JSX.Element {
         <Fact name="Done">{etaWords(rollout)}</Fact>
         <Fact name="Started">
           <Time at={rollout.createdAt} zone={window?.timeZone} /> by {starterWords(rollout.startedBy)}
-          {rollout.endedAt === null ? null : `, took ${span(rollout.endedAt - rollout.createdAt)}`}
+          {rollout.endedAt === null ? null : `, took ${formatDuration(rollout.endedAt - rollout.createdAt)}`}
         </Fact>
         <Fact name="Builds">
           {counts.succeeded.toLocaleString('en')} on{' '}
@@ -110,13 +111,7 @@ function shownRate(requestsPerSecond: number): string {
   return String(Number(requestsPerSecond.toFixed(2)));
 }
 
-function Fact({
-  name,
-  children,
-}: {
-  readonly name: string;
-  readonly children: ComponentChildren;
-}): JSX.Element {
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     <div>
       <dt>{name}</dt>

@@ -1,9 +1,8 @@
-import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { type Course, call, type Rollout, type RolloutEvent } from '../parts/call.ts';
-import { connection, rollouts } from '../parts/live.ts';
+import { call } from '../parts/call.ts';
+import { rollouts } from '../parts/live.ts';
 import { needWords } from '../parts/needs.ts';
 import { Bar, Key } from '../parts/progress.tsx';
+import { useReading } from '../parts/reading.ts';
 import { Badge } from '../parts/tones.tsx';
 import { VerbButtons } from '../verbs/verb-dialogs.tsx';
 import { CauseGroups } from './causes.tsx';
@@ -20,13 +19,13 @@ const eventsShown = 30;
 const readAgainMs = 10_000;
 
 /** One rollout: what to do now, its progress, its failures and its events. */
-export function RolloutView({ id }: { readonly id: string }): JSX.Element {
+export function RolloutView({ id }: { readonly id: string }) {
   const known = rollouts.value.find((each) => each.id === id);
-  const { past, course, events, problem } = useDetails(id, known === undefined);
-  const rollout = known ?? past;
+  const { value: details, problem } = useDetails(id, known === undefined);
+  const rollout = known ?? details?.past;
   if (rollout === undefined)
     return <p class="empty">{problem === '' ? 'loading …' : `There is no rollout ${id}: ${problem}.`}</p>;
-  const zone = rollout.window?.timeZone;
+  const course = details?.course;
   return (
     <article aria-labelledby="rollout">
       <header class="title">
@@ -46,7 +45,7 @@ export function RolloutView({ id }: { readonly id: string }): JSX.Element {
         <VerbButtons rollout={rollout} />
         <Bar counts={rollout.counts} size={rollout.planned} />
         <Key counts={rollout.counts} rolloutId={id} />
-        <Notes rollout={rollout} zone={zone} />
+        <Notes rollout={rollout} />
       </section>
       <section class="card" aria-labelledby="waves">
         <h2 id="waves">Waves</h2>
@@ -57,51 +56,22 @@ export function RolloutView({ id }: { readonly id: string }): JSX.Element {
       {course === undefined ? null : <OverTime rollout={rollout} course={course} />}
       {course === undefined ? null : <StrataMap rollout={rollout} course={course} />}
       <Plan rollout={rollout} />
-      <Events events={events} counts={course?.eventCounts ?? []} />
+      <Events events={details?.events ?? []} counts={course?.eventCounts ?? []} />
       <SaveReport id={id} />
     </article>
   );
 }
 
-interface Details {
-  readonly past: Rollout | undefined;
-  readonly course: Course | undefined;
-  readonly events: readonly RolloutEvent[];
-  readonly problem: string;
-}
-
-/** Data that the stream does not carry: read when the view opens, and again while it is open. */
-function useDetails(id: string, isPast: boolean): Details {
-  const [details, setDetails] = useState<Details>({
-    past: undefined,
-    course: undefined,
-    events: [],
-    problem: '',
-  });
-  useEffect(() => {
-    let isOpen = true;
-    const params = { id };
-    const read = async () => {
-      if (document.hidden || connection.value.kind === 'signedOut') return;
-      try {
-        const [past, course, { events }] = await Promise.all([
-          isPast ? call('getRollout', { params }) : undefined,
-          call('getRolloutCourse', { params }),
-          call('listRolloutEvents', { params, query: { limit: eventsShown } }),
-        ]);
-        if (isOpen) setDetails({ past, course, events, problem: '' });
-      } catch (error) {
-        // The data read before stays.
-        if (isOpen)
-          setDetails((before) => ({ ...before, problem: error instanceof Error ? error.message : '' }));
-      }
-    };
-    void read();
-    const timer = setInterval(() => void read(), readAgainMs);
-    return () => {
-      isOpen = false;
-      clearInterval(timer);
-    };
-  }, [id, isPast]);
-  return details;
+/** @param isPast the stream does not carry the rollout itself either */
+function useDetails(id: string, isPast: boolean) {
+  const params = { id };
+  const read = async () => {
+    const [past, course, { events }] = await Promise.all([
+      isPast ? call('getRollout', { params }) : undefined,
+      call('getRolloutCourse', { params }),
+      call('listRolloutEvents', { params, query: { limit: eventsShown } }),
+    ]);
+    return { past, course, events };
+  };
+  return useReading(read, readAgainMs, [id, isPast]);
 }

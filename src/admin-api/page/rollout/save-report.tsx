@@ -1,6 +1,6 @@
-import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../parts/call.ts';
+import { wordsOf } from '../parts/reading.ts';
 
 const formats = {
   html: { label: 'HTML', type: 'text/html' },
@@ -9,13 +9,11 @@ const formats = {
 type Format = keyof typeof formats;
 
 /** Saves the report as a file, for a change ticket. A link cannot do this, because the request needs the tab's token. */
-export function SaveReport({ id }: { readonly id: string }): JSX.Element {
+export function SaveReport({ id }: { readonly id: string }) {
   const [problem, setProblem] = useState('');
   const save = (format: Format): void => {
     setProblem('');
-    download(id, format).catch((error: unknown) =>
-      setProblem(`No report: ${error instanceof Error ? error.message : String(error)}.`),
-    );
+    download(id, format).catch((error: unknown) => setProblem(`No report: ${wordsOf(error)}.`));
   };
   return (
     <p class="verbs">

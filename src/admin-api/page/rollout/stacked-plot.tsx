@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { timeWords } from '../parts/time.tsx';
 
 export interface Layer {
@@ -23,7 +22,7 @@ interface StackedPlotProps {
 const [width, height] = [1_000, 240];
 
 /** Counts over time, one above the other; null where there is no time to show. */
-export function StackedPlot({ instants, layers, top, label }: StackedPlotProps): JSX.Element | null {
+export function StackedPlot({ instants, layers, top, label }: StackedPlotProps) {
   const [first, last] = [instants[0], instants.at(-1)];
   if (first === undefined || last === undefined || last <= first) return null;
   const x = (at: number) => ((width * (at - first)) / (last - first)).toFixed(1);

@@ -1,17 +1,10 @@
-import type { JSX } from 'preact';
 import type { Course, Rollout } from '../parts/call.ts';
 import { linkTo } from '../parts/route.ts';
 
 type Stratum = Course['strata'][number];
 
 /** Every stratum as a tile: the redder, the larger its share of failures. */
-export function StrataMap({
-  rollout,
-  course,
-}: {
-  readonly rollout: Rollout;
-  readonly course: Course;
-}): JSX.Element | null {
+export function StrataMap({ rollout, course }: { rollout: Rollout; course: Course }) {
   const { strata, strataTotal } = course;
   if (strata.length < 2) return null;
   return (

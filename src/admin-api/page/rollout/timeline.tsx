@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import type { Course, Rollout, Wave } from '../parts/call.ts';
 import { timeWords } from '../parts/time.tsx';
 
@@ -14,13 +13,7 @@ const minuteMs = 60_000;
  * The waves on one time axis: when each was open and when it soaked, with closed windows and freezes behind them, the
  * present, and the expected end. The list below has the same in words.
  */
-export function Timeline({
-  rollout,
-  course,
-}: {
-  rollout: Rollout;
-  course: Course | undefined;
-}): JSX.Element | null {
+export function Timeline({ rollout, course }: { rollout: Rollout; course: Course | undefined }) {
   const now = Date.now();
   const axis = axisOf(rollout, now);
   if (rollout.waves.every(({ openedAt }) => openedAt === null)) return null;
@@ -87,7 +80,7 @@ function axisOf({ createdAt, endedAt, eta, waves }: Rollout, now: number): Axis 
   return { from: createdAt, to: last + Math.max(minuteMs, (last - createdAt) * 0.04) };
 }
 
-function WaveBar({ wave, axis, now }: { wave: Wave; axis: Axis; now: number }): JSX.Element {
+function WaveBar({ wave, axis, now }: { wave: Wave; axis: Axis; now: number }) {
   const { name, openedAt, soakEndsAt, passedAt, state } = wave;
   const end = passedAt ?? Math.max(now, openedAt ?? now);
   return (

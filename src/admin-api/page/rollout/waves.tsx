@@ -1,4 +1,3 @@
-import type { JSX } from 'preact';
 import { waveStageWords } from '../../../rollout/messages/sentences.ts';
 import type { Course, Rollout, Wave } from '../parts/call.ts';
 import { Bar } from '../parts/progress.tsx';
@@ -8,13 +7,7 @@ import { Badge } from '../parts/tones.tsx';
 import { GateTrend } from './gate-trend.tsx';
 
 /** Each wave with its state, its failures against its budget, and its gates: the value beside the limit. */
-export function Waves({
-  rollout,
-  course,
-}: {
-  readonly rollout: Rollout;
-  readonly course: Course | undefined;
-}): JSX.Element {
+export function Waves({ rollout, course }: { rollout: Rollout; course: Course | undefined }) {
   return (
     <ul class="waves">
       {rollout.waves.map((wave) => (
@@ -22,7 +15,7 @@ export function Waves({
           key={wave.name}
           wave={wave}
           rollout={rollout}
-          trends={course?.gates.filter(({ wave: of }) => of === wave.name) ?? []}
+          trends={course?.gates.filter((each) => each.wave === wave.name) ?? []}
         />
       ))}
     </ul>
@@ -36,14 +29,13 @@ interface WaveRowProps {
   readonly trends: Course['gates'];
 }
 
-function WaveRow({ wave, rollout, trends }: WaveRowProps): JSX.Element {
+function WaveRow({ wave, rollout, trends }: WaveRowProps) {
   const { name, counts, size, failures, failuresAllowed, lost, acknowledged, gates } = wave;
-  const isOver = rollout.endedAt !== null;
   return (
     <li>
       <h3>
         <a href={linkTo.collectors(rollout.id, { wave: name })}>{name}</a>{' '}
-        <Badge name={isOver ? waveStageWords(wave.state, rollout.endedAt) : wave.state} />
+        <Badge name={rollout.endedAt === null ? wave.state : waveStageWords(wave.state, rollout.endedAt)} />
       </h3>
       <div>
         <Bar counts={counts} size={size} label={`wave ${name}: `} />
@@ -62,18 +54,14 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps): JSX.Element {
             </span>
           ) : null}
         </p>
-        <WaveNote wave={wave} isOver={isOver} zone={rollout.window?.timeZone} />
+        <WaveNote wave={wave} rollout={rollout} />
         {gates.length === 0 ? null : (
           <ul class="gates" aria-label={`Gates of ${name}`}>
             {gates.map((gate) => (
               <li key={gate.name}>
                 <Badge name={gate.verdict} /> <span>{gate.words}</span>
                 {gate.dryRun ? <span class="quiet"> dry run: decides nothing</span> : null}
-                {trends
-                  .filter(({ name: of }) => of === gate.name)
-                  .map((trend) => (
-                    <GateTrend key={trend.name} gate={trend} />
-                  ))}
+                <GateTrend gate={trends.find((trend) => trend.name === gate.name)} />
               </li>
             ))}
           </ul>
@@ -83,15 +71,8 @@ function WaveRow({ wave, rollout, trends }: WaveRowProps): JSX.Element {
   );
 }
 
-function WaveNote({
-  wave,
-  isOver,
-  zone,
-}: {
-  readonly wave: Wave;
-  readonly isOver: boolean;
-  readonly zone: string | undefined;
-}): JSX.Element | null {
+function WaveNote({ wave, rollout }: { wave: Wave; rollout: Rollout }) {
+  const zone = rollout.window?.timeZone;
   const { state, soakEndsAt, passedAt, waits, setAside, joined } = wave;
   const more = [
     ...(setAside > 0 ? [`${setAside} set aside in held strata`] : []),
@@ -102,7 +83,7 @@ function WaveNote({
       <TimeAfter words="soaks until " at={soakEndsAt} zone={zone} />
     ) : passedAt !== null ? (
       <TimeAfter words="passed " at={passedAt} zone={zone} />
-    ) : waits === null || isOver ? null : (
+    ) : waits === null || rollout.endedAt !== null ? null : (
       <>waits: {waits}</>
     );
   if (main === null && more === '') return null;

@@ -1,6 +1,6 @@
-import type { JSX } from 'preact';
-import { call, type Holds } from '../parts/call.ts';
+import { call } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
+import { holds } from '../parts/live.ts';
 import { linkTo } from '../parts/route.ts';
 import { ByWhom } from '../parts/time.tsx';
 
@@ -10,9 +10,9 @@ const heldMax = 50;
 const strataOpenMax = 3;
 
 /** Everything that is held until an operator releases it. */
-export function HeldThings({ holds }: { readonly holds: Holds | undefined }): JSX.Element | null {
-  if (holds === undefined) return null;
-  const { builds, collectors, strata } = holds;
+export function HeldThings() {
+  if (holds.value === undefined) return null;
+  const { builds, collectors, strata } = holds.value;
   if (builds.length + collectors.length + strata.length === 0) return null;
   const more = collectors.length - heldMax;
   const strataRows = strata.map((each) => (
@@ -57,19 +57,18 @@ export function HeldThings({ holds }: { readonly holds: Holds | undefined }): JS
   );
 }
 
-interface HeldRowProps {
+export interface HeldProps {
   readonly what: string;
   readonly subject: string;
-  readonly link?: string;
   readonly held: { readonly reason: string; readonly by: string; readonly at: number };
 }
 
-function HeldRow({ what, subject, link, held: { reason, by, at } }: HeldRowProps): JSX.Element {
+function HeldRow({ what, subject, link, held }: HeldProps & { readonly link?: string }) {
   return (
     <li>
       <b>{link === undefined ? <bdi>{what}</bdi> : <a href={link}>{what}</a>}</b>
       <span>
-        {reason} <ByWhom by={by} at={at} />
+        {held.reason} <ByWhom {...held} />
       </span>
       <button type="button" onClick={() => askRelease(subject, what)} aria-label={`release ${what}`}>
         release

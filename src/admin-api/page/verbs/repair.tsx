@@ -1,5 +1,4 @@
 import { type Signal, signal } from '@preact/signals';
-import type { JSX } from 'preact';
 import type { Rollout } from '../parts/call.ts';
 
 type Settlement = 'watch' | 'withdraw';
@@ -9,10 +8,7 @@ export function repairChoice(): Signal<Settlement> {
 }
 
 /** How corrupt records may be settled. */
-export function RepairLines(props: {
-  readonly rollout: Rollout;
-  readonly choice: Signal<Settlement>;
-}): JSX.Element {
+export function RepairLines(props: { readonly rollout: Rollout; readonly choice: Signal<Settlement> }) {
   const { rollout, choice } = props;
   const option = (value: Settlement, words: string) => (
     <label class="choice">

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import type { JSX } from 'preact';
+import { formatDuration } from '../../../base/time.ts';
 import { type AnswerOf, call, type Rollout } from '../parts/call.ts';
-import { span, TimeAfter } from '../parts/time.tsx';
+import { TimeAfter } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
 
 type Preview = AnswerOf<'previewRollback'>;
@@ -11,7 +11,7 @@ export function makeRollbackPreview(rollout: Rollout) {
   const preview = signal<Preview | undefined>(undefined);
   // A rollback is asked for a second time only to start outside its window.
   const isNow = signal(rollout.kind === 'rollback');
-  const Lines = (): JSX.Element => {
+  const Lines = () => {
     const shown = preview.value;
     if (shown === undefined) return <p role="status">Reading what it does …</p>;
     const { window } = shown;
@@ -71,5 +71,5 @@ function linesOf(preview: Preview): string[] {
 
 function waveText({ name, size, maxFailures, soakMs }: Preview['waves'][number], index: number): string {
   const members = size === null ? 'those that match' : `${index === 0 ? 'at most ' : ''}${size}`;
-  return `${name} ${members}, ${maxFailures} may fail${soakMs > 0 ? `, soak ${span(soakMs)}` : ''}`;
+  return `${name} ${members}, ${maxFailures} may fail${soakMs > 0 ? `, soak ${formatDuration(soakMs)}` : ''}`;
 }

@@ -1,11 +1,12 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
+import { formatDuration } from '../../../base/time.ts';
 import { capitalized } from '../../../rollout/messages/sentences.ts';
 import { call, type Rollout, type Verb, type Wave } from '../parts/call.ts';
 import { ask } from '../parts/dialog.tsx';
 import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
-import { span, Time } from '../parts/time.tsx';
+import { Time } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
 import { RepairLines, repairChoice } from './repair.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
@@ -16,7 +17,7 @@ type Choice = Verb | 'repair';
 const stopping: readonly Choice[] = ['abort', 'rollback'];
 
 /** Buttons for the legal verbs, as the daemon lists them. The one that is due comes first. */
-export function VerbButtons({ rollout }: { readonly rollout: Rollout }): JSX.Element {
+export function VerbButtons({ rollout }: { readonly rollout: Rollout }) {
   const due = dueVerb(rollout);
   const others = choicesOf(rollout).filter((each) => each !== due);
   return (
@@ -139,7 +140,7 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
         wave?.soakEndsAt ? (
           <>
             The soak of wave {wave.name} would end at <Time at={wave.soakEndsAt} />, in{' '}
-            {span(wave.soakEndsAt - Date.now())}.
+            {formatDuration(Math.max(0, wave.soakEndsAt - Date.now()))}.
           </>
         ) : null,
         `Its ${counted(wave?.counts.succeeded ?? 0, 'upgraded collector')} are no longer watched. Its gates are still checked.`,
@@ -236,7 +237,7 @@ function waveApproval(rollout: Rollout): Deed {
   };
 }
 
-export function Lines({ children }: { readonly children: readonly ComponentChildren[] }): JSX.Element | null {
+export function Lines({ children }: { readonly children: readonly ComponentChildren[] }) {
   const shown = children.filter((child) => child !== null && child !== '');
   return shown.length === 0 ? null : (
     <ul>

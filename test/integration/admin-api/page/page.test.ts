@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       '11 failed',
       'rest 3/3',
       '0 of 20',
-      '1 h 40 min after approval',
+      '1h40m after approval',
     ])
       expect(await row.textContent()).toContain(text);
     expect(await row.getByRole('button').allTextContents()).toEqual(['approve wave rest']);
