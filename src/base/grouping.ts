@@ -10,6 +10,13 @@ export function mostFrequent<Value>(values: Iterable<Value>): ReadonlyArray<read
   return [...countEach(values)].sort(([, one], [, other]) => other - one);
 }
 
+/** Adds up a figure of each item. */
+export function sumOf<Item>(items: Iterable<Item>, figureOf: (item: Item) => number): number {
+  let sum = 0;
+  for (const item of items) sum += figureOf(item);
+  return sum;
+}
+
 /** Groups items by a key. Keys are in the order of their first occurrence, and items keep their order. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();

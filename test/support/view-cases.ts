@@ -146,12 +146,10 @@ export function afterAction(view: RolloutView, action: Action, at: number): Roll
       const { do: _do, cause, ...heldFor } = action;
       return afterFact(view, { kind: 'held', at, reason: cause, ...heldFor });
     }
-    case 'endHold':
-      return afterFact(view, { kind: 'holdEnded', at, reason: action.reason });
+    case 'save':
+      return afterFact(view, { ...action.change, at });
     case 'breach':
       return afterFact(view, { kind: 'held', at, reason: action.cause });
-    case 'lowerAcknowledged':
-      return afterFact(view, { kind: 'acknowledgedLowered', at, view });
     default:
       return undefined;
   }

@@ -3,7 +3,7 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../base/vocabulary.ts';
 import { starterWords } from '../../rollout/messages/sentences.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
-import { commandFor, commandNames, quoteArgument } from '../../rollout/status/command-for.ts';
+import { commandFor, commandName, quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -278,7 +278,7 @@ function verbParts(status: RolloutStatus): readonly Part[] {
       isNewer ? 'nothing here: a daemon of the newer version continues it' : 'nothing: it ends by itself',
     ];
   }
-  const others = verbs.filter((verb) => verb !== first).map((verb) => commandNames[verb]);
+  const others = verbs.filter((verb) => verb !== first).map(commandName);
   const command = commandFor(status, first);
   const asked: Part = status.headline.needsPerson ? { text: command, color: 'yellow' } : command;
   return [asked, ...(others.length === 0 ? [] : [`| ${others.join(' | ')}`])];

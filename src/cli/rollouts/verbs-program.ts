@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { upgradeFailureClasses } from '../../base/vocabulary.ts';
 import { reportFormats } from '../../rollout/report/write-report.ts';
-import { commandNames } from '../../rollout/status/command-for.ts';
+import { commandName } from '../../rollout/status/command-for.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../rollout/verbs/verbs.ts';
 import type { CommandRunner } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -155,7 +155,7 @@ function addReload(program: Command, run: CommandRunner): void {
 function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void {
   const which = whichByVerb[verb] ?? 'not needed when only one is running';
   const command = program
-    .command(commandNames[verb])
+    .command(commandName(verb))
     .argument('[rollout]', `its id, or its policy; ${which}`)
     .description(verbDescriptions[verb])
     .option(...reasonOption)

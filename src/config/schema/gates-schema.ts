@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invariant } from '../../base/assert.ts';
-import { type Expectation, type GatePlace, type GateRule, gateKinds } from '../../rollout/model/policy.ts';
+import type { Expectation } from '../../rollout/model/expectation.ts';
+import { type GatePlace, type GateRule, gateKinds } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
 import {
   duration,

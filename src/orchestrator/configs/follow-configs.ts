@@ -1,3 +1,4 @@
+import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { followConfig, withCurrentLimits } from '../../rollout/reload/follow-config.ts';
@@ -46,7 +47,7 @@ export async function followRollout(
     if (before === undefined || config === undefined) return undefined;
     // In another account, the policy of this name is a different one (P5).
     const account = await parts.accounts?.statusOf(before);
-    if (account !== undefined && account.kind !== 'own') return undefined;
+    if (isForeign(account)) return undefined;
     const current = withCurrentLimits(before, config);
     // Checked again after the record was read: a daemon reports a newer config before it writes by it.
     if (current.followed.length > 0) await parts.configs.beat();

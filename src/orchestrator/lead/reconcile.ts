@@ -97,9 +97,7 @@ function act(pass: Pass, action: Action): Promise<ActionResult> {
 }
 
 const executors: Executors = {
-  awaitApproval: (pass, { wave }) => save(pass, { kind: 'waveAwaitsApproval', at: nowOf(pass), wave }),
-  openWave: (pass, { wave }) => save(pass, { kind: 'waveOpened', at: nowOf(pass), wave }),
-  beginSoak: (pass, { wave, endsAt }) => save(pass, { kind: 'soakBegun', at: nowOf(pass), wave, endsAt }),
+  save: (pass, { change }) => save(pass, { ...change, at: nowOf(pass) }),
   checkSoak: (pass, { wave }) =>
     backgroundTask(pass, `soak/${wave}`, ({ parts, view }, signal) =>
       pollSoakingCollectors(parts, view, wave, signal),
@@ -108,10 +106,8 @@ const executors: Executors = {
     backgroundTask(pass, `gate/${wave}/${gate}`, ({ parts, view }, signal) =>
       askGate(parts, view, { wave, gate }, signal),
     ),
-  passWave: (pass, { wave }) => save(pass, { kind: 'wavePassed', at: nowOf(pass), wave }),
   hold: (pass, { do: _do, cause, ...of }) =>
     stop(pass, { kind: 'held', at: nowOf(pass), reason: cause, ...of }),
-  endHold: (pass, { reason }) => save(pass, { kind: 'holdEnded', at: nowOf(pass), reason }),
   breach,
   isolate: (pass, { strata }) => {
     const at = nowOf(pass);
@@ -134,11 +130,8 @@ const executors: Executors = {
     ),
   checkInventory: (pass) =>
     backgroundTask(pass, 'inventory', ({ parts, view }, signal) => checkInventory(parts, view, signal)),
-  lowerAcknowledged: (pass) => save(pass, { kind: 'acknowledgedLowered', at: nowOf(pass), view: pass.view }),
   setBrake: (pass) => save(pass, { kind: 'brakeSet', at: nowOf(pass) }),
   liftBrake: (pass) => save(pass, { kind: 'brakeLifted', at: nowOf(pass) }),
-  finish: (pass, { state }) => save(pass, { kind: 'finished', at: nowOf(pass), state }),
-  close: (pass) => save(pass, { kind: 'closed', at: nowOf(pass) }),
   admit: ({ parts, view, fence }, action) => admit(parts, view, fence, action),
   deliver: async ({ parts, view }, { collectorIds }) => {
     await parts.queue.bringForward(view.rollout.id, collectorIds);

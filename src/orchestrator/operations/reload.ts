@@ -1,5 +1,6 @@
 import type { Clock, EpochMs } from '../../base/time.ts';
 import { configWords, reloadWords, removedPolicyWords } from '../../rollout/messages/configs.ts';
+import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { withCurrentLimits } from '../../rollout/reload/follow-config.ts';
 import {
@@ -132,7 +133,7 @@ async function previewReload<Next extends NextConfig>(
       const rollout = await parts.store.loadRollout(id);
       if (rollout === undefined || rollout.unreadable !== undefined) continue;
       const account = await parts.accounts?.statusOf(rollout);
-      if (account !== undefined && account.kind !== 'own') continue;
+      if (isForeign(account)) continue;
       const current = withCurrentLimits(rollout, policy);
       followed.push({ rollout: id, followed: current.followed, waiting: current.waiting });
     }

@@ -1,5 +1,6 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
 import type { Unread } from '../../rollout/messages/scans.ts';
+import { isForeign } from '../../rollout/model/account.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../rollout/model/rollout.ts';
 import { chooseTarget, isOffered } from '../../rollout/planning/target.ts';
@@ -32,7 +33,7 @@ export async function checkActive(
   // Build and collectors of an unreadable record are uncertain.
   if (rollout.unreadable !== undefined) return undefined;
   const account = await parts.accounts?.settle(rollout, signal);
-  if (account !== undefined && account.kind !== 'own') return { of: 'account', account };
+  if (isForeign(account)) return { of: 'account', account };
   const builds = await parts.fleet.listBuilds(signal);
   const isCalledOff = () => signal?.aborted === true;
   if (!builds.ok) return isCalledOff() ? undefined : { of: 'builds', why: builds.failure };

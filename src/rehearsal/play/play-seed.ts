@@ -1,8 +1,9 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { RolloutState } from '../../base/vocabulary.ts';
-import { evaluateExpectation, expectationOf, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
+import { expectationOf, type GateAnswer } from '../../rollout/decision/assess-gate.ts';
 import { rolloutReasonWords } from '../../rollout/messages/rollout-reasons.ts';
-import type { Expectation, GateRule, Policy } from '../../rollout/model/policy.ts';
+import { type Expectation, evaluateExpectation } from '../../rollout/model/expectation.ts';
+import type { GateRule, Policy } from '../../rollout/model/policy.ts';
 import type { Wave } from '../../rollout/model/rollout.ts';
 import { makeVirtualBudget } from '../world/virtual-budget.ts';
 import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what-if.ts';

@@ -1,7 +1,6 @@
 import { nearestText } from '../../base/names.ts';
 import { type EpochMs, parseDuration } from '../../base/time.ts';
-import { evaluateExpectation } from '../../rollout/decision/assess-gate.ts';
-import type { Expectation } from '../../rollout/model/policy.ts';
+import { type Expectation, evaluateExpectation } from '../../rollout/model/expectation.ts';
 import { nextTimeOfDay } from '../world/what-if.ts';
 import type { Rehearsal } from './rehearsal.ts';
 

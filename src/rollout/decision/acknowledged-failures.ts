@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { AcknowledgedStratum, Rollout, RolloutView } from '../model/rollout.ts';
 import { assess, hasBegun } from './assess.ts';
 
@@ -46,10 +47,10 @@ export function lowerAcknowledged(view: RolloutView): Acknowledged {
 export function hasExcessAcknowledged(view: RolloutView): boolean {
   if (view.groupsUnreadable || view.rollout.waves.every((each) => each.acknowledgedWeight === 0))
     return false;
-  const weightOf = ({ waves }: Acknowledged) => waves.reduce((sum, each) => sum + each.acknowledgedWeight, 0);
+  const weightOf = ({ waves }: Acknowledged) => sumOf(waves, (each) => each.acknowledgedWeight);
   return weightOf(lowerAcknowledged(view)) < weightOf(view.rollout);
 }
 
 function weightIn(strata: readonly AcknowledgedStratum[], index: number): number {
-  return strata.reduce((sum, { wave, weight = 0 }) => (wave === index ? sum + weight : sum), 0);
+  return sumOf(strata, ({ wave, weight = 0 }) => (wave === index ? weight : 0));
 }

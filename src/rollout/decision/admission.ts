@@ -6,13 +6,13 @@ import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
 import type { Blocker, LaneBlocker } from './blocker.ts';
 
 /** A collector that gets a slot, and the last instant at which its create may be sent (P7). */
-export interface Pick {
+export interface PickedCollector {
   readonly collectorId: number;
   readonly startBy: EpochMs | null;
 }
 
 export interface Admission {
-  readonly picks: readonly Pick[];
+  readonly picks: readonly PickedCollector[];
   /** Why candidates do not start. */
   readonly blockers: readonly Blocker[];
   /** When a blocker ends by itself. */
@@ -176,9 +176,9 @@ function judgeLanes(view: RolloutView, now: EpochMs): readonly JudgedLane[] {
   return view.candidates.map((queue) => ({ queue, verdict: verdictOf(queue.lane) }));
 }
 
-function pick(view: RolloutView, lanes: readonly JudgedLane[], free: number): readonly Pick[] {
+function pick(view: RolloutView, lanes: readonly JudgedLane[], free: number): readonly PickedCollector[] {
   const room = new Map<number, number>();
-  const picks: Pick[] = [];
+  const picks: PickedCollector[] = [];
   for (const { candidate, lane, startBy } of [...inOrder(lanes, 'retries'), ...inOrder(lanes, 'pending')]) {
     if (picks.length >= free) break;
     const domains = view.groups.lanes[lane]?.domains ?? [];

@@ -1,8 +1,9 @@
 import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { GateVerdict } from '../../base/vocabulary.ts';
+import { type Expectation, evaluateExpectation } from '../model/expectation.ts';
 import type { GateAnswers, GateSample } from '../model/gate-answers.ts';
-import type { Expectation, GateRule } from '../model/policy.ts';
+import type { GateRule } from '../model/policy.ts';
 import type { JudgedGate } from '../model/stop-cause.ts';
 
 /** The answer of a gate's probe. `assessGate` decides what it means. */
@@ -126,27 +127,6 @@ export function isWatchedLongerThan(
 ): boolean {
   if (askedAt === null || watchedSince === null || !isFresh(gate, askedAt, times.now)) return false;
   return times.now > Math.max(times.since, watchedSince) + times.forMs;
-}
-
-/** True when a value meets the expectation. A value that is not a finite number meets none, not even `!=` (P14). */
-export function evaluateExpectation(expect: Expectation, value: number): boolean {
-  if (!Number.isFinite(value)) return false;
-  switch (expect.operator) {
-    case '>=':
-      return value >= expect.value;
-    case '>':
-      return value > expect.value;
-    case '<=':
-      return value <= expect.value;
-    case '<':
-      return value < expect.value;
-    case '==':
-      return value === expect.value;
-    case '!=':
-      return value !== expect.value;
-    default:
-      return assertNever(expect.operator);
-  }
 }
 
 type GateReading = Pick<GateSample, 'value' | 'verdict'> & Pick<GateAnswers, 'detail'>;

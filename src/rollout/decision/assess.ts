@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import { failuresAllowed, type WaveRule } from '../model/policy.ts';
 import type { RolloutView, StratumSummary, Wave, WaveSummary } from '../model/rollout.ts';
 import type { WaveFailures } from '../model/stop-cause.ts';
@@ -32,8 +33,6 @@ export interface SetAside extends Pick<StratumSummary, 'waiting' | 'failed' | 'w
   /** The part of the weight that is acknowledged. */
   readonly acknowledged: number;
 }
-
-const nothing: SetAside = { waiting: 0, failed: 0, weight: 0, acknowledged: 0 };
 
 /**
  * Assesses a wave (DESIGN §4, Failures and Gate). The denominator is the wave's size when it opened. Acknowledged failures no
@@ -83,20 +82,15 @@ export function setAsideIn(
   wave: number,
   strata: ReadonlySet<number> = heldStrataOf(view),
 ): SetAside {
-  if (strata.size === 0) return nothing;
-  const isHeld = (each: StratumSummary) => each.wave === wave && strata.has(each.stratum);
-  const acknowledged = view.rollout.acknowledgedStrata
-    .filter((each) => each.wave === wave && strata.has(each.stratum))
-    .reduce((sum, { weight = 0 }) => sum + weight, 0);
-  return view.strata.filter(isHeld).reduce(
-    (sum, { waiting, failed, weight }) => ({
-      waiting: sum.waiting + waiting,
-      failed: sum.failed + failed,
-      weight: sum.weight + weight,
-      acknowledged,
-    }),
-    nothing,
-  );
+  const isHeld = (each: { readonly stratum: number; readonly wave?: number }) =>
+    each.wave === wave && strata.has(each.stratum);
+  const held = view.strata.filter(isHeld);
+  return {
+    waiting: sumOf(held, ({ waiting }) => waiting),
+    failed: sumOf(held, ({ failed }) => failed),
+    weight: sumOf(held, ({ weight }) => weight),
+    acknowledged: sumOf(view.rollout.acknowledgedStrata.filter(isHeld), ({ weight = 0 }) => weight),
+  };
 }
 
 /** Strata that start nothing more. */
@@ -145,7 +139,7 @@ export function assessWaves(view: RolloutView, strata: ReadonlySet<number>): rea
 
 /** How many upgrades of the rollout are in these states. */
 export function total(view: Pick<RolloutView, 'waves'>, wanted: (state: UpgradeState) => boolean): number {
-  return view.waves.reduce((sum, { counts }) => sum + countIn(counts, wanted), 0);
+  return sumOf(view.waves, ({ counts }) => countIn(counts, wanted));
 }
 
 /** Counts the upgrades that have not ended, and those of them that wait without a slot. */

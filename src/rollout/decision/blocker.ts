@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { AccountStatus } from '../model/account.ts';
+import type { ForeignAccount } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import { isRolloutEnd, type Rollout, type RolloutState } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
@@ -41,7 +41,7 @@ type RolloutBlocker =
   | { readonly kind: 'newerVersion'; readonly version: number; readonly readable: number }
   /** The config has no policy of this name. */
   | { readonly kind: 'policyMissing'; readonly rollout: string; readonly policy: string }
-  | { readonly kind: 'account'; readonly account: Exclude<AccountStatus, { readonly kind: 'own' }> };
+  | { readonly kind: 'account'; readonly account: ForeignAccount };
 
 /** The rollout has ended, or is about to end. */
 type EndingBlocker =

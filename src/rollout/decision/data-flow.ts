@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { DataFlowRule } from '../model/policy.ts';
 import type { Upgrade } from '../model/upgrade.ts';
@@ -26,8 +27,6 @@ export interface DataFlowVerdict {
 /** The present name by collector: messages after a rename have that name. */
 export type CurrentNames = ReadonlyMap<number, string>;
 
-const asPlanned: CurrentNames = new Map();
-
 // A message becomes searchable only some seconds after the service received it.
 const indexedAfterMs: DurationMs = 60_000;
 
@@ -46,7 +45,7 @@ export function askDataFlow(
   rule: DataFlowRule,
   upgrades: readonly Upgrade[],
   now: EpochMs,
-  current: CurrentNames = asPlanned,
+  current: CurrentNames = new Map(),
 ): DataFlowQuestion | { readonly detail: string } {
   if (upgrades.length === 0) return { detail: 'no collector of the wave was upgraded' };
   const to = now - indexedAfterMs;
@@ -71,15 +70,15 @@ export function askDataFlow(
 export function judgeDataFlow(
   upgrades: readonly Upgrade[],
   { before, after }: { readonly before: MessageCounts; readonly after: MessageCounts },
-  current: CurrentNames = asPlanned,
+  current: CurrentNames = new Map(),
 ): DataFlowVerdict {
-  const sumOf = (upgrade: Upgrade, counts: MessageCounts) =>
-    sum(namesOf(upgrade, current).map((name) => counts.get(name) ?? 0));
+  const messagesOf = (upgrade: Upgrade, counts: MessageCounts) =>
+    sumOf(namesOf(upgrade, current), (name) => counts.get(name) ?? 0);
   const delivered = upgrades.flatMap((upgrade) => {
-    const count = sumOf(upgrade, before);
+    const count = messagesOf(upgrade, before);
     return count < messagesMin ? [] : [{ upgrade, before: count }];
   });
-  const nowOf = (upgrade: Upgrade) => sumOf(upgrade, after);
+  const nowOf = (upgrade: Upgrade) => messagesOf(upgrade, after);
   const silent = delivered.filter(({ upgrade }) => nowOf(upgrade) === 0);
   const detail = `${delivered.length} of ${upgrades.length} delivered before, ${silent.length} of them nothing now`;
   if (delivered.length === 0)
@@ -87,18 +86,13 @@ export function judgeDataFlow(
       answer: { kind: 'error', detail: 'its collectors delivered too little before to compare' },
       silent,
     };
-  const value =
-    sum(delivered.map(({ upgrade }) => nowOf(upgrade))) / sum(delivered.map((each) => each.before));
+  const value = sumOf(delivered, ({ upgrade }) => nowOf(upgrade)) / sumOf(delivered, (each) => each.before);
   return { answer: { kind: 'value', value, detail }, silent };
 }
 
 /** Its name in the plan, and its later name. */
 function namesOf({ identity: { collectorId, collectorName } }: Upgrade, current: CurrentNames) {
   return [...new Set([collectorName, current.get(collectorId) ?? collectorName])];
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }
 
 /** Soaking upgrades have ended. */

@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import { type EpochMs, earliest } from '../../base/time.ts';
+import { isForeign } from '../model/account.ts';
 import {
   type ImplausibleInventory,
   implausibleHoldAfterMs,
@@ -42,8 +43,8 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
     const missing = { rollout: rollout.id, policy: rollout.policy.name, until: null } as const;
     return { actions: [], blockers: [{ kind: 'policyMissing', ...missing }], wakeAt: null };
   }
-  const isForeign = view.account !== undefined && view.account.kind !== 'own';
-  const decision = isForeign ? decideForeign(view, view.account, now) : decideByState(view, now);
+  const { account } = view;
+  const decision = isForeign(account) ? decideForeign(view, account, now) : decideByState(view, now);
   if (view.corruptUpgrades === undefined) return decision;
   const blocker = { kind: 'recordsUnreadable', collectorIds: view.corruptUpgrades, until: null } as const;
   return { ...decision, blockers: [...decision.blockers, blocker] };
@@ -81,7 +82,7 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
     return { actions, blockers: [blocker], wakeAt: null };
   }
   if (hasExcessAcknowledged(view))
-    return { actions: [{ do: 'lowerAcknowledged' }, ...deliver], blockers: [], wakeAt: now };
+    return { actions: [lowerAcknowledged(view), ...deliver], blockers: [], wakeAt: now };
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (alarm?.kind === 'wait') {
@@ -130,10 +131,13 @@ function decideHeldFor(
   if (alarm !== undefined || view.groupsUnreadable || evidence === 'none')
     return decideStopped(view, deliver, now);
   const name = view.rollout.waves[heldFor.wave]?.name ?? '';
-  return stop(
-    { do: 'endHold', reason: { kind: 'evidence', wave: name, isShown: evidence === 'shown' } },
-    now,
-  );
+  const reason = { kind: 'evidence', wave: name, isShown: evidence === 'shown' } as const;
+  return stop({ do: 'save', change: { kind: 'holdEnded', reason } }, now);
+}
+
+/** Failures were retried or set aside, so fewer are acknowledged. */
+function lowerAcknowledged(view: RolloutView): Action {
+  return { do: 'save', change: { kind: 'acknowledgedLowered', view } };
 }
 
 function holdForBuild({ build, reason }: BuildHold): Action {
@@ -143,7 +147,7 @@ function holdForBuild({ build, reason }: BuildHold): Action {
 /** Stopped by a person or a hold. The inventory is still checked, because status shows the result (P16). */
 function decideStopped(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
   const { doubt } = view.rollout;
-  const lower: Action[] = hasExcessAcknowledged(view) ? [{ do: 'lowerAcknowledged' }] : [];
+  const lower = hasExcessAcknowledged(view) ? [lowerAcknowledged(view)] : [];
   const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
   const implausible = doubt === undefined ? [] : [{ ...implausibleBlocker(doubt, now), heldAfterMs: null }];
   return {
@@ -178,7 +182,7 @@ function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
   const actions: Action[] = [...deliver];
   if (waiting > 0)
     actions.push({ do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: view.rollout.state } });
-  else if (open === 0) actions.push({ do: 'close' });
+  else if (open === 0) actions.push({ do: 'save', change: { kind: 'closed' } });
   const blockers: Blocker[] = [];
   if (waiting > 0) blockers.push({ kind: 'withdrawing', upgrades: waiting, until: null });
   if (open > waiting) blockers.push({ kind: 'watching', upgrades: open - waiting, until: null });

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import { type AccountStatus, needsPerson } from '../model/account.ts';
+import { type ForeignAccount, needsPerson } from '../model/account.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { countOpen } from './assess.ts';
 import type { Decision } from './decision.ts';
@@ -9,16 +9,13 @@ import type { Decision } from './decision.ts';
  * ended, because the daemon of that account may never come back: waiting upgrades are withdrawn, and those that may be
  * running are given up once the service itself must have ended them.
  */
-export function decideForeign(
-  view: RolloutView,
-  account: Exclude<AccountStatus, { kind: 'own' }>,
-  now: EpochMs,
-): Decision {
+export function decideForeign(view: RolloutView, account: ForeignAccount, now: EpochMs): Decision {
   const blocker = { kind: 'account', account, until: null } as const;
   if (!needsPerson(account) || !isRolloutEnd(view.rollout.state))
     return { actions: [], blockers: [blocker], wakeAt: null };
   const { waiting, open } = countOpen(view);
-  if (open === 0) return { actions: [{ do: 'close' }], blockers: [], wakeAt: null };
+  if (open === 0)
+    return { actions: [{ do: 'save', change: { kind: 'closed' } }], blockers: [], wakeAt: null };
   if (waiting > 0) {
     const reason = { kind: 'rolloutOver', state: view.rollout.state } as const;
     return { actions: [{ do: 'withdrawWaiting', reason }], blockers: [blocker], wakeAt: null };

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { OutlierTally, Tally } from '../model/attributes.ts';
 import type { RolloutView, StratumSummary } from '../model/rollout.ts';
 import { heldStrataOf } from './assess.ts';
@@ -140,15 +141,12 @@ function suspectsOf(tallies: readonly StratumTally[]): readonly StratumTally[] {
 type Rest = Omit<StratumTally, 'stratum'>;
 
 function restOf(tallies: readonly StratumTally[], without: readonly StratumTally[]): Rest {
-  const left = new Set(without.map(({ stratum }) => stratum));
-  const rest = { failed: 0, tried: 0, active: 0 };
-  for (const { stratum, failed, tried, active } of tallies) {
-    if (left.has(stratum)) continue;
-    rest.failed += failed;
-    rest.tried += tried;
-    rest.active += active;
-  }
-  return rest;
+  const rest = tallies.filter((each) => !without.includes(each));
+  return {
+    failed: sumOf(rest, ({ failed }) => failed),
+    tried: sumOf(rest, ({ tried }) => tried),
+    active: sumOf(rest, ({ active }) => active),
+  };
 }
 
 function failedMostly({ failed, tried }: StratumTally): boolean {
@@ -166,12 +164,10 @@ function areFew(
   outliers: readonly StratumTally[],
 ): boolean {
   const { strata } = view.groups;
-  const sizeOf = (index: number) => (strata[index]?.sizes ?? []).reduce((sum, size) => sum + size, 0);
   const held = view.rollout.heldStrata;
-  const members =
-    outliers.reduce((sum, { stratum }) => sum + sizeOf(stratum), 0) +
-    held.reduce((sum, { stratum }) => sum + sizeOf(stratum), 0);
-  const planned = strata.reduce((sum, _stratum, index) => sum + sizeOf(index), 0);
+  const sizes = strata.map((each) => sumOf(each.sizes, (size) => size));
+  const members = sumOf([...outliers, ...held], ({ stratum }) => sizes[stratum] ?? 0);
+  const planned = sumOf(sizes, (size) => size);
   const tried = tallies.filter((each) => each.tried > 0).length + held.length;
   return (
     members <= planned * membersShareMax &&

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import type { Decision } from './decision.ts';
@@ -11,7 +12,7 @@ const queuedMin = 50;
  * creates are sent in the order of admission. A policy with thousands of slots would delay the creates of all others.
  */
 export function limitQueued(decision: Decision, view: RolloutView, requestsPerSecond: number): Decision {
-  const queued = view.waves.reduce((sum, { counts }) => sum + counts.queued, 0);
+  const queued = sumOf(view.waves, ({ counts }) => counts.queued);
   const room = Math.max(queuedMin, (requestsPerSecond * aheadMs) / 1_000) - queued;
   const actions = decision.actions.flatMap((action) => {
     if (action.do !== 'admit' || action.picks.length <= room) return [action];

@@ -7,8 +7,10 @@ import type { Policy, PolicyDifference } from '../model/policy.ts';
 import type { HeldFor, HeldStratum, RolloutView } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 
-/** What happened to a rollout as a whole. Only `evolveRollout` turns these into state. */
-export type RolloutFact = { readonly at: EpochMs } & (
+/** What happened to a rollout as a whole, and when. Only `evolveRollout` turns facts into state. */
+export type RolloutFact = { readonly at: EpochMs } & RolloutChange;
+
+export type RolloutChange =
   | { readonly kind: 'approved'; readonly reason: RolloutReason }
   | { readonly kind: 'waveAwaitsApproval'; readonly wave: number }
   | { readonly kind: 'waveApproved'; readonly wave: number; readonly reason: RolloutReason }
@@ -50,6 +52,7 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | { readonly kind: 'paused'; readonly reason: RolloutReason }
   /** `view`: its failures at the time of the resume are acknowledged. */
   | { readonly kind: 'resumed'; readonly reason: RolloutReason; readonly view: RolloutView }
+  /** Failures were retried or set aside, so fewer are acknowledged. */
   | { readonly kind: 'acknowledgedLowered'; readonly view: RolloutView }
   | { readonly kind: 'aborted'; readonly reason: RolloutReason }
   /** A newer build is available, and the policy upgrades to it. */
@@ -69,6 +72,7 @@ export type RolloutFact = { readonly at: EpochMs } & (
   /** The rollout had ended, and an operator retries its failed upgrades. */
   | { readonly kind: 'reopened'; readonly reason: RolloutReason }
   | { readonly kind: 'finished'; readonly state: 'succeeded' | 'finishedWithFailures' }
+  /** An ended rollout has no more upgrades to watch. */
   | { readonly kind: 'closed' }
   /** The rollout was found to belong to this account, under a new access id or address. */
   | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly isFirst: boolean }
@@ -85,5 +89,4 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly differences: readonly PolicyDifference[];
     }
   /** The store's brake was set or lifted, and the rollout itself is unchanged. */
-  | { readonly kind: 'brakeSet' | 'brakeLifted' }
-);
+  | { readonly kind: 'brakeSet' | 'brakeLifted' };

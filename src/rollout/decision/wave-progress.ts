@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
+import { sumOf } from '../../base/grouping.ts';
 import { type DurationMs, type EpochMs, earliest } from '../../base/time.ts';
 import type { WaveRule } from '../model/policy.ts';
 import type { Wave } from '../model/rollout.ts';
@@ -9,6 +10,7 @@ import { assessGate, forMsOf, isAskedAtTheEnd, isWatchedLongerThan } from './ass
 import type { Blocker } from './blocker.ts';
 import { isCanary } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
+import type { RolloutChange } from './rollout-facts.ts';
 import { soakEndIfBegun, soakEndsAtOf } from './soak.ts';
 import { deferredBlocker, lastDeferredUntil, noEvidence } from './wave-blockers.ts';
 
@@ -38,10 +40,10 @@ export function decideWave(view: AssessedView, now: EpochMs): Progress {
   switch (wave.state) {
     case 'waiting':
       if (rule.approval && wave.approvedAt === null && wave.size > 0)
-        return acts({ do: 'awaitApproval', wave: index });
-      return acts({ do: 'openWave', wave: index });
+        return saves({ kind: 'waveAwaitsApproval', wave: index });
+      return saves({ kind: 'waveOpened', wave: index });
     case 'awaitingApproval':
-      if (wave.approvedAt !== null) return acts({ do: 'openWave', wave: index });
+      if (wave.approvedAt !== null) return saves({ kind: 'waveOpened', wave: index });
       return waits({ kind: 'waveApproval', wave: wave.name, until: null });
     case 'open':
       return decideOpen(view, current, now);
@@ -60,8 +62,8 @@ function decideOpen(view: AssessedView, current: AssessedWave, now: EpochMs): Pr
   const missing = missingEvidence(view, current);
   if (missing !== undefined) return missing;
   const isTrivial = wave.size + wave.joined === 0 || (rule.soakMs === 0 && rule.gates.length === 0);
-  if (isTrivial) return acts({ do: 'passWave', wave: index });
-  return acts({ do: 'beginSoak', wave: index, endsAt: soakEndIfBegun(current, now) });
+  if (isTrivial) return saves({ kind: 'wavePassed', wave: index });
+  return saves({ kind: 'soakBegun', wave: index, endsAt: soakEndIfBegun(current, now) });
 }
 
 function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs): Progress {
@@ -79,7 +81,7 @@ function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs):
   const soak = watchSoak(current, { endsAt, now });
   const actions = [...soak.actions, ...gates.actions];
   const blockers = [...soak.blockers, ...gates.blockers];
-  if (blockers.length === 0) return acts({ do: 'passWave', wave: index });
+  if (blockers.length === 0) return saves({ kind: 'wavePassed', wave: index });
   return { actions, blockers, wakeAt: earliest([soak.wakeAt, gates.wakeAt]), stops: false };
 }
 
@@ -171,7 +173,7 @@ function askGates(
 /** All waves have passed: the rollout is done when every upgrade has ended. It may still wait for deferred ones. */
 function finishOrWait(view: AssessedView): Progress {
   const open = total(view, (state) => !isEnd(state));
-  const setAside = view.assessed.reduce((sum, { assessment }) => sum + assessment.setAside, 0);
+  const setAside = sumOf(view.assessed, ({ assessment }) => assessment.setAside);
   if (open > 0 && open === setAside) return endWithoutHeld(view, setAside);
   if (open > 0) {
     const upgrades = total(view, (state) => state === 'deferred');
@@ -180,7 +182,7 @@ function finishOrWait(view: AssessedView): Progress {
   }
   const failures = total(view, isFailed);
   const isWhole = failures === 0 && !view.rollout.endsWithoutHeld && !leavesSome(view);
-  return acts({ do: 'finish', state: isWhole ? 'succeeded' : 'finishedWithFailures' });
+  return saves({ kind: 'finished', state: isWhole ? 'succeeded' : 'finishedWithFailures' });
 }
 
 /** A rollback that leaves collectors on the build has not succeeded. */
@@ -198,6 +200,10 @@ function endWithoutHeld({ rollout }: AssessedView, upgrades: number): Progress {
 
 function acts(...actions: readonly Action[]): Progress {
   return { actions, blockers: [], wakeAt: null, stops: false };
+}
+
+function saves(change: RolloutChange): Progress {
+  return acts({ do: 'save', change });
 }
 
 function breaks(action: Action): Progress {

@@ -1,9 +1,9 @@
 import type { RolloutFact } from '../decision/rollout-facts.ts';
-import { type AccountStatus, matchesMin, type SampleFigures } from '../model/account.ts';
+import { type ForeignAccount, matchesMin, type SampleFigures } from '../model/account.ts';
 import { makeWords } from './sentences.ts';
 
 /** Why this daemon leaves a rollout alone, and what to do about it. */
-export const accountWords = makeWords<Exclude<AccountStatus, { kind: 'own' }>>({
+export const accountWords = makeWords<ForeignAccount>({
   unknown: ({ reason }) => {
     const why = reason === '' ? '' : ` (${reason})`;
     return `its collectors are compared with those of the service, to see whether it belongs to this account${why}; none of its upgrades starts before that`;

@@ -1,14 +1,11 @@
 import type { PlanExclusion } from '../../base/vocabulary.ts';
 import type { NoTarget } from '../model/left-out.ts';
-import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import type { SelectionRule } from '../planning/selector.ts';
 import { leftOutWords, noTargetWords } from './exclusions.ts';
-import { stoppedWords } from './scans.ts';
+import { type StoppedRollout, stoppedWords } from './scans.ts';
 import { makeWords, stateWords } from './sentences.ts';
 import { upgradeWords } from './upgrade-reasons.ts';
-
-type PastRollout = Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
 
 /** Why a collector is in no rollout of a policy. */
 export type UnplannedReason =
@@ -20,11 +17,11 @@ export type UnplannedReason =
   | {
       readonly kind: 'noTarget';
       readonly why: NoTarget;
-      readonly stopped: PastRollout | undefined;
+      readonly stopped: StoppedRollout | undefined;
       readonly policy: string;
     }
   | { readonly kind: 'held'; readonly by: string; readonly words: string; readonly collectorId: number }
-  | { readonly kind: 'aborted' | 'rolledBack'; readonly stopped: PastRollout; readonly policy: string }
+  | { readonly kind: 'aborted' | 'rolledBack'; readonly stopped: StoppedRollout; readonly policy: string }
   | { readonly kind: 'failedBefore'; readonly rollout: string; readonly upgrade: Upgrade | undefined }
   | { readonly kind: 'eligible' }
   | { readonly kind: 'gone' }
@@ -58,7 +55,7 @@ export const unplannedWords = makeWords<UnplannedReason>({
   notOffered: () => leftOutWords.notOffered,
 });
 
-function startWords(stopped: PastRollout, policy: string): string {
+function startWords(stopped: StoppedRollout, policy: string): string {
   return `${stoppedWords(stopped)}; start it with \`upwave start ${policy}\``;
 }
 

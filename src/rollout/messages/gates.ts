@@ -1,6 +1,5 @@
 import { formatDuration } from '../../base/time.ts';
-import { evaluateExpectation } from '../decision/assess-gate.ts';
-import type { Expectation } from '../model/policy.ts';
+import { type Expectation, evaluateExpectation } from '../model/expectation.ts';
 import type { GateFinding, GateSilence, JudgedGate } from '../model/stop-cause.ts';
 import { makeWords } from './sentences.ts';
 

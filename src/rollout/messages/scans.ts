@@ -1,5 +1,5 @@
 import { type DurationMs, formatDuration } from '../../base/time.ts';
-import type { AccountStatus } from '../model/account.ts';
+import type { ForeignAccount } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import { countLeftOut, type LeftOutKind, type NoTarget } from '../model/left-out.ts';
 import type { Rollout } from '../model/rollout.ts';
@@ -21,6 +21,9 @@ export type ScanResult =
   | { readonly kind: 'outdated'; readonly policy: string; readonly config: ConfigStatus }
   | { readonly kind: 'failed'; readonly why: ScanFailure };
 
+/** A rollout that was aborted or rolled back. */
+export type StoppedRollout = Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
+
 /** Why no rollout starts. */
 export type NothingToDo =
   | { readonly kind: 'unknownPolicy'; readonly policy: string }
@@ -35,7 +38,7 @@ export type NothingToDo =
   | {
       readonly kind: 'stopped';
       readonly policy: string;
-      readonly last: Pick<Rollout, 'id' | 'state' | 'targetBuild'>;
+      readonly last: StoppedRollout;
     }
   /** Redis lost this rollout. Only an operator starts the policy again. */
   | { readonly kind: 'lost'; readonly lost: Rollout }
@@ -54,7 +57,7 @@ export type ScanFailure =
 
 /** The part of a running rollout's check that failed. */
 export type Unread =
-  | { readonly of: 'account'; readonly account: Exclude<AccountStatus, { kind: 'own' }> }
+  | { readonly of: 'account'; readonly account: ForeignAccount }
   | { readonly of: 'builds'; readonly why: ServiceFailure }
   | { readonly of: 'fleet'; readonly why: ServiceFailure | Implausible };
 
@@ -85,11 +88,7 @@ const nothingWords = makeWords<NothingToDo>({
 });
 
 /** `production-20261121-1 to 19.455-2 was aborted`. */
-export function stoppedWords({
-  id,
-  state,
-  targetBuild,
-}: Pick<Rollout, 'id' | 'state' | 'targetBuild'>): string {
+export function stoppedWords({ id, state, targetBuild }: StoppedRollout): string {
   return `${id} to ${targetBuild} was ${state === 'aborted' ? 'aborted' : 'rolled back'}`;
 }
 

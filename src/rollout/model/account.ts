@@ -18,6 +18,14 @@ export type AccountStatus =
   /** Some collectors match, or too few could be compared. */
   | ({ readonly kind: 'unclear' } & SampleFigures);
 
+/** The account is not, or not yet, known to be that of this daemon. */
+export type ForeignAccount = Exclude<AccountStatus, { readonly kind: 'own' }>;
+
+/** @param account absent for an account that needs no comparison, which is the daemon's own */
+export function isForeign(account: AccountStatus | undefined): account is ForeignAccount {
+  return account !== undefined && account.kind !== 'own';
+}
+
 /** The result of comparing some collectors of the plan with those of the service. */
 export interface SampleFigures {
   readonly compared: number;

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { FleetCollector } from './collector.ts';
 
@@ -102,7 +103,7 @@ export function isMuchShorter(size: number, before: number): boolean {
 
 /** Counts collectors without ephemeral ones. */
 export function countSteady(collectors: ReadonlyArray<Pick<FleetCollector, 'ephemeral'>>): number {
-  return collectors.reduce((sum, { ephemeral }) => sum + (ephemeral ? 0 : 1), 0);
+  return sumOf(collectors, ({ ephemeral }) => (ephemeral ? 0 : 1));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import { eachInSteps, mapInSteps, runAtOnce, type Steps, sortInSteps } from '../../base/steps.ts';
 import { type FleetCollector, valueUnder } from './collector.ts';
 import type { CollectorKey } from './policy.ts';
@@ -71,7 +72,7 @@ export function* tabulateAttributes(collectors: readonly FleetCollector[]): Step
   let textLength = 0;
   for (const key of [...keysBesideFields, ...(yield* frequentFields(rows))]) {
     const column = yield* columnOf(key, rows, (collector) => attributeOf(collector, key));
-    const length = column.values.reduce((sum, value) => sum + value.length, 0);
+    const length = sumOf(column.values, (value) => value.length);
     if (length === 0 || textLength + length > textLengthMax) continue;
     textLength += length;
     columns.push(column);

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { DurationSummary } from './rollout.ts';
 
@@ -17,9 +18,8 @@ export function durationBucketOf(durationMs: DurationMs): number {
  */
 export function summarizeDurations(counts: ReadonlyMap<number, number>): DurationSummary | undefined {
   const buckets = [...counts].filter(([, amount]) => amount > 0).sort(([a], [b]) => a - b);
-  const count = buckets.reduce((sum, [, amount]) => sum + amount, 0);
-  const octaves =
-    buckets.reduce((sum, [bucket, amount]) => sum + amount * (bucket + 0.5), 0) / bucketsPerOctave;
+  const count = sumOf(buckets, ([, amount]) => amount);
+  const octaves = sumOf(buckets, ([bucket, amount]) => amount * (bucket + 0.5)) / bucketsPerOctave;
   const rank = Math.ceil(share * count);
   let passed = 0;
   for (const [bucket, amount] of buckets) {

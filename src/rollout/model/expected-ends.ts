@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs } from '../../base/time.ts';
 import { normalHazard, usualSpread } from './log-normal.ts';
 import type { DurationSummary } from './rollout.ts';
@@ -68,7 +69,7 @@ export function expectEnds({
   );
   const medians = running.map(({ stratum }) => medianOf.get(stratum) ?? ofAllMs);
   return {
-    usualMs: medians.length === 0 ? ofAllMs : medians.reduce((sum, each) => sum + each, 0) / medians.length,
+    usualMs: medians.length === 0 ? ofAllMs : sumOf(medians, (each) => each) / medians.length,
     endsPerMs: running.map(({ ageMs }, index) => {
       const deviations = deviationsOf(ageMs, medians[index] ?? ofAllMs);
       return normalHazard(deviations) / (sigma * Math.max(1, ageMs));

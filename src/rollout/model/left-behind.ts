@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import { reasonOf, type Upgrade } from './upgrade.ts';
 import type { UpgradeReason } from './upgrade-reason.ts';
 
@@ -54,5 +55,5 @@ export function notRolledBack(
 
 /** How many collectors are left behind, for any reason. */
 export function countLeft(left: ReadonlyArray<{ readonly count: number }>): number {
-  return left.reduce((sum, { count }) => sum + count, 0);
+  return sumOf(left, ({ count }) => count);
 }

@@ -1,4 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
+import type { Expectation } from './expectation.ts';
 
 /** One entry under `rollouts:` in the config: which collectors, to which build, how carefully (DESIGN §4). */
 export interface Policy {
@@ -210,11 +211,6 @@ export type GatePlace =
   | { readonly url: string }
   /** A file with the URL, which may be a secret. It is read at each question, and never stored (P12). */
   | { readonly urlFile: string };
-
-export interface Expectation {
-  readonly operator: '>=' | '>' | '<=' | '<' | '==' | '!=';
-  readonly value: number;
-}
 
 export interface RetryRule {
   /** Tasks created for one collector in one rollout, at most. */

@@ -1,7 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { Implausible } from './assess-inventory.ts';
 import type { SharedAttribute } from './attributes.ts';
-import type { Expectation } from './policy.ts';
+import type { Expectation } from './expectation.ts';
 import type { UpgradeState } from './upgrade.ts';
 
 /** Why the daemon holds a rollout, or why a limit is breached; `messages/stop-causes.ts` makes the sentence. */

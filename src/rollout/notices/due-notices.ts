@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { IncidentNews, Notice, NoticeFigures, OnceNews } from '../model/notice.ts';
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
@@ -156,7 +157,7 @@ function heldStrataOf({ id, strata }: RolloutStatus): readonly OpenIncident[] {
   const [first] = further;
   if (first === undefined) return incidents;
   const { label, reason, at } = first;
-  const waiting = further.reduce((sum, each) => sum + each.waiting, 0);
+  const waiting = sumOf(further, (each) => each.waiting);
   const news = { event: 'stratumHeld', label, reason, waiting, others: further.length - 1 } as const;
   return [...incidents, { incident: `${id}/strata/${at}`, news }];
 }

@@ -1,10 +1,9 @@
 import type { FleetCollector } from '../model/collector.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
-import { membersOf, type WaveRule } from '../model/policy.ts';
 import type { Rollout, Wave } from '../model/rollout.ts';
 import { domainLabel, stratumLabel } from './group-collectors.ts';
 import { compileMatch } from './selector.ts';
-import { shareSeats } from './take-seats.ts';
+import { seatsOf } from './take-seats.ts';
 
 /**
  * Assigns late joiners to waves (DESIGN §4, Late joiners). The last wave that has passed or is open takes as many as its
@@ -34,10 +33,14 @@ export function seatJoiners(
     if (alike === undefined) byStratum.set(label, [joiner]);
     else alike.push(joiner);
   }
-  const sizes = [...byStratum.keys()].map((_label, stratum) => groups.strata[stratum]?.sizes ?? []);
   const members = [...byStratum.values()];
+  const claims = members.map((alike, stratum) => {
+    const sizes = groups.strata[stratum]?.sizes ?? [];
+    const covered = sizes.slice(0, index + 1).some((count) => count > 0);
+    return { left: alike.length, covered, has: sizes[index] ?? 0 };
+  });
   const planned = rollout.waves.reduce((sum, each) => sum + each.size + each.joined, joiners.length);
-  const seats = seatsOf(rule, { index, planned, taken: wave.size + wave.joined, sizes, members });
+  const seats = seatsOf(rule.size, { planned, taken: wave.size + wave.joined }, claims);
   for (const [stratum, free] of seats.entries())
     for (const { id } of members[stratum]?.slice(0, free) ?? []) waves.set(id, index);
   return waves;
@@ -74,28 +77,4 @@ function makeStaysBehind(
   }
   return (joiner) =>
     labelsOf(joiner).some((label) => behind.get(label) === joiner.id && (counts.get(label) ?? 0) > 1);
-}
-
-/** Free seats of each stratum, by the wave's rule. */
-function seatsOf(
-  { size }: WaveRule,
-  of: {
-    readonly index: number;
-    /** Collectors of the whole plan, joiners included. */
-    readonly planned: number;
-    /** Seats of the wave that are taken. */
-    readonly taken: number;
-    /** Of each stratum: its members in each wave, and the joiners that may take a seat. */
-    readonly sizes: ReadonlyArray<readonly number[]>;
-    readonly members: ReadonlyArray<readonly FleetCollector[]>;
-  },
-): readonly number[] {
-  const { index, planned, taken, sizes, members } = of;
-  if (size.kind === 'perStratum')
-    return members.map((_members, stratum) => Math.max(0, size.count - (sizes[stratum]?.[index] ?? 0)));
-  const claims = members.map((alike, stratum) => ({
-    left: alike.length,
-    covered: sizes[stratum]?.slice(0, index + 1).some((count) => count > 0) ?? false,
-  }));
-  return shareSeats(Math.max(0, membersOf(size, planned) - taken), claims);
 }

@@ -1,8 +1,8 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
 import { compilePatterns, PatternError } from '../../base/text-pattern.ts';
-import { evaluateExpectation } from '../decision/assess-gate.ts';
 import type { FleetCollector } from '../model/collector.ts';
-import type { Expectation, Selection, Selector } from '../model/policy.ts';
+import { type Expectation, evaluateExpectation } from '../model/expectation.ts';
+import type { Selection, Selector } from '../model/policy.ts';
 
 /**
  * Makes the rule that tells why a selection leaves a collector out; undefined if it is selected. A policy stored by an

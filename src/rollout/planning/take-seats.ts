@@ -1,5 +1,6 @@
+import { sumOf } from '../../base/grouping.ts';
 import { eachInSteps, filterInSteps, type Steps } from '../../base/steps.ts';
-import { membersOf, type WaveRule } from '../model/policy.ts';
+import { membersOf, type WaveRule, type WaveSize } from '../model/policy.ts';
 import { domainSizes, inDomainOrder, tightestDomain } from './domain-order.ts';
 import type { GroupedCollector, Grouping } from './group-collectors.ts';
 import { compileMatch } from './selector.ts';
@@ -68,7 +69,10 @@ function* fillWave(
   const open: GroupedCollector[][] = [];
   for (const members of seating.left)
     open.push(yield* filterInSteps(members, (member) => !isTheLast(member) && matches(member.collector)));
-  const seats = seatsOf(seating, rule, open);
+  const claims = open.map((members, stratum) => {
+    return { left: members.length, covered: covered[stratum] ?? false, has: 0 };
+  });
+  const seats = seatsOf(rule.size, { planned: seating.grouping.collectors.length, taken: 0 }, claims);
   const inWave = unplanned.map(() => 0);
   const taken = new Set<GroupedCollector>();
   function* take(unordered: readonly GroupedCollector[], wanted: number): Steps<void> {
@@ -135,16 +139,6 @@ function* seekValues(
   }
 }
 
-function seatsOf(
-  { grouping, covered }: Seating,
-  { size }: Pick<WaveRule, 'size'>,
-  open: ReadonlyArray<readonly GroupedCollector[]>,
-): readonly number[] {
-  if (size.kind === 'perStratum') return open.map((members) => Math.min(size.count, members.length));
-  const claims = open.map((members, index) => ({ left: members.length, covered: covered[index] ?? false }));
-  return shareSeats(membersOf(size, grouping.collectors.length), claims);
-}
-
 /** A stratum's claim to seats of a wave. */
 export interface SeatClaim {
   /** Members that can still take a seat. */
@@ -154,16 +148,29 @@ export interface SeatClaim {
 }
 
 /**
+ * Seats of each stratum, by the wave's rule.
+ * @param wave `planned`: collectors of the whole plan. `taken`: seats of the wave that are taken
+ * @param claims `has`: members that the stratum has in this wave already
+ */
+export function seatsOf(
+  size: WaveSize,
+  { planned, taken }: { readonly planned: number; readonly taken: number },
+  claims: ReadonlyArray<SeatClaim & { readonly has: number }>,
+): readonly number[] {
+  if (size.kind === 'perStratum')
+    return claims.map(({ left, has }) => Math.min(left, Math.max(0, size.count - has)));
+  return shareSeats(Math.max(0, membersOf(size, planned) - taken), claims);
+}
+
+/**
  * Divides the seats of a wave among the strata, largest first: one seat for each stratum that no earlier wave covers, one
  * for each other stratum, and the remaining seats in proportion to the remaining members (DESIGN §4, Waves).
  * @returns seats of each stratum, at most as many as it has members left
  */
 export function shareSeats(seats: number, claims: readonly SeatClaim[]): number[] {
   const given = claims.map(() => 0);
-  let free = Math.min(
-    seats,
-    claims.reduce((sum, { left }) => sum + left, 0),
-  );
+  const left = sumOf(claims, (claim) => claim.left);
+  let free = Math.min(seats, left);
   for (const turn of [false, true]) {
     for (const [index, { left, covered }] of claims.entries()) {
       if (free === 0) return given;
@@ -181,10 +188,10 @@ export function shareSeats(seats: number, claims: readonly SeatClaim[]): number[
 
 /** Divides seats by the largest-remainder method, in whole numbers to avoid rounding errors. */
 function divideByRemainder(seats: number, weights: readonly number[]): number[] {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const total = sumOf(weights, (weight) => weight);
   if (total === 0) return weights.map(() => 0);
   const shares = weights.map((weight) => Math.floor((seats * weight) / total));
-  const rest = seats - shares.reduce((sum, share) => sum + share, 0);
+  const rest = seats - sumOf(shares, (share) => share);
   const favoured = weights
     .map((weight, index) => ({ index, remainder: (seats * weight) % total }))
     .sort((a, b) => b.remainder - a.remainder || a.index - b.index)

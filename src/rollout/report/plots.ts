@@ -13,7 +13,7 @@ export interface Plot {
 export type Shape =
   | {
       readonly kind: 'bar';
-      readonly fill: 'open' | 'soak' | 'waiting';
+      readonly fill: 'open' | 'soak';
       readonly x: number;
       readonly y: number;
       readonly width: number;

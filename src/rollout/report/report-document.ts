@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { starterWords, stateWords, waveStageWords } from '../messages/sentences.ts';
 import { sharedAttributeWords } from '../messages/stop-causes.ts';
@@ -216,7 +217,7 @@ function leftBehind({ status, figures: { missed, missedTotal } }: ReportInput): 
 }
 
 function failed({ ends }: GroupFigures): number {
-  return failedStates.reduce((sum, state) => sum + ends[state], 0);
+  return sumOf(failedStates, (state) => ends[state]);
 }
 
 function durationWords({ durations }: GroupFigures): string {

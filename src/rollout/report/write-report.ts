@@ -16,7 +16,7 @@ h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
 .scroll { overflow-x: auto } table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid #ddd }
 svg { max-width: 100%; height: auto; margin: .5rem 0; font: 12px system-ui, sans-serif }
-.open { fill: #3b76d6 } .soak { fill: #a8c4f0 } .waiting { fill: #ddd }
+.open { fill: #3b76d6 } .soak { fill: #a8c4f0 }
 .succeeded { stroke: #1c7a3e } .failed { stroke: #c22f2f } .value { stroke: #3b76d6 } .limit { stroke: #888; stroke-dasharray: 4 4 } polyline { fill: none; stroke-width: 2 }
 @media print { body { margin: 0; max-width: none } }
 `;

@@ -1,4 +1,4 @@
-import { groupBy, mostFrequent } from '../../base/grouping.ts';
+import { groupBy, mostFrequent, sumOf } from '../../base/grouping.ts';
 import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
 import { total } from '../decision/assess.ts';
 import { upgradeWords } from '../messages/upgrade-reasons.ts';
@@ -74,7 +74,7 @@ export function groupCauses(
     const causes = found.slice(0, causesShownMax);
     const others = found.slice(causesShownMax);
     const unread = count - read.length;
-    const rest = { count: sumOf(others) + unread, causes: others.length, unread };
+    const rest = { count: sumOf(others, (each) => each.count) + unread, causes: others.length, unread };
     return [{ of, total: count, causes, others: rest }];
   });
 }
@@ -106,13 +106,9 @@ function causeOf(
     text: causeWords(members.map(tokensOf).reduce(commonTokens)),
     count: members.length,
     strata: strata.slice(0, strataShownMax),
-    otherStrata: { count: sumOf(rest), strata: rest.length },
+    otherStrata: { count: sumOf(rest, (each) => each.count), strata: rest.length },
     names: members.slice(0, namesShownMax).map(({ identity }) => identity.collectorName),
   };
-}
-
-function sumOf(parts: readonly { readonly count: number }[]): number {
-  return parts.reduce((sum, { count }) => sum + count, 0);
 }
 
 function groupOf(state: UpgradeState): CauseGroupName | undefined {

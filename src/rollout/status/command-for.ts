@@ -4,16 +4,10 @@ import type { Rollout } from '../model/rollout.ts';
 import type { AskedVerb, RolloutVerb } from '../verbs/verbs.ts';
 import { askedNow, type ShownRollout } from './legal-verbs.ts';
 
-/** The subcommand for each verb. */
-export const commandNames: Readonly<Record<RolloutVerb, string>> = {
-  pause: 'pause',
-  resume: 'resume',
-  approve: 'approve',
-  skipSoak: 'skip-soak',
-  abort: 'abort',
-  rollback: 'rollback',
-  retry: 'retry',
-};
+/** The subcommand for a verb: `skip-soak` for `skipSoak`. */
+export function commandName(verb: RolloutVerb): string {
+  return verb.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
 
 /** The part of a status that its commands need. */
 interface CommandedRollout extends ShownRollout, Pick<Rollout, 'id' | 'rollbackOf' | 'rollbackId'> {
@@ -28,7 +22,7 @@ export function commandFor(status: CommandedRollout, verb: RolloutVerb): string 
   const asked = askedNow(status, verb);
   return [
     'upwave',
-    commandNames[verb],
+    commandName(verb),
     quoteArgument(name),
     ...(asked === undefined ? [] : optionsOf(asked)),
   ].join(' ');

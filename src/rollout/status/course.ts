@@ -1,4 +1,4 @@
-import { mostFrequent } from '../../base/grouping.ts';
+import { mostFrequent, sumOf } from '../../base/grouping.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
 import { assessCalendar, calendarOf } from '../calendar/calendar.ts';
@@ -6,8 +6,8 @@ import type { CalendarRules } from '../calendar/open-stretches.ts';
 import { heldStrataOf, total } from '../decision/assess.ts';
 import { expectationOf } from '../decision/assess-gate.ts';
 import type { RolloutEvent } from '../model/events.ts';
+import type { Expectation } from '../model/expectation.ts';
 import type { GateSample } from '../model/gate-answers.ts';
-import type { Expectation } from '../model/policy.ts';
 import type { Rollout, RolloutView, StratumSummary } from '../model/rollout.ts';
 import { isFailed, isUnderWay, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 
@@ -180,7 +180,7 @@ function buildsOf(
   const { targetBuild, fromBuilds, fromCounts, createdAt } = rollout;
   if (fromCounts === undefined || !isWhole || until <= createdAt) return null;
   const planned = total({ waves }, () => true);
-  const others = Math.max(0, planned - fromCounts.reduce((sum, count) => sum + count, 0));
+  const others = Math.max(0, planned - sumOf(fromCounts, (count) => count));
   const builds = [targetBuild, ...fromBuilds, ...(others > 0 ? ['other builds'] : [])];
   const counts = [0, ...fromCounts, ...(others > 0 ? [others] : [])];
   const successes = events.filter(({ event }) => event === 'upgrade.succeeded').reverse();
@@ -210,7 +210,7 @@ function describeStrata(view: RolloutView): readonly StratumCourse[] {
   const held = heldStrataOf(view);
   const described = groups.strata.map(({ label, sizes }, index) => ({
     ...{ label, succeeded: 0, failed: 0, active: 0, waiting: 0 },
-    size: sizes.reduce((sum, size) => sum + size, 0),
+    size: sumOf(sizes, (size) => size),
     isHeld: held.has(index),
   }));
   for (const { stratum, succeeded, failed, active, waiting } of strata) {

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { openTimeFrom } from '../calendar/calendar.ts';
 import { type DurationSpread, learnedSpread, medianOf, slowestOf, usualSpread } from '../model/log-normal.ts';
@@ -78,7 +79,7 @@ export function estimateRemainder(
   return {
     endsAt: endsAt === null ? null : Math.round(endsAt),
     plusMinusMs: early === null || late === null ? 0 : Math.round((late - early) / 2),
-    requests: Math.round(works.reduce((sum, { requests }) => sum + requests, 0)),
+    requests: Math.round(sumOf(works, ({ requests }) => requests)),
   };
 }
 

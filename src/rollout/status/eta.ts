@@ -5,6 +5,7 @@ import { nextOpening } from '../decision/admission.ts';
 import { type AssessedView, type AssessedWave, hasBegun, total } from '../decision/assess.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { deferredUntil, lastDeferredUntil } from '../decision/wave-blockers.ts';
+import { isForeign } from '../model/account.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd, isRunning } from '../model/upgrade.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
@@ -42,7 +43,7 @@ function unknownReasonOf(
   const { state, doubt } = rollout;
   if (rollout.unreadable?.kind === 'newer') return 'newerVersion';
   if (isRolloutEnd(state)) return 'ending';
-  if (account !== undefined && account.kind !== 'own') return 'account';
+  if (isForeign(account)) return 'account';
   if (isPolicyMissing) return 'policyMissing';
   if (state === 'held' || state === 'paused' || state === 'rollingBack') return state;
   if (api.outage?.kind === 'serviceDown') return 'serviceDown';

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import { priorEnds } from '../model/expected-ends.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import type { LearnedDurations } from './estimate.ts';
@@ -33,6 +34,6 @@ function averageOf<Of extends { readonly weight: number }>(
   of: readonly Of[],
   value: (each: Of) => number,
 ): number {
-  const weight = of.reduce((sum, each) => sum + each.weight, 0);
-  return of.reduce((sum, each) => sum + value(each) * each.weight, 0) / weight;
+  const weight = sumOf(of, (each) => each.weight);
+  return sumOf(of, (each) => value(each) * each.weight) / weight;
 }

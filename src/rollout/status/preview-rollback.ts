@@ -1,4 +1,4 @@
-import { countEach } from '../../base/grouping.ts';
+import { countEach, sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { calendarOf } from '../calendar/calendar.ts';
 import { type ShownLeftBehind, showLeftBehind } from '../messages/exclusions.ts';
@@ -127,7 +127,7 @@ function sizesOf(rules: readonly WaveRule[], upgrades: readonly Upgrade[]): read
 function canarySize({ size }: WaveRule, upgrades: readonly Upgrade[]): number {
   if (size.kind !== 'perStratum') return membersOf(size, upgrades.length);
   const members = countEach(upgrades.map(({ identity }) => identity.stratum));
-  return [...members.values()].reduce((sum, count) => sum + Math.min(size.count, count), 0);
+  return sumOf(members.values(), (count) => Math.min(size.count, count));
 }
 
 function shapeOf({ name, soakMs, maxFailures }: WaveRule): Omit<PreviewedWave, 'size'> {

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import {
   type AttributeColumn,
   type AttributeTable,
@@ -77,7 +78,7 @@ export function findSharedOfStrata({ rollout, groups, strata }: RolloutView): Sh
 }
 
 function findIn(sample: Sample): SharedAttribute | null {
-  const all = sumOf(sample.tallies);
+  const all = tallyOf(sample.tallies);
   if (all.failed < failuresMin || all.failed === all.tried) return null;
   const singles = sample.columns.flatMap((column, place) => describeValues(column, place, sample.tallies));
   const suspects = singles
@@ -123,26 +124,21 @@ function describeValues(
     const word = /^\p{L}{3,}/u.exec(value)?.[0];
     if (word !== undefined) families.set(word, [...(families.get(word) ?? []), cell]);
   }
+  const cellsWith = (prefix: string) =>
+    tried.flatMap(({ value, cell }) => (value.startsWith(prefix) ? [cell] : []));
   const groups = [
     ...tried.map(({ value, cell }) => ({ value, wanted: [cell] })),
     ...[...families].flatMap(([word, cellsOf]) =>
-      cellsOf.length > 1 ? [{ value: `${word}*`, wanted: withPrefix(word, tried) }] : [],
+      cellsOf.length > 1 ? [{ value: `${word}*`, wanted: cellsWith(word) }] : [],
     ),
   ];
   return groups
     .map(({ value, wanted }): Single => {
       const attributes = [{ key, value }];
-      const tally = sumOf(wanted.flatMap((cell) => sums[cell] ?? []));
+      const tally = tallyOf(wanted.flatMap((cell) => sums[cell] ?? []));
       return { attributes, place, column, wanted: new Set(wanted), ...tally };
     })
     .filter((single) => single.tried >= failuresMin);
-}
-
-function withPrefix(
-  word: string,
-  values: ReadonlyArray<{ readonly value: string; readonly cell: number }>,
-): readonly number[] {
-  return values.flatMap(({ value, cell }) => (value.startsWith(word) ? [cell] : []));
 }
 
 /** Pairs of attributes with different keys, where each attribute narrows down the other. */
@@ -227,13 +223,8 @@ function logFactorial(n: number): number {
   return logs;
 }
 
-function sumOf(tallies: readonly Tally[]): Tally {
-  const sum = { failed: 0, tried: 0 };
-  for (const { failed, tried } of tallies) {
-    sum.failed += failed;
-    sum.tried += tried;
-  }
-  return sum;
+function tallyOf(tallies: readonly Tally[]): Tally {
+  return { failed: sumOf(tallies, ({ failed }) => failed), tried: sumOf(tallies, ({ tried }) => tried) };
 }
 
 function rateOf({ failed, tried }: Tally): number {

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/grouping.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutReasonKind } from '../../base/vocabulary.ts';
 import { calendarOf } from '../calendar/calendar.ts';
@@ -156,16 +157,16 @@ export function describeRollout(
 ): RolloutStatus {
   const view = assess(given);
   const { rollout } = view;
+  const { id, kind, state, rollbackOf, rollbackId, startedBy, createdAt, endedAt } = rollout;
+  const { targetBuild, backTo, fromBuilds, planHash } = rollout;
   const { waves: covered, total, uncovered } = coverage(view.groups);
   const waves = view.assessed.map((each) => describeWave(view, each, covered[each.index] ?? 0, now));
   const facts = {
-    kind: rollout.kind,
-    state: rollout.state,
-    endedAt: rollout.endedAt,
+    ...{ kind, state, endedAt },
     account: view.account?.kind ?? 'own',
     recordUnreadable: rollout.unreadable?.kind ?? null,
     waves,
-    api: rollout.endedAt === null ? api : null,
+    api: endedAt === null ? api : null,
     waitsFor: waitsForOf(view, now),
   } as const;
   const status = {
@@ -175,23 +176,15 @@ export function describeRollout(
       isPolicyMissing: view.isPolicyMissing ?? false,
       rollbackState: view.rollback?.state ?? null,
     }),
-    id: rollout.id,
-    rollbackOf: rollout.rollbackOf,
-    rollbackId: rollout.rollbackId,
+    ...{ id, rollbackOf, rollbackId, targetBuild, backTo, fromBuilds, planHash, startedBy, createdAt },
     policy: rollout.policy.name,
     reason: rolloutReasonWords(rollout.reason),
     reasonKind: rollout.reason.kind,
     hold: holdNumber(rollout),
     heldFor: rollout.heldFor ?? null,
-    targetBuild: rollout.targetBuild,
-    backTo: rollout.backTo,
     leftBehind: rollout.leftBehind.map(showLeftBehind),
-    fromBuilds: rollout.fromBuilds,
-    planHash: rollout.planHash,
     drift: driftOf(rollout),
-    startedBy: rollout.startedBy,
-    createdAt: rollout.createdAt,
-    planned: waves.reduce((sum, { size }) => sum + size, 0),
+    planned: sumOf(waves, ({ size }) => size),
     counts: sumCounts(waves),
     causes: groupCauses(view, upgrades),
     sharedAttribute: view.sharedAttribute === undefined ? findSharedOfStrata(view) : view.sharedAttribute,
@@ -243,9 +236,7 @@ function driftOf({ drift }: Rollout): DriftStatus | null {
 
 function heldOf(view: RolloutView): StrataStatus['held'] {
   return view.rollout.heldStrata.map(({ stratum, label, reason, by, at }) => {
-    const waiting = view.strata
-      .filter((each) => each.stratum === stratum)
-      .reduce((sum, each) => sum + each.waiting, 0);
+    const waiting = sumOf(view.strata, (each) => (each.stratum === stratum ? each.waiting : 0));
     return { label, kind: reason.kind, reason: stratumWhyWords(reason), by, at, waiting };
   });
 }

@@ -1,9 +1,9 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { PolledState, Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { FactOf } from './facts.ts';
-import { classifyPollFailure } from './failure-classes.ts';
+import { classifyPollFailure, describeFailure } from './failure-classes.ts';
 import type { PollLimit } from './state-rules.ts';
-import { count, type EvolveContext, end, pollAgain } from './transitions.ts';
+import { count, type EvolveContext, end, fail, pollAgain } from './transitions.ts';
 
 // How long after its deadline an upgrade may stay without answers while others get them: enough to repair the service.
 export const unansweredForMs: DurationMs = 86_400_000;
@@ -34,6 +34,16 @@ export function afterPollFailed<State extends PolledState>(
   return at - unansweredSince >= limit.unansweredForMs
     ? limit.giveUp(upgrade, poll, context)
     : keepUnanswered(again, unansweredSince);
+}
+
+/** No poll could show the end of the task. */
+export function failUnseen(
+  upgrade: Upgrade,
+  { at, failure }: FactOf<'pollFailed'>,
+  { policy }: EvolveContext,
+): Upgrade {
+  const withinMs = policy.upgrade.deadlineMs;
+  return fail(upgrade, 'timedOut', at, { kind: 'endUnseen', withinMs, detail: describeFailure(failure) });
 }
 
 function keepUnanswered(upgrade: Upgrade, unansweredSince: EpochMs | undefined): Upgrade {

@@ -166,16 +166,14 @@ function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
   const deferFor = (condition: 'notAlive' | 'inUpgrade', reason: UpgradeReason) =>
     defer(upgrade, condition, { at, reason }, context);
   if (!seen.alive) return deferFor('notAlive', { kind: 'notAlive' });
-  const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
-  if (heartbeat === 'silent') return deferFor('notAlive', { kind: 'silent' });
+  if (assessHeartbeat(lastSeenAlive, serviceAt) === 'silent') return deferFor('notAlive', { kind: 'silent' });
   if (upgradable === false && isListed(upgrade)) return deferFor('inUpgrade', { kind: 'notUpgradable' });
   const { startBy, heartbeatAfter: waitedFor } = upgrade.progress;
   const heartbeatAfter = upgradable === true ? seen.offeredAt : waitedFor;
   const isHeard =
     heartbeatAfter === undefined || (lastSeenAlive ?? Number.POSITIVE_INFINITY) > heartbeatAfter;
   // Without the service's clock, only newer heartbeats rule out a restart.
-  const isUnjudged = serviceAt === null && lastSeenAlive !== null;
-  const isInTime = isHeard && heartbeat !== 'late' && !isUnjudged;
+  const isInTime = isHeard && !mayRestart(seen);
   const late = countLate(upgrade.progress, lastSeenAlive ?? 0);
   if (isInTime || late.polls >= latePollsMax)
     return to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { failedPolls: 0 });

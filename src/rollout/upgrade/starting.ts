@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
 import type { Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { CollectorSeen, FactOf } from './facts.ts';
-import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
+import { afterPollFailed, failUnseen, unansweredForMs } from './failed-polls.ts';
 import { classifyCreateFailure, describeFailure, refusedOf } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
 import { nextAgainAt } from './poll-schedule.ts';
@@ -31,10 +31,7 @@ const createsInDoubtMax = 10;
 const polls: PollLimit<'starting'> = {
   isTimeUp: ({ progress }, at, { upgrade }) => at >= progress.sentAt + upgrade.deadlineMs,
   unansweredForMs,
-  giveUp: (upgrade, { at, failure }, { policy }) => {
-    const withinMs = policy.upgrade.deadlineMs;
-    return fail(upgrade, 'timedOut', at, { kind: 'endUnseen', withinMs, detail: describeFailure(failure) });
-  },
+  giveUp: failUnseen,
 };
 
 /** The create was sent, and is in doubt until an answer or a poll settles it. The upgrade keeps its slot. */

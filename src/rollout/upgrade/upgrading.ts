@@ -4,8 +4,8 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
 import type { ProgressIn, TaskEnding, Upgrade, UpgradeIn } from '../model/upgrade.ts';
 import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
-import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
-import { classifyPollFailure, describeFailure } from './failure-classes.ts';
+import { afterPollFailed, failUnseen, unansweredForMs } from './failed-polls.ts';
+import { classifyPollFailure } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
 import { nextRareTaskPollAt, nextTaskPollAt, postpone } from './poll-schedule.ts';
 import {
@@ -50,14 +50,10 @@ const polls: PollLimit<'upgrading'> = {
   isTimeUp: ({ progress }, at) => at >= progress.deadlineAt,
   unansweredForMs,
   // The collector may still show the result that its task does not.
-  giveUp: (upgrade, { at, of, failure }, context) =>
-    of === 'task'
-      ? judgeCollector(upgrade, at, { kind: 'deadline' })
-      : fail(upgrade, 'timedOut', at, {
-          kind: 'endUnseen',
-          withinMs: context.policy.upgrade.deadlineMs,
-          detail: describeFailure(failure),
-        }),
+  giveUp: (upgrade, fact, context) =>
+    fact.of === 'task'
+      ? judgeCollector(upgrade, fact.at, { kind: 'deadline' })
+      : failUnseen(upgrade, fact, context),
 };
 
 /** A task of ours is running. It is polled by its id; without an id, the collector is polled. */

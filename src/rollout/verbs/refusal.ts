@@ -1,5 +1,5 @@
 import type { UpgradeFailureClass } from '../../base/vocabulary.ts';
-import type { AccountStatus } from '../model/account.ts';
+import type { ForeignAccount } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
 import type { NoTarget } from '../model/left-out.ts';
 import type { PlanDrift, RolloutState, UnreadableRecord } from '../model/rollout.ts';
@@ -7,7 +7,7 @@ import type { RolloutReason } from '../model/rollout-reason.ts';
 
 /** Why a verb is refused; `messages/refusals.ts` makes the sentence. */
 export type Refusal =
-  | { readonly kind: 'foreign'; readonly account: Exclude<AccountStatus, { readonly kind: 'own' }> }
+  | { readonly kind: 'foreign'; readonly account: ForeignAccount }
   | { readonly kind: 'recordUnreadable'; readonly unreadable: UnreadableRecord }
   | { readonly kind: 'over'; readonly state: RolloutState }
   /** `rollback`: the id of the rollback, once it has started. */

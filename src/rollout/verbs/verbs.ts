@@ -2,6 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../base/vocabulary.ts';
 import { total } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/rollout-facts.ts';
+import { isForeign } from '../model/account.ts';
 import {
   type BuildHold,
   holdNumber,
@@ -72,11 +73,9 @@ export function judgeVerb(view: RolloutView, asked: AskedVerb, context: VerbCont
   const { rollout, account } = view;
   const { verb } = asked;
   // The account of an ended rollout is determined when an operator reopens the rollout.
-  const isForeign =
-    account !== undefined &&
-    account.kind !== 'own' &&
-    !(account.kind === 'unknown' && rollout.endedAt !== null);
-  if (isForeign && !verbTraits[verb].forForeign) return refuse({ kind: 'foreign', account });
+  const isJudged = account?.kind !== 'unknown' || rollout.endedAt === null;
+  if (isForeign(account) && isJudged && !verbTraits[verb].forForeign)
+    return refuse({ kind: 'foreign', account });
   const { unreadable } = rollout;
   if (unreadable?.kind === 'newer' || (unreadable !== undefined && verb !== 'abort'))
     return refuse({ kind: 'recordUnreadable', unreadable });
@@ -138,10 +137,9 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     const { state } = rollout;
     if (state === 'aborted') return unchanged;
     // A foreign rollback can't be ended from here, and would block all rollouts of the policy.
-    const isForeign = account !== undefined && account.kind !== 'own';
     // A rollback does not start while the inventory is implausible, because the whole fleet may be missing from it.
     const isUnplanned = rollout.rollbackId === null && rollout.doubt !== undefined;
-    const isRollingBack = state === 'rollingBack' && !isForeign && !isUnplanned;
+    const isRollingBack = state === 'rollingBack' && !isForeign(account) && !isUnplanned;
     if (isRollingBack || isRolloutEnd(state)) return refuseState(rollout);
     return change({ kind: 'aborted', ...cause });
   },

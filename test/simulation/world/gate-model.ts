@@ -1,7 +1,7 @@
 import { askSearch } from '../../../src/gates/ask-search.ts';
 import type { GateProbe, GateQuestion } from '../../../src/orchestrator/ports/gate-probe.ts';
 import type { GateAnswer } from '../../../src/rollout/decision/assess-gate.ts';
-import { evaluateExpectation } from '../../../src/rollout/decision/assess-gate.ts';
+import { evaluateExpectation } from '../../../src/rollout/model/expectation.ts';
 import type { HttpGateRule, SearchGateRule } from '../../../src/rollout/model/policy.ts';
 import { isSearchGate } from '../../../src/rollout/model/policy.ts';
 import { makeChances } from '../chances.ts';

@@ -56,7 +56,9 @@ function aRunning(limits: readonly Amount[]): Rollout {
 function led(rollout: Rollout, failures: readonly Failure[]): Rollout {
   const view = viewOf(rollout, failures);
   const { actions } = decide(view, at);
-  const action = actions.find((each) => each.do === 'breach' || each.do === 'lowerAcknowledged');
+  const action = actions.find(
+    (each) => each.do === 'breach' || (each.do === 'save' && each.change.kind === 'acknowledgedLowered'),
+  );
   const after = action && afterAction(view, action, at)?.rollout;
   if (after === undefined) return rollout;
   return action?.do === 'breach' ? after : led(after, failures);

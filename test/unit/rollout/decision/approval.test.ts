@@ -62,7 +62,9 @@ describe('a wave that waits for approval', () => {
   const awaiting = view({}, { state: 'awaitingApproval' });
 
   it('is not opened before it is approved', () => {
-    expect(decide(view(), at).actions).toEqual([{ do: 'awaitApproval', wave: 1 }]);
+    expect(decide(view(), at).actions).toEqual([
+      { do: 'save', change: { kind: 'waveAwaitsApproval', wave: 1 } },
+    ]);
     expect(decide(awaiting, at)).toEqual({
       actions: [],
       blockers: [{ kind: 'waveApproval', wave: 'rest', until: null }],
@@ -73,7 +75,7 @@ describe('a wave that waits for approval', () => {
   it('is opened once it is approved, and a second approval changes nothing', () => {
     const approved = approve(awaiting);
     expect(approved.rollout.waves[1]).toMatchObject({ approvedAt: at, state: 'awaitingApproval' });
-    expect(decide(approved, at).actions).toEqual([{ do: 'openWave', wave: 1 }]);
+    expect(decide(approved, at).actions).toEqual([{ do: 'save', change: { kind: 'waveOpened', wave: 1 } }]);
     for (const of of [approved, view({}, { state: 'open', approvedAt: at })])
       expect(judgeVerb(of, asShown(awaiting, 'approve'), words).kind).toBe('unchanged');
   });
@@ -94,7 +96,9 @@ describe('a wave that waits for approval', () => {
     ['it has been approved already', { approvedAt: startedAt }],
     ['it has no members', { size: 0 }],
   ])('needs no approval when %s', (_case, rest) => {
-    expect(decide(view({}, rest), at).actions).toEqual([{ do: 'openWave', wave: 1 }]);
+    expect(decide(view({}, rest), at).actions).toEqual([
+      { do: 'save', change: { kind: 'waveOpened', wave: 1 } },
+    ]);
   });
 });
 

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import {
   afterAnswer,
   assessGate,
-  evaluateExpectation,
   freshStatus,
   type GateAnswer,
   type GateAssessment,
@@ -11,8 +10,9 @@ import {
   isCounted,
 } from '../../../../src/rollout/decision/assess-gate.ts';
 import { gateWords, writeGateValue } from '../../../../src/rollout/messages/gates.ts';
+import { type Expectation, evaluateExpectation } from '../../../../src/rollout/model/expectation.ts';
 import type { GateAnswers } from '../../../../src/rollout/model/gate-answers.ts';
-import type { Expectation, GateRule } from '../../../../src/rollout/model/policy.ts';
+import type { GateRule } from '../../../../src/rollout/model/policy.ts';
 import {
   aDataFlowGate,
   aPrometheusGate,
@@ -49,29 +49,6 @@ function afterAnswers(gate: GateRule, answers: readonly GateAnswer[], from = fre
 }
 
 const times = (count: number, answer: GateAnswer) => Array.from({ length: count }, () => answer);
-
-describe('evaluateExpectation', () => {
-  it.each<[Expectation['operator'], readonly [boolean, boolean, boolean]]>([
-    ['>=', [false, true, true]],
-    ['>', [false, false, true]],
-    ['<=', [true, true, false]],
-    ['<', [true, false, false]],
-    ['==', [false, true, false]],
-    ['!=', [true, false, true]],
-  ])('%s holds below, at and above the value: %j', (operator, expected) => {
-    const answers = [0.98, 0.99, 1].map((value) => evaluateExpectation({ operator, value: 0.99 }, value));
-    expect(answers).toEqual(expected);
-  });
-
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    'is met by %s with no operator at all (P14)',
-    (value) => {
-      const operators = ['>=', '>', '<=', '<', '==', '!='] as const;
-      const met = operators.filter((operator) => evaluateExpectation({ operator, value: 0 }, value));
-      expect(met).toEqual([]);
-    },
-  );
-});
 
 describe('writeGateValue', () => {
   it.each<[number, Expectation, string]>([

@@ -142,7 +142,7 @@ describe('members of a held stratum', () => {
       { failures: 0, tripped: false, settled: true },
       { failures: 0, setAside: 3, settled: true, evidence: 'shown' },
     ]);
-    expect(decide(aside, now).actions).toEqual([{ do: 'passWave', wave: 1 }]);
+    expect(decide(aside, now).actions).toEqual([{ do: 'save', change: { kind: 'wavePassed', wave: 1 } }]);
   });
 
   it('are not counted as lost either, so that a figure agrees with its explanation (P16)', () => {
@@ -179,8 +179,8 @@ describe('members of a held stratum', () => {
     ]);
     const withdrawn = [done.waves[0] ?? aSummary(), aSummary({ succeeded: 27, withdrawn: 3 })];
     expect(decide({ ...after, waves: withdrawn }, now).actions).toContainEqual({
-      do: 'finish',
-      state: 'finishedWithFailures',
+      do: 'save',
+      change: { kind: 'finished', state: 'finishedWithFailures' },
     });
   });
 

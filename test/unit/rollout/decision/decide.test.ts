@@ -38,12 +38,14 @@ describe('a running rollout', () => {
   });
 
   it('starts the soak of a completed wave at its last change', () => {
-    expect(actionsOf()).toEqual([{ do: 'beginSoak', wave: 0, endsAt: startedAt + 1_800_000 }]);
+    expect(actionsOf()).toEqual([
+      { do: 'save', change: { kind: 'soakBegun', wave: 0, endsAt: startedAt + 1_800_000 } },
+    ]);
   });
 
   it('opens the next wave when the one before has passed (P3)', () => {
     const waves = [{ ...canary, wave: passed }, rest];
-    expect(actionsOf({ waves })).toContainEqual({ do: 'openWave', wave: 1 });
+    expect(actionsOf({ waves })).toContainEqual({ do: 'save', change: { kind: 'waveOpened', wave: 1 } });
   });
 
   it('lifts a brake without a reason', () => {
@@ -69,7 +71,9 @@ describe('a running rollout', () => {
   });
 
   it('passes a wave without members', () => {
-    expect(actionsOf({ waves: [{ ...canary, counts: {} }, rest] })).toEqual([{ do: 'passWave', wave: 0 }]);
+    expect(actionsOf({ waves: [{ ...canary, counts: {} }, rest] })).toEqual([
+      { do: 'save', change: { kind: 'wavePassed', wave: 0 } },
+    ]);
   });
 
   it('waits for running upgrades of waves that have passed, without a blocker for deferred ones', () => {
@@ -84,7 +88,7 @@ describe('a running rollout', () => {
     }));
     const rule = { maxFailures: { kind: 'percent', percent: 5 } } as const;
     expect(actionsOf({ waves: waves.map((each) => ({ ...each, rule })) })).toEqual([
-      { do: 'finish', state: 'finishedWithFailures' },
+      { do: 'save', change: { kind: 'finished', state: 'finishedWithFailures' } },
     ]);
   });
 });
@@ -110,7 +114,12 @@ describe('a rollout that does not run', () => {
     ['withdraws waiting upgrades', { upgrading: 1, succeeded: 4 }, { pending: 20 }, [withdraw]],
     ['withdraws the last one, too', { succeeded: 5 }, { pending: 1 }, [withdraw]],
     ['watches running upgrades', { upgrading: 1, succeeded: 4 }, { withdrawn: 20 }, []],
-    ['closes when all has ended', { succeeded: 5 }, { withdrawn: 20 }, [{ do: 'close' }]],
+    [
+      'closes when all has ended',
+      { succeeded: 5 },
+      { withdrawn: 20 },
+      [{ do: 'save', change: { kind: 'closed' } }],
+    ],
   ])('%s after an abort', (_what, first, second, actions) => {
     const waves = [
       { ...canary, counts: first },

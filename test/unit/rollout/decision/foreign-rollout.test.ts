@@ -54,7 +54,7 @@ describe('a rollout of another account (P5)', () => {
       { do: 'withdrawWaiting', reason: { kind: 'rolloutOver', state: 'aborted' } },
     ]);
     const over = aForeignView(another, 'aborted', { withdrawn: 10 });
-    expect(decide(over, now).actions).toEqual([{ do: 'close' }]);
+    expect(decide(over, now).actions).toEqual([{ do: 'save', change: { kind: 'closed' } }]);
   });
 
   it('then gives up running upgrades, but not before their deadlines are over (P1)', () => {

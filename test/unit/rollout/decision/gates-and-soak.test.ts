@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import type { Action } from '../../../../src/rollout/decision/decision.ts';
 import type { SoakCheck } from '../../../../src/rollout/model/gate-answers.ts';
 import type { GateRule, WaveRule } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView, Wave, WaveSummary } from '../../../../src/rollout/model/rollout.ts';
@@ -54,12 +53,12 @@ function soaking({
   });
 }
 
-const does = (view: RolloutView, now: number): readonly Action['do'][] =>
-  decide(view, now).actions.map((action) => action.do);
+const does = (view: RolloutView, now: number): readonly string[] =>
+  decide(view, now).actions.map((action) => (action.do === 'save' ? action.change.kind : action.do));
 
 const met = (askedAt: number, watchedSince = startedAt) =>
   aStatus({ verdict: 'met', askedAt, watchedSince, since: askedAt, value: 0.998 });
-const passes = { do: 'passWave', wave: 0 };
+const passes = { do: 'save', change: { kind: 'wavePassed', wave: 0 } };
 
 describe('a soak', () => {
   it.each([{ silent: 1 }, { failedPolls: 1 }])(
@@ -90,7 +89,7 @@ describe('a soak', () => {
     });
     const late = startedAt + 30 * minute;
     const came = soaking({ summary: { lastChangeAt: late }, wave });
-    expect(does(came, endsAt)).not.toContain('passWave');
+    expect(does(came, endsAt)).not.toContain('wavePassed');
     expect(decide(came, late + soakMs).actions).toEqual([{ do: 'checkSoak', wave: 0 }]);
   });
 
@@ -205,6 +204,6 @@ describe('a gate', () => {
 
   it('without a stored status keeps the wave from passing (P14)', () => {
     const lacking = soaking({ rule: { gates: [prometheus] }, wave: { gates: [], soakCheck: check() } });
-    expect(does(lacking, endsAt)).not.toContain('passWave');
+    expect(does(lacking, endsAt)).not.toContain('wavePassed');
   });
 });

@@ -126,7 +126,7 @@ describe('a rollback that leaves some behind', () => {
       rollout: { kind: 'rollback', ...rollout },
       waves: [{ counts: { succeeded: 8, ...counts }, wave: { state: 'passed' } }],
     });
-    expect(decide(ending, at).actions).toEqual([{ do: 'finish', state }]);
+    expect(decide(ending, at).actions).toEqual([{ do: 'save', change: { kind: 'finished', state } }]);
   });
 
   it('is named once, and its end ends the rollout', () => {

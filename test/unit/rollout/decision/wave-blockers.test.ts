@@ -98,7 +98,7 @@ describe('a wave without an upgraded collector', () => {
       reason: { kind: 'evidence', wave: 'canary', isShown: true },
     });
     expect(after.rollout.heldFor).toBeUndefined();
-    expect(actionsOf(after)).toMatchObject([{ do: 'beginSoak', wave: 0 }]);
+    expect(actionsOf(after)).toMatchObject([{ do: 'save', change: { kind: 'soakBegun', wave: 0 } }]);
   });
 });
 
@@ -117,7 +117,7 @@ describe('a canary that someone else upgraded', () => {
     const seen = (silent: number) => byHand({ ...soaking, soakCheck: { at: now, silent, failedPolls: 0 } });
     expect(actionsOf(byHand(soaking))).toMatchObject([{ do: 'checkSoak' }]);
     expect(actionsOf(seen(1))).toEqual([]);
-    expect(actionsOf(seen(0))).toEqual([{ do: 'passWave', wave: 0 }]);
+    expect(actionsOf(seen(0))).toEqual([{ do: 'save', change: { kind: 'wavePassed', wave: 0 } }]);
     // It shows the build no more.
     expect(actionsOf(withCounts(byHand(soaking), { withdrawn: 2 }))).toMatchObject([{ do: 'hold' }]);
   });
@@ -150,7 +150,9 @@ describe('a hold for missing evidence (P4)', () => {
     const resumed = verb(held(), 'resume');
     expect(resumed.rollout.state).toBe('running');
     expect(resumed.rollout.heldFor).toBeUndefined();
-    expect(actionsOf({ ...resumed, braked: false })).toMatchObject([{ do: 'beginSoak' }]);
+    expect(actionsOf({ ...resumed, braked: false })).toMatchObject([
+      { do: 'save', change: { kind: 'soakBegun' } },
+    ]);
   });
 
   it('is not accepted by a resume while deferred collectors may still bring some (P14)', () => {
@@ -170,7 +172,9 @@ describe('a hold for missing evidence (P4)', () => {
           braked: true,
           buildHold: isBuildHeld ? hold : null,
         });
-        const ends = actionsOf(view).some((action) => action.do === 'endHold');
+        const ends = actionsOf(view).some(
+          (action) => action.do === 'save' && action.change.kind === 'holdEnded',
+        );
         const some = upgradeStates.filter((state) => (counts[state] ?? 0) > 0);
         const mayCome = some.some((state) => !isEnd(state) || state === 'succeeded');
         const failures = some.filter(isFailed).reduce((sum, state) => sum + (counts[state] ?? 0), 0);
