@@ -55,7 +55,6 @@ const plants = {
         if (maxFailures.kind !== 'count') return wave;
         return { ...wave, maxFailures: { kind: 'count', count: maxFailures.count + 1 } };
       }),
-      saveUpgrade: (change, tripAbove) => store.saveUpgrade(change, oneMore(tripAbove)),
       saveUpgrades: (id, changes, guard) => {
         const later = changes.map((change) => ({ ...change, tripAbove: oneMore(change.tripAbove) }));
         return store.saveUpgrades(id, later, guard);
@@ -70,7 +69,10 @@ const plants = {
       loadRollout: changed(store.loadRollout, (rollout) => ({ ...rollout, state: 'running' })),
       saveIntent: async (change, rev) => {
         const result = await store.saveIntent(change, rev);
-        return result === 'saved' ? result : store.saveUpgrade(change, null);
+        if (result === 'saved') return result;
+        const { rolloutId } = change.after.identity;
+        const anyway = await store.saveUpgrades(rolloutId, [{ ...change, tripAbove: null }], {});
+        return anyway.length > 0 ? 'saved' : 'stale';
       },
     }),
   },
@@ -105,8 +107,12 @@ const plants = {
     in: 'operator',
     store: (store) => ({
       ...store,
-      saveUpgrade: async (change, tripAbove) =>
-        change.after.progress.state === 'withdrawn' ? 'saved' : store.saveUpgrade(change, tripAbove),
+      saveUpgrades: async (id, changes, guard) => {
+        const [first] = changes;
+        return first?.after.progress.state === 'withdrawn'
+          ? [first.after.identity.collectorId]
+          : store.saveUpgrades(id, changes, guard);
+      },
     }),
   },
   driftApproved: {

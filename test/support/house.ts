@@ -25,6 +25,7 @@ import {
 import { lossless } from './lossless.ts';
 import { quietParts } from './quiet-parts.ts';
 import { makeMemoryScanBook } from './store/memory-scan-book.ts';
+import { findUpgrade } from './store/store-changes.ts';
 
 interface Furnishing {
   /** Frozen in the store; null: no rollout is. */
@@ -63,8 +64,8 @@ export async function aHouse({ rollout = aRollout(), upgrades = [], groups, flee
     ...{ parts, store, register, clock, told, notes },
     /** The rollout as it is in the store now. */
     now: async () => lossless(await store.loadRollout(id)),
-    upgrade: async (collectorId = 1) => lossless(await store.loadUpgrade(id, collectorId)),
-    stateOf: async (collectorId: number) => (await store.loadUpgrade(id, collectorId))?.progress.state,
+    upgrade: async (collectorId = 1) => lossless(await findUpgrade(store, collectorId, id)),
+    stateOf: async (collectorId: number) => (await findUpgrade(store, collectorId, id))?.progress.state,
   };
 }
 

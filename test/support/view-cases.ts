@@ -1,4 +1,5 @@
-import { makeMemoryTally } from '../../src/rehearsal/store/memory-tally.ts';
+import { MemoryCounts } from '../../src/rehearsal/store/memory-counts.ts';
+import { MemoryQueues } from '../../src/rehearsal/store/memory-queues.ts';
 import { hasBegun } from '../../src/rollout/decision/assess.ts';
 import type { Action } from '../../src/rollout/decision/decision.ts';
 import { evolveRollout } from '../../src/rollout/decision/evolve-rollout.ts';
@@ -109,17 +110,21 @@ export function aViewOfUpgrades(
   upgrades: readonly Upgrade[],
   { now, ...changes }: Partial<RolloutView> & { readonly now: number },
 ): RolloutView {
-  const tally = makeMemoryTally();
-  for (const upgrade of upgrades) tally.add(upgrade);
+  const [counts, queues] = [new MemoryCounts(), new MemoryQueues()];
+  for (const upgrade of upgrades) {
+    counts.add(upgrade);
+    queues.place(upgrade);
+  }
   const present = new Set(upgrades.map(({ identity }) => identity.wave));
   const frontier = rollout.waves.filter(hasBegun).length - 1;
+  const shown = counts.show(rollout.waves.length);
   return aView({
-    rollout,
-    waves: tally
-      .waves(rollout.waves.length)
-      .map((wave, index) => ({ ...wave, lastChangeAt: present.has(index) ? startedAt : null })),
-    ...tally.figures(),
-    ...tally.queues({ now, frontier, perLane: upgrades.length }),
+    ...{ rollout, ...shown },
+    waves: shown.waves.map((wave, index) => ({
+      ...wave,
+      lastChangeAt: present.has(index) ? startedAt : null,
+    })),
+    ...queues.candidates({ now, frontier, perLane: upgrades.length }),
     ...changes,
   });
 }

@@ -1,8 +1,9 @@
 import { assertNever } from '../../base/assert.ts';
 import { total } from '../../rollout/decision/assess.ts';
+import { isForeign } from '../../rollout/model/account.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import type { RolloutView } from '../../rollout/model/rollout.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { makeFailureFilter, summarizeFailed } from '../../rollout/status/failure-filter.ts';
 import { isAsShown, shownOf } from '../../rollout/status/preview-rollback.ts';
@@ -30,10 +31,12 @@ export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
 export function makeApplyVerb(parts: ApplyVerbParts) {
   return async (asked: VerbRequest): Promise<VerbJudgement | undefined> => {
     const request = await redirect(parts, asked);
+    const rollout = await parts.store.loadRollout(request.rolloutId);
+    if (rollout === undefined) return undefined;
     const refusal =
-      (await refuseForeign(parts, request)) ??
-      (await refusePlan(parts, request)) ??
-      (await refuseReopening(parts, request));
+      (await refuseForeign(parts, rollout, request)) ??
+      (await refusePlan(parts, rollout, request)) ??
+      (await refuseReopening(parts, rollout, request));
     if (refusal !== undefined) return { kind: 'refused', refusal };
     if (request.verb === 'retry') {
       const refused = await retryFailed(parts, request);
@@ -41,7 +44,7 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     }
     const confirmed = await confirmRollback(parts, request);
     if (confirmed !== undefined && confirmed.kind !== 'confirmed') return confirmed;
-    await adoptLimits(parts, request);
+    if (isReopening(rollout, request)) await adoptLimits(parts, rollout);
     const judge = (current: RolloutView) => judgeVerb(current, request, contextOf(parts, request));
     const factOf = (current: RolloutView) => {
       const judgement = judge(current);
@@ -122,45 +125,45 @@ async function noteLeftBehind(
 
 /** In a rollout of another account only stopping verbs are legal, because the others depend on this account's data (P5). */
 async function refuseForeign(
-  { store, accounts }: ApplyVerbParts,
-  { rolloutId, verb }: VerbRequest,
+  { accounts }: ApplyVerbParts,
+  rollout: Rollout,
+  { verb }: VerbRequest,
 ): Promise<Refusal | undefined> {
   if (accounts === undefined || verbTraits[verb].forForeign) return undefined;
-  const rollout = await store.loadRollout(rolloutId);
-  const account = rollout === undefined ? undefined : await accounts.settle(rollout);
-  return account === undefined || account.kind === 'own' ? undefined : { kind: 'foreign', account };
+  const account = await accounts.settle(rollout);
+  return isForeign(account) ? { kind: 'foreign', account } : undefined;
+}
+
+function isReopening({ endedAt }: Rollout, { verb }: VerbRequest): boolean {
+  return endedAt !== null && (verb === 'retry' || verb === 'rollback');
 }
 
 /** An ended rollout becomes the active one of its policy again, unless another rollout is active. */
 async function refuseReopening(
   { store }: ApprovePlanParts,
-  { rolloutId, verb }: VerbRequest,
+  rollout: Rollout,
+  request: VerbRequest,
 ): Promise<Refusal | undefined> {
-  if (verb !== 'retry' && verb !== 'rollback') return undefined;
-  const rollout = await store.loadRollout(rolloutId);
-  if (rollout === undefined || rollout.endedAt === null) return undefined;
+  if (!isReopening(rollout, request)) return undefined;
   const [active] = await store.activeRolloutIds([rollout.policy.name]);
   return active === undefined ? undefined : { kind: 'placeTaken', active };
 }
 
 /** An ended rollout follows no config. Before it is reopened, it gets the current windows and limits (P7). */
-async function adoptLimits(
-  parts: ApplyVerbParts,
-  { rolloutId, verb }: Pick<VerbRequest, 'rolloutId' | 'verb'>,
-): Promise<void> {
+async function adoptLimits(parts: ApplyVerbParts, { id, policy }: Rollout): Promise<void> {
   const { configs, rollouts } = parts;
-  if (configs === undefined || rollouts === undefined || (verb !== 'retry' && verb !== 'rollback')) return;
-  const rollout = await parts.store.loadRollout(rolloutId);
-  if (rollout === undefined || rollout.endedAt === null) return;
-  const of = { policy: rollout.policy.name, rolloutId, by: 'daemon' };
-  await followRollout({ ...parts, configs, rollouts }, of);
+  if (configs === undefined || rollouts === undefined) return;
+  await followRollout({ ...parts, configs, rollouts }, { policy: policy.name, rolloutId: id, by: 'daemon' });
 }
 
 /** Reads the fleet again, but only for the plan that waits for approval. `judgeVerb` refuses any other plan. */
-async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promise<Refusal | undefined> {
+async function refusePlan(
+  parts: ApprovePlanParts,
+  rollout: Rollout,
+  request: VerbRequest,
+): Promise<Refusal | undefined> {
   if (request.verb !== 'approve' || 'wave' in request) return undefined;
-  const rollout = await parts.store.loadRollout(request.rolloutId);
-  const isAwaited = rollout?.state === 'awaitingApproval' && rollout.planHash === request.planHash;
+  const isAwaited = rollout.state === 'awaitingApproval' && rollout.planHash === request.planHash;
   return isAwaited ? refuseApproval(parts, rollout) : undefined;
 }
 

@@ -160,7 +160,6 @@ export interface RolloutStore {
     },
     fence: Fence | null,
   ): Promise<SaveResult>;
-  loadUpgrade(rolloutId: string, collectorId: number): Promise<Upgrade | undefined>;
   /** The records of those of these collectors that belong to the rollout, however many. */
   loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<LoadedUpgrades>;
   /**
@@ -197,12 +196,8 @@ export interface RolloutStore {
     fence: Fence,
   ): Promise<readonly number[]>;
   /**
-   * Saves one change. `tripAbove`: if this change raises the wave's weighted failures above it, the brake is set in the same
-   * write, and no create is sent after it.
-   */
-  saveUpgrade(change: UpgradeChange, tripAbove: number | null): Promise<SaveResult>;
-  /**
-   * Saves changes of one rollout in one write, each with its own `tripAbove`; a record that has changed is left out.
+   * Saves changes of one rollout in one write; a record that has changed is left out. `tripAbove`: if a change raises the
+   * wave's weighted failures above it, the brake is set in the same write, and no create is sent after it.
    * @returns the collectors saved; none if the guard does not hold
    */
   saveUpgrades(

@@ -48,12 +48,14 @@ export async function recordFact(
   for (let conflict = 0; conflict < conflictsMax; conflict += 1) {
     const change = changeOf(parts, rollout, current, fact);
     if (change.after === current) return current;
-    const result = await parts.store.saveUpgrade(change, tripAboveOf(rollout, current));
-    if (result === 'saved') {
+    const saving = { ...change, tripAbove: tripAboveOf(rollout, current) };
+    const { length } = await parts.store.saveUpgrades(rollout.id, [saving], {});
+    if (length > 0) {
       reportAll(parts, [change]);
       return change.after;
     }
-    const fresh = await parts.store.loadUpgrade(rollout.id, upgrade.identity.collectorId);
+    const { upgrades } = await parts.store.loadUpgrades(rollout.id, [upgrade.identity.collectorId]);
+    const [fresh] = upgrades;
     if (fresh === undefined) return current;
     if (!isStillAbout(fact, upgrade, fresh)) return fresh;
     current = fresh;

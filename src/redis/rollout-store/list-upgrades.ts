@@ -13,16 +13,10 @@ import type { ReadableRollout } from './store-context.ts';
 // Records per read: a few hundred KB.
 const recordsPerRead = 1_000;
 
-/** `broken` receives unreadable records, which are left out. Without it they are errors. */
-type StoredRollout = Omit<ReadableRollout, 'broken'> & Partial<ReadableRollout>;
-
-/**
- * A page of records in plan order. With a state or a wave, the plan is read in chunks until the page is full.
- * @throws BrokenRecordError without `broken`
- */
+/** A page of records in plan order. With a state or a wave, the plan is read in chunks until the page is full. */
 export async function listUpgrades(
   commands: RedisCommands,
-  rollout: StoredRollout,
+  rollout: ReadableRollout,
   page: UpgradePage,
 ): Promise<readonly Upgrade[]> {
   const { keys } = rollout;
@@ -56,7 +50,7 @@ export async function listUpgrades(
  */
 export async function listMissed(
   commands: RedisCommands,
-  rollout: StoredRollout,
+  rollout: ReadableRollout,
   { kind, limit }: MissedPage,
 ): Promise<readonly Upgrade[]> {
   if (limit <= 0) return [];
@@ -89,18 +83,18 @@ async function missedIds(
 }
 
 /** The records of these collectors, in this order, without those that are not in the rollout. */
-export async function readUpgrades(
+async function readUpgrades(
   commands: RedisCommands,
-  rollout: StoredRollout,
+  rollout: ReadableRollout,
   collectorIds: ReadonlyArray<string | number>,
 ): Promise<readonly Upgrade[]> {
   return (await loadUpgrades(commands, rollout, collectorIds)).upgrades;
 }
 
-/** Like `readUpgrades`, with the ids of unreadable records. @throws BrokenRecordError without `broken` */
+/** Like `readUpgrades`, with the ids of unreadable records. */
 export async function loadUpgrades(
   commands: RedisCommands,
-  { id, keys, version, broken }: StoredRollout,
+  { id, keys, version, broken }: ReadableRollout,
   collectorIds: ReadonlyArray<string | number>,
 ): Promise<LoadedUpgrades> {
   const upgrades: Upgrade[] = [];
@@ -111,8 +105,7 @@ export async function loadUpgrades(
     for (const [index, text] of texts.entries()) {
       if (text === null) continue;
       const collectorId = ids[index] ?? 0;
-      const decode = () => decodeUpgrade(text, { rolloutId: id, version }, collectorId);
-      const upgrade = broken === undefined ? decode() : broken.read(decode);
+      const upgrade = broken.read(() => decodeUpgrade(text, { rolloutId: id, version }, collectorId));
       if (upgrade === undefined) unreadable.push(Number(collectorId));
       else upgrades.push(upgrade);
     }
@@ -122,7 +115,7 @@ export async function loadUpgrades(
 
 async function scan(
   commands: RedisCommands,
-  rollout: StoredRollout,
+  rollout: ReadableRollout,
   page: UpgradePage,
 ): Promise<readonly Upgrade[]> {
   const { keys } = rollout;

@@ -4,19 +4,12 @@ import { dueAtOf } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { nameBucketOf } from '../schema/name-bucket.ts';
 import type { RolloutKeys } from '../schema/rollout-keys.ts';
-import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
+import { listMissed, listUpgrades, loadUpgrades } from './list-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** Reads upgrades: by collector, by page, by due instant, by outcome. */
 export function makeUpgradeReads({ commands, ofRollout, readable }: StoreContext) {
   return {
-    loadUpgrade: async (rolloutId, collectorId) => {
-      const { upgrades, unreadable } = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
-      // The unreadable record was reported. It must not look like an absent one, so this read throws.
-      if (unreadable.length > 0) await readUpgrades(commands, ofRollout(rolloutId), unreadable);
-      return upgrades[0];
-    },
-
     loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
 
     findNamed: async (rolloutId, name) => {

@@ -22,12 +22,6 @@ export function makeUpgradeWrites(store: StoreContext) {
       return savedOf(changes, await write(rolloutId, guard, withCaps));
     },
 
-    saveUpgrade: async (change, tripAbove) => {
-      const changes = [{ ...change, tripAbove }];
-      const [verdict] = await write(change.after.identity.rolloutId, { mode: 'save' }, changes);
-      return verdict === 'saved' ? 'saved' : 'stale';
-    },
-
     saveUpgrades: async (rolloutId, changes, guard) => {
       if (changes.length === 0) return [];
       return savedOf(changes, await write(rolloutId, { mode: 'save', ...guard }, changes));

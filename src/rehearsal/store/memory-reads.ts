@@ -1,59 +1,29 @@
-import type { EpochMs } from '../../base/time.ts';
 import { candidatesPerView, perLaneMin, type RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
 import { hasBegun } from '../../rollout/decision/assess.ts';
-import type { AttributeTable } from '../../rollout/model/attributes.ts';
-import type { RolloutEvent } from '../../rollout/model/events.ts';
-import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import { isEnd, isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
-import type { MemoryTally } from './memory-tally.ts';
+import { activeKey, type MemoryState } from './memory-state.ts';
 
-/** One rollout with all its records. */
-export interface Kept {
-  rollout: Rollout;
-  groups: PlanGroups;
-  attributes: AttributeTable | undefined;
-  upgrades: Map<number, Upgrade>;
-  tally: MemoryTally;
-  readonly events: RolloutEvent[];
-  brake: boolean;
-  /** By collector: when its intent was stored. */
-  readonly intents: Map<number, EpochMs>;
-}
-
-/** The key of a policy's active rollout of a kind. */
-export function activeKey(policy: string, kind: Rollout['kind']): string {
-  return `${policy}/${kind}`;
-}
-
-/** The reading methods of the model. */
-// oxlint-disable-next-line max-lines-per-function -- a model in memory: its methods share one state
-export function makeMemoryReads(of: {
-  readonly kept: ReadonlyMap<string, Kept>;
-  readonly active: ReadonlyMap<string, string>;
-  readonly numbers: ReadonlyMap<string, number>;
-  readonly now: () => EpochMs;
-}) {
-  const { kept, active, numbers, now: storeNow } = of;
+/** Reads rollouts in the model of the store. */
+export function makeRolloutReads({ kept, active, numbers }: MemoryState) {
   const listOf = (policies: readonly string[]): readonly Rollout[] =>
     [...kept.values()]
       .map(({ rollout }) => rollout)
       .filter(({ id }) => policies.includes(parseRolloutId(id).policy))
       .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
-  const activeIds = (policies: readonly string[]): readonly string[] =>
+  const activeRolloutIds = async (policies: readonly string[]) =>
     policies.flatMap((policy) =>
       (['upgrade', 'rollback'] as const).flatMap((kind) => active.get(activeKey(policy, kind)) ?? []),
     );
 
   return {
-    findUpgradesOf: async (policies, collectorId) => {
-      return activeIds(policies).flatMap((rolloutId) => {
+    activeRolloutIds,
+    findUpgradesOf: async (policies, collectorId) =>
+      (await activeRolloutIds(policies)).flatMap((rolloutId) => {
         const upgrade = kept.get(rolloutId)?.upgrades.get(collectorId);
         return upgrade === undefined ? [] : [{ rolloutId, upgrade }];
-      });
-    },
-    activeRolloutIds: async (policies) => activeIds(policies),
+      }),
     currentRollouts: async (policies) => {
       const ids = new Set<string>();
       for (const policy of policies) {
@@ -77,19 +47,10 @@ export function makeMemoryReads(of: {
     nextRolloutNumber: async (policy, day) => (numbers.get(`${policy}/${day}`) ?? 0) + 1,
     loadGroups: async (id) => kept.get(id)?.groups,
     loadAttributes: async (id) => kept.get(id)?.attributes,
-    listOutcomes: async (id) => {
-      const failed = new Set<number>();
-      const succeeded = new Set<number>();
-      for (const [collectorId, { progress }] of kept.get(id)?.upgrades ?? []) {
-        if (isFailed(progress.state)) failed.add(collectorId);
-        else if (isEnd(progress.state) && progress.state !== 'withdrawn') succeeded.add(collectorId);
-      }
-      return { failed, succeeded };
-    },
     loadView: async (id, { now, overdueBefore, pageSize }) => {
       const of = kept.get(id);
       if (of === undefined) return undefined;
-      const { rollout, groups, tally } = of;
+      const { rollout, groups, counts, queues } = of;
       const share = Math.floor(candidatesPerView / Math.max(1, groups.lanes.length));
       const perLane = Math.min(pageSize, Math.max(perLaneMin, share));
       const frontier = rollout.waves.findLastIndex(hasBegun);
@@ -97,53 +58,66 @@ export function makeMemoryReads(of: {
         rollout,
         groups,
         braked: of.brake,
-        waves: tally.waves(rollout.waves.length),
-        ...tally.figures(),
-        ...tally.queues({ now, frontier, perLane }),
-        overdue: tally.overdue(overdueBefore).slice(0, pageSize),
+        ...counts.show(rollout.waves.length),
+        ...queues.candidates({ now, frontier, perLane }),
+        overdue: queues.overdue(overdueBefore).slice(0, pageSize),
       };
     },
-    loadUpgrade: async (id, collectorId) => kept.get(id)?.upgrades.get(collectorId),
-    loadUpgrades: async (id, collectorIds) => ({
-      upgrades: collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
-      unreadable: [],
-    }),
+    readEvents: async (id, { limit }) =>
+      limit <= 0 ? [] : (kept.get(id)?.events ?? []).slice(-limit).reverse(),
+  } satisfies Partial<RolloutStore>;
+}
+
+/** Reads upgrades in the model of the store. */
+export function makeUpgradeReads({ kept, now }: MemoryState) {
+  const upgradesOf = (id: string): readonly Upgrade[] => [...(kept.get(id)?.upgrades.values() ?? [])];
+
+  return {
+    loadUpgrades: async (id, collectorIds) => {
+      const upgrades = kept.get(id)?.upgrades;
+      return { upgrades: collectorIds.flatMap((each) => upgrades?.get(each) ?? []), unreadable: [] };
+    },
     findNamed: async (id, name) =>
-      [...(kept.get(id)?.upgrades.values() ?? [])]
+      upgradesOf(id)
         .filter(({ identity: { collectorName } }) => collectorName === name)
         .sort((a, b) => a.identity.collectorId - b.identity.collectorId),
     listMemberIds: async (id) => [...(kept.get(id)?.upgrades.keys() ?? [])],
+    listOutcomes: async (id) => {
+      const idsIn = (isIn: (state: Upgrade['progress']['state']) => boolean) =>
+        new Set(
+          upgradesOf(id).flatMap(({ identity, progress }) =>
+            isIn(progress.state) ? [identity.collectorId] : [],
+          ),
+        );
+      const isUpgraded = (state: Upgrade['progress']['state']) =>
+        isEnd(state) && !isFailed(state) && state !== 'withdrawn';
+      return { failed: idsIn(isFailed), succeeded: idsIn(isUpgraded) };
+    },
     listUpgrades: async (id, { offset, limit, state, wave }) => {
-      const of = kept.get(id);
-      if (of === undefined) return [];
       const all =
         state === 'pending'
-          ? of.tally.pending()
-          : [...of.upgrades.values()].sort((a, b) => a.identity.order - b.identity.order);
+          ? (kept.get(id)?.queues.pending() ?? [])
+          : upgradesOf(id).toSorted((a, b) => a.identity.order - b.identity.order);
       return all
         .filter(
-          (upgrade) =>
-            (state ?? upgrade.progress.state) === upgrade.progress.state &&
-            (wave ?? upgrade.identity.wave) === upgrade.identity.wave,
+          ({ progress, identity }) =>
+            (state ?? progress.state) === progress.state && (wave ?? identity.wave) === identity.wave,
         )
         .slice(offset, offset + limit);
     },
     listMissed: async (id, { kind, limit }) =>
-      [...(kept.get(id)?.upgrades.values() ?? [])]
+      upgradesOf(id)
         .filter(({ progress: { state } }) => (kind === 'failed' ? isFailed(state) : state === kind))
         .sort((a, b) => missedOrder(a) - missedOrder(b))
         .slice(0, Math.max(0, limit)),
     listDue: async (id, limit) => {
-      const of = kept.get(id);
-      if (of === undefined) return [];
-      const ids = of.tally.overdue(Number.POSITIVE_INFINITY).slice(0, Math.max(0, limit));
-      return ids.flatMap((each) => of.upgrades.get(each) ?? []);
+      const { queues, upgrades } = kept.get(id) ?? {};
+      const ids = queues?.overdue(Number.POSITIVE_INFINITY).slice(0, Math.max(0, limit)) ?? [];
+      return ids.flatMap((each) => upgrades?.get(each) ?? []);
     },
     findCorrupt: async () => [],
     countFreshIntents: async (id, withinMs) =>
-      [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= storeNow() - withinMs).length,
-    readEvents: async (id, { limit }) =>
-      limit <= 0 ? [] : (kept.get(id)?.events ?? []).slice(-limit).reverse(),
+      [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= now() - withinMs).length,
   } satisfies Partial<RolloutStore>;
 }
 

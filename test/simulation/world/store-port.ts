@@ -94,11 +94,6 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
       if (admitted.length > 0) night.admitted();
       return admitted;
     },
-    saveUpgrade: async (change, tripAbove) => {
-      const result = await store.saveUpgrade(change, tripAbove);
-      if (result === 'saved') saved(change);
-      return result;
-    },
     saveUpgrades: async (id, changes, guard) =>
       savedOf(changes, await store.saveUpgrades(id, changes, guard)),
     saveIntent: async (change, rev) => {

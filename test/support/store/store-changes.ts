@@ -58,9 +58,29 @@ export function rolloutChange(rollout: Rollout, changes: Partial<Rollout>) {
   return { rollout: next, expectedRev: rollout.rev, events: [], brake: 'keep' } as const;
 }
 
+/** undefined where the rollout does not have it */
+export async function findUpgrade(
+  store: Pick<RolloutStore, 'loadUpgrades'>,
+  collectorId: number,
+  id = rolloutId,
+): Promise<Upgrade | undefined> {
+  return (await store.loadUpgrades(id, [collectorId])).upgrades[0];
+}
+
+/** Saves one change as a step does. */
+export async function saveUpgrade(
+  store: Pick<RolloutStore, 'saveUpgrades'>,
+  change: UpgradeChange,
+  tripAbove: number | null = null,
+): Promise<'saved' | 'stale'> {
+  const { rolloutId: id } = change.after.identity;
+  const { length } = await store.saveUpgrades(id, [{ ...change, tripAbove }], {});
+  return length > 0 ? 'saved' : 'stale';
+}
+
 /** @throws where it is not there */
 export async function loadUpgrade(store: RolloutStore, collectorId: number): Promise<Upgrade> {
-  const upgrade = await store.loadUpgrade(rolloutId, collectorId);
+  const upgrade = await findUpgrade(store, collectorId);
   if (upgrade === undefined) throw new Error(`there is no collector ${collectorId}`);
   return upgrade;
 }

@@ -10,6 +10,7 @@ import type { ProgressIn } from '../../../src/rollout/model/upgrade.ts';
 import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../src/rollout/planning/plan.ts';
 import { aFleet, aPolicy, startedAt, targetBuild } from '../../support/builders.ts';
+import { saveUpgrade } from '../../support/store/store-changes.ts';
 
 const minute = 60_000;
 const signal = new AbortController().signal;
@@ -54,7 +55,8 @@ async function aRunningTask() {
     ...{ deadlineAt: now + policy.upgrade.deadlineMs, dueAt: now + minute },
   };
   const tally = { ...pending.tally, attempts: 1, firstStartedAt: now };
-  await store.saveUpgrade(
+  await saveUpgrade(
+    store,
     { before: pending, after: { ...pending, tally, progress, rev: 2 }, events: [] },
     null,
   );

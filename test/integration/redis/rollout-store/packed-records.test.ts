@@ -15,8 +15,10 @@ import {
   anyProgress,
   aPlan,
   changeTo,
+  findUpgrade,
   loadView,
   rolloutChange,
+  saveUpgrade,
 } from '../../../support/store/store-changes.ts';
 import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
@@ -76,8 +78,8 @@ async function readAll() {
     failed: await listAllUpgrades(store, id, { state: 'failed' }),
     missed: await store.listMissed(id, { kind: 'failed', limit: 10_000 }),
     withdrawn: await store.listMissed(id, { kind: 'withdrawn', limit: 10_000 }),
-    one: await store.loadUpgrade(id, 9_998),
-    none: await store.loadUpgrade(id, 1),
+    one: await findUpgrade(store, 9_998),
+    none: await findUpgrade(store, 1),
     some: await store.loadUpgrades(id, [...ids.toReversed(), 1]),
   };
 }
@@ -141,14 +143,14 @@ describe('the records of a rollout that is over', () => {
     const commands = onScripts(connection.commands, async (send, args) => {
       if (!isChanged && args.some((arg) => arg === keys().packed)) {
         isChanged = true;
-        expect(await store.saveUpgrade(change, null)).toBe('saved');
+        expect(await saveUpgrade(store, change)).toBe('saved');
       }
       return send();
     });
     await pack(makeRedisRolloutStore({ commands, keyPrefix }));
-    expect(await store.loadUpgrade(id, first.identity.collectorId)).toEqual(change.after);
+    expect(await findUpgrade(store, first.identity.collectorId)).toEqual(change.after);
     await pack();
-    expect(await store.loadUpgrade(id, first.identity.collectorId)).toEqual(change.after);
+    expect(await findUpgrade(store, first.identity.collectorId)).toEqual(change.after);
     expect(await recordsLeft()).toBe(17);
   });
 
@@ -164,7 +166,7 @@ describe('the records of a rollout that is over', () => {
     expect((await readAll()).all).toEqual(before.all);
     const [of = upgradeOf(0)] = before.succeeded;
     const back = changeTo(of, anyProgress('rolledBack', endedAt), endedAt);
-    expect(await store.saveUpgrade(back, null)).toBe('saved');
+    expect(await saveUpgrade(store, back)).toBe('saved');
     await store.packEnded(['production'], Number.MAX_SAFE_INTEGER, never);
     expect(await recordsLeft()).toBe(planned);
   });

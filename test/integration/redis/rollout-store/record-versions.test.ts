@@ -12,6 +12,7 @@ import {
   loadView,
   pendingOnes,
   rolloutChange,
+  saveUpgrade,
 } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
@@ -31,7 +32,7 @@ describe('a rollout that two versions of upwave know', () => {
   };
   const withdraw = async (version: number, collectorId: number) => {
     const before = await loadUpgrade(storeOf(recordVersion + 1).store, collectorId);
-    return storeOf(version).store.saveUpgrade(ended(before, 'withdrawn', 0), null);
+    return saveUpgrade(storeOf(version).store, ended(before, 'withdrawn', 0));
   };
   const everything = async () => {
     const keys = Object.values(rolloutKeys(place.keyPrefix, id));

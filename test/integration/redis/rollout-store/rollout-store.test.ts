@@ -29,12 +29,14 @@ import {
   aPlan,
   changeTo,
   ended,
+  findUpgrade,
   intended,
   loadUpgrade,
   loadView,
   pendingOnes,
   range,
   rolloutChange,
+  saveUpgrade,
 } from '../../../support/store/store-changes.ts';
 import { aVerifyingOne } from '../../../support/upgrade-cases.ts';
 
@@ -214,8 +216,8 @@ describe('saving an upgrade', () => {
     const one = await load(1);
     // What a daemon wrote before Redis went back, and still knows.
     const lost = admitted(one);
-    await store.saveUpgrade(ended(one, 'withdrawn', 0), null);
-    expect(await store.saveUpgrade(intended(lost.after), null)).toBe('stale');
+    await saveUpgrade(store, ended(one, 'withdrawn', 0));
+    expect(await saveUpgrade(store, intended(lost.after))).toBe('stale');
     expect(await viewNow()).toMatchObject({ slotsTaken: 0 });
   });
 
@@ -223,19 +225,19 @@ describe('saving an upgrade', () => {
     const reason = 'asked for by ann: \ud83d, not \\ud83d, \ude00 but 😀';
     const before = await load(1);
     const retrying = changeTo(before, { state: 'retrying', dueAt: startedAt, reason: because(reason) });
-    expect(await store.saveUpgrade(retrying, null)).toBe('saved');
+    expect(await saveUpgrade(store, retrying)).toBe('saved');
     expect(await load(1)).toMatchObject({
       progress: { reason: because('asked for by ann: \ufffd, not \\ud83d, \ufffd but 😀') },
     });
-    expect(await store.saveUpgrade(admitted(await load(1)), null)).toBe('saved');
+    expect(await saveUpgrade(store, admitted(await load(1)))).toBe('saved');
   });
 
   it('counts durations by stratum, which a later daemon finds', async () => {
     const tookMs = 5 * 60_000;
     for (const id of [1, 2]) {
       const verifying = aVerifyingOne({ startedAt: startedAt + 60_000 - tookMs }).progress;
-      await store.saveUpgrade(changeTo(await load(id), verifying), null);
-      await store.saveUpgrade(ended(await load(id), 'succeeded', 0), null);
+      await saveUpgrade(store, changeTo(await load(id), verifying));
+      await saveUpgrade(store, ended(await load(id), 'succeeded', 0));
     }
     const { durations } = await loadView(anotherStore());
     expect([...durations.keys()]).toEqual([(await load(1)).identity.stratum]);
@@ -262,7 +264,7 @@ describe('the intent before a create', () => {
       expect(await store.countFreshIntents(rolloutId, hourMs / 2)).toBe(0);
       // A later change does not reset its age; a new intent does.
       const inDoubt = changeTo(change.after, { state: 'starting', sentAt, dueAt: sentAt + 1, startBy: null });
-      expect(await store.saveUpgrade(inDoubt, null)).toBe('saved');
+      expect(await saveUpgrade(store, inDoubt)).toBe('saved');
       expect(await store.countFreshIntents(rolloutId, hourMs / 2)).toBe(0);
       const again = changeTo(inDoubt.after, { state: 'starting', sentAt, dueAt: sentAt, startBy: null });
       expect(await store.saveIntent(again, 1)).toBe('saved');
@@ -435,7 +437,7 @@ describe('late joiners', () => {
     const staged = (await keysOfPrefix()).filter((key) => key.includes('staging'));
     expect(staged).toHaveLength(1);
     expect(await connection.commands.pttl(staged[0] ?? '')).toBeGreaterThan(0);
-    expect(await store.loadUpgrade(rolloutId, 9)).toBeUndefined();
+    expect(await findUpgrade(store, 9)).toBeUndefined();
   });
 
   it('are saved when the command is sent again after another change', async () => {
@@ -448,8 +450,8 @@ describe('late joiners', () => {
   it('are not created again by a repeated command after they have changed', async () => {
     const doubled = storeOn(
       echoingCommands(connection.commands, async () => {
-        const before = await store.loadUpgrade(rolloutId, 9);
-        if (before?.progress.state === 'pending') await store.saveUpgrade(ended(before, 'failed', 1), null);
+        const before = await findUpgrade(store, 9);
+        if (before?.progress.state === 'pending') await saveUpgrade(store, ended(before, 'failed', 1));
       }),
     );
     expect(await doubled.join(joining, 1, null)).toBe('saved');
@@ -530,7 +532,7 @@ describe('the keys of a rollout that is over', () => {
   it('expire, including those that are added later', async () => {
     const before = (await keysOfPrefix()).length;
     const retried = changeTo(await load(1), { state: 'retrying', dueAt: startedAt, reason: because('') });
-    expect(await store.saveUpgrade(retried, null)).toBe('saved');
+    expect(await saveUpgrade(store, retried)).toBe('saved');
     expect((await keysOfPrefix()).length).toBeGreaterThan(before);
     expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
     const deferred = { ...joiner, progress: anyProgress('deferred', 1) };

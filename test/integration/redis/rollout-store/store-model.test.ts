@@ -27,6 +27,7 @@ import {
   loadView,
   pendingOnes,
   rolloutWith,
+  saveUpgrade,
 } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
@@ -209,15 +210,15 @@ async function grantOfUpgrade(
   const change = changeTo(before, anyProgress(state, instant), instant);
   switch (wish.kind) {
     case 'trip':
-      return store.saveUpgrade(change, 3);
+      return saveUpgrade(store, change, 3);
     case 'repeat':
-      return [await store.saveUpgrade(change, null), await store.saveUpgrade(change, null)];
+      return [await saveUpgrade(store, change), await saveUpgrade(store, change)];
     case 'rival': {
       const rival = changeTo(before, anyProgress('queued', instant + 32), instant);
-      return [await store.saveUpgrade(change, null), await store.saveUpgrade(rival, null)];
+      return [await saveUpgrade(store, change), await saveUpgrade(store, rival)];
     }
     case 'outdated':
-      return store.saveUpgrade({ ...change, before: { ...before, rev: 0 } }, null);
+      return saveUpgrade(store, { ...change, before: { ...before, rev: 0 } });
     case 'many': {
       const second = beside && changeTo(beside, anyProgress('failed', instant + 32), instant);
       const changes = [change, ...(second === undefined ? [] : [second])];
@@ -235,7 +236,7 @@ async function grantOfUpgrade(
       return store.admit({ rolloutId, rolloutRev, slots: 3, domains, changes }, fence);
     }
     default:
-      return store.saveUpgrade(change, null);
+      return saveUpgrade(store, change);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   aPlan,
   changeTo,
   ended,
+  findUpgrade,
   intended,
   lanes,
   loadUpgrade,
@@ -21,6 +22,7 @@ import {
   range,
   rolloutChange,
   rolloutWith,
+  saveUpgrade,
 } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
@@ -109,7 +111,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
         [due(5)],
         [due(4)],
       ]);
-      await store.saveUpgrade(admitted(await load(5)), null);
+      await saveUpgrade(store, admitted(await load(5)));
       expect((await view({ now })).candidates[0]?.retries).toEqual([due(2), due(1)]);
     });
   });
@@ -117,10 +119,10 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
   describe('counters', () => {
     it('return to zero even where fractions were added up', async () => {
       await freeze({ rollout: aRollout(), upgrades: pendingOnes(2) });
-      await store.saveUpgrade(ended(await load(1), 'failed', 3_000.3), null);
-      await store.saveUpgrade(ended(await load(2), 'failed', 0.1), null);
+      await saveUpgrade(store, ended(await load(1), 'failed', 3_000.3));
+      await saveUpgrade(store, ended(await load(2), 'failed', 0.1));
       for (const id of [1, 2])
-        await store.saveUpgrade(changeTo(await load(id), anyProgress('withdrawn', startedAt)), null);
+        await saveUpgrade(store, changeTo(await load(id), anyProgress('withdrawn', startedAt)));
       expect((await view()).strata).toEqual([]);
       expect((await view()).waves[0]?.weight).toBe(0);
     });
@@ -150,7 +152,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
 
   it('sets a returning collector to pending, in a rollout that no earlier reader can end (P9)', async () => {
     await freeze({ rollout: aRollout(), upgrades: pendingOnes(3) });
-    for (const id of [1, 2]) await store.saveUpgrade(ended(await load(id), 'withdrawn', 0), null);
+    for (const id of [1, 2]) await saveUpgrade(store, ended(await load(id), 'withdrawn', 0));
     const back = [1, 2].map(async (id) => changeTo(await load(id), { state: 'pending' }));
     expect(await store.rejoin(rolloutId, await Promise.all(back), 1)).toEqual([1, 2]);
     expect(inShort(await view())).toEqual({ 0: [1, 2, 3] });
@@ -174,7 +176,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     expect(await store.loadView(rolloutId, { now: 0, overdueBefore: 0, pageSize: 1 })).toBeUndefined();
     expect(await store.loadRollout(rolloutId)).toBeUndefined();
     expect(await store.loadGroups(rolloutId)).toBeUndefined();
-    expect(await store.loadUpgrade(rolloutId, 1)).toBeUndefined();
+    expect(await findUpgrade(store, 1)).toBeUndefined();
     expect(await store.loadUpgrades(rolloutId, [1, 2])).toEqual({ upgrades: [], unreadable: [] });
     expect(await store.listUpgrades(rolloutId, { offset: 0, limit: 9, state: 'failed' })).toEqual([]);
     expect(await store.listDue(rolloutId, 9)).toEqual([]);

@@ -44,10 +44,12 @@ import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 import {
   anyProgress,
   aPlan,
+  findUpgrade,
   loadUpgrade,
   loadView,
   pendingOnes,
   rolloutChange,
+  saveUpgrade,
 } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
@@ -94,7 +96,7 @@ function aDaemonOn({ store, register }: { readonly store: RolloutStore; readonly
   const pass = async (times = 4) => {
     for (let passed = 0; passed < times; passed += 1) await reconcile(parts, id, 1, 1_000);
   };
-  const stateOf = async (collectorId: number) => (await store.loadUpgrade(id, collectorId))?.progress.state;
+  const stateOf = async (collectorId: number) => (await findUpgrade(store, collectorId))?.progress.state;
   return { parts, operations, pass, stateOf };
 }
 
@@ -107,7 +109,6 @@ describe('an unreadable record', () => {
     await pass();
     expect(await stateOf(2)).toBe('queued');
     expect(told).toEqual([`the record of collector 1 of rollout ${id}`]);
-    await expect(stateOf(1)).rejects.toThrow('is unreadable');
   });
 
   it('keeps its collector in its rollout, so that no other rollout adds it (P1)', async () => {
@@ -218,7 +219,7 @@ describe('corrupt records of running upgrades', () => {
     const text = ((await commands.hget(keys.records, '0')) ?? '').slice(0, -9);
     await breakAll([0], text);
     await repair('withdraw');
-    expect((await store.loadUpgrade(id, 0))?.identity.collectorName).toBe(
+    expect((await findUpgrade(store, 0))?.identity.collectorName).toBe(
       anUpgrade({ state: 'pending' }).identity.collectorName,
     );
     const event = (await store.readEvents(id, { limit: 9 })).find(({ collectorId }) => collectorId === 0);
@@ -313,7 +314,7 @@ describe('a running rollout with an unreadable record of its own', () => {
       const before = await loadUpgrade(store, 2);
       expect(before.progress.state).toBe('upgrading');
       const after = end(before, 'succeeded', startedAt, because('on the build'));
-      expect(await store.saveUpgrade({ before, after, events: [] }, null)).toBe('saved');
+      expect(await saveUpgrade(store, { before, after, events: [] })).toBe('saved');
     };
     const kept = () => commands.hget(keys.rollout, 'json');
     return { ...house, ...daemon, good, endRunning, kept };

@@ -13,7 +13,7 @@ import { aHouse, answering } from '../../../support/house.ts';
 import { lossless } from '../../../support/lossless.ts';
 import { frozenFor } from '../../../support/planned-fleet.ts';
 import { quietLead } from '../../../support/quiet-parts.ts';
-import { ended } from '../../../support/store/store-changes.ts';
+import { ended, findUpgrade, saveUpgrade } from '../../../support/store/store-changes.ts';
 
 const id = 'production-20260302-1';
 const by = { by: 'ann', reason: 'a bad switch' };
@@ -116,8 +116,8 @@ describe('collectors that are held by a shared attribute', () => {
     // One of them still runs.
     const others = (await all()).filter(isBad).slice(1);
     const well = (await all()).filter((each) => !isBad(each));
-    for (const each of well) await store.saveUpgrade(ended(each, 'succeeded', 0), null);
-    for (const each of others) await store.saveUpgrade(ended(each, 'failed', 1), null);
+    for (const each of well) await saveUpgrade(store, ended(each, 'succeeded', 0));
+    for (const each of others) await saveUpgrade(store, ended(each, 'failed', 1));
     await lead();
     expect((await store.loadRollout(id))?.heldStrata).toMatchObject([
       {
@@ -133,7 +133,7 @@ describe('collectors that are held by a shared attribute', () => {
     await lead();
     for (const each of await all()) {
       const isBad = each.identity.collectorId % 5 === 1;
-      await store.saveUpgrade(ended(each, isBad ? 'failed' : 'succeeded', isBad ? 1 : 0), null);
+      await saveUpgrade(store, ended(each, isBad ? 'failed' : 'succeeded', isBad ? 1 : 0));
     }
     await lead();
     const rollout = await store.loadRollout(id);
@@ -151,21 +151,21 @@ describe('collectors that are held by a shared attribute', () => {
       ...store,
       repair: async ({ settlement }, replace) => {
         const groups = await store.loadGroups(id);
-        const before = await store.loadUpgrade(id, 1);
+        const before = await findUpgrade(store, 1);
         if (groups === undefined || before === undefined) return [];
         const { wave, order } = before.identity;
         const corrupt = { collectorId: 1, wave, order, lane: null, mayRun: false, text: '' };
         const repaired = replace(corrupt, groups, settlement);
         const after = { ...repaired.upgrade, rev: before.rev + 1 };
-        await store.saveUpgrade({ before, after, events: [], tripAbove: null } as never, null);
+        await saveUpgrade(store, { before, after, events: [], tripAbove: null } as never);
         return [{ ...repaired, upgrade: after }];
       },
     };
     const asked = { rolloutId: id, collectorId: 1, settlement: 'withdraw', ...by } as const;
     expect(await repair({ ...parts, store: repairing }, asked)).toBe('repaired');
-    expect((await store.loadUpgrade(id, 1))?.identity.stratum).toBe(0);
+    expect((await findUpgrade(store, 1))?.identity.stratum).toBe(0);
     await lead();
-    expect((await store.loadUpgrade(id, 1))?.identity.stratum).toBe(2);
+    expect((await findUpgrade(store, 1))?.identity.stratum).toBe(2);
   });
 
   it('keep a lane for their stratum, because caps and windows still apply', async () => {

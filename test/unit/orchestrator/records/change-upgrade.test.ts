@@ -4,6 +4,7 @@ import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import { anUpgradingOne, aRollout, oldBuild, startedAt as t } from '../../../support/builders.ts';
 import { aHouse, aSighting } from '../../../support/house.ts';
+import { saveUpgrade } from '../../../support/store/store-changes.ts';
 import { aStartingOne } from '../../../support/upgrade-cases.ts';
 
 const read = aStartingOne();
@@ -11,7 +12,7 @@ const read = aStartingOne();
 /** The record of one that was read as starting, and has gone on since. */
 async function aRecordThatIsNow(now: Upgrade) {
   const { parts, store, upgrade } = await aHouse({ upgrades: [read] });
-  await store.saveUpgrade({ before: read, after: { ...now, rev: read.rev + 1 }, events: [] }, null);
+  await saveUpgrade(store, { before: read, after: { ...now, rev: read.rev + 1 }, events: [] });
   const record = (fact: UpgradeFact, seen = read) => recordFact(parts, aRollout(), seen, fact);
   return { record, upgrade };
 }

@@ -4,6 +4,7 @@ import { waitForLeavingCreates } from '../../../../src/orchestrator/records/chan
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import { aContext, aRollout, startedAt as t } from '../../../support/builders.ts';
 import { aHouse } from '../../../support/house.ts';
+import { saveUpgrade } from '../../../support/store/store-changes.ts';
 import { aQueuedOne } from '../../../support/upgrade-cases.ts';
 
 it.each([
@@ -23,7 +24,7 @@ it.each([
     expect(await store.saveIntent({ before: queued, after: sent, events: [] }, rev)).toBe('saved');
     if (isAnswered) {
       const created = evolve(sent, { kind: 'created', at: t + offMs, taskId: '7' }, aContext());
-      await store.saveUpgrade({ before: sent, after: created, events: [] }, null);
+      await saveUpgrade(store, { before: sent, after: created, events: [] });
     }
     const sleep = async (forMs: number) => {
       clock.at += forMs;

@@ -15,6 +15,7 @@ import {
   targetBuild,
 } from '../../../support/builders.ts';
 import { aHouse, away, over } from '../../../support/house.ts';
+import { saveUpgrade } from '../../../support/store/store-changes.ts';
 import { aDeferredOne, aVerifyingOne } from '../../../support/upgrade-cases.ts';
 
 const seconds = 1_000;
@@ -145,7 +146,7 @@ describe('watching by pages of the inventory', () => {
     during.page = async () => {
       const before = await upgrade(1);
       if (before.rev > 1) return;
-      await store.saveUpgrade({ before, after: { ...before, progress, rev: 2 }, events: [] }, null);
+      await saveUpgrade(store, { before, after: { ...before, progress, rev: 2 }, events: [] });
     };
     await run(1);
     expect(await upgrade(1)).toMatchObject({ rev: 2, progress: { dueAt: t + 90 * seconds, polledAt: t } });
@@ -245,8 +246,7 @@ describe('watching by the control list', () => {
       for (const id of [1, 2]) {
         const before = await upgrade(id);
         const after = { ...before, progress: over('succeeded'), rev: before.rev + 1 };
-        if (before.progress.state === 'upgrading')
-          await store.saveUpgrade({ before, after, events: [] }, null);
+        if (before.progress.state === 'upgrading') await saveUpgrade(store, { before, after, events: [] });
       }
     };
     await run(9, stopAfter(1));

@@ -3,6 +3,7 @@ import { listWatched } from '../../../../src/orchestrator/watch/watched-upgrades
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { anUpgradingOne, aRollout, because, startedAt, targetBuild } from '../../../support/builders.ts';
 import { aHouse } from '../../../support/house.ts';
+import { saveUpgrade } from '../../../support/store/store-changes.ts';
 import { aVerifyingOne } from '../../../support/upgrade-cases.ts';
 
 const minutes = 60_000;
@@ -33,7 +34,7 @@ async function watchedOf(stratum: number, othersEnded: number) {
       lost: false,
     } as const;
     const after = { ...before, progress: ended, rev: before.rev + 1 };
-    await store.saveUpgrade({ before, after, events: [] }, null);
+    await saveUpgrade(store, { before, after, events: [] });
   }
   const { loads } = await listWatched({ store, policies: [aRollout().policy.name] }, now);
   const { usualMs = 0, running } = loads[0] ?? {};
