@@ -7,7 +7,7 @@ import { makeSanitize } from './fleet-reading.ts';
 import type { Upgradable, UpgradableReadings } from './upgradable-readings.ts';
 
 type Poll = Parameters<FleetService['pollCollector']>[0];
-type Offer = Pick<CollectorObservation, 'upgradable' | 'offeredAt'>;
+type Offer = Pick<CollectorObservation, 'upgradable' | 'offeredAt' | 'isBuildRefused'>;
 
 /** Polls one collector and, if requested, whether the service would upgrade it now. */
 export async function pollCollector(
@@ -51,7 +51,9 @@ async function readOffer(
       : notOffered;
   const { failure } = upgradable;
   // 400 means an invalid parameter (collector-api.md §4.3). Only the build can be invalid: it is no longer offered.
-  return failure.kind === 'refused' && failure.status === 400 ? notOffered : upgradable;
+  return failure.kind === 'refused' && failure.status === 400
+    ? { ok: true, value: { upgradable: false, isBuildRefused: true } }
+    : upgradable;
 }
 
 function offerOf({ offeredAt }: Upgradable): Offer {

@@ -9,6 +9,7 @@ import {
   type ServiceFailure,
 } from '../../rollout/upgrade/failure-classes.ts';
 import type { Step } from '../../rollout/upgrade/step.ts';
+import type { Answer } from '../ports/fleet-service.ts';
 import type { StepOutcome } from '../ports/leader.ts';
 import { holdRollout } from '../records/change-rollout.ts';
 import { isGone } from '../watch/judge-inventory.ts';
@@ -112,6 +113,11 @@ const executors: Executors = {
     const answer = await run.parts.fleet.pollCollector(poll, run.signal);
     const at = run.parts.clock.now();
     if (!answer.ok) return pollFailed(run, upgrade, 'collector', answer.failure);
+    if (step.why === 'recheck' && answer.value.isBuildRefused) {
+      const offered = await readIsOffered(run, upgrade);
+      if (!offered.ok) return pollFailed(run, upgrade, 'builds', offered.failure);
+      if (!offered.value) return putBack(run, upgrade, { kind: 'buildNotOffered' });
+    }
     return record(run, upgrade, { kind: 'collectorSeen', at, ...answer.value });
   },
   askBuilds,
@@ -123,17 +129,30 @@ function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
   return executor(run, upgrade, step);
 }
 
-/** Checks whether a refused build is withdrawn, which affects all collectors, or still offered, which affects this one. */
 async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
-  const { parts, rollout, signal } = run;
+  const offered = await readIsOffered(run, upgrade);
+  if (!offered.ok) return pollFailed(run, upgrade, 'builds', offered.failure);
+  return record(run, upgrade, {
+    kind: 'buildsSeen',
+    at: run.parts.clock.now(),
+    stillOffered: offered.value,
+  });
+}
+
+/**
+ * Checks whether a refused build is withdrawn, which affects all collectors and holds the rollout, or still offered, which
+ * affects this collector.
+ */
+async function readIsOffered(
+  { parts, rollout, signal }: Run,
+  { identity: { toBuild } }: Upgrade,
+): Promise<Answer<boolean>> {
   const builds = await parts.fleet.listBuilds(signal);
-  if (!builds.ok) return pollFailed(run, upgrade, 'builds', builds.failure);
-  const stillOffered = isOffered(upgrade.identity.toBuild, builds.value);
+  if (!builds.ok) return builds;
+  const isStillOffered = isOffered(toBuild, builds.value);
   // The hold comes first: if the process is killed after it, the next run asks again, and nothing starts meanwhile (P6).
-  if (!stillOffered) {
-    await holdRollout(parts, rollout.id, { kind: 'buildNotOffered', build: upgrade.identity.toBuild });
-  }
-  return record(run, upgrade, { kind: 'buildsSeen', at: parts.clock.now(), stillOffered });
+  if (!isStillOffered) await holdRollout(parts, rollout.id, { kind: 'buildNotOffered', build: toBuild });
+  return { ok: true, value: isStillOffered };
 }
 
 async function pollFailed(

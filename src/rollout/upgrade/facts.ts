@@ -83,6 +83,8 @@ export interface TaskSighting {
 export interface CollectorObservation extends InventoryRow {
   /** Whether the service lists it as upgradable: alive, on another build and in no upgrade. null if not asked. */
   readonly upgradable: boolean | null;
+  /** The service refuses the build itself, which may be withdrawn. Then `upgradable` is false. */
+  readonly isBuildRefused?: true;
   /** The service's clock when it listed the collector, if `upgradable` is true and the clock is known. */
   readonly offeredAt?: EpochMs;
 }

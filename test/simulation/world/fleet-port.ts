@@ -161,6 +161,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
         if (isHidden(collectorId)) return refused('who.knows');
         night.judge.polled(collectorId);
         const { build, alive, lastSeenAlive } = shown(collector);
+        const isListRead = upgradableTo !== null && alive && build !== upgradableTo;
         // The list of a build that is not on offer is refused: nobody is upgradable to that.
         const upgradable =
           upgradableTo === null
@@ -175,6 +176,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
           lastSeenAlive: lastSeenAlive ?? null,
           serviceAt,
           upgradable,
+          ...(isListRead && !isOffered(upgradableTo) && { isBuildRefused: true as const }),
           ...(upgradable === true && offeredAt !== null ? { offeredAt } : {}),
         });
       }),

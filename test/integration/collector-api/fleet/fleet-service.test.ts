@@ -295,7 +295,7 @@ describe('the fleet service', () => {
           : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
       );
       expect(await fleet.pollCollector(look(1))).toMatchObject({
-        value: { build: collector(1).collectorVersion, upgradable: false },
+        value: { build: collector(1).collectorVersion, upgradable: false, isBuildRefused: true },
       });
     });
 

@@ -159,6 +159,28 @@ describe('a record from before Redis was unreachable', () => {
     const listedSince = trustedSince + parts.answerWithinMs;
     expect(polls).toEqual([{ collectorId: 1, upgradableTo: targetBuild, urgent: true, listedSince }]);
   });
+
+  it.each([
+    [
+      'holds the rollout and waits for the build when that is withdrawn',
+      '19.999-9',
+      'held',
+      'pending',
+      'buildNotOffered',
+    ],
+    ['is deferred when the build is on offer', targetBuild, 'running', 'deferred', 'notUpgradable'],
+  ])(
+    '%s, if the service refuses the list of the build (P6)',
+    async (_does, offered, state, becomes, kind) => {
+      const refused = { build: oldBuild, upgradable: false, isBuildRefused: true } as const;
+      const fleet = { pollCollector: answering(aSighting(refused)), listBuilds: offering(offered) };
+      const job = await aJob(queued, fleet, { trustedSince: t + 1 });
+      job.clock.at = t + 1;
+      await job.run();
+      expect((await job.now()).state).toBe(state);
+      expect(await job.upgrade()).toMatchObject({ progress: { state: becomes, reason: { kind } } });
+    },
+  );
 });
 
 describe('a create that waits for its place in the API budget', () => {
@@ -331,14 +353,14 @@ describe('a create that is refused because someone upgraded the collector by han
     const fleet = { reserveCreate, pollCollector: showing(oldBuild), listBuilds: offering('19.999-9') };
     const job = await aJob(queued, fleet);
     const saves: string[] = [];
-    const { saveRollout, saveUpgrade } = job.store;
+    const { saveRollout, saveUpgrades } = job.store;
     vi.spyOn(job.store, 'saveRollout').mockImplementation((...call) => {
       saves.push(call[0].rollout.state);
       return saveRollout(...call);
     });
-    vi.spyOn(job.store, 'saveUpgrade').mockImplementation((...call) => {
-      saves.push(call[0].after.progress.state);
-      return saveUpgrade(...call);
+    vi.spyOn(job.store, 'saveUpgrades').mockImplementation((...call) => {
+      saves.push(...call[1].map(({ after }) => after.progress.state));
+      return saveUpgrades(...call);
     });
     await job.run();
     expect(saves.slice(-2)).toEqual(['held', 'pending']);
