@@ -73,7 +73,9 @@ export async function pollSoakingCollectors(
     findings.push({ upgrade, fact: factOfGone(upgrade, isHeld, parts.clock.now()) });
   }
   await recordFacts(parts, rollout, findings, {});
-  if (unseen !== undefined) {
+  // Reported once, until a poll works again.
+  const hadFailed = (rollout.waves[wave]?.soakCheck?.failedPolls ?? 0) > 0;
+  if (unseen !== undefined && !hadFailed) {
     const reason = `soak check of wave ${rollout.waves[wave]?.name ?? ''} failed: ${unseen}`;
     parts.sink.note({ event: 'poll.failed', rollout: rollout.id, reason });
   }

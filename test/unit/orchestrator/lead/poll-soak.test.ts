@@ -55,7 +55,7 @@ async function aSoak(canaries: number, service: Service) {
     }),
   );
   const asked: string[] = [];
-  const { parts, register, now, upgrade } = await aHouse({
+  const { parts, register, now, upgrade, notes } = await aHouse({
     rollout,
     upgrades,
     fleet: {
@@ -78,7 +78,8 @@ async function aSoak(canaries: number, service: Service) {
     asked,
     register,
     upgrade,
-    poll: () => pollSoakingCollectors(parts, aView({ rollout }), 0, signal),
+    poll: async () => pollSoakingCollectors(parts, aView({ rollout: await now() }), 0, signal),
+    notes,
     check: async () => (await now()).waves[0]?.soakCheck,
     doubt: async () => (await now()).doubt?.why.kind,
   };
@@ -137,6 +138,17 @@ describe('polling a wave that soaks (P14)', () => {
     expect(await check()).toMatchObject({ failedPolls: 1 });
     expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
     expect(await doubt()).toBe(doubted);
+  });
+
+  it('is reported once while polls fail, and again when they fail after a success', async () => {
+    const polls: Array<'silent' | 'well'> = ['silent', 'silent', 'well', 'silent'];
+    const { poll, notes } = await aSoak(1, { byId: () => polls.shift() ?? 'well' });
+    const notesAfter: number[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      await poll();
+      notesAfter.push(notes.length);
+    }
+    expect(notesAfter).toEqual([1, 1, 1, 2]);
   });
 
   it('does not believe a 404 for a collector that the inventory lists', async () => {
