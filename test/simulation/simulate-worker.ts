@@ -7,6 +7,8 @@ process.on('message', (seeds) => {
   void playSeeds(seeds as Seeds).then((totals) => {
     const { user, system } = process.cpuUsage();
     const played: BatchPlayed = { totals, cpuMs: (user + system) / 1_000 };
-    process.send?.(played);
+    // The parent was killed meanwhile: nobody waits for the totals.
+    process.send?.(played, undefined, undefined, (error) => error !== null && process.exit());
   });
 });
+process.once('disconnect', () => process.exit());
