@@ -1,26 +1,19 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
-import { compilePatterns, PatternError } from '../../base/text-pattern.ts';
+import { compilePatterns } from '../../base/text-pattern.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import { type Expectation, evaluateExpectation } from '../model/expectation.ts';
 import type { Selection, Selector } from '../model/policy.ts';
 
-/**
- * Makes the rule that tells why a selection leaves a collector out; undefined if it is selected. A policy stored by an
- * earlier version may have a regular expression that is invalid today. Such a selection selects nothing, so that no
- * collector it means to exclude is upgraded (P5).
- */
+/** Makes the rule that tells why a selection leaves a collector out; undefined if it is selected. */
 export function compileSelection({
   include,
   exclude,
 }: Selection): (collector: FleetCollector) => 'notSelected' | 'excluded' | undefined {
-  const includes = compiledOr(false, () => compileSelector(include));
-  const isKept = compiledOr(false, () => {
-    const tests = exclude.map(compileSelector);
-    return (collector) => !tests.some((matches) => matches(collector));
-  });
+  const includes = compileSelector(include);
+  const excludes = exclude.map(compileSelector);
   return (collector) => {
     if (!includes(collector)) return 'notSelected';
-    return isKept(collector) ? undefined : 'excluded';
+    return excludes.some((matches) => matches(collector)) ? 'excluded' : undefined;
   };
 }
 
@@ -31,16 +24,14 @@ export interface SelectionRule {
   readonly rule: Selector;
 }
 
-/** Finds the rule by which a selection leaves this collector out; undefined if it is selected or no rule is valid. */
+/** Finds the rule by which a selection leaves this collector out; undefined if it is selected. */
 export function findSelectionRule(
   { include, exclude }: Selection,
   collector: FleetCollector,
 ): SelectionRule | undefined {
-  const missed = partsOf(include).find(
-    ({ rule }) => !compiledOr(false, () => compileSelector(rule))(collector),
-  );
+  const missed = partsOf(include).find(({ rule }) => !compileSelector(rule)(collector));
   if (missed !== undefined) return missed;
-  const index = exclude.findIndex((rule) => compiledOr(true, () => compileSelector(rule))(collector));
+  const index = exclude.findIndex((rule) => compileSelector(rule)(collector));
   const rule = exclude[index];
   return rule === undefined ? undefined : { path: `select.exclude[${index}]`, rule };
 }
@@ -55,26 +46,16 @@ function partsOf(include: Selector): SelectionRule[] {
   ];
 }
 
-/** Makes the test for a wave's `match`. Without a `match` all collectors pass; with one that is invalid today, none does. */
+/** Makes the test for a wave's `match`. Without a `match` all collectors pass. */
 export function compileMatch(match: Selector | undefined): CollectorTest {
-  return match === undefined ? () => true : compiledOr(false, () => compileSelector(match));
+  return match === undefined ? () => true : compileSelector(match);
 }
 
 type CollectorTest = (collector: FleetCollector) => boolean;
 
-/** @param ifUnusable the result for every collector if the selector has an expression that is invalid today */
-function compiledOr(ifUnusable: boolean, compile: () => CollectorTest): CollectorTest {
-  try {
-    return compile();
-  } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    return () => ifUnusable;
-  }
-}
-
 /**
- * Makes a test from a selector: every given key must match, and a list matches if one entry does (DESIGN §4).
- * @throws PatternError for an invalid regular expression
+ * Makes a test from a selector: every given key must match, and a list matches if one entry does (DESIGN §4). The config
+ * has refused invalid regular expressions.
  */
 function compileSelector(selector: Selector): CollectorTest {
   const keys = Object.keys(makeTest) as ReadonlyArray<keyof Selector>;

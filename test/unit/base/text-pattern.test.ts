@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compilePatterns, foldCase } from '../../../src/base/text-pattern.ts';
-import { compileMatch, compileSelection } from '../../../src/rollout/planning/selector.ts';
+import { compileMatch } from '../../../src/rollout/planning/selector.ts';
 import { aCollector } from '../../support/builders.ts';
 import { problemsIn, withRollout } from '../../support/config-fixtures.ts';
 
@@ -129,13 +129,5 @@ describe('a regular expression of the config', () => {
     );
     expect(problemsWith(globs(600), globs(400))).toEqual([]);
     expect(problemsWith(globs(600), globs(401)).join()).toContain('the policy has 1001 globs');
-  });
-
-  it('that an earlier version accepted and this one refuses selects nothing, and excludes everything', () => {
-    const odd = { name: ['/^(?!db-)/'] };
-    const collector = aCollector({ name: 'web-1' });
-    expect(compileSelection({ include: odd, exclude: [] })(collector)).toBe('notSelected');
-    expect(compileSelection({ include: {}, exclude: [{ name: ['x'] }, odd] })(collector)).toBe('excluded');
-    expect(compileMatch(odd)(collector)).toBe(false);
   });
 });

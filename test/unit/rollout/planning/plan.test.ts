@@ -126,7 +126,7 @@ describe('a plan that is made in steps', () => {
     expect(step.value).toEqual(makePlan(policy, targetBuild, fleet, 'a'));
   });
 
-  it('has the hash of earlier versions, because a plan that waits for approval keeps it', () => {
+  it('has the same hash in each version of upwave, because a plan that waits for approval keeps it', () => {
     expect(makePlan(policy, targetBuild, fleet, 'production-20260302-1').hash).toBe('c056e797');
   });
 

@@ -59,11 +59,6 @@ describe('why a policy does not plan a collector', () => {
     expect(of({ fields: { team: ['core'], tier: ['a'] } })).toMatchObject({
       rule: { path: 'select.include.fields.tier', rule: { fields: { tier: ['a'] } } },
     });
-    // An invalid exclude rule of an earlier version excludes every collector (P5).
-    expect(explain({}, {}, { select: { include: {}, exclude: [{ name: ['/(/'] }] } })).toMatchObject({
-      kind: 'excluded',
-      reason: 'excluded by select.exclude[0] {name: "/(/"}',
-    });
   });
 
   it('takes the target of the policy, not the build that a rollback went back to', () => {
