@@ -242,7 +242,7 @@ function policyAt(factor: number, of: { readonly concurrency: number; readonly w
   const scaled = (durationMs: DurationMs) => `${Math.round(durationMs / factor)}ms`;
   return {
     concurrency: of.concurrency,
-    isolateStrata: false,
+    isolate: 'off',
     spreadBy: ['osName'],
     waves: of.waves.map(({ soakMs: soaks, ...wave }) => ({
       ...wave,

@@ -4,7 +4,6 @@ import { writeExpectation } from '../../rollout/messages/gates.ts';
 import {
   formatAmount,
   type GateRule,
-  isolationOf,
   isSearchGate,
   type Policy,
   type SearchGateRule,
@@ -16,13 +15,11 @@ import { maskedGate } from './masked-urls.ts';
 
 /** A policy in the form of the file, with all defaults. */
 export function effectivePolicy(policy: Policy): object {
-  const { target, windows, maxInFlightPer, waves, upgrade, retry, defer, ...others } = policy;
-  const { isolateStrata: _strata, isolateAttributes: _attributes, ...asWritten } = others;
+  const { target, windows, maxInFlightPer, waves, upgrade, retry, defer, ...asWritten } = policy;
   const { minimumAgeMs, ...targetRule } = target;
   const { initialMs, maxMs, ...backoff } = retry.backoff;
   return {
     ...asWritten,
-    isolate: isolationOf(policy),
     target: { ...targetRule, minimumAge: writeDuration(minimumAgeMs) },
     windows: windows.map(effectiveWindow),
     maxInFlightPer: Object.fromEntries(maxInFlightPer.map(({ key, cap }) => [key, cap])),

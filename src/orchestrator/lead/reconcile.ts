@@ -66,7 +66,7 @@ export async function reconcile(
     const now = parts.clock.now();
     const seen = await loadRolloutView(parts, rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
     if (seen === undefined) return null;
-    const view = seen.rollout.policy.isolateAttributes ? await withSharedAttribute(parts, seen) : seen;
+    const view = seen.rollout.policy.isolate === 'attributes' ? await withSharedAttribute(parts, seen) : seen;
     const decided = decide(view, now);
     const { requestsPerSecond } = parts;
     const decision =

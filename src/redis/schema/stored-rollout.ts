@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
+import { isolations } from '../../rollout/model/policy.ts';
 import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
 import { BrokenRecordError, decodeRecord, NewerRecordError } from './unreadable-records.ts';
 
@@ -13,7 +14,7 @@ const policy = z.looseObject({
   upgrade: z.looseObject({ deadlineMs: z.number(), verifyWithinMs: z.number(), expectMs: z.number() }),
   retry: z.looseObject({ maxAttempts: z.number(), backoff: z.looseObject({}) }),
   defer: z.looseObject({ upToMs: z.number() }),
-  isolateAttributes: z.boolean(),
+  isolate: z.enum(isolations),
 });
 
 const reason = z.looseObject({ kind: z.string() });

@@ -39,7 +39,7 @@ export function variantsOf(policy: Policy, collectors: readonly FleetCollector[]
           },
         ]
       : []),
-    { name: 'isolate: attributes', policy: { ...policy, isolateAttributes: true } },
+    { name: 'isolate: attributes', policy: { ...policy, isolate: 'attributes' as const } },
     waves('soak: twice as long', (wave) => ({ ...wave, soakMs: wave.soakMs * 2 })),
     waves('soak: six times as long', (wave) => ({ ...wave, soakMs: wave.soakMs * 6 })),
     waves('size: half (canaries unchanged)', (wave) =>

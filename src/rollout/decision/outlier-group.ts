@@ -17,7 +17,7 @@ export function findOutlierGroup({
   groups,
   sharedAttribute,
 }: RolloutView): SharedAttribute | undefined {
-  if (!rollout.policy.isolateAttributes || sharedAttribute === undefined || sharedAttribute === null)
+  if (rollout.policy.isolate !== 'attributes' || sharedAttribute === undefined || sharedAttribute === null)
     return undefined;
   const { share = 1, failed, tried, attributes } = sharedAttribute;
   if (share > shareMax || failed < tried * failingMin) return undefined;

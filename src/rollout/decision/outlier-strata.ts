@@ -104,7 +104,7 @@ export function mayFindOutliers(view: RolloutView, trip: Trip): boolean {
 
 /** Adds up the strata that are not held, over the waves. */
 function tallyStrata(view: RolloutView, strata: readonly StratumSummary[]): readonly StratumTally[] {
-  if (!view.rollout.policy.isolateStrata || view.groups.strata.length < 2) return [];
+  if (view.rollout.policy.isolate === 'off' || view.groups.strata.length < 2) return [];
   const held = heldStrataOf(view);
   const tallies = new Map<number, StratumTally>();
   // Acknowledged failures are subtracted first: they count neither as failures nor as attempts.

@@ -16,10 +16,7 @@ export interface Policy {
   readonly maxInFlightPer: readonly CapRule[];
   /** Collectors with the same values of these keys form a stratum. If empty, there is one stratum. */
   readonly spreadBy: readonly CollectorKey[];
-  /** An outlier stratum is held alone, and the others continue. */
-  readonly isolateStrata: boolean;
-  /** A group of collectors whose shared attributes explain the failures is held alone. */
-  readonly isolateAttributes: boolean;
+  readonly isolate: Isolation;
   /** Show the plan, and wait for `approve` before anything starts. */
   readonly approval: boolean;
   /** When upgrades may start; empty: always. */
@@ -243,15 +240,12 @@ export function failuresAllowed(amount: Amount, waveSize: number): number {
   return amount.kind === 'count' ? amount.count : Math.floor(shareOf(waveSize, amount.percent));
 }
 
-/** What is held alone, as written in the config. Each includes those before it. */
+/**
+ * What is held alone, while the others continue. Each includes those before it. `strata`: an outlier stratum. `attributes`:
+ * a group of collectors whose shared attributes explain the failures.
+ */
 export const isolations = ['off', 'strata', 'attributes'] as const;
-
-export function isolationOf(
-  policy: Pick<Policy, 'isolateStrata' | 'isolateAttributes'>,
-): (typeof isolations)[number] {
-  if (policy.isolateAttributes) return 'attributes';
-  return policy.isolateStrata ? 'strata' : 'off';
-}
+export type Isolation = (typeof isolations)[number];
 
 /** As written in the config: `5`, `2%`, `1 per stratum`. */
 export function formatAmount(amount: WaveSize): string {

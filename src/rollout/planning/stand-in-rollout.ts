@@ -98,7 +98,7 @@ function unknownPolicy(name: string): Policy {
     ...{ select: { include: {}, exclude: [] }, windows: [], freezes: [], messageRules: [] },
     target: { version: 'latest', allowDowngrade: false, minimumAgeMs: 0, supersede: false },
     ...{ schedule: '*/15 * * * *', timeZone: 'UTC', approval: true, onBreach: 'hold', waves: [] },
-    ...{ concurrency: 1, maxInFlightPer: [], spreadBy: [], isolateStrata: false, isolateAttributes: false },
+    ...{ concurrency: 1, maxInFlightPer: [], spreadBy: [], isolate: 'off' },
     lostWeight: 1,
     upgrade: { deadlineMs: 35 * minuteMs, verifyWithinMs: 10 * minuteMs, expectMs: 5 * minuteMs },
     retry: {

@@ -41,8 +41,7 @@ export function withCurrentLimits(
     concurrency: present.concurrency,
     // A plan has domains only for the caps it was made with.
     maxInFlightPer: frozen.maxInFlightPer.map(({ key, cap }) => ({ key, cap: caps.get(key) ?? cap })),
-    isolateStrata: present.isolateStrata,
-    isolateAttributes: present.isolateAttributes,
+    isolate: present.isolate,
     lostWeight: present.lostWeight,
     waves: frozen.waves.map((wave) => ({ ...wave, maxFailures: limits.get(wave.name) ?? wave.maxFailures })),
     defer: present.defer,

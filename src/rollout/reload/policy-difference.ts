@@ -3,7 +3,6 @@ import {
   type FreezeRule,
   formatAmount,
   type GateRule,
-  isolationOf,
   type MessageRule,
   type Policy,
   type PolicyDifference,
@@ -106,11 +105,9 @@ function textsOf(policy: Policy): ReadonlyMap<string, SettingText> {
 function settingsOf(policy: Policy): readonly Setting[] {
   const { select, target, waves, upgrade, retry, defer, maxInFlightPer, windows, freezes, ...others } =
     policy;
-  const { name: _name, isolateStrata: _strata, isolateAttributes: _attributes, ...rest } = others;
-  const { messageRules, ...plain } = rest;
+  const { name: _name, messageRules, ...plain } = others;
   return [
     ...nestedSettings(plain),
-    ['isolate', isolationOf(policy)],
     ['select.include', selectorText(select.include), select.include],
     ['select.exclude', select.exclude.map(selectorText).join('; '), select.exclude],
     ...nestedSettings({ target }),

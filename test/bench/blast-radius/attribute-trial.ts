@@ -25,7 +25,7 @@ export interface AttributeTrial extends AttributeBrief {
   readonly flavour: Flavour;
   readonly brokenSize: number;
   readonly brokenLabel: string;
-  /** With `isolateAttributes`; what was named first, and what was held. */
+  /** With `isolate: attributes`; what was named first, and what was held. */
   readonly byAttributes: UpwavePlay;
   readonly named: readonly Named[];
   readonly held: readonly Named[];
@@ -54,11 +54,7 @@ export async function runAttributeTrial({ seed, hidden, breathMs }: AttributeBri
   const byStrata =
     hidden.kind === 'nobody'
       ? null
-      : await playUpwave(
-          { ...brief, policy: { ...attributesPolicy, isolateAttributes: false } },
-          fleet,
-          fateOf,
-        );
+      : await playUpwave({ ...brief, policy: { ...attributesPolicy, isolate: 'strata' } }, fleet, fateOf);
   const groups = byAttributes.heldStrata.flatMap(({ attributes }) =>
     attributes === undefined ? [] : [attributes],
   );

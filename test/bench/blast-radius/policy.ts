@@ -10,8 +10,7 @@ export const carefulPolicy: Policy = {
   concurrency: 50,
   maxInFlightPer: [],
   spreadBy: ['osName', 'osArch', 'collectorVersion'],
-  isolateStrata: true,
-  isolateAttributes: false,
+  isolate: 'strata',
   approval: false,
   windows: [],
   freezes: [],
@@ -58,7 +57,7 @@ export const carefulPolicy: Policy = {
  */
 export const attributesPolicy: Policy = {
   ...carefulPolicy,
-  isolateAttributes: true,
+  isolate: 'attributes',
   waves: carefulPolicy.waves.map((wave, index) =>
     index === 0 ? wave : { ...wave, maxFailures: { kind: 'percent', percent: 6 } },
   ),

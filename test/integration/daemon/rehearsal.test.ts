@@ -19,7 +19,7 @@ function policyAt(speed: number, { waves, concurrency = 1 }: Pick<Case, 'waves' 
   const scaled = (durationMs: number) => `${Math.round(durationMs / speed)}ms`;
   return {
     concurrency,
-    isolateStrata: false,
+    isolate: 'off',
     spreadBy: ['osName'],
     waves: waves.map((wave) => ({ soak: scaled(90_000), ...wave })),
     upgrade: { deadline: scaled(75 * minute), verifyWithin: scaled(25 * minute), expect: scaled(3 * minute) },

@@ -86,8 +86,7 @@ function withBrakes(frozen: Policy, present: Policy): Policy {
     freezes: present.freezes,
     timeZone: present.timeZone,
     lostWeight: present.lostWeight,
-    isolateStrata: present.isolateStrata,
-    isolateAttributes: present.isolateAttributes,
+    isolate: present.isolate,
     defer: present.defer,
     maxInFlightPer: frozen.maxInFlightPer.map(
       (rule) => present.maxInFlightPer.find(({ key }) => key === rule.key) ?? rule,

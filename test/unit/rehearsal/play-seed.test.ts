@@ -37,7 +37,7 @@ function play(
     requestsPerSecond,
     breathMs: 1_000,
   };
-  const careful = { waves: [canary, rest], spreadBy: ['osName'] as const, isolateStrata: false };
+  const careful = { waves: [canary, rest], spreadBy: ['osName'] as const, isolate: 'off' as const };
   return playSeed(scene, aPolicy({ ...careful, ...policy }), seed);
 }
 

@@ -26,7 +26,7 @@ async function aFleetDesk(test: RunningTest): Promise<Desk> {
   test.onTestFinished(service.close);
   return aDesk(test, {
     service: { baseUrl: `${service.url}/api`, ...nightCredentials },
-    rollouts: [{ name: 'production', timeZone: 'UTC', isolateStrata: false }],
+    rollouts: [{ name: 'production', timeZone: 'UTC', isolate: 'off' }],
   });
 }
 

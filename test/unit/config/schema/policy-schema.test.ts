@@ -208,10 +208,9 @@ describe('a policy', () => {
   });
 
   it.each([
-    ['spreadBy: []\nisolateStrata: false', { spreadBy: [], isolateStrata: false, isolateAttributes: false }],
-    ['isolate: off', { isolateStrata: false, isolateAttributes: false }],
-    ['isolate: strata', { isolateStrata: true, isolateAttributes: false }],
-    ['isolate: attributes', { isolateStrata: true, isolateAttributes: true }],
+    ['spreadBy: []\nisolate: off', { spreadBy: [], isolate: 'off' }],
+    ['spreadBy: []', { isolate: 'strata' }],
+    ['isolate: attributes', { isolate: 'attributes' }],
     ['approval: true\nonBreach: rollback', { approval: true, onBreach: 'rollback' }],
     [
       'target: { minimumAge: 3d, supersede: true }',
@@ -221,11 +220,5 @@ describe('a policy', () => {
     ['target: { version: 19.455-2, minimumAge: 0s, supersede: false }', { target: { version: '19.455-2' } }],
   ])('may say %j', (yaml, read) => {
     expect(policyOf(yaml)).toMatchObject(read);
-  });
-
-  it('says that the older form of `isolate` stands beside it', () => {
-    expect(problemsIn(withRollout('isolate: attributes\nisolateStrata: true'))).toEqual([
-      expect.stringContaining('older form of isolate'),
-    ]);
   });
 });

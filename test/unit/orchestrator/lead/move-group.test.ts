@@ -7,6 +7,7 @@ import { addLateJoiners } from '../../../../src/orchestrator/scan/late-joiners.t
 import { noMemory } from '../../../../src/orchestrator/scan/read-plan.ts';
 import type { MemoryRolloutStore } from '../../../../src/rehearsal/store/memory-rollout-store.ts';
 import { rolloutReasonWords } from '../../../../src/rollout/messages/rollout-reasons.ts';
+import type { Isolation } from '../../../../src/rollout/model/policy.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { aFleet, aPolicy } from '../../../support/builders.ts';
 import { aHouse, answering } from '../../../support/house.ts';
@@ -25,8 +26,8 @@ const fleet = (size: number) =>
   }));
 
 /** A rollout of sixty in five racks, all of them admissible at once. */
-async function begin(isolateAttributes = false) {
-  const policy = aPolicy({ spreadBy: ['osName'], concurrency: 100, isolateAttributes });
+async function begin(isolate: Isolation = 'strata') {
+  const policy = aPolicy({ spreadBy: ['osName'], concurrency: 100, isolate });
   const { parts: quiet, store } = await aHouse({
     rollout: null,
     fleet: { readFleet: answering(fleet(65)) },
@@ -110,7 +111,7 @@ describe('collectors that are held by a shared attribute', () => {
   });
 
   it('are held by the daemon when the attribute explains the failures', async () => {
-    const { store, lead, all } = await begin(true);
+    const { store, lead, all } = await begin('attributes');
     await lead();
     const isBad = ({ identity }: Upgrade) => identity.collectorId % 5 === 1;
     // One of them still runs.

@@ -48,7 +48,7 @@ function aRunning(limits: readonly Amount[]): Rollout {
       rule: { maxFailures },
       wave: { size: 40, state: wave === 0 ? 'passed' : 'open' },
     })),
-    policy: { isolateStrata: false },
+    policy: { isolate: 'off' },
   }).rollout;
 }
 

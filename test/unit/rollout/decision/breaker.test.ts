@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assess, setAsideIn } from '../../../../src/rollout/decision/assess.ts';
 import { isCanary, raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import type { Amount, WaveSize } from '../../../../src/rollout/model/policy.ts';
+import type { Amount, Isolation, WaveSize } from '../../../../src/rollout/model/policy.ts';
 import type {
   Rollout,
   RolloutView,
@@ -32,13 +32,13 @@ interface Given {
   readonly size?: WaveSize;
   readonly restState?: WaveState;
   readonly rollout?: Partial<Rollout>;
-  readonly isolateStrata?: boolean;
+  readonly isolate?: Isolation;
 }
 
 const alarmOf = (of: RolloutView) => raiseAlarm(assess(of));
 
 /** Ten strata of four; a canary with one of each, and the rest. */
-function view({ canary, rest = [], restState, rollout, isolateStrata = true, ...rule }: Given): RolloutView {
+function view({ canary, rest = [], restState, rollout, isolate = 'strata', ...rule }: Given): RolloutView {
   const size = rule.size ?? { kind: 'perStratum', count: 1 };
   const maxFailures = rule.maxFailures ?? { kind: 'count', count: 0 };
   const planned = aViewOf({
@@ -53,7 +53,7 @@ function view({ canary, rest = [], restState, rollout, isolateStrata = true, ...
         wave: { size: 30, state: restState ?? 'waiting' },
       },
     ],
-    policy: { isolateStrata },
+    policy: { isolate },
     rollout,
   });
   const strata = [canary, rest].flatMap((parts, wave) =>
@@ -80,7 +80,7 @@ describe('the breaker', () => {
   });
 
   it('holds the rollout where the policy does not isolate strata', () => {
-    expect(alarmOf(view({ ...oneBad, isolateStrata: false }))).toMatchObject({ action: { do: 'breach' } });
+    expect(alarmOf(view({ ...oneBad, isolate: 'off' }))).toMatchObject({ action: { do: 'breach' } });
   });
 
   it('stops creates and waits while running upgrades may show that only one stratum is bad', () => {

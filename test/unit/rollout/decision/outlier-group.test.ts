@@ -22,12 +22,12 @@ const group: HeldStratum = {
 function view(given: { shared?: SharedAttribute; held?: readonly HeldStratum[]; isolates?: boolean }) {
   const planned = aViewOf({
     waves: [{ rule: { maxFailures: { kind: 'count', count: 20 } }, wave: { size: 300, state: 'open' } }],
-    policy: { isolateAttributes: given.isolates ?? true, isolateStrata: false },
+    policy: { isolate: given.isolates === false ? 'strata' : 'attributes' },
     rollout: { heldStrata: given.held ?? [] },
   });
   const strata = [
-    aStratumSummary({ stratum: 0, failed: 6, weight: 6, succeeded: 60 }),
-    aStratumSummary({ stratum: 1, succeeded: 180 }),
+    aStratumSummary({ stratum: 0, failed: 3, weight: 3, succeeded: 120 }),
+    aStratumSummary({ stratum: 1, failed: 3, weight: 3, succeeded: 120 }),
   ];
   const of = aViewOfStrata(planned.rollout, strata, { groups: alikeStrata(2, [150]) });
   return given.shared === undefined ? of : { ...of, sharedAttribute: given.shared };
@@ -69,7 +69,7 @@ describe('a group whose shared attributes explain the failures', () => {
     const outlier = { kind: 'outlier', failed: 1, tried: 1, elsewhere: { failed: 0, tried: 9 } } as const;
     const strata = [
       aHeldStratum(0, { reason: outlier }),
-      aHeldStratum(1, { reason: outlier }),
+      aHeldStratum(3, { reason: outlier }),
       aHeldStratum(2, { reason: askedFor('a person said so') }),
     ];
     const of = view({ held: [...strata, group] });

@@ -41,8 +41,7 @@ describe('the present config of an active rollout', () => {
     windows: [window],
     freezes: [freeze],
     concurrency: 2,
-    isolateStrata: false,
-    isolateAttributes: true,
+    isolate: 'attributes',
     lostWeight: 5,
     defer: { upToMs: 60_000 },
   } as const;
@@ -70,7 +69,7 @@ describe('the present config of an active rollout', () => {
       maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }],
     });
     expect(differenceWords(followed)).toBe(
-      'concurrency 10 → 2, lostWeight 3 → 5, isolate strata → attributes, windows none → Mon Tue Wed Thu 22:00–05:00 UTC, ' +
+      'concurrency 10 → 2, isolate strata → attributes, lostWeight 3 → 5, windows none → Mon Tue Wed Thu 22:00–05:00 UTC, ' +
         'freezes none → 2026-03-02T00:00–2026-03-04T00:00 UTC (audit), maxInFlightPer.fields.cluster 4 → 1, ' +
         'waves.canary.maxFailures 3 → 0, defer.upTo 12h → 1m',
     );
