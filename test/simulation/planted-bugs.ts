@@ -287,7 +287,7 @@ const plants = {
       ...store,
       loadUpgrades: async (id, ids) => {
         const [read, rollout] = [await store.loadUpgrades(id, ids), await store.loadRollout(id)];
-        const turnChanges = rollout?.config?.changes ?? 0;
+        const turnChanges = rollout?.config.changes ?? 0;
         const renewed = ({ tally, ...upgrade }: Upgrade) => ({
           ...upgrade,
           tally: { ...tally, turnChanges },

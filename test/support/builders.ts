@@ -1,4 +1,5 @@
 import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
+import { needsCollectorZone } from '../../src/rollout/calendar/calendar.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
@@ -210,24 +211,29 @@ export function aWave(changes: Partial<Wave> = {}): Wave {
 }
 
 export function aRollout(changes: Partial<Rollout> = {}): Rollout {
+  const { state = 'running', policy = aPolicy(), rev = 1 } = changes;
   return {
     id: 'production-20260302-1',
     kind: 'upgrade',
     rollbackOf: null,
     rollbackId: null,
-    policy: aPolicy(),
+    policy,
+    config: { generation: 0, changes: 0 },
     targetBuild,
     backTo: [],
     leftBehind: [],
     fromBuilds: [oldBuild],
+    fromCounts: [],
     planHash: '7f3a',
     groupsRev: 1,
+    knowsZones: needsCollectorZone(policy),
     startedBy: 'schedule',
     createdAt: startedAt,
     fleetReadAt: startedAt,
     fleetSize: 10,
-    state: 'running',
+    state,
     reason: askedFor(''),
+    hold: state === 'held' || state === 'paused' ? rev : null,
     waves: [aWave()],
     heldStrata: [],
     acknowledgedStrata: [],
@@ -235,7 +241,8 @@ export function aRollout(changes: Partial<Rollout> = {}): Rollout {
     drift: null,
     leftOut: [],
     endedAt: null,
-    rev: 1,
+    accountMarks: [],
+    rev,
     ...changes,
   };
 }

@@ -98,7 +98,7 @@ export const listRolloutCollectors = defineOperation({
     ),
     attributes: filterText(
       filterLengthMax,
-      'Attributes of the collector when it was planned: `fields.rack=r7 and osName=Windows*`. Rollouts planned by an earlier version have none.',
+      'Attributes of the collector when it was planned: `fields.rack=r7 and osName=Windows*`.',
     ),
   }),
   answer: {

@@ -57,7 +57,7 @@ export async function followRollout(
       const version = parts.configs.versionOf(policy);
       const now = parts.rollouts.find(({ name }) => name === policy);
       if (version === undefined || now === undefined) return undefined;
-      const isReinstated = version.isReinstated && rollout.config?.generation === before.config?.generation;
+      const isReinstated = version.isReinstated && rollout.config.generation === before.config.generation;
       return followConfig(rollout, {
         config: now,
         version: { ...version, isReinstated },

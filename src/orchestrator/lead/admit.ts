@@ -41,7 +41,7 @@ export async function admit(
         ...{ kind: 'admitted', at, trustedSince },
         startBy: startBy.get(collectorId) ?? null,
         seen: parts.observations.find(collectorId, at),
-        ...(rollout.config === undefined ? {} : { changes: rollout.config.changes }),
+        changes: rollout.config.changes,
       };
       return changeOf(parts, rollout, before, fact);
     })

@@ -73,7 +73,7 @@ export async function beginRollback(
     createdAt: clock.now(),
     fleet: inventory.value,
     accountMarks: rollout.accountMarks,
-    generation: rollout.config?.generation,
+    generation: rollout.config.generation,
   };
   const frozen = await runInSlices(
     freezeRollback(original, { toRollBack, left }, collectors, origin),

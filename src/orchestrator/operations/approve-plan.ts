@@ -52,13 +52,12 @@ export async function refuseApproval(
   if (verdict.kind === 'implausible') return { kind: 'inventory', why: verdict.why };
   if (plan.hash === rollout.planHash) return undefined;
   const drift = await compare(parts, rollout, plan);
-  const { createdAt, startedBy, id, accountMarks } = rollout;
-  const origin = { id, policy, startedBy, createdAt, fleet, accountMarks };
+  const { createdAt, startedBy, id, accountMarks, config } = rollout;
+  const origin = { id, policy, startedBy, createdAt, fleet, accountMarks, generation: config.generation };
   const frozen = await runInSlices(freezeInSteps(plan, origin), makeTurnBudget(parts.clock));
   const renewed = {
     ...frozen.rollout,
     drift,
-    ...(rollout.config === undefined ? {} : { config: rollout.config }),
     heldStrata: heldIn(rollout, frozen.groups),
     rev: rollout.rev + 1,
   };

@@ -5,7 +5,7 @@ import type { BuildHold } from '../../rollout/model/rollout.ts';
 /** An operator's hold on a collector. */
 export interface CollectorHold {
   readonly collectorId: number;
-  /** Its name when it was held; absent if unknown, and in records of earlier versions. */
+  /** Its name when it was held; absent if unknown. */
   readonly name?: string;
   readonly by: string;
   readonly reason: string;

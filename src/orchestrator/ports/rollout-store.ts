@@ -35,7 +35,7 @@ export interface FrozenPlan {
   readonly rollout: Rollout;
   readonly upgrades: readonly Upgrade[];
   readonly groups: PlanGroups;
-  /** The attributes of its collectors; for late joiners, only theirs. */
+  /** The attributes of its collectors; for late joiners, only theirs. Absent when only groups change. */
   readonly attributes?: AttributeTable;
   readonly events: readonly RolloutEvent[];
 }
@@ -133,8 +133,8 @@ export interface RolloutStore {
   /** The groups of its plan; undefined also when they are unreadable. */
   loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
   /**
-   * The attributes of the plan's collectors, including late joiners; undefined if they are unreadable, or were not stored by
-   * an earlier version. Too large to read in every pass.
+   * The attributes of the plan's collectors, including late joiners; undefined if they are unreadable. Too large to read in
+   * every pass.
    */
   loadAttributes(rolloutId: string): Promise<AttributeTable | undefined>;
   /** Which collectors failed, and which were upgraded, even if they were rolled back since. Reads all ids of a plan. */
@@ -162,10 +162,7 @@ export interface RolloutStore {
   ): Promise<SaveResult>;
   /** The records of those of these collectors that belong to the rollout, however many. */
   loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<LoadedUpgrades>;
-  /**
-   * The records of the plan's collectors with this name, by id, through an index. Plans of earlier versions have no index and
-   * return none.
-   */
+  /** The records of the plan's collectors with this name, by id, through an index. */
   findNamed(rolloutId: string, name: string): Promise<readonly Upgrade[]>;
   /** Ids of all collectors of its plan, including late joiners, in any state. */
   listMemberIds(rolloutId: string): Promise<readonly number[]>;

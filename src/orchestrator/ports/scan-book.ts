@@ -21,7 +21,7 @@ export interface ScanEntry {
   readonly reason: string;
   /** When the next successful scan is overdue. */
   readonly overdueAt: EpochMs;
-  /** Since when every scan of the policy has failed; absent if this one succeeded, and in records of earlier versions. */
+  /** Since when every scan of the policy has failed; absent if this one succeeded, or an operator asked for it. */
   readonly failedSince?: EpochMs | undefined;
   /** When a failed scan is repeated; absent if the schedule is sooner. */
   readonly againAt?: EpochMs | undefined;

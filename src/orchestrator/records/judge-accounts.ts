@@ -4,7 +4,7 @@ import { accountWords } from '../../rollout/messages/accounts.ts';
 import {
   type AccountMark,
   type AccountStatus,
-  compareMarks,
+  hasMark,
   judgeAccount,
   needsPerson,
   type SampledCollector,
@@ -57,26 +57,19 @@ export function makeAccounts(parts: AccountsParts): Accounts {
     ownMark = await parts.readMark();
     return ownMark;
   };
-  const tieOf = async ({ accountMarks, rollbackOf }: Rollout) => {
-    const tie = compareMarks(accountMarks, ownMark ?? (await mark()));
-    if (tie !== 'other') return tie;
-    // A data loss of Redis changes the hash key, so it is read again before the comparison.
-    const tieNow = compareMarks(accountMarks, await mark());
-    if (tieNow !== 'other' || rollbackOf === null) return tieNow;
+  const isOwn = async ({ accountMarks: marks, rollbackOf }: Rollout): Promise<boolean> => {
+    // A data loss of Redis changes the hash key, so it is read again before a mark counts as that of another account.
+    if (hasMark(marks, ownMark ?? (await mark())) || hasMark(marks, await mark())) return true;
+    if (rollbackOf === null) return false;
     // A small rollback has too few collectors to compare. It belongs to the account of its original rollout.
     const original = await parts.store.loadRollout(rollbackOf);
-    if (original === undefined || compareMarks(original.accountMarks, await mark()) !== 'own') return tieNow;
-    return 'own';
+    return original !== undefined && hasMark(original.accountMarks, await mark());
   };
   const isDue = (rolloutId: string): boolean => (judged.get(rolloutId)?.againAt ?? 0) <= clock.now();
   const known = ({ id }: Rollout): AccountStatus => judged.get(id)?.status ?? notCompared;
 
-  const judge = async (
-    rollout: Rollout,
-    tie: 'other' | 'untied',
-    signal?: AbortSignal,
-  ): Promise<AccountStatus> => {
-    const status = await compareWithService(parts, rollout, tie, signal);
+  const judge = async (rollout: Rollout, signal?: AbortSignal): Promise<AccountStatus> => {
+    const status = await compareWithService(parts, rollout, signal);
     const before = judged.get(rollout.id)?.status.kind;
     const againAt = clock.now() + againAfterMs[status.kind];
     judged.set(rollout.id, { policy: rollout.policy.name, status, againAt });
@@ -97,25 +90,24 @@ export function makeAccounts(parts: AccountsParts): Accounts {
   return {
     mark,
     statusOf: async (rollout) => {
-      const tie = await tieOf(rollout);
+      const own = await isOwn(rollout);
       const isOver = rollout.endedAt !== null;
-      if (tie === 'own' || isOver) judged.delete(rollout.id);
-      if (tie === 'own') return { kind: 'own' };
+      if (own || isOver) judged.delete(rollout.id);
+      if (own) return { kind: 'own' };
       // An ended rollout needs no judgement until an operator opens it again.
-      if (isOver) return tie === 'untied' ? { kind: 'own' } : notCompared;
+      if (isOver) return notCompared;
       if (isDue(rollout.id)) {
         await parts.backgroundTasks.run(`account/${rollout.id}`, async (signal) => {
           // An earlier task may have done it meanwhile.
-          if (isDue(rollout.id)) await judge(rollout, tie, signal);
+          if (isDue(rollout.id)) await judge(rollout, signal);
           return 'done';
         });
       }
       return known(rollout);
     },
     settle: async (rollout, signal) => {
-      const tie = await tieOf(rollout);
-      if (tie === 'own') return { kind: 'own' };
-      return isDue(rollout.id) ? judge(rollout, tie, signal) : known(rollout);
+      if (await isOwn(rollout)) return { kind: 'own' };
+      return isDue(rollout.id) ? judge(rollout, signal) : known(rollout);
     },
     foreign: () =>
       [...judged].flatMap(([rolloutId, { policy, status }]) =>
@@ -137,7 +129,6 @@ const notCompared: AccountStatus = { kind: 'unknown', reason: '' };
 async function compareWithService(
   { store, fleet }: AccountsParts,
   { id }: Rollout,
-  tie: 'other' | 'untied',
   signal?: AbortSignal,
 ): Promise<AccountStatus> {
   const members = await store.listUpgrades(id, { offset: 0, limit: membersReadMax });
@@ -154,14 +145,12 @@ async function compareWithService(
     if (!shown.ok) return { kind: 'unknown', reason: describeFailure(shown.failure) };
     sample.push({ name, nameShown: shown.value?.name });
   }
-  return judgeAccount(sample, tie);
+  return judgeAccount(sample);
 }
 
 /** Adds the mark, so that daemons with the old and with the new key recognise the rollout. */
 async function tieTo(parts: AccountsParts, { id }: Rollout, mark: AccountMark): Promise<void> {
-  await changeRollout(parts, id, 'daemon', ({ rollout }) => {
-    const tie = compareMarks(rollout.accountMarks, mark);
-    if (tie === 'own') return undefined;
-    return { kind: 'accountTied', at: parts.clock.now(), mark, isFirst: tie === 'untied' };
-  });
+  await changeRollout(parts, id, 'daemon', ({ rollout }) =>
+    hasMark(rollout.accountMarks, mark) ? undefined : { kind: 'accountTied', at: parts.clock.now(), mark },
+  );
 }

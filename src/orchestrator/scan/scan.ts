@@ -228,7 +228,7 @@ async function begin(
     startedBy: origin,
     createdAt: parts.clock.now(),
     fleet,
-    accountMarks: await parts.accounts?.mark().then((mark) => [mark]),
+    accountMarks: parts.accounts === undefined ? [] : [await parts.accounts.mark()],
     generation: parts.configs?.versionOf(policy.name)?.generation,
   });
   const frozen = await runInSlices(freezing, makeTurnBudget(parts.clock));

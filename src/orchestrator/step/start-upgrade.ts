@@ -35,7 +35,7 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
   if (rollout.doubt !== undefined)
     return putBack(run, upgrade, { kind: 'inventory', why: rollout.doubt.why });
   // The windows, caps and slots of its admission no longer apply (P2, P7).
-  if ((upgrade.tally.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
+  if ((upgrade.tally.turnChanges ?? 0) !== rollout.config.changes)
     return putBack(run, upgrade, { kind: 'policyChanged' });
   const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
   if (held !== undefined)

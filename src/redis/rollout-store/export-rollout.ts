@@ -80,7 +80,6 @@ async function* readAttributes(text: string, rolloutId: string): AsyncGenerator<
   const decode = await decodeAttributes(text, rolloutId);
   try {
     const table = decode();
-    if (table === undefined) return;
     for (const [row, collectorId] of table.ids.entries())
       yield { kind: 'attributes', collectorId, attributes: attributesIn(table, row) };
   } catch (error) {

@@ -37,7 +37,7 @@ export async function readRollout(
 }
 
 function problemOf({ version }: StoreContext, { json, v }: StoredRollout): UnreadableRecord {
-  const written = Number(v ?? 1);
+  const written = Number(v);
   return written > version
     ? { kind: 'newer', version: written, readable: version }
     : { kind: 'corrupt', text: json };

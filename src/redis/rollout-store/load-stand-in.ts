@@ -2,6 +2,7 @@ import { type RolloutState, rolloutStates, type UnreadableRecord } from '../../r
 import { parseRolloutId } from '../../rollout/model/rollout-id.ts';
 import type { PartialRollout } from '../../rollout/planning/stand-in-rollout.ts';
 import { parseCounters, waveCountOf, waveSummaryOf } from '../schema/counter-fields.ts';
+import { decodeMarks } from '../schema/stored-rollout.ts';
 import type { StoreContext } from './store-context.ts';
 
 /**
@@ -17,11 +18,11 @@ export async function loadRemains(
   const { keys } = ofRollout(id);
   const { policy, yyyymmdd } = parseRolloutId(id);
   const [fields, createdAt, counted] = await Promise.all([
-    commands.hmget(keys.rollout, 'rev', 'state', 'frontier', 'ended', 'kind', 'target'),
+    commands.hmget(keys.rollout, 'rev', 'state', 'frontier', 'ended', 'kind', 'target', 'marks'),
     commands.zscore(ofPolicy(policy).rollouts, id),
     commands.hgetall(keys.counters),
   ]);
-  const [rev, state, frontier, ended, kind, target] = fields;
+  const [rev, state, frontier, ended, kind, target, marks] = fields;
   if (typeof rev !== 'string') return undefined;
   const counters = parseCounters(Object.entries(counted));
   return {
@@ -34,6 +35,7 @@ export async function loadRemains(
     createdAt: createdAt === null ? dayOf(yyyymmdd) : Number(createdAt),
     frontier: Number(frontier ?? '-1'),
     waves: Array.from({ length: waveCountOf(counters) }, (_wave, index) => waveSummaryOf(counters, index)),
+    accountMarks: decodeMarks(marks ?? ''),
     problem,
   };
 }

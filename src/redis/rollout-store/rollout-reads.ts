@@ -74,7 +74,7 @@ export function makeRolloutReads(store: StoreContext) {
       const tables = await Promise.all(texts.map((text) => decodeAttributes(text, rolloutId)));
       // Without the tables of late joiners it would name another group, so one unreadable table makes all unknown.
       const all = broken.read(() => tables.map((table) => table()));
-      return all?.every((table) => table !== undefined) === true ? joinTables(all) : undefined;
+      return all === undefined ? undefined : joinTables(all);
     },
 
     readEvents: async (rolloutId, { limit }) => {

@@ -7,8 +7,6 @@ import { BrokenRecordError } from './unreadable-records.ts';
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-const formatVersion = 1;
-
 // 4 MB of JSON of 100,000 collectors become 0.7 MB in 0.1 s. A higher quality takes seconds for a tenth less.
 const quality = 5;
 
@@ -16,7 +14,6 @@ const quality = 5;
 const tableBytesMax = 256 * 1024 * 1024;
 
 const storedTable = z.object({
-  v: z.number(),
   /** Each id as its difference from the previous one. */
   ids: z.array(z.number()),
   columns: z.array(z.object({ key: z.string(), values: z.array(z.string()), cells: z.array(z.int()) })),
@@ -26,23 +23,17 @@ const storedTable = z.object({
 export async function encodeAttributes(table: AttributeTable | undefined): Promise<string> {
   if (table === undefined || table.ids.length === 0) return '';
   const ids = table.ids.map((id, row) => id - (table.ids[row - 1] ?? 0));
-  const text = JSON.stringify({ v: formatVersion, ids, columns: table.columns });
+  const text = JSON.stringify({ ids, columns: table.columns });
   const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
   return (await compress(text, { params })).toString('base64');
 }
 
-/** Decodes a table. @returns a function that returns it, or undefined for a newer version, or throws BrokenRecordError */
-export async function decodeAttributes(
-  text: string,
-  rolloutId: string,
-): Promise<() => AttributeTable | undefined> {
+/** Decodes a table. @returns a function that returns it, or throws BrokenRecordError */
+export async function decodeAttributes(text: string, rolloutId: string): Promise<() => AttributeTable> {
   const what = `the attributes of rollout ${rolloutId}`;
   try {
     const bytes = await decompress(Buffer.from(text, 'base64'), { maxOutputLength: tableBytesMax });
-    const json: unknown = JSON.parse(bytes.toString('utf8'));
-    const { v } = z.looseObject({ v: z.number() }).parse(json);
-    if (v > formatVersion) return () => undefined;
-    const { ids, columns } = storedTable.parse(json);
+    const { ids, columns } = storedTable.parse(JSON.parse(bytes.toString('utf8')));
     let id = 0;
     const table = {
       ids: ids.map((distance) => {

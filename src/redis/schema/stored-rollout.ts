@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AccountMark } from '../../rollout/model/account.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { isolations } from '../../rollout/model/policy.ts';
@@ -18,6 +19,7 @@ const policy = z.looseObject({
 });
 
 const reason = z.looseObject({ kind: z.string() });
+const accountMarks = z.array(z.looseObject({ origin: z.string(), accessIdHash: z.string() }));
 
 /**
  * The parts on which decisions rely, so that a record without them is unreadable instead of failing every pass. The rest was
@@ -40,9 +42,11 @@ const storedRollout = z.looseObject({
     }),
   ),
   heldStrata: z.array(z.looseObject({ reason })),
-  acknowledgedStrata: z.array(z.looseObject({})),
+  acknowledgedStrata: z.array(z.looseObject({ wave: z.number(), weight: z.number() })),
   endedAt: z.number().nullable(),
-  accountMarks: z.array(z.looseObject({ origin: z.string(), accessIdHash: z.string() })).optional(),
+  hold: z.number().nullable(),
+  config: z.looseObject({ generation: z.number(), changes: z.number() }),
+  accountMarks,
   backTo: z.array(z.string()),
   leftBehind: z.array(z.looseObject({ why: reason, count: z.number(), some: z.array(z.looseObject({})) })),
   leftOut: z.array(z.looseObject({ kind: z.string(), count: z.number() })),
@@ -53,7 +57,7 @@ export interface StoredRollout {
   readonly json: string;
   /** The store's own count. Setting the brake raises it, so it may be ahead of the one in `json`. */
   readonly rev: string;
-  /** The newest version of any record of the rollout; null: none is stored. */
+  /** The newest version of any record of the rollout; null if it was removed. */
   readonly v: string | null;
 }
 
@@ -63,7 +67,7 @@ export interface StoredRollout {
  * @throws BrokenRecordError
  */
 export function decodeRollout({ json, rev, v }: StoredRollout, rolloutId: string, version: number): Rollout {
-  const written = Number(v ?? 1);
+  const written = Number(v);
   if (written > version) throw new NewerRecordError(rolloutName(rolloutId), written, version);
   try {
     const parsed = storedRollout.parse(JSON.parse(json));
@@ -72,6 +76,15 @@ export function decodeRollout({ json, rev, v }: StoredRollout, rolloutId: string
     return { ...(parsed as unknown as Rollout), rev: Number(rev) };
   } catch (error) {
     throw new BrokenRecordError(rolloutName(rolloutId), error);
+  }
+}
+
+/** Decodes the account marks beside an unreadable record; none if they are unreadable, too. */
+export function decodeMarks(text: string): readonly AccountMark[] {
+  try {
+    return accountMarks.parse(JSON.parse(text));
+  } catch {
+    return [];
   }
 }
 
@@ -88,7 +101,7 @@ export interface WriteMark {
 
 /**
  * Fields beside `json` in a rollout's hash, for scripts: alternating names and values. `write` is the mark of the last save,
- * `v` the version of the records. `kind` and `target` are shown when the record is corrupt. The scripts themselves set
+ * `v` the version of the records. `kind`, `target` and `marks` serve while the record is corrupt. The scripts themselves set
  * `brake`, `ended`, and `frozen`, the mark of the freeze.
  */
 export function rolloutFields(rollout: Rollout, { write, version }: WriteMark): readonly string[] {
@@ -99,6 +112,7 @@ export function rolloutFields(rollout: Rollout, { write, version }: WriteMark): 
     ...['write', write],
     ...['kind', rollout.kind],
     ...['target', rollout.targetBuild],
+    ...['marks', JSON.stringify(rollout.accountMarks)],
     ...['v', String(version)],
   ];
 }

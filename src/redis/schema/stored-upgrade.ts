@@ -29,8 +29,7 @@ export function decodeUpgrade(
     throw new BrokenRecordError(what, error, of);
   }
   const { v } = fieldsOf(parsed);
-  const written = typeof v === 'number' ? v : 1;
-  if (written > version) throw new NewerRecordError(what, written, version);
+  if (typeof v === 'number' && v > version) throw new NewerRecordError(what, v, version);
   if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
   const { identity, tally, progress, rev } = parsed;
   return { identity, tally, progress, rev };

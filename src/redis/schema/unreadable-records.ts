@@ -4,10 +4,9 @@ import type { DurationMs } from '../../base/time.ts';
 
 /**
  * The version of records of rollouts and upgrades that this upwave writes. It is raised with each change after which an
- * earlier upwave would misread a record. Earlier versions are read. A rollout with any record of a newer version is left
- * alone. Versions 1 and 2 were never released, and are not read.
+ * earlier upwave would misread a record. A rollout with any record of a newer version is left alone.
  */
-export const recordVersion = 3;
+export const recordVersion = 1;
 
 export type BrokenRecords = ReturnType<typeof makeBrokenRecords>;
 

@@ -46,11 +46,6 @@ export function needsCollectorZone(rules: CalendarRules): boolean {
   return [...rules.windows, ...rules.freezes].some(({ timeZone }) => timeZone === ofCollector);
 }
 
-/** Whether a rollout's plan groups collectors by time zone. Only then can a reload add windows in `collector` time. */
-export function knowsZones({ policy, config }: Pick<Rollout, 'policy' | 'config'>): boolean {
-  return config?.knowsZones === true || needsCollectorZone(policy);
-}
-
 /** When this much open time has passed since `from`; null if not within 400 days. */
 export function openTimeFrom(
   rules: CalendarRules,

@@ -30,9 +30,8 @@ export function lowerAcknowledged(view: RolloutView): Acknowledged {
   const { waves, acknowledgedStrata: before } = view.rollout;
   const nowOf = new Map(view.strata.map((each) => [`${each.stratum}/${each.wave}`, each]));
   const after = before.map((each) => {
-    if (each.wave === undefined) return each;
     const { failed = 0, weight = 0 } = nowOf.get(`${each.stratum}/${each.wave}`) ?? {};
-    return { ...each, failed: Math.min(each.failed, failed), weight: Math.min(each.weight ?? 0, weight) };
+    return { ...each, failed: Math.min(each.failed, failed), weight: Math.min(each.weight, weight) };
   });
   return {
     waves: waves.map((wave, index) => {
@@ -52,5 +51,5 @@ export function hasExcessAcknowledged(view: RolloutView): boolean {
 }
 
 function weightIn(strata: readonly AcknowledgedStratum[], index: number): number {
-  return sumOf(strata, ({ wave, weight = 0 }) => (wave === index ? weight : 0));
+  return sumOf(strata, ({ wave, weight }) => (wave === index ? weight : 0));
 }

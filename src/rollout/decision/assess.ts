@@ -82,14 +82,14 @@ export function setAsideIn(
   wave: number,
   strata: ReadonlySet<number> = heldStrataOf(view),
 ): SetAside {
-  const isHeld = (each: { readonly stratum: number; readonly wave?: number }) =>
+  const isHeld = (each: { readonly stratum: number; readonly wave: number }) =>
     each.wave === wave && strata.has(each.stratum);
   const held = view.strata.filter(isHeld);
   return {
     waiting: sumOf(held, ({ waiting }) => waiting),
     failed: sumOf(held, ({ failed }) => failed),
     weight: sumOf(held, ({ weight }) => weight),
-    acknowledged: sumOf(view.rollout.acknowledgedStrata.filter(isHeld), ({ weight = 0 }) => weight),
+    acknowledged: sumOf(view.rollout.acknowledgedStrata.filter(isHeld), ({ weight }) => weight),
   };
 }
 

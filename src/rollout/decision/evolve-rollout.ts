@@ -1,6 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { knowsZones } from '../calendar/calendar.ts';
 import { withMark } from '../model/account.ts';
 import { isImplausibleTooLong } from '../model/assess-inventory.ts';
 import type { HeldStratum, Rollout, RolloutView, Wave } from '../model/rollout.ts';
@@ -21,15 +20,11 @@ export function isStorable({ unreadable }: Rollout, { kind }: Pick<RolloutFact, 
 
 /** The only way a rollout changes. */
 export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
-  const { heldFor: heldBefore, hold: holdBefore, ...next } = change(rollout, fact);
-  if (next.state !== 'held' && next.state !== 'paused') return next;
-  const hold = fact.kind === 'held' || fact.kind === 'paused' ? next.rev : holdBefore;
+  const { heldFor: heldBefore, ...next } = change(rollout, fact);
+  if (next.state !== 'held' && next.state !== 'paused') return { ...next, hold: null };
+  const hold = fact.kind === 'held' || fact.kind === 'paused' ? next.rev : rollout.hold;
   const heldFor = fact.kind === 'held' ? fact.heldFor : heldBefore;
-  return {
-    ...next,
-    ...(hold !== undefined && { hold }),
-    ...(next.state === 'held' && heldFor !== undefined && { heldFor }),
-  };
+  return { ...next, hold, ...(next.state === 'held' && heldFor !== undefined && { heldFor }) };
 }
 
 // oxlint-disable-next-line max-lines-per-function -- a table: one row for each fact
@@ -123,9 +118,8 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'inventoryTrusted':
       return { ...withoutDoubt(next), inventory: fact.inventory };
     case 'policyChanged': {
-      const changes = (rollout.config?.changes ?? 0) + 1;
-      const zones = knowsZones(rollout) ? { knowsZones: true as const } : {};
-      return { ...next, policy: fact.policy, config: { generation: fact.generation, changes, ...zones } };
+      const { policy, generation } = fact;
+      return { ...next, policy, config: { generation, changes: rollout.config.changes + 1 } };
     }
     case 'brakeSet':
     case 'brakeLifted':

@@ -75,7 +75,7 @@ export type RolloutChange =
   /** An ended rollout has no more upgrades to watch. */
   | { readonly kind: 'closed' }
   /** The rollout was found to belong to this account, under a new access id or address. */
-  | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly isFirst: boolean }
+  | { readonly kind: 'accountTied'; readonly mark: AccountMark }
   /** A reading of the inventory is implausible. */
   | { readonly kind: 'inventoryImplausible'; readonly doubt: ImplausibleReading }
   /** A plausible reading. It ends the wait for the inventory, if any. */

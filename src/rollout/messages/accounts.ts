@@ -27,7 +27,6 @@ function figureWords({ compared, matched, renamed }: SampleFigures): string {
 }
 
 /** Why a rollout is known to belong to this account. */
-export function tiedWords({ mark, isFirst }: Extract<RolloutFact, { kind: 'accountTied' }>): string {
-  const shown = `the account at ${mark.origin} shows its collectors`;
-  return isFirst ? shown : `${shown} under another access id or address`;
+export function tiedWords({ mark }: Extract<RolloutFact, { kind: 'accountTied' }>): string {
+  return `the account at ${mark.origin} shows its collectors under another access id or address`;
 }

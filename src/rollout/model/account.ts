@@ -53,43 +53,29 @@ const matchesPerOther = 3;
 // Few access keys are used one after another during a rollout.
 const marksMax = 8;
 
-/** Whether a rollout has this mark; `untied` for a rollout of an earlier version, which has no marks. */
-export function compareMarks(
-  marks: readonly AccountMark[] | undefined,
-  own: AccountMark,
-): 'own' | 'other' | 'untied' {
-  if (marks === undefined || marks.length === 0) return 'untied';
-  const isOwn = marks.some(
-    ({ origin, accessIdHash }) => origin === own.origin && accessIdHash === own.accessIdHash,
-  );
-  return isOwn ? 'own' : 'other';
+/** Whether one of a rollout's marks is this one. */
+export function hasMark(marks: readonly AccountMark[], own: AccountMark): boolean {
+  return marks.some(({ origin, accessIdHash }) => origin === own.origin && accessIdHash === own.accessIdHash);
 }
 
 /** Adds a mark of the same account; the newest are kept. */
-export function withMark(
-  marks: readonly AccountMark[] | undefined,
-  mark: AccountMark,
-): readonly AccountMark[] {
-  return [...(marks ?? []), mark].slice(-marksMax);
+export function withMark(marks: readonly AccountMark[], mark: AccountMark): readonly AccountMark[] {
+  return [...marks, mark].slice(-marksMax);
 }
 
 /**
- * Judges by a sample of collectors whether a rollout belongs to this account. Two accounts with the same ids and names
- * can't be distinguished.
- * @param tie `other`: another access id or address began the rollout. `untied`: an earlier version began it, and one match
- *   is enough
+ * Judges by a sample of collectors whether a rollout that another access id or address began belongs to this account. Two
+ * accounts with the same ids and names can't be distinguished.
  */
 export function judgeAccount(
   sample: readonly SampledCollector[],
-  tie: 'other' | 'untied',
 ): Exclude<AccountStatus, { kind: 'unknown' }> {
   const matched = sample.filter(({ name, nameShown }) => nameShown === name).length;
   const renamed = sample.filter(
     ({ name, nameShown }) => nameShown !== undefined && nameShown !== name,
   ).length;
   const figures = { compared: sample.length, matched, renamed };
-  const isEnough = matched >= (tie === 'untied' ? 1 : matchesMin);
-  if (isEnough && (sample.length - matched) * matchesPerOther <= matched) return { kind: 'own' };
+  if (matched >= matchesMin && (sample.length - matched) * matchesPerOther <= matched) return { kind: 'own' };
   return { kind: sample.length > 0 && matched === 0 ? 'another' : 'unclear', ...figures };
 }
 

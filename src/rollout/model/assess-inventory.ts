@@ -109,7 +109,7 @@ export function countSteady(collectors: ReadonlyArray<Pick<FleetCollector, 'ephe
 /**
  * Judges whether a reading of the inventory is plausible (P14). Evaluated in order; the first match wins. An empty list is
  * never plausible, because nobody deletes a whole fleet during its upgrade.
- * @param baseline undefined for a rollout of an earlier version: withdrawn collectors count as gone
+ * @param baseline undefined for a rollout whose record was unreadable: withdrawn collectors count as gone
  * @param doubtedSince when readings became implausible: passing time must not make them plausible
  */
 export function assessInventory(

@@ -46,7 +46,7 @@ export type OnceNews =
       readonly event: 'finished';
       readonly state: RolloutState;
       readonly reason: string;
-      /** Paths of its report; absent without a report, and in notices of earlier versions. */
+      /** Paths of its report; absent without a report. */
       readonly reports?: readonly string[];
     }
   /** A test message. */
@@ -64,7 +64,7 @@ export interface NoticeFigures {
   readonly remaining: number;
   /** The most frequent causes of failures. */
   readonly causes: ReadonlyArray<{ readonly text: string; readonly count: number }>;
-  /** The shared attribute of the failures; absent if none is known, and in notices of earlier versions. */
+  /** The shared attribute of the failures; absent if none is known. */
   readonly shared?: SharedAttribute;
 }
 

@@ -26,8 +26,8 @@ export interface Rollout {
   readonly rollbackId: string | null;
   /** The policy at the time of the plan, with the limits of the current config (`follow-config.ts`). */
   readonly policy: Policy;
-  /** The config of these limits; absent in rollouts of earlier versions. */
-  readonly config?: RolloutConfig;
+  /** The config of these limits. */
+  readonly config: RolloutConfig;
   readonly targetBuild: string;
   /** For a rollback: its target builds, most frequent first. */
   readonly backTo: readonly string[];
@@ -35,18 +35,20 @@ export interface Rollout {
   readonly leftBehind: readonly LeftBehind[];
   /** The builds it started from, most frequent first, at most five. */
   readonly fromBuilds: readonly string[];
-  /** Members of the plan on each of them; absent in rollbacks and in records of earlier versions. */
-  readonly fromCounts?: readonly number[];
+  /** Members of the plan on each of them; empty in rollbacks. */
+  readonly fromCounts: readonly number[];
   readonly planHash: string;
   /** The version of the plan's groups, to which late joiners may add. */
   readonly groupsRev: number;
+  /** The plan sorted its collectors by time zone, because its windows or freezes needed that. */
+  readonly knowsZones: boolean;
   readonly startedBy: string;
   readonly createdAt: EpochMs;
   /** When the inventory behind the plan was read. */
   readonly fleetReadAt: EpochMs;
   /** Installed collectors in that inventory. */
   readonly fleetSize: number;
-  /** The baseline of the inventory; absent in records of earlier versions until a good reading. */
+  /** The baseline of the inventory. Lost with an unreadable record, until the next good reading. */
   readonly inventory?: InventoryBaseline;
   /** Present while the inventory is implausible. Nothing starts, and no collector counts as gone (P14). */
   readonly doubt?: ImplausibleInventory;
@@ -54,8 +56,8 @@ export interface Rollout {
   readonly reason: RolloutReason;
   /** The condition that ends a hold by itself. Absent in any other hold. */
   readonly heldFor?: HeldFor;
-  /** While held or paused: the `rev` at which that began. Absent in records of earlier versions. */
-  readonly hold?: number;
+  /** The number of the current hold or pause, which a `resume` names (P15): the `rev` at which it began. null without one. */
+  readonly hold: number | null;
   readonly waves: readonly Wave[];
   /** Strata that start nothing more until an operator releases them. */
   readonly heldStrata: readonly HeldStratum[];
@@ -73,7 +75,7 @@ export interface Rollout {
   readonly endedAt: EpochMs | null;
   readonly rev: number;
   /** The account of the service that it belongs to, by each access id that is known to belong to it. */
-  readonly accountMarks?: readonly AccountMark[];
+  readonly accountMarks: readonly AccountMark[];
   /** Present while its own record is unreadable. Then the other fields come from other sources (`stand-in-rollout.ts`). */
   readonly unreadable?: UnreadableRecord;
 }
@@ -86,12 +88,10 @@ export type UnreadableRecord =
 
 /** The config that a rollout follows. */
 export interface RolloutConfig {
-  /** Grows with each new config of the installation. */
+  /** Grows with each new config of the installation; 0 if unknown. */
   readonly generation: number;
   /** How often its limits have changed since the plan was frozen. An earlier admission no longer counts. */
   readonly changes: number;
-  /** The plan sorted its collectors by time zone, because its windows or freezes needed that. */
-  readonly knowsZones?: true;
 }
 
 /** What a held rollout waits for. `evidence`: all collectors of this wave have ended, and none is upgraded (P14). */
@@ -119,9 +119,8 @@ export interface HeldStratum {
 export interface AcknowledgedStratum {
   readonly stratum: number;
   readonly failed: number;
-  /** Absent in records of earlier versions: then the count is the sum over all waves, and only the waves have the weight. */
-  readonly wave?: number;
-  readonly weight?: number;
+  readonly wave: number;
+  readonly weight: number;
 }
 
 /** An ordered group of the plan. */
@@ -259,11 +258,6 @@ const rolloutEnds = ['succeeded', 'finishedWithFailures', 'aborted', 'rolledBack
 /** True for end states of a rollout. Running upgrades are still watched until `endedAt`. */
 export function isRolloutEnd(state: RolloutState): state is (typeof rolloutEnds)[number] {
   return (rolloutEnds as readonly RolloutState[]).includes(state);
-}
-
-/** The number of the current hold or pause, which a `resume` names (P15); null without one. */
-export function holdNumber({ state, hold, rev }: Rollout): number | null {
-  return state === 'held' || state === 'paused' ? (hold ?? rev) : null;
 }
 
 /** How a plan differs from the one before it. */

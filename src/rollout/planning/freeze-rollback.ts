@@ -52,6 +52,7 @@ export function* freezeRollback(
     rollbackOf: original.id,
     targetBuild: targetBuild ?? original.targetBuild,
     fromBuilds: [original.targetBuild],
+    fromCounts: [],
     backTo,
     leftBehind: left,
     planHash: hashHex(JSON.stringify(plan.map(({ member, toBuild }) => [member.collector.id, toBuild])), 8),

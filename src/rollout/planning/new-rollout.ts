@@ -1,4 +1,5 @@
 import { countEach } from '../../base/grouping.ts';
+import { needsCollectorZone } from '../calendar/calendar.ts';
 import { freshStatus } from '../decision/assess-gate.ts';
 import type { AccountMark } from '../model/account.ts';
 import { countSteady } from '../model/assess-inventory.ts';
@@ -12,15 +13,15 @@ import { longestChain, type PlannedWave } from './arrange-plan.ts';
 export interface RolloutOrigin extends Pick<Rollout, 'id' | 'startedBy' | 'createdAt'> {
   /** The inventory behind the plan. */
   readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'collectors'>;
-  /** The account of that inventory, where known. */
-  readonly accountMarks?: readonly AccountMark[] | undefined;
+  /** The account of that inventory, where it matters. */
+  readonly accountMarks?: readonly AccountMark[];
   /** Generation of the config that has the policy, where known. */
   readonly generation?: number | undefined;
 }
 
 /** Makes the record of a rollout of which nothing has started. */
 export function newRollout(
-  { id, startedBy, createdAt, fleet, accountMarks, generation }: RolloutOrigin,
+  { id, startedBy, createdAt, fleet, accountMarks = [], generation = 0 }: RolloutOrigin,
   policy: Policy,
   about: Pick<
     Rollout,
@@ -46,7 +47,9 @@ export function newRollout(
     id,
     rollbackId: null,
     policy,
+    config: { generation, changes: 0 },
     groupsRev: 1,
+    knowsZones: needsCollectorZone(policy),
     startedBy,
     createdAt,
     fleetReadAt: fleet.readAt,
@@ -61,9 +64,9 @@ export function newRollout(
     endsWithoutHeld: false,
     drift: null,
     endedAt: null,
+    hold: null,
+    accountMarks,
     rev: 1,
-    ...(accountMarks === undefined ? {} : { accountMarks }),
-    ...(generation === undefined ? {} : { config: { generation, changes: 0 } }),
   };
 }
 

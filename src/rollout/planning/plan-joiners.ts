@@ -1,6 +1,5 @@
 import { eachInSteps, filterInSteps, mapInSteps, type Steps } from '../../base/steps.ts';
 import type { PlanExclusion } from '../../base/vocabulary.ts';
-import { knowsZones } from '../calendar/calendar.ts';
 import { hasAttributes, tabulateAttributes } from '../model/attributes.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
 import { type CapDomain, indexOfStratum, type PlanGroups, type Stratum } from '../model/plan-groups.ts';
@@ -119,7 +118,7 @@ function extendGroups(rollout: Rollout, groups: PlanGroups) {
     attributes === undefined ? [] : [{ label, attributes }],
   );
   const domains = [...groups.domains];
-  const laneIndex = makeLaneIndex(knowsZones(rollout), groups.lanes);
+  const laneIndex = makeLaneIndex(rollout.knowsZones, groups.lanes);
   const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
   const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
   const extended: PlanGroups = { strata, domains, lanes: laneIndex.lanes };

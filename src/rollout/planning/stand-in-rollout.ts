@@ -1,3 +1,4 @@
+import { needsCollectorZone } from '../calendar/calendar.ts';
 import { total } from '../decision/assess.ts';
 import type { Policy } from '../model/policy.ts';
 import {
@@ -14,7 +15,8 @@ import { rollbackPolicy } from './freeze-rollback.ts';
 import { plainWave, unopenedWave } from './new-rollout.ts';
 
 /** What the store still knows about a rollout whose own record is unreadable. */
-export interface PartialRollout extends Pick<Rollout, 'id' | 'kind' | 'rev' | 'createdAt' | 'targetBuild'> {
+export interface PartialRollout
+  extends Pick<Rollout, 'id' | 'kind' | 'rev' | 'createdAt' | 'targetBuild' | 'accountMarks'> {
   /** undefined if it is unreadable, too. */
   readonly state: RolloutState | undefined;
   /** All of its upgrades have ended. */
@@ -33,12 +35,13 @@ export interface PartialRollout extends Pick<Rollout, 'id' | 'kind' | 'rev' | 'c
  * @param policies from the current config: deadlines of running upgrades, and what a failure means
  */
 export function makeStandIn(partial: PartialRollout, policies: readonly Policy[]): Rollout {
-  const { id, kind, rev, isOver, createdAt, frontier, targetBuild, problem } = partial;
+  const { id, kind, rev, isOver, createdAt, frontier, targetBuild, accountMarks, problem } = partial;
   const { policy: name } = parseRolloutId(id);
   const policy = policies.find((each) => each.name === name) ?? unknownPolicy(name);
   const rules = (kind === 'rollback' ? rollbackPolicy(policy) : policy).waves;
   const waveRules = partial.waves.map((_wave, index) => rules[index] ?? plainWave(`wave ${index + 1}`));
   const sizes = partial.waves.map((wave) => total({ waves: [wave] }, () => true));
+  const state = stateOf(partial);
   const lastChangeAt = Math.max(createdAt, ...partial.waves.map((wave) => wave.lastChangeAt ?? 0));
   return {
     id,
@@ -52,11 +55,15 @@ export function makeStandIn(partial: PartialRollout, policies: readonly Policy[]
     backTo: [],
     leftBehind: [],
     fromBuilds: [],
+    fromCounts: [],
+    config: { generation: 0, changes: 0 },
     groupsRev: 1,
+    knowsZones: needsCollectorZone(policy),
     createdAt,
     fleetReadAt: createdAt,
     fleetSize: total(partial, () => true),
-    state: stateOf(partial),
+    state,
+    hold: state === 'held' || state === 'paused' ? rev : null,
     reason: reasonOf(problem),
     waves: waveRules.map((rule, index) => ({
       ...unopenedWave(rule, { size: sizes[index] ?? 0, chain: 1 }),
@@ -68,6 +75,7 @@ export function makeStandIn(partial: PartialRollout, policies: readonly Policy[]
     drift: null,
     leftOut: [],
     endedAt: isOver ? lastChangeAt : null,
+    accountMarks,
     rev,
     unreadable: problem,
   };

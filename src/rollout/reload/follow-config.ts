@@ -1,6 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
-import { knowsZones } from '../calendar/calendar.ts';
 import type { CalendarRules } from '../calendar/open-stretches.ts';
 import type { RolloutFact } from '../decision/rollout-facts.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
@@ -28,7 +27,7 @@ export interface CurrentPolicy extends Omit<FollowedConfig, 'rollout'> {
  * `defer`. Plan and target stay frozen (P5, P6).
  */
 export function withCurrentLimits(
-  rollout: Pick<Rollout, 'kind' | 'policy' | 'config'>,
+  rollout: Pick<Rollout, 'kind' | 'policy' | 'knowsZones'>,
   config: Policy,
 ): CurrentPolicy {
   const { kind, policy: frozen } = rollout;
@@ -62,7 +61,7 @@ export function followConfig(
   { config, version, at }: { readonly config: Policy; readonly version: ConfigVersion; readonly at: EpochMs },
 ): Extract<RolloutFact, { kind: 'policyChanged' }> | undefined {
   if (rollout.unreadable !== undefined) return undefined;
-  if (!version.isReinstated && version.generation < (rollout.config?.generation ?? 0)) return undefined;
+  if (!version.isReinstated && version.generation < rollout.config.generation) return undefined;
   const { policy, followed } = withCurrentLimits(rollout, config);
   if (followed.length === 0) return undefined;
   const { generation } = version;
@@ -87,9 +86,9 @@ export function withCurrentCaps(
  * A plan made without `collector` time zones does not know its collectors' zones. New windows in `collector` time then
  * wait for the next rollout, and a freeze in `collector` time applies while it applies anywhere on Earth (P7).
  */
-function calendarFor(rollout: Pick<Rollout, 'policy' | 'config'>, present: Policy): CalendarRules {
+function calendarFor(rollout: Pick<Rollout, 'policy' | 'knowsZones'>, present: Policy): CalendarRules {
   const { windows, freezes, timeZone } = present;
-  if (knowsZones(rollout)) return { windows, freezes, timeZone };
+  if (rollout.knowsZones) return { windows, freezes, timeZone };
   const isUnknown = windows.some((rule) => rule.timeZone === collectorZone);
   return {
     windows: isUnknown ? rollout.policy.windows : windows,

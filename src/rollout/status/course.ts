@@ -178,7 +178,7 @@ function buildsOf(
   until: EpochMs,
 ): BuildCourse | null {
   const { targetBuild, fromBuilds, fromCounts, createdAt } = rollout;
-  if (fromCounts === undefined || !isWhole || until <= createdAt) return null;
+  if (fromCounts.length === 0 || !isWhole || until <= createdAt) return null;
   const planned = total({ waves }, () => true);
   const others = Math.max(0, planned - sumOf(fromCounts, (count) => count));
   const builds = [targetBuild, ...fromBuilds, ...(others > 0 ? ['other builds'] : [])];

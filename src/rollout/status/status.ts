@@ -27,16 +27,15 @@ import { stratumWhyWords } from '../messages/stratum-reasons.ts';
 import type { SharedAttribute } from '../model/attributes.ts';
 import type { GateAnswers } from '../model/gate-answers.ts';
 import type { GateRule } from '../model/policy.ts';
-import {
-  type BuildHold,
-  type HeldFor,
-  type HeldStratum,
-  holdNumber,
-  type PlanDrift,
-  type Rollout,
-  type RolloutView,
-  type Wave,
-  type WaveSummary,
+import type {
+  BuildHold,
+  HeldFor,
+  HeldStratum,
+  PlanDrift,
+  Rollout,
+  RolloutView,
+  Wave,
+  WaveSummary,
 } from '../model/rollout.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import type { StratumReason } from '../model/upgrade-reason.ts';
@@ -180,7 +179,7 @@ export function describeRollout(
     policy: rollout.policy.name,
     reason: rolloutReasonWords(rollout.reason),
     reasonKind: rollout.reason.kind,
-    hold: holdNumber(rollout),
+    hold: rollout.hold,
     heldFor: rollout.heldFor ?? null,
     leftBehind: rollout.leftBehind.map(showLeftBehind),
     drift: driftOf(rollout),

@@ -11,7 +11,7 @@ export type UpgradeFact = { readonly at: EpochMs } & (
       readonly kind: 'admitted';
       readonly startBy: EpochMs | null;
       /** How often the rollout's limits have changed. The admission is valid until they change again. */
-      readonly changes?: number;
+      readonly changes: number;
       /** The collector's row on a page read just before, if any. */
       readonly seen?: RowObservation | undefined;
       /** Records before this instant may have lost changes; all are trusted if it is absent. */

@@ -68,7 +68,7 @@ export function takeTurn(
   { startBy, changes }: FactOf<'admitted'>,
   waiting: Omit<ProgressIn<'queued'>, 'state' | 'startBy'>,
 ): Upgrade {
-  const turn = changes === undefined ? {} : { turnChanges: changes };
+  const turn = changes === 0 ? {} : { turnChanges: changes };
   return to(upgrade, { state: 'queued', ...waiting, startBy }, turn);
 }
 

@@ -3,13 +3,7 @@ import { type RolloutVerb, rolloutVerbs } from '../../base/vocabulary.ts';
 import { total } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/rollout-facts.ts';
 import { isForeign } from '../model/account.ts';
-import {
-  type BuildHold,
-  holdNumber,
-  isRolloutEnd,
-  type Rollout,
-  type RolloutView,
-} from '../model/rollout.ts';
+import { type BuildHold, isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
 import type { RolloutReason } from '../model/rollout-reason.ts';
 import { isFailed, mayHaveBuild } from '../model/upgrade.ts';
 import type { Awaited, Refusal, ShownRollback } from './refusal.ts';
@@ -105,10 +99,9 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
 
   resume: (view, { hold: asked }, cause) => {
     const { rollout, buildHold } = view;
-    const { state, reason } = rollout;
+    const { state, reason, hold } = rollout;
     if (state === 'running') return unchanged;
     if (state === 'awaitingApproval') return refuse({ kind: 'notStarted' });
-    const hold = holdNumber(rollout);
     if (hold === null) return refuse({ kind: 'notStopped', state });
     if (hold !== asked) return refuse({ kind: 'otherHold', state, hold, asked, reason });
     if (buildHold !== null) return refuseHeld(buildHold);

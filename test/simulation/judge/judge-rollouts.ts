@@ -1,5 +1,5 @@
 import { rolloutReasonWords } from '../../../src/rollout/messages/rollout-reasons.ts';
-import { holdNumber, isRolloutEnd, type Rollout } from '../../../src/rollout/model/rollout.ts';
+import { isRolloutEnd, type Rollout } from '../../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed } from '../../../src/rollout/model/upgrade.ts';
 import type { Night } from '../night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
@@ -18,7 +18,7 @@ export function judgeRollout({ verdicts }: Night, of: SeenRollout, before: Rollo
     state === 'running' || rolloutReasonWords(rollout.reason).trim() !== '',
     `${id} is ${state} without a reason`,
   );
-  const hold = holdNumber(before);
+  const { hold } = before;
   verdicts.check(
     'P15',
     hold === null || state !== 'running' || before.heldFor !== undefined || of.asked.has(`hold ${hold}`),

@@ -2,7 +2,7 @@ import type { FrozenPlan, UpgradeChange } from '../../../src/orchestrator/ports/
 import { type AttributeTable, joinTables, membersWith } from '../../../src/rollout/model/attributes.ts';
 import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
-import { holdNumber, type Rollout } from '../../../src/rollout/model/rollout.ts';
+import type { Rollout } from '../../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed, isOnBuild, type Upgrade, weightOf } from '../../../src/rollout/model/upgrade.ts';
 import type { Account } from '../world/process-model.ts';
 
@@ -145,7 +145,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       if (rollout.heldStrata.length > 0) seen.isDisturbed = true;
       const wasHeld = before.state === 'held' || before.state === 'paused';
       // A hold that waits for something also ends by itself, and nothing is acknowledged by that.
-      const isResumed = before.heldFor === undefined || seen.asked.has(`hold ${holdNumber(before)}`);
+      const isResumed = before.heldFor === undefined || seen.asked.has(`hold ${before.hold}`);
       if (wasHeld && rollout.state === 'running' && isResumed)
         seen.acknowledged = rollout.waves.map((_wave, index) => weightIn(seen, index));
       seen.rollout = rollout;

@@ -1,7 +1,7 @@
 import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
 import { formatAttributes } from '../../../src/rollout/model/attributes.ts';
 import { countLeft } from '../../../src/rollout/model/left-behind.ts';
-import { holdNumber, isRolloutEnd, type Rollout } from '../../../src/rollout/model/rollout.ts';
+import { isRolloutEnd, type Rollout } from '../../../src/rollout/model/rollout.ts';
 import { isFailed } from '../../../src/rollout/model/upgrade.ts';
 import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/verbs.ts';
 import { type Chances, makeChances } from '../chances.ts';
@@ -104,7 +104,7 @@ export function isLeftAlone(
   { accessKey }: Host,
 ): boolean {
   if (account === 'other') return true;
-  if (rollout.accountMarks?.some((mark) => mark.accessIdHash === accessIdHash('ours', accessKey)) === true)
+  if (rollout.accountMarks.some((mark) => mark.accessIdHash === accessIdHash('ours', accessKey)))
     return false;
   const { collectors } = serviceOf(rollout.id);
   const members = [...upgrades.values()].filter(({ progress: { state } }) => state !== 'withdrawn');
@@ -197,7 +197,7 @@ function shownFor({ rollout, upgrades }: SeenRollout, verb: RolloutVerb): AskedV
     case 'skipSoak':
       return { verb, wave: rollout.waves.find((wave) => wave.state === 'soaking')?.name ?? '' };
     case 'resume':
-      return { verb, hold: holdNumber(rollout) ?? rollout.rev };
+      return { verb, hold: rollout.hold ?? rollout.rev };
     case 'retry':
       return {
         verb,

@@ -30,7 +30,7 @@
 
 local rolloutState, storedRev, brake, storedVersion =
   unpack(redis.call('HMGET', rolloutKey, 'state', 'rev', 'brake', 'v'))
-local writtenVersion = tonumber(storedVersion or '1')
+local writtenVersion = tonumber(storedVersion) or version
 local isThere = storedRev and writtenVersion <= version
 local isRunning = rolloutState == 'running' and brake ~= '1'
 local isFenced = fence and isThere and isFencedOff(fenceKey, fence)

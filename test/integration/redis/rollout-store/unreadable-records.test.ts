@@ -365,6 +365,14 @@ describe('a running rollout with an unreadable record of its own', () => {
     expect(status?.verbs).toEqual(['abort']);
   });
 
+  it('still belongs to its account, while the marks beside it are readable (P5)', async () => {
+    const accountMarks = [{ origin: 'https://api.example.com', accessIdHash: 'a1' }];
+    const { store, commands, keys } = await aBrokenRollout({ accountMarks });
+    expect((await store.loadRollout(id))?.accountMarks).toEqual(accountMarks);
+    await commands.hset(keys.rollout, 'marks', 'none');
+    expect((await store.loadRollout(id))?.accountMarks).toEqual([]);
+  });
+
   it('can be aborted, and ends once no upgrade is running; its old text is in an event (P4, P9)', async () => {
     const { operations, store, commands, keys, pass, endRunning, stateOf } = await aBrokenRollout();
     const answer = await operations.apply({ ...byAnn, verb: 'abort' });

@@ -49,7 +49,7 @@ describe('the shared attribute of failures', () => {
     expect(store.reads).toEqual({ tables: 1, outcomes: 3 });
   });
 
-  it('is unknown for a rollout that an earlier version planned', async () => {
+  it('is unknown while the attributes are unreadable', async () => {
     const store = { ...aStore(20), loadAttributes: async () => undefined };
     expect(await makeSharedAttributes().of(store, seen(20, 40))).toBeUndefined();
   });

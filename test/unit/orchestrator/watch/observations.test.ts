@@ -25,7 +25,11 @@ function admittedWith(changes: Partial<RowObservation> | null, upgrade = pending
   const at = now - 10_000;
   const row = { at, build: oldBuild, alive: true, lastSeenAlive: at - 5_000, serviceAt: at };
   const seen = changes === null ? undefined : { ...row, ...changes };
-  return evolve(upgrade, { kind: 'admitted', at: now, startBy: null, seen, trustedSince }, aContext());
+  return evolve(
+    upgrade,
+    { kind: 'admitted', at: now, startBy: null, changes: 0, seen, trustedSince },
+    aContext(),
+  );
 }
 
 describe('a collector that is admitted right after an inventory page has shown it', () => {

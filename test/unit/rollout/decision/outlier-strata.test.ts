@@ -75,7 +75,9 @@ describe('an outlier stratum while all is within bounds', () => {
   });
 
   it('gets no credit from acknowledged failures that are retried and succeed', () => {
-    const acknowledged = (stratum: number) => ({ acknowledged: [{ stratum, failed: 3 }] });
+    const acknowledged = (stratum: number) => ({
+      acknowledged: [{ stratum, wave: 0, failed: 3, weight: 3 }],
+    });
     expect(findOutliers(view([[0, 3], ...well(7)], acknowledged(0)))).toEqual([]);
     expect(findOutliers(view([[2, 3], ...well(7)], acknowledged(0)))).toEqual([]);
     expect(findOutliers(view([[2, 0], [0, 8], ...well(4, 8)], acknowledged(1)))).toMatchObject([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { accountWords } from '../../../../src/rollout/messages/accounts.ts';
 import {
   type AccountStatus,
-  compareMarks,
+  hasMark,
   judgeAccount,
   needsPerson,
   withMark,
@@ -20,13 +20,9 @@ describe('the account marks of a rollout', () => {
   const mark = { origin: 'https://api.example.com', accessIdHash: 'a1' };
 
   it('name an account by origin and access id, both of them', () => {
-    expect(compareMarks([mark], { ...mark })).toBe('own');
-    expect(compareMarks([mark], { ...mark, accessIdHash: 'b2' })).toBe('other');
-    expect(compareMarks([mark], { ...mark, origin: 'https://api.eu.example.com' })).toBe('other');
-  });
-
-  it('are missing in a rollout of an earlier version', () => {
-    expect(compareMarks(undefined, mark)).toBe('untied');
+    expect(hasMark([mark], { ...mark })).toBe(true);
+    expect(hasMark([mark], { ...mark, accessIdHash: 'b2' })).toBe(false);
+    expect(hasMark([mark], { ...mark, origin: 'https://api.eu.example.com' })).toBe(false);
   });
 
   it('keep the newest eight keys of an account, so that old and new daemons both know it', () => {
@@ -50,7 +46,7 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
     ['two collectors are too few, also when both match (P14)', times(2, same), 'unclear'],
     ['there is none to compare (P14)', [], 'unclear'],
   ] as const)('%s', (_title, sample, kind) => {
-    expect(judgeAccount(sample, 'other').kind).toBe(kind);
+    expect(judgeAccount(sample).kind).toBe(kind);
   });
 
   it('needs an operator when it is another account, or unclear', () => {
@@ -61,14 +57,6 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
       return kind === 'unknown' ? { kind, reason: '' } : { kind, ...figures };
     };
     expect(kinds.filter((kind) => needsPerson(statusOf(kind)))).toEqual(['another', 'unclear']);
-  });
-
-  it.each([
-    ['one match is enough for one of an earlier version', [same], 'own'],
-    ['another name is not', [renamed], 'another'],
-    ['nobody to compare is not', [], 'unclear'],
-  ] as const)('%s', (_title, sample, kind) => {
-    expect(judgeAccount(sample, 'untied').kind).toBe(kind);
   });
 
   it.each([
@@ -84,7 +72,7 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
       /^it belongs to another account: of 8 .* shows 0 under the same id and name, and 2 with another name. Set service/,
     ],
   ])('says %s', (_what, sample, words) => {
-    const standing = judgeAccount(sample, 'other');
+    const standing = judgeAccount(sample);
     if (standing.kind === 'own') throw new Error('it is of this account');
     expect(accountWords(standing)).toMatch(words);
   });

@@ -47,8 +47,8 @@ describe('the judgement of an inventory reading', () => {
     ['not when it is much shorter than before, members aside', lacking(13, others), baseline, short],
     ['when it lacks those that were gone at the last good one', lacking(61), half, null],
     ['not when it lacks many beside those', lacking(64), half, { kind: 'manyGone' }],
-    ['of an earlier version when most of the missing were withdrawn', withdrawn(2), undefined, null],
-    ['not of an earlier version when many were not', withdrawn(30), undefined, { kind: 'manyGone' }],
+    ['without a baseline, when most of the missing were withdrawn', withdrawn(2), undefined, null],
+    ['not without a baseline when many were not', withdrawn(30), undefined, { kind: 'manyGone' }],
   ])('is plausible %s', (_when, seen, before, why) => {
     expect(assessInventory(seen, before)).toMatchObject(
       why === null ? { kind: 'plausible' } : { kind: 'implausible', why },

@@ -98,7 +98,7 @@ const failures: readonly ServiceFailure[] = [
 ];
 
 const facts: readonly UpgradeFact[] = [t + 120_000, t + 3 * days].flatMap((at): readonly UpgradeFact[] => [
-  { kind: 'admitted', at, startBy: null },
+  { kind: 'admitted', at, startBy: null, changes: 0 },
   ...(['putBack', 'claimed', 'withdrawn', 'abandoned', 'departed', 'retryAsked', 'rejoined'] as const).map(
     (kind) => ({ kind, at, reason }),
   ),

@@ -18,7 +18,7 @@ const recordAfter = (upgrade: Upgrade, ...facts: readonly UpgradeFact[]): Upgrad
   afterFacts(upgrade, ...facts.map((fact, index) => ({ ...fact, at: t + index * minute })));
 
 const started = (taskId: string): readonly UpgradeFact[] => [
-  { kind: 'admitted', at: t, startBy: null },
+  { kind: 'admitted', at: t, startBy: null, changes: 0 },
   { kind: 'createSent', at: t },
   { kind: 'created', at: t, taskId },
 ];

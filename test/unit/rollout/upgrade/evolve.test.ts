@@ -35,7 +35,12 @@ const starting = aStartingOne();
 const running = anUpgradingOne();
 const reason = because('so');
 
-const admitted = (at = t, startBy: number | null = null): UpgradeFact => ({ kind: 'admitted', at, startBy });
+const admitted = (at = t, startBy: number | null = null): UpgradeFact => ({
+  kind: 'admitted',
+  at,
+  startBy,
+  changes: 0,
+});
 const taskSeen = (status: number, message = '', at = t + 5 * minutes): UpgradeFact => ({
   ...{ kind: 'taskSeen', at, status, message },
   serviceAt: at,

@@ -20,7 +20,8 @@ const offeredAt = t + ahead + 2_000;
 const heartbeatMs = 18_000;
 
 const pending = anUpgrade({ state: 'pending' }, { eligibleAt: t, offeredAt });
-const admit = (upgrade: Upgrade, at: number) => afterFacts(upgrade, { kind: 'admitted', at, startBy: null });
+const admit = (upgrade: Upgrade, at: number) =>
+  afterFacts(upgrade, { kind: 'admitted', at, startBy: null, changes: 0 });
 
 /** @param heardAt the heartbeat, by our clock */
 function poll(upgrade: Upgrade, at: number, heardAt: number, changes: Partial<CollectorObservation> = {}) {

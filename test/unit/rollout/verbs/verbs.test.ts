@@ -102,7 +102,7 @@ describe('resume', () => {
     const later = afterFact(first, { kind: 'inventoryTrusted', at, inventory: trusted });
     expect(judgeVerb(later, asked, words).kind).toBe('change');
     const running = resumed(later, at);
-    expect(running.rollout).not.toHaveProperty('hold');
+    expect(running.rollout.hold).toBeNull();
     expect(judgeVerb(running, asked, words).kind).toBe('unchanged');
     const reason = askedFor('the build is gone');
     const second = hold(running, reason.words);

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { refuseApproval } from '../../../../src/orchestrator/operations/approve-plan.ts';
+import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { collectorZone } from '../../../../src/rollout/model/policy.ts';
+import { aFleet, aPolicy, startedAt } from '../../../support/builders.ts';
+import { aHouse, serving } from '../../../support/house.ts';
+import { frozenFor } from '../../../support/planned-fleet.ts';
+
+it('a plan that is made again after a reload knows the time zones of its collectors only if it sorted by them (P7)', async () => {
+  const ofCollectors = { days: [1], fromMinute: 0, toMinute: 360, timeZone: collectorZone };
+  const zoned = aPolicy({ approval: true, windows: [ofCollectors] });
+  const { rollout, upgrades, groups } = frozenFor(zoned, aFleet(3));
+  expect(rollout.knowsZones).toBe(true);
+  const policy = { ...zoned, windows: [] };
+  const reloaded = { kind: 'policyChanged', at: startedAt, policy, generation: 2, differences: [] } as const;
+  const { parts, now } = await aHouse({
+    rollout: evolveRollout(rollout, reloaded),
+    upgrades,
+    groups,
+    fleet: serving(() => aFleet(4)),
+  });
+  const refusal = await refuseApproval({ ...parts, policies: [policy.name] }, await now());
+  expect(refusal).toMatchObject({ kind: 'planMoved', drift: { joined: 1 } });
+  expect(await now()).toMatchObject({ knowsZones: false, config: { generation: 2 } });
+});
