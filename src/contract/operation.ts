@@ -52,8 +52,11 @@ export interface OperationInput<Params, Query, Body> {
 const none = z.object({});
 
 /** An operation as it is declared. Default for `idempotent`: true, except for a POST. */
-type Draft<Full extends Operation> = Pick<Full, 'name' | 'method' | 'path' | 'answer' | 'source'> &
-  Partial<Full>;
+type Draft<Full extends Operation> = Pick<Full, 'name' | 'answer' | 'source'> &
+  Partial<Omit<Full, 'method' | 'path'>> & {
+    /** Method and path: `GET /collectors/{id}`. */
+    readonly route: `${Operation['method']} /${string}`;
+  };
 
 /** Completes an operation. Schemas that are left out accept nothing. */
 export function defineOperation<
@@ -63,17 +66,28 @@ export function defineOperation<
   Answer = unknown,
   const Name extends string = string,
   WireAnswer = unknown,
->(
-  draft: Draft<Operation<Params, Query, Body, Answer, Name, WireAnswer>>,
-): Operation<Params, Query, Body, Answer, Name, WireAnswer> {
+>({
+  route,
+  ...draft
+}: Draft<Operation<Params, Query, Body, Answer, Name, WireAnswer>>): Operation<
+  Params,
+  Query,
+  Body,
+  Answer,
+  Name,
+  WireAnswer
+> {
+  const [method, path] = route.split(' ', 2) as [Operation['method'], string];
   return {
     ...draft,
+    method,
+    path,
     params: draft.params ?? (none as unknown as z.ZodType<Params>),
     query: draft.query ?? (none as unknown as z.ZodType<Query>),
     body: draft.body ?? null,
     errors: draft.errors ?? [],
     requiresETag: draft.requiresETag ?? false,
-    idempotent: draft.idempotent ?? draft.method !== 'POST',
+    idempotent: draft.idempotent ?? method !== 'POST',
   };
 }
 

@@ -18,11 +18,10 @@ export interface DaemonPagesParts {
   readonly version: string;
 }
 
-const read = <const Name extends string>(name: Name, path: string, source: string) =>
+const read = <const Name extends string>(name: Name, path: `/${string}`, source: string) =>
   defineOperation({
     name,
-    method: 'GET',
-    path,
+    route: `GET ${path}`,
     answer: { status: 200, body: z.unknown() },
     idempotent: true,
     source,

@@ -11,8 +11,7 @@ export type CallerRole = z.infer<typeof CallerRole>;
 export const whoAmI = defineOperation({
   name: 'whoAmI',
   summary: "Show the caller's name and role",
-  method: 'GET',
-  path: '/me',
+  route: 'GET /me',
   answer: {
     status: 200,
     body: z

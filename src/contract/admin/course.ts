@@ -60,8 +60,7 @@ const RolloutCourseBody = namedObject('RolloutCourse', 'The course of a rollout 
 export const getRolloutCourse = defineOperation({
   name: 'getRolloutCourse',
   summary: 'Show the course of a rollout so far',
-  method: 'GET',
-  path: '/rollouts/{id}/course',
+  route: 'GET /rollouts/{id}/course',
   params: rolloutId,
   answer: { status: 200, body: RolloutCourseBody },
   errors: ['notFound', 'unavailable'],

@@ -105,12 +105,11 @@ const HoldBody = z.object({
 const hold = <const Name extends string>(draft: {
   readonly name: Name;
   readonly summary: string;
-  readonly path: string;
+  readonly route: `POST /${string}`;
   readonly source: string;
 }) =>
   defineOperation({
     ...draft,
-    method: 'POST',
     body: HoldBody,
     answer: { status: 200, body: HoldAnswerBody },
     errors: ['notFound', 'unavailable'],
@@ -120,22 +119,21 @@ const hold = <const Name extends string>(draft: {
 export const holdSubject = hold({
   name: 'holdSubject',
   summary: 'Hold a build, a collector or a stratum',
-  path: '/holds',
+  route: 'POST /holds',
   source:
     'P4, DESIGN §5: nothing of it starts until it is released; running upgrades are watched to their end',
 });
 export const releaseSubject = hold({
   name: 'releaseSubject',
   summary: 'Release a build, a collector or a stratum',
-  path: '/releases',
+  route: 'POST /releases',
   source: 'DESIGN §5: ends a hold',
 });
 
 export const listHolds = defineOperation({
   name: 'listHolds',
   summary: 'List what is held',
-  method: 'GET',
-  path: '/holds',
+  route: 'GET /holds',
   answer: { status: 200, body: HeldThingsBody },
   errors: ['unavailable'],
   source: 'DESIGN §5: builds, collectors and strata that are held',
@@ -144,8 +142,7 @@ export const listHolds = defineOperation({
 export const readAudit = defineOperation({
   name: 'readAudit',
   summary: 'List the audit of all rollouts',
-  method: 'GET',
-  path: '/audit',
+  route: 'GET /audit',
   query: z.object({
     limit: integerText({ min: 1, max: auditMax }).default(auditDefault),
   }),
@@ -157,8 +154,7 @@ export const readAudit = defineOperation({
 export const explainCollector = defineOperation({
   name: 'explainCollector',
   summary: 'Explain why a collector is not upgraded now',
-  method: 'GET',
-  path: '/collectors/{collector}/explanation',
+  route: 'GET /collectors/{collector}/explanation',
   params: z.object({
     collector: z.string().min(1).max(subjectLengthMax).describe('Its id, or its exact name.'),
   }),

@@ -66,8 +66,7 @@ export type PolicyStatusesBody = z.infer<typeof PolicyStatusesBody>;
 export const listPolicies = defineOperation({
   name: 'listPolicies',
   summary: 'List the policies with their last and next scan',
-  method: 'GET',
-  path: '/policies',
+  route: 'GET /policies',
   answer: { status: 200, body: PolicyStatusesBody },
   errors: ['unavailable'],
   source: 'DESIGN §5: the last scan of each policy, its outcome, and when the next one is due',
@@ -92,8 +91,7 @@ const policyErrors = ['notFound', 'refused', 'unavailable'];
 
 export const previewStart = defineOperation({
   name: 'previewStart',
-  method: 'GET',
-  path: '/policies/{policy}/start-preview',
+  route: 'GET /policies/{policy}/start-preview',
   summary: 'Show the rollout that would start now',
   params: policyName,
   answer: { status: 200, body: StartPreviewBody },
@@ -105,8 +103,7 @@ const planHashLengthMax = 100;
 
 export const startPolicy = defineOperation({
   name: 'startPolicy',
-  method: 'POST',
-  path: '/policies/{policy}/start',
+  route: 'POST /policies/{policy}/start',
   summary: 'Start the rollout of the previewed plan',
   params: policyName,
   body: z.object({

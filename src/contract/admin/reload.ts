@@ -53,8 +53,7 @@ export type ReloadPreviewBody = z.infer<typeof ReloadPreviewBody>;
 
 export const previewReload = defineOperation({
   name: 'previewReload',
-  method: 'GET',
-  path: '/reload-preview',
+  route: 'GET /reload-preview',
   summary: 'Show what a reload would change',
   answer: { status: 200, body: ReloadPreviewBody },
   errors: ['invalid', 'unavailable'],
@@ -64,8 +63,7 @@ export const previewReload = defineOperation({
 
 export const reloadConfig = defineOperation({
   name: 'reloadConfig',
-  method: 'POST',
-  path: '/reload',
+  route: 'POST /reload',
   summary: 'Read the config file again',
   body: VerbBody,
   answer: { status: 200, body: ReloadAnswerBody },

@@ -34,8 +34,7 @@ export const rolloutId = z.object({ id: z.string().min(1).max(rolloutIdLengthMax
 export const listRollouts = defineOperation({
   name: 'listRollouts',
   summary: 'List rollouts, or a page of their history',
-  method: 'GET',
-  path: '/rollouts',
+  route: 'GET /rollouts',
   query: z.object({
     before: z
       .string()
@@ -64,8 +63,7 @@ export const listRollouts = defineOperation({
 export const getRollout = defineOperation({
   name: 'getRollout',
   summary: 'Get the status of a rollout',
-  method: 'GET',
-  path: '/rollouts/{id}',
+  route: 'GET /rollouts/{id}',
   params: rolloutId,
   answer: { status: 200, body: RolloutStatusBody },
   errors: ['notFound', 'unavailable'],
@@ -75,8 +73,7 @@ export const getRollout = defineOperation({
 export const listRolloutCollectors = defineOperation({
   name: 'listRolloutCollectors',
   summary: 'List the collectors of a rollout',
-  method: 'GET',
-  path: '/rollouts/{id}/collectors',
+  route: 'GET /rollouts/{id}/collectors',
   params: rolloutId,
   query: z.object({
     limit: integerText({ min: 1, max: collectorPageSizeMax }).default(collectorPageSizeDefault),
@@ -127,8 +124,7 @@ export type CollectorPage = z.output<(typeof listRolloutCollectors)['answer']['b
 export const listRolloutEvents = defineOperation({
   name: 'listRolloutEvents',
   summary: 'List the events of a rollout',
-  method: 'GET',
-  path: '/rollouts/{id}/events',
+  route: 'GET /rollouts/{id}/events',
   params: rolloutId,
   query: z.object({
     limit: integerText({ min: 1, max: eventsMax }).default(eventsDefault),
@@ -148,8 +144,7 @@ export const listRolloutEvents = defineOperation({
 export const listRolloutVerbs = defineOperation({
   name: 'listRolloutVerbs',
   summary: 'List the verbs that are allowed now',
-  method: 'GET',
-  path: '/rollouts/{id}/verbs',
+  route: 'GET /rollouts/{id}/verbs',
   params: rolloutId,
   answer: { status: 200, body: z.object({ verbs: listOf(RolloutVerbName) }) },
   errors: ['notFound', 'unavailable'],
@@ -159,8 +154,7 @@ export const listRolloutVerbs = defineOperation({
 export const reportRollout = defineOperation({
   name: 'reportRollout',
   summary: 'Write the report of a rollout',
-  method: 'GET',
-  path: '/rollouts/{id}/report',
+  route: 'GET /rollouts/{id}/report',
   params: rolloutId,
   query: z.object({
     format: z.enum(['html', 'md']).default('html').describe('A self-contained HTML file, or Markdown.'),

@@ -145,8 +145,7 @@ const verb = <const Name extends string, Body>({
 }) =>
   defineOperation({
     ...draft,
-    method: 'POST',
-    path: `/rollouts/{id}/${segment}`,
+    route: `POST /rollouts/{id}/${segment}`,
     params: rolloutId,
     answer: { status: 200, body: RolloutStatusBody },
     errors: ['notFound', 'refused', 'unavailable'],
@@ -201,8 +200,7 @@ export const rollBackRollout = verb({
 export const previewRollback = defineOperation({
   name: 'previewRollback',
   summary: 'Preview a rollback',
-  method: 'GET',
-  path: '/rollouts/{id}/rollback-preview',
+  route: 'GET /rollouts/{id}/rollback-preview',
   params: rolloutId,
   answer: { status: 200, body: RollbackPreviewBody },
   errors: ['notFound', 'refused', 'unavailable'],
@@ -224,8 +222,7 @@ export type RepairPreviewBody = z.infer<typeof RepairPreviewBody>;
 export const previewRepair = defineOperation({
   name: 'previewRepair',
   summary: 'Preview a repair',
-  method: 'GET',
-  path: '/rollouts/{id}/repair-preview',
+  route: 'GET /rollouts/{id}/repair-preview',
   params: rolloutId,
   query: z.object({
     collectorId: integerText({ min: 1 })

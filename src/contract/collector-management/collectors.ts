@@ -52,8 +52,7 @@ const StatedCollector = z.looseObject({
 export const listCollectors = defineOperation({
   name: 'listCollectors',
   summary: 'List collectors',
-  method: 'GET',
-  path: '/collectors',
+  route: 'GET /collectors',
   query: z.object({ filter: absentWhenEmpty(Filter).optional(), ...page }),
   answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
   source: 'collector-api.md §4.1',
@@ -62,8 +61,7 @@ export const listCollectors = defineOperation({
 export const listOfflineCollectors = defineOperation({
   name: 'listOfflineCollectors',
   summary: 'List collectors that have been offline for some days',
-  method: 'GET',
-  path: '/collectors/offline',
+  route: 'GET /collectors/offline',
   query: z.object({
     aliveBeforeDays,
     ...page,
@@ -75,8 +73,7 @@ export const listOfflineCollectors = defineOperation({
 export const getCollector = defineOperation({
   name: 'getCollector',
   summary: 'Get a collector by id',
-  method: 'GET',
-  path: '/collectors/{id}',
+  route: 'GET /collectors/{id}',
   params: collectorId,
   answer: { status: 200, body: OneCollector },
   errors: ['InvalidCollector'],
@@ -86,8 +83,7 @@ export const getCollector = defineOperation({
 export const getCollectorByName = defineOperation({
   name: 'getCollectorByName',
   summary: 'Get a collector by name',
-  method: 'GET',
-  path: '/collectors/name/{name}',
+  route: 'GET /collectors/name/{name}',
   params: z.object({ name: z.string() }),
   answer: { status: 200, body: OneCollector },
   errors: ['InvalidCollector'],
@@ -98,8 +94,7 @@ export const getCollectorByName = defineOperation({
 export const createCollector = defineOperation({
   name: 'createCollector',
   summary: 'Create a Hosted Collector',
-  method: 'POST',
-  path: '/collectors',
+  route: 'POST /collectors',
   body: StatedCollector,
   answer: { status: 201, body: OneCollector },
   errors: collectorErrorCodes,
@@ -109,8 +104,7 @@ export const createCollector = defineOperation({
 export const updateCollector = defineOperation({
   name: 'updateCollector',
   summary: 'Update a collector',
-  method: 'PUT',
-  path: '/collectors/{id}',
+  route: 'PUT /collectors/{id}',
   params: collectorId,
   body: StatedCollector,
   requiresETag: true,
@@ -122,8 +116,7 @@ export const updateCollector = defineOperation({
 export const deleteCollector = defineOperation({
   name: 'deleteCollector',
   summary: 'Delete a collector',
-  method: 'DELETE',
-  path: '/collectors/{id}',
+  route: 'DELETE /collectors/{id}',
   params: collectorId,
   answer: { status: 200, body: z.unknown() },
   errors: collectorErrorCodes,
@@ -134,8 +127,7 @@ export const deleteCollector = defineOperation({
 export const deleteOfflineCollectors = defineOperation({
   name: 'deleteOfflineCollectors',
   summary: 'Delete collectors that have been offline for some days',
-  method: 'DELETE',
-  path: '/collectors/offline',
+  route: 'DELETE /collectors/offline',
   query: z.object({ aliveBeforeDays }),
   answer: { status: 200, body: z.unknown() },
   source: 'collector-api.md §4.1',

@@ -11,8 +11,7 @@ const searchJobId = z.object({ searchJobId: z.string().min(1) });
 export const createSearchJob = defineOperation({
   name: 'createSearchJob',
   summary: 'Create a search job',
-  method: 'POST',
-  path: '/search/jobs',
+  route: 'POST /search/jobs',
   body: anyBody,
   answer: { status: 202, body: anyBody },
   errors: ['forbidden'],
@@ -22,8 +21,7 @@ export const createSearchJob = defineOperation({
 export const getSearchJob = defineOperation({
   name: 'getSearchJob',
   summary: 'Get the state of a search job',
-  method: 'GET',
-  path: '/search/jobs/{searchJobId}',
+  route: 'GET /search/jobs/{searchJobId}',
   params: searchJobId,
   answer: { status: 200, body: anyBody },
   errors: ['forbidden'],
@@ -34,8 +32,7 @@ export const getSearchJob = defineOperation({
 export const listSearchJobResults = defineOperation({
   name: 'listSearchJobResults',
   summary: 'List messages or records of a search job',
-  method: 'GET',
-  path: '/search/jobs/{searchJobId}/{results}',
+  route: 'GET /search/jobs/{searchJobId}/{results}',
   params: searchJobId.extend({ results: z.string().min(1) }),
   query: z.object({
     offset: absentWhenEmpty(integerText({ min: 0 }).optional()).optional(),

@@ -49,8 +49,7 @@ const StatedSource = z.looseObject({
 export const listSources = defineOperation({
   name: 'listSources',
   summary: 'List the sources of a collector',
-  method: 'GET',
-  path: '/collectors/{collectorId}/sources',
+  route: 'GET /collectors/{collectorId}/sources',
   params: ofCollector,
   query: download,
   answer: {
@@ -64,8 +63,7 @@ export const listSources = defineOperation({
 export const getSource = defineOperation({
   name: 'getSource',
   summary: 'Get a source',
-  method: 'GET',
-  path: '/collectors/{collectorId}/sources/{sourceId}',
+  route: 'GET /collectors/{collectorId}/sources/{sourceId}',
   params: oneSource,
   query: download,
   answer: { status: 200, body: OneSource },
@@ -76,8 +74,7 @@ export const getSource = defineOperation({
 export const createSource = defineOperation({
   name: 'createSource',
   summary: 'Create a source',
-  method: 'POST',
-  path: '/collectors/{collectorId}/sources',
+  route: 'POST /collectors/{collectorId}/sources',
   params: ofCollector,
   body: StatedSource,
   answer: { status: 201, body: OneSource },
@@ -88,8 +85,7 @@ export const createSource = defineOperation({
 export const updateSource = defineOperation({
   name: 'updateSource',
   summary: 'Update a source',
-  method: 'PUT',
-  path: '/collectors/{collectorId}/sources/{sourceId}',
+  route: 'PUT /collectors/{collectorId}/sources/{sourceId}',
   params: oneSource,
   body: StatedSource,
   requiresETag: true,
@@ -102,8 +98,7 @@ export const updateSource = defineOperation({
 export const deleteSource = defineOperation({
   name: 'deleteSource',
   summary: 'Delete a source',
-  method: 'DELETE',
-  path: '/collectors/{collectorId}/sources/{sourceId}',
+  route: 'DELETE /collectors/{collectorId}/sources/{sourceId}',
   params: oneSource,
   answer: { status: 200, body: z.unknown() },
   errors: sourceErrorCodes,

@@ -57,8 +57,7 @@ const CreatedUpgrade = z.looseObject({
 export const listUpgradableCollectors = defineOperation({
   name: 'listUpgradableCollectors',
   summary: 'List collectors that can be upgraded',
-  method: 'GET',
-  path: '/collectors/upgrades/collectors',
+  route: 'GET /collectors/upgrades/collectors',
   query: z.object({
     toVersion: z.string().optional(),
     ...pageQuery(serviceLimits.upgradablePageSizeDefault),
@@ -70,8 +69,7 @@ export const listUpgradableCollectors = defineOperation({
 export const listUpgradeTargets = defineOperation({
   name: 'listUpgradeTargets',
   summary: 'List the builds on offer',
-  method: 'GET',
-  path: '/collectors/upgrades/targets',
+  route: 'GET /collectors/upgrades/targets',
   answer: { status: 200, body: z.looseObject({ targets: z.array(UpgradeTarget) }) },
   source: 'collector-api.md §4.3',
 });
@@ -79,8 +77,7 @@ export const listUpgradeTargets = defineOperation({
 export const getUpgradeTask = defineOperation({
   name: 'getUpgradeTask',
   summary: 'Get the status of an upgrade task',
-  method: 'GET',
-  path: '/collectors/upgrades/{upgradeTaskId}',
+  route: 'GET /collectors/upgrades/{upgradeTaskId}',
   params: z.object({ upgradeTaskId: z.string().min(1) }),
   answer: { status: 200, body: z.looseObject({ upgrade: UpgradeTask }) },
   source: 'collector-api.md §4.3',
@@ -90,8 +87,7 @@ export const getUpgradeTask = defineOperation({
 export const createUpgradeTask = defineOperation({
   name: 'createUpgradeTask',
   summary: 'Create an upgrade task',
-  method: 'POST',
-  path: '/collectors/upgrades',
+  route: 'POST /collectors/upgrades',
   body: CreateUpgrade,
   answer: { status: 202, body: CreatedUpgrade },
   errors: createUpgradeCodes,

@@ -100,8 +100,7 @@ function count<K>(counts: Map<K, number>, key: K): void {
 /** The record over HTTP. It is not part of the Collector Management API. */
 export const readRecord = defineOperation({
   name: 'readRecord',
-  method: 'GET',
-  path: '/reference/record',
+  route: 'GET /reference/record',
   answer: { status: 200, body: z.custom<RecordSnapshot>() },
   source: 'src/reference-service/README.md',
 });

@@ -13,8 +13,7 @@ import {
 
 const getThing = defineOperation({
   name: 'getThing',
-  method: 'GET',
-  path: '/things/{name}/parts/{number}',
+  route: 'GET /things/{name}/parts/{number}',
   params: z.object({ name: z.string(), number: integerText() }),
   query: z.object({ filter: z.string().optional(), limit: integerText().default(10) }),
   answer: { status: 200, body: z.looseObject({ id: z.union([z.string(), z.number()]) }) },
@@ -24,8 +23,7 @@ const getThing = defineOperation({
 
 const makeThing = defineOperation({
   name: 'makeThing',
-  method: 'POST',
-  path: '/things',
+  route: 'POST /things',
   body: z.object({ name: z.string() }),
   answer: { status: 202, body: z.looseObject({ id: z.string() }) },
   idempotent: false,

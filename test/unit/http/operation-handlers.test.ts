@@ -5,8 +5,7 @@ import { mountOperations } from '../../../src/http/operation-handlers.ts';
 
 const readThing = defineOperation({
   name: 'readThing',
-  method: 'GET',
-  path: '/thing',
+  route: 'GET /thing',
   answer: { status: 200, body: z.object({}) },
   idempotent: true,
   source: 'test',
