@@ -45,37 +45,27 @@ interface AccountParts {
   readonly deployments: Readonly<Record<string, unknown>>;
 }
 
-/** A mistake across several keys, and where it is reported. */
-export interface Contradiction {
-  readonly path: ReadonlyArray<string | number>;
-  readonly message: string;
-}
+/** Reports a mistake across several keys, at one of them. */
+export type ReportMistake = (path: ReadonlyArray<string | number>, message: string) => void;
 
-/** Mistakes in how keys, accounts and deployments name each other. */
-export function accountContradictions({
-  accounts,
-  keys,
-  deployments,
-}: AccountParts): readonly Contradiction[] {
-  const found: Contradiction[] = [];
-  if (Object.keys(accounts).length > accountsMax) {
-    found.push({ path: ['accounts'], message: `has more than ${accountsMax} accounts` });
-  }
+/** Reports mistakes in how keys, accounts and deployments name each other. */
+export function reportAccountMistakes(
+  { accounts, keys, deployments }: AccountParts,
+  report: ReportMistake,
+): void {
+  if (Object.keys(accounts).length > accountsMax)
+    report(['accounts'], `has more than ${accountsMax} accounts`);
   for (const [name, { deployment }] of Object.entries(accounts)) {
     if (deployment === null || Object.hasOwn(deployments, deployment)) continue;
     const message = unknownName('deployment', deployment, Object.keys(deployments));
-    found.push({ path: ['accounts', name, 'deployment'], message });
+    report(['accounts', name, 'deployment'], message);
   }
+  const known = [mainAccountName, ...Object.keys(accounts)];
   keys.forEach(({ account, accessId }, index) => {
-    if (account !== mainAccountName && !Object.hasOwn(accounts, account)) {
-      const known = [mainAccountName, ...Object.keys(accounts)];
-      found.push({ path: ['keys', index, 'account'], message: unknownName('account', account, known) });
-    }
-    if (keys.findIndex((other) => other.accessId === accessId) !== index) {
-      found.push({ path: ['keys', index, 'accessId'], message: `"${accessId}" is given twice` });
-    }
+    if (!known.includes(account)) report(['keys', index, 'account'], unknownName('account', account, known));
+    if (keys.findIndex((other) => other.accessId === accessId) !== index)
+      report(['keys', index, 'accessId'], `"${accessId}" is given twice`);
   });
-  return found;
 }
 
 function unknownName(kind: string, name: string, known: readonly string[]): string {

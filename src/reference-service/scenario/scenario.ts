@@ -4,9 +4,9 @@ import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import {
   AccessKey,
   Account,
-  accountContradictions,
-  type Contradiction,
   Deployment,
+  type ReportMistake,
+  reportAccountMistakes,
 } from './account-scenario.ts';
 import { defaultBuilds } from './default-builds.ts';
 import { Duration, FailureRule, FleetEvent, Glob, HttpFault, Share } from './happenings.ts';
@@ -176,28 +176,22 @@ export function parseScenario(data: unknown, explain?: (issue: z.core.$ZodRawIss
 }
 
 const Checked = Scenario.superRefine((scenario, { addIssue }) => {
-  for (const { path, message } of contradictions(scenario))
-    addIssue({ code: 'custom', path: [...path], message });
+  const report: ReportMistake = (path, message) => addIssue({ code: 'custom', path: [...path], message });
+  reportContradictions(scenario, report);
+  reportAccountMistakes(scenario, report);
 });
 
-function contradictions(scenario: Scenario): readonly Contradiction[] {
-  const found: Contradiction[] = [];
-  const { min, median, p95, max, restartMin, restartMax } = scenario.durations;
-  if (!(min <= median && median < p95)) {
-    found.push({ path: ['durations'], message: 'needs min <= median < p95' });
-  }
-  if (max < min) found.push({ path: ['durations', 'max'], message: 'is below min' });
-  if (restartMax < restartMin) {
-    found.push({ path: ['durations', 'restartMax'], message: 'is below restartMin' });
-  }
-  scenario.failures.forEach((rule, index) => {
-    if (rule.outcome === 'createCode' && rule.code === undefined) {
-      const message = `an outcome createCode needs one of ${createUpgradeCodes.join(', ')}`;
-      found.push({ path: ['failures', index, 'code'], message });
-    }
+function reportContradictions({ durations, failures, builds }: Scenario, report: ReportMistake): void {
+  const { min, median, p95, max, restartMin, restartMax } = durations;
+  if (!(min <= median && median < p95)) report(['durations'], 'needs min <= median < p95');
+  if (max < min) report(['durations', 'max'], 'is below min');
+  if (restartMax < restartMin) report(['durations', 'restartMax'], 'is below restartMin');
+  failures.forEach(({ outcome, code }, index) => {
+    if (outcome === 'createCode' && code === undefined)
+      report(
+        ['failures', index, 'code'],
+        `an outcome createCode needs one of ${createUpgradeCodes.join(', ')}`,
+      );
   });
-  if (!scenario.builds.some((build) => build.offered)) {
-    found.push({ path: ['builds'], message: 'none is on offer' });
-  }
-  return [...found, ...accountContradictions(scenario)];
+  if (!builds.some(({ offered }) => offered)) report(['builds'], 'none is on offer');
 }
