@@ -1,8 +1,8 @@
 import { configReference } from '../../src/config/schema/config-reference.ts';
 import { configJsonSchemaText } from '../../src/config/schema/json-schema.ts';
-import { metricsReference } from '../../src/observability/metrics-reference.ts';
 import { exposeEverything } from '../support/exposed-metrics.ts';
 import { textOf } from './documents.ts';
+import { metricsReference } from './metrics-reference.ts';
 
 /** Committed files which the code gives, wholly or between two marks, with the text that they have to have. */
 export async function generatedFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
