@@ -102,14 +102,25 @@ function Filters({ id, filter }: { id: string; filter: Filter }) {
       />
     </label>
   );
+  const choice = (
+    name: FilterName,
+    label: string,
+    options: ReadonlyArray<{ name: string; label?: string }>,
+  ) => (
+    <label>
+      {label}
+      <select value={filter[name] ?? ''} onChange={({ currentTarget }) => set(name, currentTarget.value)}>
+        <option value="">any</option>
+        {options.map((option) => (
+          <option key={option.name} value={option.name}>
+            {option.label ?? option.name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
   return (
-    <form
-      class="filters"
-      aria-label="Filters"
-      onSubmit={(event) => {
-        event.preventDefault();
-      }}
-    >
+    <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       <label class="wide">
         Search
         <input
@@ -124,31 +135,8 @@ function Filters({ id, filter }: { id: string; filter: Filter }) {
           }}
         />
       </label>
-      <label>
-        State
-        <select
-          value={filter.state ?? ''}
-          onChange={({ currentTarget }) => set('state', currentTarget.value)}
-        >
-          <option value="">any</option>
-          {stateGroups.map(({ name, label }) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Wave
-        <select value={filter.wave ?? ''} onChange={({ currentTarget }) => set('wave', currentTarget.value)}>
-          <option value="">any</option>
-          {(rollout?.waves ?? []).map(({ name }) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      {choice('state', 'State', stateGroups)}
+      {choice('wave', 'Wave', rollout?.waves ?? [])}
       {field('stratum', 'Stratum', 'any')}
       {field('cause', 'Cause', 'words of the reason')}
       {field('attributes', 'Attribute', 'fields.rack=r7')}

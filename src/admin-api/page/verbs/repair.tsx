@@ -1,15 +1,10 @@
-import { type Signal, signal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import type { Rollout } from '../parts/call.ts';
 
-type Settlement = 'watch' | 'withdraw';
-
-export function repairChoice(): Signal<Settlement> {
-  return signal<Settlement>('watch');
-}
+export type Settlement = 'watch' | 'withdraw';
 
 /** How corrupt records may be settled. */
-export function RepairLines(props: { readonly rollout: Rollout; readonly choice: Signal<Settlement> }) {
-  const { rollout, choice } = props;
+export function RepairLines({ rollout, choice }: { rollout: Rollout; choice: Signal<Settlement> }) {
   const option = (value: Settlement, words: string) => (
     <label class="choice">
       <input

@@ -8,7 +8,7 @@ import { rollouts, tookPlace } from '../parts/live.ts';
 import { failedOf } from '../parts/progress.tsx';
 import { Time } from '../parts/time.tsx';
 import { counted } from '../parts/tones.tsx';
-import { RepairLines, repairChoice } from './repair.tsx';
+import { RepairLines, type Settlement } from './repair.tsx';
 import { makeRollbackPreview } from './rollback-preview.tsx';
 
 /** The actions of a person: the verbs of the API, and `repair`, which is legal while a record is unreadable. */
@@ -200,7 +200,7 @@ const deeds: { readonly [Name in Choice]: (rollout: Rollout) => Deed } = {
     };
   },
   repair: (rollout) => {
-    const choice = repairChoice();
+    const choice = signal<Settlement>('watch');
     return {
       typed: true,
       form: <RepairLines rollout={rollout} choice={choice} />,
