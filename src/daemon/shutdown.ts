@@ -37,15 +37,15 @@ const checkEveryMs: DurationMs = 100;
  */
 export async function finishWork({ work, redisAnswers, cutRedis }: FinishWorkParts): Promise<WorkEnd> {
   const beganAt = performance.now();
-  const pulse = watchRedis(redisAnswers);
-  const isHopeless = (): boolean => pulse.isLost() || performance.now() - beganAt >= endWithinMs;
+  const redisWatch = watchRedis(redisAnswers);
+  const isHopeless = (): boolean => redisWatch.isLost() || performance.now() - beganAt >= endWithinMs;
   const ended = await endsBefore(work, isHopeless);
-  pulse.stop();
+  redisWatch.stop();
   if (ended) {
     await work;
     return { kind: 'done', redisIsAway: false };
   }
-  const redisIsAway = pulse.isLost();
+  const redisIsAway = redisWatch.isLost();
   const cutAt = performance.now();
   await cutRedis();
   const hasEnded = await endsBefore(work, () => performance.now() - cutAt >= cutEndsWithinMs);

@@ -14,7 +14,7 @@ const eventLevels: Readonly<Partial<Record<RolloutEventName, LogLevel>>> = {
   'rollout.drifted': 'warn',
   'rollout.rollingBack': 'warn',
   'rollout.finishedWithFailures': 'error',
-  'inventory.doubted': 'warn',
+  'inventory.implausible': 'warn',
   'stratum.held': 'error',
   'upgrade.pending': 'debug',
   'upgrade.queued': 'debug',

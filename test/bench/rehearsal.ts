@@ -205,7 +205,7 @@ async function run(
     const tookMs = ((status.endedAt ?? held?.at ?? Date.now()) - createdAt) * speed;
 
     const scene: Scene = {
-      ...{ targetBuild, beganAt: createdAt, requestsPerSecond, breathMs: 1_000 },
+      ...{ targetBuild, beganAt: createdAt, requestsPerSecond, passPauseMs: 1_000 },
       snapshot: { ...fleetAsOf(snapshot.collectors, createdAt), upgradableIds: snapshot.upgradableIds },
       whatIf: {
         ...{ ...fault.whatIf, disturbances: [], gates: {}, approval: { kind: 'atOnce' } },

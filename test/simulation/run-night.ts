@@ -459,10 +459,10 @@ function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): bool
   );
   if (rollout.state === 'awaitingApproval') return true;
   // It waits for a plausible inventory, and is held when none comes.
-  if (rollout.state === 'running' && rollout.doubt !== undefined) return false;
+  if (rollout.state === 'running' && rollout.implausibleInventory !== undefined) return false;
   if (rollout.state === 'held' || rollout.state === 'paused') return isQuiet;
   if (rollout.state === 'rollingBack') {
-    if (rollout.doubt !== undefined && rollout.rollbackId === null) return isQuiet;
+    if (rollout.implausibleInventory !== undefined && rollout.rollbackId === null) return isQuiet;
     const rollback = all.get(rollout.rollbackId ?? '');
     return rollback !== undefined && rollback.rollout.endedAt === null && isResting(rollback, all);
   }

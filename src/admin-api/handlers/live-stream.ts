@@ -70,8 +70,8 @@ export function makeLiveStream(ask: AskOperations, readPolicies: () => Promise<u
     const isPing = clock.now() - saidAt >= pingEveryMs;
     if (isPing) saidAt = clock.now();
     for (const watcher of watchers) {
-      const news = parts.map((part) => changeOf(part, watcher.sent)).join('');
-      const text = news === '' && isPing ? ': ping\n\n' : news;
+      const changes = parts.map((part) => changeOf(part, watcher.sent)).join('');
+      const text = changes === '' && isPing ? ': ping\n\n' : changes;
       if (text !== '') watcher.stream.write(text);
       if (clock.now() > watcher.until) end(watcher);
       else if (watcher.stream.writableLength + watcher.stream.readableLength > unreadBytesMax)

@@ -58,7 +58,7 @@ function testNotice(at: number): Notice {
     phase: 'once',
     at,
     policy,
-    news: { event: 'test' },
+    details: { event: 'test' },
     figures: null,
     commands: [],
   };

@@ -62,8 +62,8 @@ export async function rehearseCommand(
       `${policy.name} plans no collector for build ${targetBuild}; \`upwave plan\` shows why`,
     );
   const requestsPerSecond = ourRequestsPerSecond(accountConfigOf(config, policy.name).service);
-  const breathMs = breathFor(planned);
-  const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, breathMs };
+  const passPauseMs = passPauseFor(planned);
+  const scene = { targetBuild, snapshot, beganAt, whatIf, requestsPerSecond, passPauseMs };
   const played = await play(scene, policy, planned, options);
   const { name, timeZone } = policy;
   const shown: Shown = {
@@ -122,10 +122,10 @@ async function playUntilSettled(
 const variantSeedsShare = 4;
 
 /** The leader of a real daemon pauses for less than a second. At this fleet size, such pauses are 1 % of an upgrade. */
-const breathPerCollectorMs: DurationMs = 6;
+const passPausePerCollectorMs: DurationMs = 6;
 
-function breathFor(planned: number): DurationMs {
-  return Math.max(1_000, planned * breathPerCollectorMs);
+function passPauseFor(planned: number): DurationMs {
+  return Math.max(1_000, planned * passPausePerCollectorMs);
 }
 
 function countPlanned(policy: Policy, targetBuild: string, snapshot: FleetSnapshot): number {

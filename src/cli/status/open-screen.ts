@@ -11,7 +11,7 @@ import {
   pressKey,
   type ScreenState,
   type Wish,
-  withNews,
+  withReading,
 } from './screen-state.ts';
 
 /** The calls of the screen to the daemon. Each fails with a message for the operator. */
@@ -24,7 +24,7 @@ export interface ScreenActions {
 
 /** A live screen of rollouts. */
 export interface Screen {
-  show(news: Pick<ScreenState, 'rows' | 'notes'>): void;
+  show(reading: Pick<ScreenState, 'rows' | 'notes'>): void;
   /** Reports that there is no update. The last state stays on the screen. */
   trouble(words: string): void;
   close(): void;
@@ -75,8 +75,8 @@ export function openScreen(output: ConsoleOutput, actions: ScreenActions): Scree
   };
   const terminal = takeTerminal(draw);
   return {
-    show: (news) => {
-      change(withNews(state, { ...news, seenAt: Date.now() }));
+    show: (reading) => {
+      change(withReading(state, { ...reading, seenAt: Date.now() }));
       const status = openOne(state);
       const isDue = Date.now() - listedAt >= listEveryMs;
       if (status === undefined || state.story !== undefined || !isDue) return;

@@ -62,11 +62,11 @@ export function openOne({ rows, openId }: Pick<ScreenState, 'rows' | 'openId'>):
 }
 
 /** Applies a new reading. The cursor, the open collector and the typed text stay. */
-export function withNews(
+export function withReading(
   state: ScreenState,
-  news: Pick<ScreenState, 'rows' | 'notes'> & { readonly seenAt: EpochMs },
+  reading: Pick<ScreenState, 'rows' | 'notes'> & { readonly seenAt: EpochMs },
 ): ScreenState {
-  return { ...state, ...news, trouble: undefined };
+  return { ...state, ...reading, trouble: undefined };
 }
 
 /** Applies a key. */

@@ -98,9 +98,9 @@ function pagerDutyEvent(
         dedup_key: `${source}/${notice.incident}`.slice(0, dedupKeyLengthMax),
         payload: {
           ...{ summary, source, timestamp, custom_details },
-          severity: notice.news.event === 'held' ? 'critical' : 'warning',
+          severity: notice.details.event === 'held' ? 'critical' : 'warning',
           component: notice.policy,
-          class: notice.news.event,
+          class: notice.details.event,
         },
         client: 'upwave',
         links,
@@ -112,11 +112,11 @@ function pagerDutyEvent(
 
 function plainBody(written: WrittenNotice): object {
   const { notice, installation, title, cause, numbers, causes, commands, link } = written;
-  const { id, incident, phase, at, policy, news, figures } = notice;
+  const { id, incident, phase, at, policy, details, figures } = notice;
   const text = { title, cause, numbers, causes };
   return {
-    ...{ id, incident, phase, event: news.event, at: new Date(at).toISOString() },
+    ...{ id, incident, phase, event: details.event, at: new Date(at).toISOString() },
     ...{ installation: installation ?? null, policy, needsPerson: phase === 'raised' },
-    ...{ news, figures, commands, link: link ?? null, text },
+    ...{ details, figures, commands, link: link ?? null, text },
   };
 }

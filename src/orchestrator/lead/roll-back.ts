@@ -99,7 +99,7 @@ async function endWithNobody(
   { id }: Rollout,
   left: readonly LeftBehind[],
 ): Promise<void> {
-  const reason = { kind: 'nothingTakenBack', left: left.map(({ count, why }) => ({ count, why })) } as const;
+  const reason = { kind: 'nothingRolledBack', left: left.map(({ count, why }) => ({ count, why })) } as const;
   await changeRollout(parts, id, 'daemon', ({ rollout }) =>
     rollout.state === 'rollingBack' ? { kind: 'rolledBack', at: parts.clock.now(), reason, left } : undefined,
   );
@@ -155,7 +155,7 @@ async function markRolledBack(
   const at = parts.clock.now();
   const findings = upgrades.map((upgrade) => {
     const build = builds.get(upgrade.identity.collectorId) ?? '';
-    const reason = { kind: 'takenBack', build, rollback: rollback.id } as const;
+    const reason = { kind: 'rolledBack', build, rollback: rollback.id } as const;
     return { upgrade, fact: { kind: 'rolledBack', at, reason } as const };
   });
   await recordFacts(parts, rollout, findings, { rolloutRev: rollout.rev, fence }, signal);
@@ -193,8 +193,8 @@ async function findUpgraded(
   if (of.upgraded.size === 0) return { kind: 'found', collectors, left: [] };
   const verdict = await judgeInventory(parts, rollout, of.inventory);
   if (verdict.kind === 'implausible') {
-    const doubt = (await parts.store.loadRollout(rollout.id))?.doubt;
-    const isOver = doubt !== undefined && isImplausibleTooLong(doubt, parts.clock.now());
+    const implausible = (await parts.store.loadRollout(rollout.id))?.implausibleInventory;
+    const isOver = implausible !== undefined && isImplausibleTooLong(implausible, parts.clock.now());
     if (verdict.why.kind === 'empty' || !isOver)
       return { kind: 'inconclusive', reason: implausibleWords(verdict.why) };
   }

@@ -199,12 +199,12 @@ function changeEventOf(before: Rollout, after: Rollout, fact: RolloutFact): Chan
       return { event: 'rollout.policyChanged', reason: differenceWords(fact.differences) };
     case 'inventoryImplausible': {
       // Changed figures of the same problem are no new event.
-      if (before.doubt !== undefined) return undefined;
-      const { why } = fact.doubt;
-      return { event: 'inventory.doubted', reason: implausibleWords(why), reasonKind: why.kind };
+      if (before.implausibleInventory !== undefined) return undefined;
+      const { why } = fact.reading;
+      return { event: 'inventory.implausible', reason: implausibleWords(why), reasonKind: why.kind };
     }
     case 'inventoryTrusted':
-      if (before.doubt === undefined) return undefined;
+      if (before.implausibleInventory === undefined) return undefined;
       return { event: 'inventory.trusted', reason: inventoryTrustedWords };
     case 'held':
     case 'paused':

@@ -32,8 +32,8 @@ async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | u
   const { parts, rollout } = run;
   if (rollout.state !== 'running')
     return putBack(run, upgrade, { kind: 'rolloutStopped', state: rollout.state });
-  if (rollout.doubt !== undefined)
-    return putBack(run, upgrade, { kind: 'inventory', why: rollout.doubt.why });
+  if (rollout.implausibleInventory !== undefined)
+    return putBack(run, upgrade, { kind: 'inventory', why: rollout.implausibleInventory.why });
   // The windows, caps and slots of its admission no longer apply (P2, P7).
   if ((upgrade.tally.turnChanges ?? 0) !== rollout.config.changes)
     return putBack(run, upgrade, { kind: 'policyChanged' });

@@ -20,7 +20,7 @@ const messagesMax = 2_000;
 // Loose, because the rest was written by `JSON.stringify` of the type.
 const incident = z.looseObject({
   incident: z.string(),
-  news: z.looseObject({ event: z.enum(noticeEvents) }),
+  details: z.looseObject({ event: z.enum(noticeEvents) }),
 });
 const announcedRollout = z.looseObject({
   started: z.boolean(),
@@ -38,7 +38,7 @@ const message = z.object({
     at: z.number(),
     policy: z.string(),
     phase: z.enum(['once', 'raised', 'over']),
-    news: z.looseObject({ event: z.enum(noticeEvents) }),
+    details: z.looseObject({ event: z.enum(noticeEvents) }),
     commands: z.array(z.string()),
   }),
 });

@@ -40,7 +40,7 @@ export interface Stage {
    * The leader's pause between two passes. A real leader reacts within milliseconds, but passes are the most expensive part
    * of a simulation. With fewer passes slots are filled later, and failures take effect later.
    */
-  readonly breathMs: DurationMs;
+  readonly passPauseMs: DurationMs;
   /** Finds what failures have in common. Default: as a daemon does. */
   readonly sharedAttributes?: SharedAttributes;
 }
@@ -114,7 +114,7 @@ export async function playRollout(stage: Stage): Promise<Played> {
   let rollbackCause: RolloutReason | undefined;
   for (let round = 0; rollout.endedAt === null; round += 1) {
     if (round > roundsMax) throw new Error(`seed ${seed}: did not settle in ${roundsMax} rounds`);
-    const wokenAt = isWoken ? reconciledAt + stage.breathMs : never;
+    const wokenAt = isWoken ? reconciledAt + stage.passPauseMs : never;
     const reconcileAt = Math.min(approveAt, wakeAt, wokenAt);
     const first = jobs.first();
     const jobAt = first === undefined ? never : budget.freeFrom(Math.max(first.at, now));

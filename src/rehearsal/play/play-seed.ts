@@ -10,7 +10,7 @@ import { approvedAt, drawFates, type GateWord, type WhatIf } from '../world/what
 import { type Played, playRollout, type Stage } from './play-rollout.ts';
 
 /** The common parts of all seeds of a rehearsal. */
-export interface Scene extends Pick<Stage, 'targetBuild' | 'snapshot' | 'beganAt' | 'breathMs'> {
+export interface Scene extends Pick<Stage, 'targetBuild' | 'snapshot' | 'beganAt' | 'passPauseMs'> {
   readonly whatIf: WhatIf;
   readonly requestsPerSecond: number;
 }
@@ -30,7 +30,7 @@ export interface SeedResult {
   readonly othersDone: number;
   readonly othersFailed: number;
   /** Upgraded collectors that a rollback returned to their previous build. */
-  readonly takenBack: number;
+  readonly rolledBack: number;
   readonly requests: number;
   readonly waves: readonly PlayedWave[];
   readonly heldStrata: readonly string[];
@@ -40,11 +40,11 @@ export type PlayedWave = Pick<Wave, 'name' | 'size' | 'openedAt' | 'passedAt'>;
 
 /** Simulates the policy once. The same seed gives the same result. */
 export async function playSeed(scene: Scene, policy: Policy, seed: number): Promise<SeedResult> {
-  const { whatIf, snapshot, beganAt, targetBuild, breathMs } = scene;
+  const { whatIf, snapshot, beganAt, targetBuild, passPauseMs } = scene;
   const { broken, fateOf } = drawFates(whatIf, snapshot.collectors, seed);
   const budget = makeVirtualBudget(scene.requestsPerSecond, whatIf.disturbances);
   const played = await playRollout({
-    ...{ seed, policy, snapshot, beganAt, targetBuild, breathMs, fateOf, budget },
+    ...{ seed, policy, snapshot, beganAt, targetBuild, passPauseMs, fateOf, budget },
     gates: { ask: async ({ gate }) => answerOf(gate, whatIf.gates[gate.name] ?? 'pass') },
     approvedAt: (from) => approvedAt(whatIf.approval, from),
   });
@@ -66,11 +66,11 @@ export async function playSeed(scene: Scene, policy: Policy, seed: number): Prom
 async function countMembers(
   { store, rollout, planned }: Played,
   broken: ReadonlySet<number>,
-): Promise<Pick<SeedResult, 'planned' | 'broken' | 'othersDone' | 'othersFailed' | 'takenBack'>> {
+): Promise<Pick<SeedResult, 'planned' | 'broken' | 'othersDone' | 'othersFailed' | 'rolledBack'>> {
   const members = await store.listMemberIds(rollout.id);
   const everyone = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
   const succeeded = await store.listUpgrades(rollout.id, { ...everyone, state: 'succeeded' });
-  const takenBack = await store.listUpgrades(rollout.id, { ...everyone, state: 'rolledBack' });
+  const rolledBack = await store.listUpgrades(rollout.id, { ...everyone, state: 'rolledBack' });
   const failed = await store.listMissed(rollout.id, { kind: 'failed', limit: everyone.limit });
   const isOther = ({ identity }: { readonly identity: { readonly collectorId: number } }) =>
     !broken.has(identity.collectorId);
@@ -79,7 +79,7 @@ async function countMembers(
     broken: members.filter((id) => broken.has(id)).length,
     othersDone: succeeded.filter(isOther).length,
     othersFailed: failed.filter(isOther).length,
-    takenBack: takenBack.length,
+    rolledBack: rolledBack.length,
   };
 }
 

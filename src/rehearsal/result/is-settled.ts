@@ -23,7 +23,7 @@ export function isSettled(results: readonly SeedResult[]): boolean {
   });
 }
 
-const settledFigures = ['harmed', 'othersDone', 'takenBack', 'tookMs', 'requests'] as const;
+const settledFigures = ['harmed', 'othersDone', 'rolledBack', 'tookMs', 'requests'] as const;
 
 /** True when the values at both ends of the quantile's confidence interval, by the binomial distribution, are close. */
 function isKnown(sorted: readonly number[], share: number): boolean {

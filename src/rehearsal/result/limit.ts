@@ -29,7 +29,7 @@ const metrics = [
   'harmed',
   'othersDone',
   'othersFailed',
-  'takenBack',
+  'rolledBack',
   'requests',
   'end',
   'took',

@@ -71,7 +71,7 @@ export function figureRows(shown: Shown): ReadonlyArray<readonly [string, string
     ['harmed', harmedWords(rehearsal)],
     ['others done', rangeWords(rehearsal.othersDone, percent)],
     ['others failed', rangeWords(rehearsal.othersFailed)],
-    ...(rehearsal.takenBack.worst === 0 ? [] : [['rolled back', rangeWords(rehearsal.takenBack)] as const]),
+    ...(rehearsal.rolledBack.worst === 0 ? [] : [['rolled back', rangeWords(rehearsal.rolledBack)] as const]),
     ['took', rangeWords(rehearsal.tookMs, formatDuration)],
     ['end', rangeWords(rehearsal.tookMs, (ms) => clockWords(rehearsal.beganAt + ms, shown))],
     ['requests', rangeWords(rehearsal.requests)],

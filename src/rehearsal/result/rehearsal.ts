@@ -14,7 +14,7 @@ export interface Rehearsal {
   /** Other planned collectors that failed for good. */
   readonly othersFailed: Range;
   /** Upgraded collectors that a rollback rolled back. */
-  readonly takenBack: Range;
+  readonly rolledBack: Range;
   /** Until the rollout ended, or stopped until a person acts. */
   readonly tookMs: Range;
   readonly requests: Range;
@@ -66,7 +66,7 @@ export function summarize(results: readonly SeedResult[], beganAt: EpochMs): Reh
     harmed: rangeOf(({ harmed }) => harmed),
     othersDone: range(shares, 'higher'),
     othersFailed: rangeOf(({ othersFailed }) => othersFailed),
-    takenBack: rangeOf(({ takenBack }) => takenBack),
+    rolledBack: rangeOf(({ rolledBack }) => rolledBack),
     tookMs: rangeOf(({ tookMs }) => tookMs),
     requests: rangeOf(({ requests }) => requests),
     ends: countEnds(results),

@@ -85,15 +85,15 @@ function decideRunning(view: AssessedView, deliver: readonly Action[], now: Epoc
     return { actions: [lowerAcknowledged(view), ...deliver], blockers: [], wakeAt: now };
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
+  const { implausibleInventory: implausible } = view.rollout;
   if (alarm?.kind === 'wait') {
-    const { doubt } = view.rollout;
     // A running collector may have been deleted, which shows only after the inventory is plausible again.
-    const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
+    const check: Action[] = implausible === undefined ? [] : [{ do: 'checkInventory' }];
     const unclear = { kind: 'outliersUnclear', failures: alarm.failures, until: null } as const;
-    const blockers = [unclear, ...(doubt === undefined ? [] : [implausibleBlocker(doubt, now)])];
+    const blockers = [unclear, ...(implausible === undefined ? [] : [implausibleBlocker(implausible, now)])];
     return { actions: [...setBrake(view), ...check, ...deliver], blockers, wakeAt: null };
   }
-  if (view.rollout.doubt !== undefined) return decideImplausible(view, view.rollout.doubt, { deliver, now });
+  if (implausible !== undefined) return decideImplausible(view, implausible, { deliver, now });
   const progress = decideWave(view, now);
   // A breach comes before the hold of the build, which it causes: `onBreach` decides what happens to this rollout.
   const isBreach = progress.actions.some((action) => action.do === 'breach');
@@ -123,7 +123,7 @@ function decideHeldFor(
   deliver: readonly Action[],
   now: EpochMs,
 ): Decision {
-  if (view.rollout.doubt !== undefined) return decideStopped(view, deliver, now);
+  if (view.rollout.implausibleInventory !== undefined) return decideStopped(view, deliver, now);
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
@@ -146,13 +146,14 @@ function holdForBuild({ build, reason }: BuildHold): Action {
 
 /** Stopped by a person or a hold. The inventory is still checked, because status shows the result (P16). */
 function decideStopped(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
-  const { doubt } = view.rollout;
+  const { implausibleInventory: implausible } = view.rollout;
   const lower = hasExcessAcknowledged(view) ? [lowerAcknowledged(view)] : [];
-  const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
-  const implausible = doubt === undefined ? [] : [{ ...implausibleBlocker(doubt, now), heldAfterMs: null }];
+  const check: Action[] = implausible === undefined ? [] : [{ do: 'checkInventory' }];
+  const blockers =
+    implausible === undefined ? [] : [{ ...implausibleBlocker(implausible, now), heldAfterMs: null }];
   return {
     actions: [...lower, ...deliver, ...check],
-    blockers: [stateBlocker(view.rollout), ...implausible],
+    blockers: [stateBlocker(view.rollout), ...blockers],
     wakeAt: null,
   };
 }
@@ -160,15 +161,18 @@ function decideStopped(view: AssessedView, deliver: readonly Action[], now: Epoc
 /** The inventory is implausible: nothing starts and no wave advances until it is plausible, or a person decides (P14). */
 function decideImplausible(
   view: AssessedView,
-  doubt: ImplausibleInventory,
+  implausible: ImplausibleInventory,
   { deliver, now }: { readonly deliver: readonly Action[]; readonly now: EpochMs },
 ): Decision {
-  if (isImplausibleTooLong(doubt, now))
-    return stop({ do: 'hold', cause: { kind: 'inventoryUnresolved', why: doubt.why }, forDoubt: true }, now);
+  if (isImplausibleTooLong(implausible, now))
+    return stop(
+      { do: 'hold', cause: { kind: 'inventoryUnresolved', why: implausible.why }, forInventory: true },
+      now,
+    );
   return {
     actions: [...setBrake(view), { do: 'checkInventory' }, ...deliver],
-    blockers: [implausibleBlocker(doubt, now)],
-    wakeAt: doubt.since + implausibleHoldAfterMs,
+    blockers: [implausibleBlocker(implausible, now)],
+    wakeAt: implausible.since + implausibleHoldAfterMs,
   };
 }
 
@@ -204,7 +208,7 @@ function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Deci
   }
   if (open > 0) return waits({ kind: 'watching', upgrades: open, until: null });
   if (rollback === null) {
-    const why = rollout.doubt?.why ?? null;
+    const why = rollout.implausibleInventory?.why ?? null;
     return waits({ kind: 'rollbackPlan', why, until: null }, { do: 'beginRollback' });
   }
   const blocker = { kind: 'rollback', rollback: rollback.id, state: rollback.state, until: null } as const;

@@ -17,7 +17,12 @@ export type Action =
   | { readonly do: 'checkSoak'; readonly wave: number }
   | { readonly do: 'askGate'; readonly wave: number; readonly gate: number }
   /** Hold: something is inconclusive, or needs an operator (P14). */
-  | { readonly do: 'hold'; readonly cause: HoldCause; readonly heldFor?: HeldFor; readonly forDoubt?: true }
+  | {
+      readonly do: 'hold';
+      readonly cause: HoldCause;
+      readonly heldFor?: HeldFor;
+      readonly forInventory?: true;
+    }
   /** Too many failures, or a missed gate: the policy's `onBreach` follows. */
   | { readonly do: 'breach'; readonly cause: BreachCause; readonly holdsBuild: boolean }
   /** Only these strata are held, and the others continue. */

@@ -68,11 +68,15 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, heldStrata, ...acknowledge(view, ({ stratum }) => stratum === fact.stratum) };
     }
     case 'held':
-      return { ...(fact.forDoubt === true ? withHeldDoubt(next) : next), state: 'held', reason: fact.reason };
+      return {
+        ...(fact.forInventory === true ? withInventoryHold(next) : next),
+        state: 'held',
+        reason: fact.reason,
+      };
     case 'paused':
       return { ...next, state: 'paused', reason: fact.reason };
     case 'resumed':
-      return resumeDoubt(resume(next, fact.reason, { ...fact.view, rollout }), fact.at);
+      return resumeInventory(resume(next, fact.reason, { ...fact.view, rollout }), fact.at);
     case 'holdEnded':
       return { ...next, state: 'running', reason: fact.reason, waves: rollout.waves.map(restartSoakChecks) };
     case 'acknowledgedLowered':
@@ -81,11 +85,11 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'superseded': {
       const reason: RolloutReason =
         unreadable === undefined ? fact.reason : { kind: 'endedUnread', by: fact.reason };
-      return { ...withoutDoubt(next), state: fact.kind, reason };
+      return { ...withPlausibleInventory(next), state: fact.kind, reason };
     }
     case 'rollbackAsked':
       return {
-        ...restartDoubt(next, fact.at),
+        ...restartInventoryWait(next, fact.at),
         state: 'rollingBack',
         reason: fact.reason,
         endedAt: null,
@@ -114,9 +118,12 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'accountTied':
       return { ...next, accountMarks: withMark(rollout.accountMarks, fact.mark) };
     case 'inventoryImplausible':
-      return { ...next, doubt: { since: fact.at, ...rollout.doubt, ...fact.doubt } };
+      return {
+        ...next,
+        implausibleInventory: { since: fact.at, ...rollout.implausibleInventory, ...fact.reading },
+      };
     case 'inventoryTrusted':
-      return { ...withoutDoubt(next), inventory: fact.inventory };
+      return { ...withPlausibleInventory(next), inventory: fact.inventory };
     case 'policyChanged': {
       const { policy, generation } = fact;
       return { ...next, policy, config: { generation, changes: rollout.config.changes + 1 } };
@@ -185,29 +192,33 @@ function restartSoakChecks(wave: Wave): Wave {
  * An operator who resumes after the hold for the inventory has read its reason and confirms that the missing collectors
  * were removed on purpose. After a pause or another hold, the rollout waits again. An empty inventory is never accepted.
  */
-function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
-  const { doubt } = next;
-  if (doubt === undefined) return next;
-  const { isHeld, ...waiting } = doubt;
-  const { size, missing } = doubt;
-  if (doubt.why.kind !== 'empty' && isHeld === true)
-    return { ...withoutDoubt(next), inventory: { at, size, missing } };
-  return { ...next, doubt: { ...waiting, since: at } };
+function resumeInventory(next: Rollout, at: EpochMs): Rollout {
+  const { implausibleInventory: implausible } = next;
+  if (implausible === undefined) return next;
+  const { isHeld, ...waiting } = implausible;
+  const { size, missing } = implausible;
+  if (implausible.why.kind !== 'empty' && isHeld === true)
+    return { ...withPlausibleInventory(next), inventory: { at, size, missing } };
+  return { ...next, implausibleInventory: { ...waiting, since: at } };
 }
 
 /** Restarts the wait of a rollback for the inventory: time in a pause does not count for it. */
-function restartDoubt(next: Rollout, at: EpochMs): Rollout {
-  const { doubt } = next;
-  if (doubt === undefined || doubt.isHeld === true || !isImplausibleTooLong(doubt, at)) return next;
-  return { ...next, doubt: { ...doubt, since: at } };
+function restartInventoryWait(next: Rollout, at: EpochMs): Rollout {
+  const { implausibleInventory: implausible } = next;
+  if (implausible === undefined || implausible.isHeld === true || !isImplausibleTooLong(implausible, at))
+    return next;
+  return { ...next, implausibleInventory: { ...implausible, since: at } };
 }
 
-function withHeldDoubt(next: Rollout): Rollout {
-  return next.doubt === undefined ? next : { ...next, doubt: { ...next.doubt, isHeld: true } };
+function withInventoryHold(next: Rollout): Rollout {
+  const { implausibleInventory: implausible } = next;
+  return implausible === undefined
+    ? next
+    : { ...next, implausibleInventory: { ...implausible, isHeld: true } };
 }
 
-function withoutDoubt(next: Rollout): Rollout {
-  const { doubt: _ended, ...rest } = next;
+function withPlausibleInventory(next: Rollout): Rollout {
+  const { implausibleInventory: _ended, ...rest } = next;
   return rest;
 }
 

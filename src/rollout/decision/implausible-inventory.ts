@@ -17,11 +17,12 @@ const recheckShareOfAge = 0.1;
 
 /** Judges a reading of the inventory for a rollout. A reading that began before an implausible one is no evidence. */
 export function assessReading(
-  { inventory, doubt }: Pick<Rollout, 'inventory' | 'doubt'>,
+  { inventory, implausibleInventory: implausible }: Pick<Rollout, 'inventory' | 'implausibleInventory'>,
   seen: InventoryCount,
 ): InventoryVerdict {
-  if (doubt !== undefined && seen.readAt < doubt.readAt) return { kind: 'implausible', why: doubt.why };
-  return assessInventory(seen, inventory, doubt?.since);
+  if (implausible !== undefined && seen.readAt < implausible.readAt)
+    return { kind: 'implausible', why: implausible.why };
+  return assessInventory(seen, inventory, implausible?.since);
 }
 
 /** The fact that follows from a complete reading of the inventory; undefined if nothing changes. */
@@ -30,26 +31,29 @@ export function judgeInventoryReading(
   seen: InventoryCount,
   at: EpochMs,
 ): RolloutFact | undefined {
-  const { doubt, inventory, state } = rollout;
+  const { implausibleInventory: implausible, inventory, state } = rollout;
   if (isRolloutEnd(state) || state === 'awaitingApproval') return undefined;
   if (isOutdated(rollout, seen)) return undefined;
-  const verdict = assessInventory(seen, inventory, doubt?.since);
+  const verdict = assessInventory(seen, inventory, implausible?.since);
   if (verdict.kind === 'implausible') {
     const { readAt, size, missing } = seen;
-    const isSame = doubt !== undefined && doubt.size === size && doubt.missing === missing;
+    const isSame = implausible !== undefined && implausible.size === size && implausible.missing === missing;
     return isSame
       ? undefined
-      : { kind: 'inventoryImplausible', at, doubt: { readAt, why: verdict.why, size, missing } };
+      : { kind: 'inventoryImplausible', at, reading: { readAt, why: verdict.why, size, missing } };
   }
   const next = afterGoodReading(inventory, seen);
-  if (doubt !== undefined)
+  if (implausible !== undefined)
     return { kind: 'inventoryTrusted', at, inventory: { ...next, trustedAt: seen.readAt } };
   return next === inventory ? undefined : { kind: 'inventoryTrusted', at, inventory: next };
 }
 
 /** Whether a later reading was judged already: the watch and a check after a 404 may read the inventory concurrently. */
-function isOutdated({ doubt, inventory }: Pick<Rollout, 'inventory' | 'doubt'>, { readAt }: InventoryCount) {
-  if (doubt !== undefined) return readAt < doubt.readAt;
+function isOutdated(
+  { implausibleInventory: implausible, inventory }: Pick<Rollout, 'inventory' | 'implausibleInventory'>,
+  { readAt }: InventoryCount,
+): boolean {
+  if (implausible !== undefined) return readAt < implausible.readAt;
   return inventory?.trustedAt !== undefined && readAt <= inventory.trustedAt;
 }
 
@@ -59,9 +63,12 @@ export function isInventoryChecked({ state }: Pick<Rollout, 'state'>): boolean {
 }
 
 /** The interval of readings while the inventory is implausible. */
-export function recheckInventoryMs({ policy, doubt }: Rollout, now: EpochMs): DurationMs {
+export function recheckInventoryMs(
+  { policy, implausibleInventory: implausible }: Rollout,
+  now: EpochMs,
+): DurationMs {
   const leastMs = policy.upgrade.expectMs * recheckShare;
-  return Math.max(leastMs, Math.min(recheckMaxMs, (now - (doubt?.since ?? now)) * recheckShareOfAge));
+  return Math.max(leastMs, Math.min(recheckMaxMs, (now - (implausible?.since ?? now)) * recheckShareOfAge));
 }
 
 /** Why the rollout waits. The wait ends by itself with the next plausible reading. */

@@ -40,12 +40,12 @@ export type RolloutChange =
       readonly reason: RolloutReason;
       readonly view: RolloutView;
     }
-  /** `forDoubt`: the reason names the missing collectors, and the meaning of a resume. */
+  /** `forInventory`: the reason names the missing collectors, and the meaning of a resume. */
   | {
       readonly kind: 'held';
       readonly reason: RolloutReason;
       readonly heldFor?: HeldFor;
-      readonly forDoubt?: true;
+      readonly forInventory?: true;
     }
   /** The condition that ends the hold is met. This acknowledges nothing. */
   | { readonly kind: 'holdEnded'; readonly reason: RolloutReason }
@@ -77,7 +77,7 @@ export type RolloutChange =
   /** The rollout was found to belong to this account, under a new access id or address. */
   | { readonly kind: 'accountTied'; readonly mark: AccountMark }
   /** A reading of the inventory is implausible. */
-  | { readonly kind: 'inventoryImplausible'; readonly doubt: ImplausibleReading }
+  | { readonly kind: 'inventoryImplausible'; readonly reading: ImplausibleReading }
   /** A plausible reading. It ends the wait for the inventory, if any. */
   | { readonly kind: 'inventoryTrusted'; readonly inventory: InventoryBaseline }
   /** The config changed, and this rollout follows its limits: the policy is the frozen one with the new limits. */

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../base/time.ts';
-import type { IncidentNews, Notice, NoticeFigures } from '../model/notice.ts';
+import type { IncidentDetails, Notice, NoticeFigures } from '../model/notice.ts';
 import { counted, starterWords, stateWords } from './sentences.ts';
 import { sharedAttributeWords } from './stop-causes.ts';
 
@@ -18,7 +18,7 @@ export function noticeWords(notice: Notice): NoticeText {
   const { policy, figures, commands } = notice;
   const subject = figures?.kind === 'rollback' ? `rollback of ${policy}` : policy;
   const { title, cause } =
-    notice.phase === 'over' ? { title: overWords(notice.news), cause: '' } : wordsOf(notice);
+    notice.phase === 'over' ? { title: overWords(notice.details), cause: '' } : wordsOf(notice);
   const shared = figures?.shared === undefined ? '' : sharedAttributeWords(figures.shared);
   return {
     title: `${subject}: ${title}`,
@@ -33,26 +33,27 @@ export function noticeWords(notice: Notice): NoticeText {
   };
 }
 
-function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause: string } {
-  switch (news.event) {
+function wordsOf({ at, details }: Notice): { readonly title: string; readonly cause: string } {
+  switch (details.event) {
     case 'started':
       return {
         title: 'rollout started',
-        cause: `Started by ${starterWords(news.startedBy)}, in ${counted(news.waves, 'wave')}.`,
+        cause: `Started by ${starterWords(details.startedBy)}, in ${counted(details.waves, 'wave')}.`,
       };
     case 'wavePassed': {
-      const next = news.next === null ? 'It was the last wave.' : `The next wave is ${news.next}.`;
-      return { title: `wave ${news.wave} passed`, cause: next };
+      const next = details.next === null ? 'It was the last wave.' : `The next wave is ${details.next}.`;
+      return { title: `wave ${details.wave} passed`, cause: next };
     }
     case 'approvalNeeded':
       return {
         title: 'approval needed',
-        cause: news.wave === null ? 'The plan waits for approval.' : `Wave ${news.wave} waits for approval.`,
+        cause:
+          details.wave === null ? 'The plan waits for approval.' : `Wave ${details.wave} waits for approval.`,
       };
     case 'held':
-      return { title: 'held', cause: news.reason };
+      return { title: 'held', cause: details.reason };
     case 'stratumHeld': {
-      const { label, reason, waiting, others } = news;
+      const { label, reason, waiting, others } = details;
       if (others !== undefined)
         return {
           title: 'more strata held',
@@ -63,46 +64,46 @@ function wordsOf({ at, news }: Notice): { readonly title: string; readonly cause
       return { title: `stratum ${label} held`, cause: `${reason}. ${words}` };
     }
     case 'finished': {
-      const report = news.reports === undefined ? [] : [`Report: ${news.reports.join(', ')}`];
-      const cause = [news.reason, ...report].filter((words) => words !== '').join('. ');
-      return { title: stateWords(news.state), cause };
+      const report = details.reports === undefined ? [] : [`Report: ${details.reports.join(', ')}`];
+      const cause = [details.reason, ...report].filter((words) => words !== '').join('. ');
+      return { title: stateWords(details.state), cause };
     }
     case 'noProgress':
       return {
         title: 'no progress',
-        cause: `No upgrade has ended and no wave has advanced for ${formatDuration(at - news.since)}, for no known reason.`,
+        cause: `No upgrade has ended and no wave has advanced for ${formatDuration(at - details.since)}, for no known reason.`,
       };
     case 'discoveryFailing': {
-      const why = news.reason === '' ? '' : ` ${news.reason}`;
+      const why = details.reason === '' ? '' : ` ${details.reason}`;
       return {
         title: 'discovery of work fails',
-        cause: `No scan succeeded for at least ${formatDuration(at - news.since)}.${why}`,
+        cause: `No scan succeeded for at least ${formatDuration(at - details.since)}.${why}`,
       };
     }
     case 'test':
       return { title: 'test message', cause: 'This receiver gets the messages of upwave.' };
     default:
-      return news satisfies never;
+      return details satisfies never;
   }
 }
 
 /** The title of the message that closes an incident. */
-function overWords(news: IncidentNews): string {
-  switch (news.event) {
+function overWords(details: IncidentDetails): string {
+  switch (details.event) {
     case 'approvalNeeded':
-      return `${news.wave === null ? 'the plan' : `wave ${news.wave}`} no longer waits for approval`;
+      return `${details.wave === null ? 'the plan' : `wave ${details.wave}`} no longer waits for approval`;
     case 'held':
       return 'no longer held';
     case 'stratumHeld':
-      return news.others === undefined
-        ? `stratum ${news.label} is no longer held`
+      return details.others === undefined
+        ? `stratum ${details.label} is no longer held`
         : 'no more than three strata are held';
     case 'noProgress':
       return 'progress again';
     case 'discoveryFailing':
       return 'discovery of work succeeds again';
     default:
-      return news satisfies never;
+      return details satisfies never;
   }
 }
 

@@ -23,10 +23,10 @@ export const rolloutReasonWords: (reason: RolloutReason) => string = makeWords<
   evidence: ({ wave, isShown }) =>
     `wave ${wave} has ${isShown ? 'an upgraded collector now' : 'a collector to upgrade again'}`,
   allEnded: () => 'every collector of the plan has ended',
-  takesBack: ({ rollout }) => `rolls back ${rollout}`,
+  rollsBack: ({ rollout }) => `rolls back ${rollout}`,
   rollbackEnded: ({ rollback, state }) =>
     `by ${rollback}, which ${state === 'aborted' ? 'was ' : ''}${stateWords(state)}`,
-  nothingTakenBack: ({ left }) => `no collector could be rolled back${notRolledBackWords(left)}`,
+  nothingRolledBack: ({ left }) => `no collector could be rolled back${notRolledBackWords(left)}`,
   recordCorrupt: () => unreadableWords({ kind: 'corrupt' }),
   recordNewer: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   endedUnread: ({ by }) => `${rolloutReasonWords(by)}; its record in Redis could not be read`,

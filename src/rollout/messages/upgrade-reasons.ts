@@ -55,11 +55,11 @@ export const upgradeReasonWords: (reason: UpgradeReason) => string = makeWords<
   onBuild: ({ but }) =>
     but === undefined ? 'runs the build already' : `ran the build already, but ${upgradeReasonWords(but)}`,
   gone: () => 'the collector is gone from the service',
-  waitedInVain: ({ before, forMs }) => `${upgradeReasonWords(before)}, for ${formatDuration(forMs)}`,
+  deferExpired: ({ before, forMs }) => `${upgradeReasonWords(before)}, for ${formatDuration(forMs)}`,
   rolloutOver: ({ state }) =>
     state === 'rollingBack' ? 'the rollout is rolling back' : `the rollout was ${stateWords(state)}`,
   heldToTheEnd: ({ labels }) => `its stratum was held to the end: ${labels.join('; ')}`,
-  takenBack: ({ build, rollback }) => `rolled back to ${build} by ${rollback}`,
+  rolledBack: ({ build, rollback }) => `rolled back to ${build} by ${rollback}`,
   recordCorrupt: () => 'its record in Redis could not be read',
 
   leftBuild: ({ build }) => `left the build during the soak: it shows ${build || 'none'}`,

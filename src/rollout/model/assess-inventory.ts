@@ -110,12 +110,12 @@ export function countSteady(collectors: ReadonlyArray<Pick<FleetCollector, 'ephe
  * Judges whether a reading of the inventory is plausible (P14). Evaluated in order; the first match wins. An empty list is
  * never plausible, because nobody deletes a whole fleet during its upgrade.
  * @param baseline undefined for a rollout whose record was unreadable: withdrawn collectors count as gone
- * @param doubtedSince when readings became implausible: passing time must not make them plausible
+ * @param implausibleSince when readings became implausible: passing time must not make them plausible
  */
 export function assessInventory(
   seen: InventoryCount,
   baseline: InventoryBaseline | undefined,
-  doubtedSince?: EpochMs,
+  implausibleSince?: EpochMs,
 ): InventoryVerdict {
   const knownGone = baseline?.missing ?? seen.missing - seen.missingUnexplained;
   const expected = Math.max(0, seen.members - knownGone);
@@ -123,7 +123,7 @@ export function assessInventory(
   const listed = Math.max(expected + seen.transient, baseline?.size ?? 0);
   if (seen.rows === 0 && listed > 0) return implausible({ kind: 'empty', expected: listed });
   const missing = seen.missing - knownGone;
-  const ageMs = baseline === undefined ? 0 : (doubtedSince ?? seen.readAt) - baseline.at;
+  const ageMs = baseline === undefined ? 0 : (implausibleSince ?? seen.readAt) - baseline.at;
   if (missing > goneMax(expected, ageMs))
     return implausible({ kind: 'manyGone', missing, members: expected });
   if (baseline !== undefined && isMuchShorter(seen.size, baseline.size))

@@ -14,7 +14,7 @@ export type RolloutEventName =
   | 'rollout.tied'
   | 'rollout.policyChanged'
   | 'rollout.windowsLifted'
-  | 'inventory.doubted'
+  | 'inventory.implausible'
   | 'inventory.trusted'
   | 'wave.awaitingApproval'
   | 'wave.approved'

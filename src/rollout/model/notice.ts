@@ -21,7 +21,7 @@ export const usualNoticeEvents = noticeEvents.filter(
 );
 
 /** An incident that needs a person until it ends. `messages/notices.ts` makes the sentences. */
-export type IncidentNews =
+export type IncidentDetails =
   /** `wave`: null for the plan. */
   | { readonly event: 'approvalNeeded'; readonly wave: string | null }
   | { readonly event: 'held'; readonly reason: string }
@@ -38,7 +38,7 @@ export type IncidentNews =
   | { readonly event: 'discoveryFailing'; readonly since: EpochMs; readonly reason: string };
 
 /** An event that opens no incident. */
-export type OnceNews =
+export type OnceDetails =
   | { readonly event: 'started'; readonly startedBy: string; readonly waves: number }
   /** `next`: the wave after it; null: it was the last one. */
   | { readonly event: 'wavePassed'; readonly wave: string; readonly next: string | null }
@@ -81,6 +81,6 @@ export type Notice = {
   /** Commands that a person can type now, the usual one first. */
   readonly commands: readonly string[];
 } & (
-  | { readonly phase: 'once'; readonly news: OnceNews }
-  | { readonly phase: 'raised' | 'over'; readonly news: IncidentNews }
+  | { readonly phase: 'once'; readonly details: OnceDetails }
+  | { readonly phase: 'raised' | 'over'; readonly details: IncidentDetails }
 );

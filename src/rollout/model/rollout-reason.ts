@@ -16,10 +16,10 @@ export type RolloutReason =
   /** A wave that was held without evidence has evidence, or may get some again. */
   | { readonly kind: 'evidence'; readonly wave: string; readonly isShown: boolean }
   | { readonly kind: 'allEnded' }
-  | { readonly kind: 'takesBack'; readonly rollout: string }
+  | { readonly kind: 'rollsBack'; readonly rollout: string }
   | { readonly kind: 'rollbackEnded'; readonly rollback: string; readonly state: RolloutState }
   | {
-      readonly kind: 'nothingTakenBack';
+      readonly kind: 'nothingRolledBack';
       readonly left: ReadonlyArray<{ readonly count: number; readonly why: LeftBehindReason }>;
     }
   | { readonly kind: 'recordCorrupt' }

@@ -51,7 +51,7 @@ export interface Rollout {
   /** The baseline of the inventory. Lost with an unreadable record, until the next good reading. */
   readonly inventory?: InventoryBaseline;
   /** Present while the inventory is implausible. Nothing starts, and no collector counts as gone (P14). */
-  readonly doubt?: ImplausibleInventory;
+  readonly implausibleInventory?: ImplausibleInventory;
   readonly state: RolloutState;
   readonly reason: RolloutReason;
   /** The condition that ends a hold by itself. Absent in any other hold. */

@@ -9,7 +9,7 @@ export interface ServiceClock {
   /** null until answers agree. */
   readonly line: ClockLine | null;
   /** The latest consecutive answers off the line. */
-  readonly doubted: ImplausibleReadings;
+  readonly unconfirmed: UnconfirmedReadings;
 }
 
 /** One answer: when it was requested and when it arrived, by our clock, and the whole second of its `Date`. */
@@ -27,14 +27,14 @@ interface ClockLine {
   readonly last: TimeReading;
 }
 
-interface ImplausibleReadings {
+interface UnconfirmedReadings {
   /** The first of consecutive readings on one line of rate 1, and their number. */
   readonly even: { readonly first: TimeReading; readonly count: number } | null;
   /** A few of the last readings, at least `spacedByMs` apart. */
   readonly spaced: readonly TimeReading[];
 }
 
-export const unknownServiceClock: ServiceClock = { line: null, doubted: { even: null, spaced: [] } };
+export const unknownServiceClock: ServiceClock = { line: null, unconfirmed: { even: null, spaced: [] } };
 
 /**
  * How far a `Date` may be off the line, by the service's clock: more than two backends with time servers differ, and less
@@ -70,11 +70,17 @@ export function readServiceTime(
   const accepted =
     line === null ? acceptFirst(reading) : isOnLine(line, reading) ? extend(line, reading) : null;
   if (accepted !== null)
-    return { clock: { line: accepted, doubted: unknownServiceClock.doubted }, serviceAt: reading.dateAt };
-  const doubted = doubt(clock.doubted, reading);
-  const confirmed = confirm(doubted, reading);
-  if (confirmed === null) return { clock: { line, doubted }, serviceAt: null };
-  return { clock: { line: confirmed, doubted: unknownServiceClock.doubted }, serviceAt: reading.dateAt };
+    return {
+      clock: { line: accepted, unconfirmed: unknownServiceClock.unconfirmed },
+      serviceAt: reading.dateAt,
+    };
+  const unconfirmed = noteUnconfirmed(clock.unconfirmed, reading);
+  const confirmed = confirm(unconfirmed, reading);
+  if (confirmed === null) return { clock: { line, unconfirmed }, serviceAt: null };
+  return {
+    clock: { line: confirmed, unconfirmed: unknownServiceClock.unconfirmed },
+    serviceAt: reading.dateAt,
+  };
 }
 
 function acceptFirst(reading: TimeReading): ClockLine | null {
@@ -125,7 +131,7 @@ function rateOf(first: TimeReading, last: TimeReading): number | null {
   return rate >= fastRateMin && rate <= fastRateMax ? rate : null;
 }
 
-function doubt({ even, spaced }: ImplausibleReadings, reading: TimeReading): ImplausibleReadings {
+function noteUnconfirmed({ even, spaced }: UnconfirmedReadings, reading: TimeReading): UnconfirmedReadings {
   const isEven = even !== null && isOnLine({ rate: 1, first: even.first, last: even.first }, reading);
   const previous = spaced.at(-1);
   const isApart = previous === undefined || reading.answeredAt - previous.answeredAt >= spacedByMs;
@@ -142,7 +148,7 @@ function withoutMiddle(spaced: readonly TimeReading[]): readonly TimeReading[] {
   return first === undefined || lineThrough(spaced) === 'crooked' ? spaced.slice(1) : [first, ...others];
 }
 
-function confirm({ even, spaced }: ImplausibleReadings, reading: TimeReading): ClockLine | null {
+function confirm({ even, spaced }: UnconfirmedReadings, reading: TimeReading): ClockLine | null {
   if (
     even !== null &&
     even.count >= evenCountMin &&

@@ -71,10 +71,10 @@ type EndReason =
   /** Someone else had upgraded the collector. `but`: what happened to it during the soak. */
   | { readonly kind: 'onBuild'; readonly but?: UpgradeReason }
   | { readonly kind: 'gone' }
-  | { readonly kind: 'waitedInVain'; readonly before: UpgradeReason; readonly forMs: DurationMs }
+  | { readonly kind: 'deferExpired'; readonly before: UpgradeReason; readonly forMs: DurationMs }
   | { readonly kind: 'rolloutOver'; readonly state: RolloutState }
   | { readonly kind: 'heldToTheEnd'; readonly labels: readonly string[] }
-  | { readonly kind: 'takenBack'; readonly build: string; readonly rollback: string }
+  | { readonly kind: 'rolledBack'; readonly build: string; readonly rollback: string }
   | { readonly kind: 'recordCorrupt' };
 
 /** What happened to a collector during the soak. */

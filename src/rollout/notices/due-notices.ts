@@ -1,6 +1,6 @@
 import { sumOf } from '../../base/grouping.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { IncidentNews, Notice, NoticeFigures, OnceNews } from '../model/notice.ts';
+import type { IncidentDetails, Notice, NoticeFigures, OnceDetails } from '../model/notice.ts';
 import { endStates, isEnd, isFailed } from '../model/upgrade.ts';
 import { countIn } from '../model/upgrade-figures.ts';
 import { commandFor, holdCommandOf, quoteArgument } from '../status/command-for.ts';
@@ -10,7 +10,7 @@ import type { RolloutVerb } from '../verbs/verbs.ts';
 /** An announced incident that still needs a person. */
 export interface OpenIncident {
   readonly incident: string;
-  readonly news: IncidentNews;
+  readonly details: IncidentDetails;
 }
 
 /** What was announced about a rollout, stored between two readings of it. */
@@ -64,15 +64,15 @@ export function dueOfRollout(
   const open = openOf(status, { ...at, progress });
   const figures = figuresOf(status);
   const facts = { at: now, policy, figures } as const;
-  const once = (key: string, news: OnceNews): Notice => {
+  const once = (key: string, details: OnceDetails): Notice => {
     const incident = `${id}/${key}`;
-    const asksForReport = news.event === 'finished' && news.reports === undefined;
+    const asksForReport = details.event === 'finished' && details.reports === undefined;
     const commands = [statusCommand(status), ...(asksForReport ? [reportCommand(status)] : [])];
-    return { ...facts, id: incident, incident, phase: 'once', news, commands };
+    return { ...facts, id: incident, incident, phase: 'once', details, commands };
   };
-  const incident = (phase: 'raised' | 'over', { incident: key, news }: OpenIncident): Notice => {
-    const commands = phase === 'over' ? [] : commandsFor(status, news);
-    return { ...facts, id: `${key}/${phase}`, incident: key, phase, news, commands };
+  const incident = (phase: 'raised' | 'over', { incident: key, details }: OpenIncident): Notice => {
+    const commands = phase === 'over' ? [] : commandsFor(status, details);
+    return { ...facts, id: `${key}/${phase}`, incident: key, phase, details, commands };
   };
   const notices: Notice[] = [];
   if (!before.started)
@@ -86,8 +86,8 @@ export function dueOfRollout(
   if (endedAt !== null && before.endedAt !== endedAt) {
     const { state, reason } = status;
     const { reports = [] } = at;
-    const news = { event: 'finished', state, reason, ...(reports.length > 0 && { reports }) } as const;
-    notices.push(once(`finished/${endedAt}`, news));
+    const details = { event: 'finished', state, reason, ...(reports.length > 0 && { reports }) } as const;
+    notices.push(once(`finished/${endedAt}`, details));
   }
   return {
     notices,
@@ -126,17 +126,17 @@ function openOf(
     const waiting = status.waves.find((wave) => wave.state === 'awaitingApproval')?.name ?? null;
     const wave = state === 'awaitingApproval' ? null : waiting;
     const incident = `${id}/approval/${wave ?? 'plan'}`;
-    open.push({ incident, news: { event: 'approvalNeeded', wave } });
+    open.push({ incident, details: { event: 'approvalNeeded', wave } });
   } else if (headline.needsPerson && headline.kind !== 'paused' && headline.kind !== 'rollingBack') {
     // For another account or a newer version, the blockers contain the reason.
     const why = headline.kind === 'held' ? reason : (status.blockers[0]?.reason ?? reason);
     const incident = `${id}/${headline.kind}/${hold ?? 0}`;
-    open.push({ incident, news: { event: 'held', reason: why } });
+    open.push({ incident, details: { event: 'held', reason: why } });
   }
   open.push(...heldStrataOf(status));
   const { mark, at: since } = at.progress;
   if (mark !== waitingMark && at.now - since >= at.gracePeriodMs)
-    open.push({ incident: `${id}/noProgress/${since}`, news: { event: 'noProgress', since } });
+    open.push({ incident: `${id}/noProgress/${since}`, details: { event: 'noProgress', since } });
   return open;
 }
 
@@ -151,15 +151,15 @@ function heldStrataOf({ id, strata }: RolloutStatus): readonly OpenIncident[] {
   const incidents = held.slice(0, strataAnnouncedMax).map(({ label, reason, at, waiting }): OpenIncident => {
     return {
       incident: `${id}/stratum/${label}/${at}`,
-      news: { event: 'stratumHeld', label, reason, waiting },
+      details: { event: 'stratumHeld', label, reason, waiting },
     };
   });
   const [first] = further;
   if (first === undefined) return incidents;
   const { label, reason, at } = first;
   const waiting = sumOf(further, (each) => each.waiting);
-  const news = { event: 'stratumHeld', label, reason, waiting, others: further.length - 1 } as const;
-  return [...incidents, { incident: `${id}/strata/${at}`, news }];
+  const details = { event: 'stratumHeld', label, reason, waiting, others: further.length - 1 } as const;
+  return [...incidents, { incident: `${id}/strata/${at}`, details }];
 }
 
 /** The mark of a rollout that waits for a known reason. */
@@ -200,22 +200,24 @@ function figuresOf(status: RolloutStatus): NoticeFigures {
 
 const causesMax = 3;
 
-function commandsFor(status: RolloutStatus, news: IncidentNews): readonly string[] {
+function commandsFor(status: RolloutStatus, details: IncidentDetails): readonly string[] {
   const verbs = (...wanted: readonly RolloutVerb[]) =>
     wanted.filter((verb) => status.verbs.includes(verb)).map((verb) => commandFor(status, verb));
   const hold = [holdCommandOf(status)].filter((command) => command !== undefined);
-  switch (news.event) {
+  switch (details.event) {
     case 'approvalNeeded':
       return verbs('approve', 'abort');
     case 'held':
       return [...hold, ...verbs('resume', 'abort', 'rollback')];
     case 'stratumHeld':
-      return news.others === undefined ? [`upwave release ${quoteArgument(news.label)}`] : ['upwave holds'];
+      return details.others === undefined
+        ? [`upwave release ${quoteArgument(details.label)}`]
+        : ['upwave holds'];
     case 'noProgress':
     case 'discoveryFailing':
       return [statusCommand(status)];
     default:
-      return news satisfies never;
+      return details satisfies never;
   }
 }
 

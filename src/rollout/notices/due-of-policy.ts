@@ -31,8 +31,8 @@ export function dueOfPolicy(
   const isFailing = overdueAt === null ? failure !== null : overdueAt <= now;
   const since = isFailing ? (announced?.failingSince ?? now) : null;
   const before = announced?.open ?? null;
-  const notice = (phase: 'raised' | 'over', { incident, news }: OpenIncident): Notice => ({
-    ...{ id: `${incident}/${phase}`, incident, phase, at: now, policy, news, figures: null },
+  const notice = (phase: 'raised' | 'over', { incident, details }: OpenIncident): Notice => ({
+    ...{ id: `${incident}/${phase}`, incident, phase, at: now, policy, details, figures: null },
     commands: phase === 'over' ? [] : [`upwave plan ${quoteArgument(policy)}`],
   });
   if (since === null)
@@ -44,6 +44,6 @@ export function dueOfPolicy(
     return { notices: [], announced: { failingSince: since, open: before } };
   const reason = failure?.reason ?? '';
   const incident = `${policy}/discovery/${since}`;
-  const raised = { incident, news: { event: 'discoveryFailing', since, reason } } as const;
+  const raised = { incident, details: { event: 'discoveryFailing', since, reason } } as const;
   return { notices: [notice('raised', raised)], announced: { failingSince: since, open: raised } };
 }

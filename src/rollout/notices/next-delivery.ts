@@ -8,7 +8,7 @@ import type { Receiver } from '../model/receiver.ts';
 export function receiversOf(notice: Notice, receivers: readonly Receiver[]): readonly Receiver[] {
   return receivers.filter(
     ({ events, policies }) =>
-      events.some((event) => event === notice.news.event) && compilePatterns(policies)(notice.policy),
+      events.some((event) => event === notice.details.event) && compilePatterns(policies)(notice.policy),
   );
 }
 

@@ -57,7 +57,7 @@ export function* freezeRollback(
     leftBehind: left,
     planHash: hashHex(JSON.stringify(plan.map(({ member, toBuild }) => [member.collector.id, toBuild])), 8),
     state: 'running',
-    reason: { kind: 'takesBack', rollout: original.id },
+    reason: { kind: 'rollsBack', rollout: original.id },
     leftOut: countLeftOut(leftOut),
     planned: waves,
     groups,

@@ -40,14 +40,14 @@ function unknownReasonOf(
   { rollout, account, isPolicyMissing }: RolloutView,
   api: ApiBudgetStatus,
 ): EtaUnknownReason | undefined {
-  const { state, doubt } = rollout;
+  const { state, implausibleInventory } = rollout;
   if (rollout.unreadable?.kind === 'newer') return 'newerVersion';
   if (isRolloutEnd(state)) return 'ending';
   if (isForeign(account)) return 'account';
   if (isPolicyMissing) return 'policyMissing';
   if (state === 'held' || state === 'paused' || state === 'rollingBack') return state;
   if (api.outage?.kind === 'serviceDown') return 'serviceDown';
-  return doubt === undefined ? undefined : 'inventory';
+  return implausibleInventory === undefined ? undefined : 'inventory';
 }
 
 function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
@@ -146,9 +146,9 @@ export interface WaitsFor {
 /** What the rollout waits for; null while it makes progress by itself, which includes a soak. */
 export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
   const { current } = view;
-  const { state, doubt } = view.rollout;
+  const { state, implausibleInventory } = view.rollout;
   if (state !== 'running' || total(view, isRunning) > 0) return null;
-  if (doubt !== undefined) return { kind: 'inventory', until: null };
+  if (implausibleInventory !== undefined) return { kind: 'inventory', until: null };
   if (current === undefined && isDeferredAlone(view)) {
     return { kind: 'collectors', until: lastDeferredUntil(view) };
   }

@@ -6,7 +6,7 @@ import { describeFailure } from './failure-classes.ts';
 import { isHeardAgain, restartSeenAt } from './heartbeats.ts';
 import { nextDeferredPollAt } from './poll-schedule.ts';
 import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
-import { type EvolveContext, end, to, verifyLate, waitedInVain, withdraw } from './transitions.ts';
+import { deferExpired, type EvolveContext, end, to, verifyLate, withdraw } from './transitions.ts';
 
 type Deferred = UpgradeIn<'deferred'>;
 
@@ -65,7 +65,7 @@ function afterCollectorSeen(upgrade: Deferred, seen: CollectorSeen, context: Evo
     );
   }
   const { upToMs } = policy.defer;
-  if (at - since >= upToMs) return waitedInVain(upgrade, { at, reason }, policy);
+  if (at - since >= upToMs) return deferExpired(upgrade, { at, reason }, policy);
   const dueAt = Math.min(nextDeferredPollAt({ since, at }, policy), since + upToMs);
   return to(upgrade, { ...progress, dueAt }, { failedPolls: 0 });
 }

@@ -151,18 +151,18 @@ export function defer(
 ): Upgrade {
   const { deferredMs } = upgrade.tally;
   if (deferredMs !== undefined && deferredMs >= policy.defer.upToMs)
-    return waitedInVain(upgrade, { at, reason }, policy);
+    return deferExpired(upgrade, { at, reason }, policy);
   const since = at - (deferredMs ?? 0);
   const dueAt = nextDeferredPollAt({ since, at }, policy);
   return to(upgrade, { state: 'deferred', condition, since, dueAt, reason }, { failedPolls: 0 });
 }
 
-export function waitedInVain(
+export function deferExpired(
   upgrade: Upgrade,
   { at, reason: before }: Cause,
   { defer: { upToMs: forMs } }: Policy,
 ): Upgrade {
-  return end(upgrade, 'withdrawn', at, { kind: 'waitedInVain', before, forMs });
+  return end(upgrade, 'withdrawn', at, { kind: 'deferExpired', before, forMs });
 }
 
 /** Retries or fails by the message of a failed task. @param upgrade with the failed attempt counted */

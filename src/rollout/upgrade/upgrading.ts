@@ -217,8 +217,8 @@ function afterChangeHinted(
 ): Upgrade {
   const { ending, dueAt, startedAt, unchangedAt = 0 } = upgrade.progress;
   if (ending !== null || dueAt <= at) return upgrade;
-  const isNews = shownAt > Math.max(startedAt, unchangedAt);
-  return to(upgrade, { ...upgrade.progress, dueAt: at, ...(isNews && { unchangedAt: shownAt }) });
+  const isNewer = shownAt > Math.max(startedAt, unchangedAt);
+  return to(upgrade, { ...upgrade.progress, dueAt: at, ...(isNewer && { unchangedAt: shownAt }) });
 }
 
 function afterUnchanged(

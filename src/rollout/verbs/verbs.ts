@@ -131,7 +131,7 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     if (state === 'aborted') return unchanged;
     // A foreign rollback can't be ended from here, and would block all rollouts of the policy.
     // A rollback does not start while the inventory is implausible, because the whole fleet may be missing from it.
-    const isUnplanned = rollout.rollbackId === null && rollout.doubt !== undefined;
+    const isUnplanned = rollout.rollbackId === null && rollout.implausibleInventory !== undefined;
     const isRollingBack = state === 'rollingBack' && !isForeign(account) && !isUnplanned;
     if (isRollingBack || isRolloutEnd(state)) return refuseState(rollout);
     return change({ kind: 'aborted', ...cause });

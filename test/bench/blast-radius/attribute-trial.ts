@@ -10,7 +10,7 @@ import { attributesPolicy } from './policy.ts';
 export interface AttributeBrief {
   readonly seed: number;
   readonly hidden: Hidden;
-  readonly breathMs: DurationMs;
+  readonly passPauseMs: DurationMs;
 }
 
 /** What one play reported about the collectors that the build breaks. */
@@ -36,7 +36,11 @@ export interface AttributeTrial extends AttributeBrief {
 // Of all failures beside the broken ones: collectors that fail at every try, and at the first alone.
 const atRandom = { always: 0.01, once: 0.03 };
 
-export async function runAttributeTrial({ seed, hidden, breathMs }: AttributeBrief): Promise<AttributeTrial> {
+export async function runAttributeTrial({
+  seed,
+  hidden,
+  passPauseMs,
+}: AttributeBrief): Promise<AttributeTrial> {
   const fleet = hideAttribute(seed, hidden);
   const flavour = flavours[seed % flavours.length] ?? 'taskFails';
   const fateOf = makeFates(seed, fleet.broken, flavour, atRandom);
@@ -49,7 +53,7 @@ export async function runAttributeTrial({ seed, hidden, breathMs }: AttributeBri
       return found;
     },
   };
-  const brief = { seed, breathMs, policy: attributesPolicy, sharedAttributes };
+  const brief = { seed, passPauseMs, policy: attributesPolicy, sharedAttributes };
   const byAttributes = await playUpwave(brief, fleet, fateOf);
   const byStrata =
     hidden.kind === 'nobody'
@@ -59,7 +63,7 @@ export async function runAttributeTrial({ seed, hidden, breathMs }: AttributeBri
     attributes === undefined ? [] : [attributes],
   );
   return {
-    ...{ seed, hidden, breathMs, flavour },
+    ...{ seed, hidden, passPauseMs, flavour },
     brokenSize: fleet.broken.size,
     brokenLabel: fleet.brokenLabel,
     byAttributes,

@@ -16,10 +16,10 @@ const hiddenOnes: readonly Hidden[] = [
 ];
 
 /** About ten minutes on four cores. */
-const full = { seeds: 50, hiddenSeeds: 50, healthySeeds: 200, breathMs: 60_000 } as const;
+const full = { seeds: 50, hiddenSeeds: 50, healthySeeds: 200, passPauseMs: 60_000 } as const;
 
 /** Under 50 seconds on two cores, for CI. */
-const short = { seeds: 4, hiddenSeeds: 1, healthySeeds: 2, breathMs: 180_000 } as const;
+const short = { seeds: 4, hiddenSeeds: 1, healthySeeds: 2, passPauseMs: 180_000 } as const;
 
 const processesMax = 8;
 
@@ -43,7 +43,7 @@ export async function runBlastRadius(
 ): Promise<BlastRadiusResult> {
   const cores = availableParallelism();
   const machine = { cores, loadBefore: loadavg()[0] ?? 0 };
-  const { seeds, breathMs } = length === 'short' ? short : full;
+  const { seeds, passPauseMs } = length === 'short' ? short : full;
   tell(
     `${seeds} fleets for each build that breaks ${shares.map((share) => share * 100).join(', ')} % of them`,
   );
@@ -51,7 +51,7 @@ export async function runBlastRadius(
     // No fleet is met twice, so that the chances of one case are not those of the next.
     Array.from(
       { length: seeds },
-      (_, fleet): TrialBrief => ({ share, breathMs, seed: index * 1_000 + fleet + 1 }),
+      (_, fleet): TrialBrief => ({ share, passPauseMs, seed: index * 1_000 + fleet + 1 }),
     ),
   );
   const processes = Math.min(cores, processesMax);
@@ -65,14 +65,14 @@ async function runAttributeCases(
   processes: number,
   tell: (text: string) => void,
 ): Promise<readonly AttributeCase[]> {
-  const { hiddenSeeds, healthySeeds, breathMs } = length === 'short' ? short : full;
+  const { hiddenSeeds, healthySeeds, passPauseMs } = length === 'short' ? short : full;
   tell(`${hiddenSeeds} fleets for each hidden attribute, and ${healthySeeds} with a good build`);
   const cases: AttributeCase[] = [];
   for (const [index, hidden] of [...hiddenOnes, { kind: 'nobody' } as const].entries()) {
     const seeds = hidden.kind === 'nobody' ? healthySeeds : hiddenSeeds;
     const briefs = Array.from(
       { length: seeds },
-      (_, fleet): AttributeBrief => ({ hidden, breathMs, seed: (10 + index) * 1_000 + fleet + 1 }),
+      (_, fleet): AttributeBrief => ({ hidden, passPauseMs, seed: (10 + index) * 1_000 + fleet + 1 }),
     );
     cases.push({ hidden, trials: await runTrials(briefs, processes) });
   }

@@ -24,14 +24,14 @@ export interface UpwavePlay {
   readonly brokenPromises: readonly string[];
 }
 
-export type UpwaveBrief = Pick<Stage, 'seed' | 'breathMs' | 'sharedAttributes'> & {
+export type UpwaveBrief = Pick<Stage, 'seed' | 'passPauseMs' | 'sharedAttributes'> & {
   readonly policy?: Policy;
 };
 
 /**
  * One rollout in virtual time. Requests take no time: 50 slots ask for fewer than two a second, half of what the
  * service allows.
- * @param breathMs the leader's pause between two looks; no figure gets better by a longer one
+ * @param passPauseMs the leader's pause between two looks; no figure gets better by a longer one
  */
 export async function playUpwave(
   { policy = carefulPolicy, ...of }: UpwaveBrief,

@@ -9,7 +9,7 @@ export interface TrialBrief {
   /** Of the fleet that the build breaks. */
   readonly share: number;
   /** How long upwave's leader pauses, in virtual time: the longer, the quicker and the coarser the run. */
-  readonly breathMs: DurationMs;
+  readonly passPauseMs: DurationMs;
 }
 
 /** One fleet and one bad build, upgraded by each contestant. */
@@ -24,19 +24,19 @@ export interface Trial extends TrialBrief {
   readonly watching: RivalPlay;
 }
 
-export async function runTrial({ seed, share, breathMs }: TrialBrief): Promise<Trial> {
+export async function runTrial({ seed, share, passPauseMs }: TrialBrief): Promise<Trial> {
   const fleet = drawFleet(seed, share);
   const flavour = flavours[seed % flavours.length] ?? 'taskFails';
   const fateOf = makeFates(seed, fleet.broken, flavour);
   return {
     seed,
     share,
-    breathMs,
+    passPauseMs,
     flavour,
     strata: fleet.strata,
     brokenSize: fleet.broken.size,
     brokenLabel: fleet.brokenLabel,
-    upwave: await playUpwave({ seed, breathMs }, fleet, fateOf),
+    upwave: await playUpwave({ seed, passPauseMs }, fleet, fateOf),
     canaryOnly: playRival(seed, fleet, fateOf, 'canary'),
     watching: playRival(seed, fleet, fateOf, 'always'),
   };

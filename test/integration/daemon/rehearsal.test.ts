@@ -84,7 +84,7 @@ describe.concurrent('a rehearsal and the rollout that follows it', () => {
       // The first rollout of the day, and so is that of seed 1: the same collectors are in the same waves.
       const rehearsed = await playSeed(
         {
-          ...{ targetBuild, beganAt: createdAt, requestsPerSecond: 4, breathMs: 1_000 },
+          ...{ targetBuild, beganAt: createdAt, requestsPerSecond: 4, passPauseMs: 1_000 },
           snapshot: { ...fleetAsOf(snapshot.collectors, createdAt), upgradableIds: snapshot.upgradableIds },
           whatIf: {
             ...{ breaks, disturbances: [], gates: {}, approval: { kind: 'atOnce' } },

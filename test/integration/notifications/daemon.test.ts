@@ -63,7 +63,7 @@ describe('the notifications of daemons', () => {
     expect(hook[0]).toMatchObject({
       policy: 'night',
       needsPerson: true,
-      news: { reason: 'wave all: 2 failures, 1 allowed' },
+      details: { reason: 'wave all: 2 failures, 1 allowed' },
       commands: [
         expect.stringMatching(/^upwave resume night --hold \d+$/),
         'upwave abort night',

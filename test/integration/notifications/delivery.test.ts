@@ -23,7 +23,7 @@ const announced = { failingSince: null, open: null };
 
 const aNotice = (id: string): Notice => ({
   ...{ id, incident: id, phase: 'once', at: clock.now(), policy: 'production', figures: null, commands: [] },
-  news: { event: 'started', startedBy: 'root', waves: 3 },
+  details: { event: 'started', startedBy: 'root', waves: 3 },
 });
 const idOf = ({ text }: SeenRequest) => (JSON.parse(text) as { id: string }).id;
 

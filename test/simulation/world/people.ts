@@ -89,7 +89,11 @@ function hasDataFlow({ policy, waves }: Rollout): boolean {
 function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
   if (rollout.state === 'awaitingApproval') return 'approve';
   if (rollout.state === 'held' || rollout.state === 'paused') return 'resume';
-  if (rollout.state === 'rollingBack' && rollout.doubt !== undefined && rollout.rollbackId === null)
+  if (
+    rollout.state === 'rollingBack' &&
+    rollout.implausibleInventory !== undefined &&
+    rollout.rollbackId === null
+  )
     return 'abort';
   return rollout.waves.some(({ state }) => state === 'awaitingApproval') ? 'approve' : undefined;
 }

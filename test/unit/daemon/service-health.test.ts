@@ -45,11 +45,11 @@ describe('the health of the service', () => {
   });
 });
 
-/** @param doubted of each wait: whether the last answer was a fault. @returns the waits in seconds, `?` where it asked after it */
-async function asked(doubted: readonly boolean[]): Promise<string> {
+/** @param faults of each wait: whether the last answer was a fault. @returns the waits in seconds, `?` where it asked after it */
+async function asked(faults: readonly boolean[]): Promise<string> {
   const stop = new AbortController();
   const log: string[] = [];
-  const left = [...doubted];
+  const left = [...faults];
   await keepChecking(
     {
       ...quietParts,

@@ -4,7 +4,7 @@ import { describeEnd, finishWork } from '../../../src/daemon/shutdown.ts';
 const answersAtOnce = async () => true;
 const neverAnswers = () => new Promise<boolean>(() => undefined);
 
-/** Redis does not answer, by the pulse. */
+/** Redis does not answer, by the watch of Redis. */
 const isSilent = (withinMs: number) => () =>
   new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs));
 

@@ -25,7 +25,7 @@ describe('a rehearsal', () => {
     expect(isSettled(results(150, mixed))).toBe(false);
   });
 
-  it.each(['harmed', 'othersDone', 'takenBack', 'tookMs', 'requests'] as const)(
+  it.each(['harmed', 'othersDone', 'rolledBack', 'tookMs', 'requests'] as const)(
     'is not settled while %s is far from seed to seed',
     (figure) => {
       expect(isSettled(results(150, (index) => ({ [figure]: 40 + (index % 20) })))).toBe(false);

@@ -25,7 +25,14 @@ describe('the estimate of a plan', () => {
       const plan = makePlan(policy, targetBuild, snapshot, 'production-20260302-1');
       const { estimate } = assessPlan(policy, plan, { now: startedAt, requestsPerSecond });
       const whatIf = usualWhatIf({ policy, at: startedAt });
-      const scene = { targetBuild, snapshot, beganAt: startedAt, whatIf, requestsPerSecond, breathMs: 1_000 };
+      const scene = {
+        targetBuild,
+        snapshot,
+        beganAt: startedAt,
+        whatIf,
+        requestsPerSecond,
+        passPauseMs: 1_000,
+      };
       const took = await Promise.all([1, 2, 3, 4, 5].map((seed) => playSeed(scene, policy, seed)));
       const medianOf = (values: readonly number[]) => values.toSorted((a, b) => a - b)[2] ?? 0;
       const median = medianOf(took.map(({ tookMs }) => tookMs));

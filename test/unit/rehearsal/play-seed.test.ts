@@ -35,7 +35,7 @@ function play(
     beganAt: startedAt,
     whatIf: aWhatIf(whatIf),
     requestsPerSecond,
-    breathMs: 1_000,
+    passPauseMs: 1_000,
   };
   const careful = { waves: [canary, rest], spreadBy: ['osName'] as const, isolate: 'off' as const };
   return playSeed(scene, aPolicy({ ...careful, ...policy }), seed);
@@ -139,7 +139,7 @@ describe('a rehearsed rollout', () => {
     const policy = { waves: [rest], onBreach: 'rollback', spreadBy: [] } as const;
     const result = await play({ breaks: [{ ...onWindows, how: 'fails' }] }, policy);
     expect(result).toMatchObject({ state: 'rolledBack', reasonKind: 'failures', othersDone: 0 });
-    expect(result.takenBack).toBeGreaterThan(0);
+    expect(result.rolledBack).toBeGreaterThan(0);
     const lost = await play({ breaks: [{ ...onWindows, how: 'neverReturns' }] }, policy);
     expect(lost).toMatchObject({ state: 'rolledBack', reasonKind: 'failures' });
     // A collector that is gone waits in vain for its turn to go back.

@@ -13,7 +13,7 @@ const tones: Readonly<Record<Exclude<Tone, 'rest'>, readonly string[]>> = {
   late: [
     ...['awaitingApproval', 'needsApproval', 'waitsForWindow', 'waitsForCollectors', 'paused'],
     ...['rollingBack', 'rolledBack', 'drifted', 'soakSkipped', 'hold', 'inconclusive', 'retrying'],
-    ...['deferred', 'notAlive', 'inUpgrade', 'doubted'],
+    ...['deferred', 'notAlive', 'inUpgrade', 'implausible'],
   ],
   bad: [
     ...['newerVersion', 'otherAccount', 'policyMissing', 'waitsForService', 'waitsForInventory'],

@@ -52,11 +52,11 @@ function aHeardBudget(keyPrefix: string, parts: Partial<Parts> = {}): HeardBudge
 /** Waits until Redis was asked for a place, after the call, and had none. @throws when it had one */
 async function untilRefused(daemons: readonly HeardBudget[]): Promise<void> {
   const before = daemons.map(({ heard }) => heard.length);
-  const news = () =>
+  const answers = () =>
     daemons.flatMap(({ heard }, index) => heard.slice(before[index]).map(({ kind }) => kind));
   // Each asks one thing at a time, so of more answers than there are daemons one was asked for after the call.
-  await until('places to be refused', () => news().length > daemons.length, 10_000);
-  expect(new Set(news())).toEqual(new Set(['full']));
+  await until('places to be refused', () => answers().length > daemons.length, 10_000);
+  expect(new Set(answers())).toEqual(new Set(['full']));
 }
 
 /** Takes and gives back at once, so many times. @returns the instants of the grants */

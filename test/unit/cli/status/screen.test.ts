@@ -7,7 +7,7 @@ import {
   pressKey,
   type ScreenState,
   type Wish,
-  withNews,
+  withReading,
 } from '../../../../src/cli/status/screen-state.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
@@ -57,7 +57,7 @@ function press(
   return { state: end, wishes };
 }
 
-const two = withNews(emptyScreen, {
+const two = withReading(emptyScreen, {
   rows: [row('web'), row('edge')],
   notes: ['config    edge has another config'],
   seenAt: startedAt - 2_000,
@@ -86,7 +86,7 @@ describe('the live screen', () => {
     const pause = press(two, { type: 'plunch, q' }, 'enter');
     expect(pause.wishes).toMatchObject([{ kind: 'pause', reason: 'lunch, q', status: { policy: 'web' } }]);
     expect(press(two, { type: 'plunch' }, 'back').wishes).toEqual([]);
-    const held = withNews(emptyScreen, {
+    const held = withReading(emptyScreen, {
       rows: [row('web', { verbs: [], state: 'held' })],
       notes: [],
       seenAt: startedAt,
@@ -114,7 +114,7 @@ describe('the live screen', () => {
     const waves = Array.from({ length: 30 }, (_, at) => aWaveStatus({ name: `wave ${at}` }));
     const rows = [row('web', { waves, counts: countsOf({ failed: 2 }) })];
     const state = {
-      ...withNews(emptyScreen, { rows, notes: [], seenAt: startedAt }),
+      ...withReading(emptyScreen, { rows, notes: [], seenAt: startedAt }),
       collectors: [collector('web-7', 7)],
     };
     const lines = screenLines(state, startedAt, size, plain);

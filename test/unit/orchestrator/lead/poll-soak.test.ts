@@ -81,7 +81,7 @@ async function aSoak(canaries: number, service: Service) {
     poll: async () => pollSoakingCollectors(parts, aView({ rollout: await now() }), 0, signal),
     notes,
     check: async () => (await now()).waves[0]?.soakCheck,
-    doubt: async () => (await now()).doubt?.why.kind,
+    implausible: async () => (await now()).implausibleInventory?.why.kind,
   };
 }
 
@@ -132,12 +132,12 @@ describe('polling a wave that soaks (P14)', () => {
       { listed: () => false, byId: () => 'unknown' },
       'empty',
     ],
-  ])('is inconclusive while %s', async (_case, service, doubted) => {
-    const { poll, check, upgrade, doubt } = await aSoak(3, service);
+  ])('is inconclusive while %s', async (_case, service, expected) => {
+    const { poll, check, upgrade, implausible } = await aSoak(3, service);
     await poll();
     expect(await check()).toMatchObject({ failedPolls: 1 });
     expect(await upgrade(1)).toMatchObject({ progress: { state: 'succeeded' } });
-    expect(await doubt()).toBe(doubted);
+    expect(await implausible()).toBe(expected);
   });
 
   it('is reported once while polls fail, and again when they fail after a success', async () => {
@@ -160,11 +160,11 @@ describe('polling a wave that soaks (P14)', () => {
   });
 
   it('is inconclusive when the inventory lacks many collectors, and does not poll all of them', async () => {
-    const { poll, check, asked, doubt } = await aSoak(100, { listed: (id) => id > 60 });
+    const { poll, check, asked, implausible } = await aSoak(100, { listed: (id) => id > 60 });
     await poll();
     expect(asked.filter((what) => what !== 'inventory')).toHaveLength(20);
     expect(await check()).toMatchObject({ failedPolls: 1 });
-    expect(await doubt()).toBe('manyGone');
+    expect(await implausible()).toBe('manyGone');
   });
 });
 

@@ -59,7 +59,7 @@ describe('the start of a rollback', () => {
     expect(await now()).toMatchObject({
       state: 'rollingBack',
       rollbackId: null,
-      doubt: { why: { kind: 'empty' } },
+      implausibleInventory: { why: { kind: 'empty' } },
     });
   });
 

@@ -47,12 +47,12 @@ describe('a collector after a rollback', () => {
   it('is explained by the target of its policy, with its history', async () => {
     const [first, second] = ['production-20260302-1', 'production-20260302-2'];
     const tasks = [{ taskId: '41', startedAt: t - 5 }];
-    const takenBack = anUpgrade(over('rolledBack', `by ${second}`), { ...identity, tasks });
+    const rolledBack = anUpgrade(over('rolledBack', `by ${second}`), { ...identity, tasks });
     const back = anUpgrade(
       { ...over('succeeded', 'alive'), endedAt: t + 9 },
       { ...identity, rolloutId: second, fromBuild: build, toBuild: old },
     );
-    await keep({ id: first, state: 'rolledBack', endedAt: t }, takenBack);
+    await keep({ id: first, state: 'rolledBack', endedAt: t }, rolledBack);
     const rollback = { id: second, kind: 'rollback', rollbackOf: first, targetBuild: old } as const;
     await keep({ ...rollback, state: 'succeeded', endedAt: t + 9, createdAt: t + 1 }, back);
 

@@ -60,12 +60,12 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     ['cannot be read', 'unread', undefined],
   ])(
     'keeps its state and its slot, and is polled again, when the inventory %s',
-    async (_what, listed, doubt) => {
+    async (_what, listed, implausible) => {
       const { poll, upgrade, now } = await aPoll(listed);
       const soon = expect.toSatisfy((at: number) => at > t && at < t + 60_000);
       expect(await poll()).toMatchObject({ job: 'comeBack', at: soon });
       expect(await upgrade()).toMatchObject({ progress: { state: 'upgrading', taskId: null } });
-      expect((await now()).doubt?.why.kind).toBe(doubt);
+      expect((await now()).implausibleInventory?.why.kind).toBe(implausible);
     },
   );
 

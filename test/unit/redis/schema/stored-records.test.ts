@@ -6,7 +6,7 @@ import { anEndedOne } from '../../../support/upgrade-cases.ts';
 
 describe('a stored record', () => {
   it('of an upgrade is read as it was written', () => {
-    const reason = { kind: 'waitedInVain', before: { kind: 'notAlive' }, forMs: 7 } as const;
+    const reason = { kind: 'deferExpired', before: { kind: 'notAlive' }, forMs: 7 } as const;
     const upgrade = anEndedOne('withdrawn', { reason });
     const of = { rolloutId: 'r-1', version: 2 };
     expect(decodeUpgrade(` ${JSON.stringify({ ...upgrade, v: 2 })}`, of, 1)).toEqual(upgrade);

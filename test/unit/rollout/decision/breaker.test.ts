@@ -93,8 +93,11 @@ describe('the breaker', () => {
 
   it('reads the inventory again while it waits, because an implausible one may keep upgrades from ending (P14)', () => {
     const why = { kind: 'empty', expected: 10 } as const;
-    const doubt = { since: now, readAt: now, why, size: 0, missing: 10 };
-    const decision = decide({ ...early, braked: true, rollout: { ...early.rollout, doubt } }, now);
+    const implausibleInventory = { since: now, readAt: now, why, size: 0, missing: 10 };
+    const decision = decide(
+      { ...early, braked: true, rollout: { ...early.rollout, implausibleInventory } },
+      now,
+    );
     expect(decision.actions).toEqual([{ do: 'checkInventory' }]);
     expect(decision.blockers.map(({ kind }) => kind)).toEqual(['outliersUnclear', 'inventory']);
   });

@@ -87,12 +87,12 @@ describe('a rollout of another account (P5)', () => {
 
 describe('a rollback that waits for a plausible inventory', () => {
   const why = { kind: 'empty', expected: 2 } as const;
-  const doubt = { since: startedAt, readAt: startedAt, why, size: 0, missing: 2 };
+  const implausibleInventory = { since: startedAt, readAt: startedAt, why, size: 0, missing: 2 };
   const abort = (changes: Partial<Rollout>) =>
     judge(
       aViewOf({
         waves: [{ counts: { succeeded: 2 } }],
-        rollout: { state: 'rollingBack', doubt, ...changes },
+        rollout: { state: 'rollingBack', implausibleInventory, ...changes },
       }),
       'abort',
     );

@@ -25,11 +25,11 @@ function afterReading(rollout: Rollout, seen: InventoryCount, at = seen.readAt):
 }
 
 const running = aRollout({ inventory, waves: [aWave({ size: 120 })] });
-const doubting = afterReading(running, reading(60));
+const waiting = afterReading(running, reading(60));
 
 const heldAt = t + minutes + implausibleHoldAfterMs;
 
-/** Held for the doubt itself, so that a person has read what resuming it means. */
+/** Held for the inventory itself, so that a person has read what resuming it means. */
 function afterHold(rollout: Rollout): Rollout {
   const view = aView({ rollout, braked: true });
   const [action] = decide(view, heldAt).actions;
@@ -44,7 +44,7 @@ const candidates = [{ lane: 0, retries: [], pending: [{ collectorId: 1, order: 1
 
 describe('a rollout with an implausible inventory (P14)', () => {
   it('starts nothing, passes no wave, shows why and since when, and reads the inventory again', () => {
-    const { actions, blockers, wakeAt } = decide(aView({ rollout: doubting, candidates }), t + 3 * minutes);
+    const { actions, blockers, wakeAt } = decide(aView({ rollout: waiting, candidates }), t + 3 * minutes);
     expect(actions.map((action) => action.do)).toEqual(['setBrake', 'checkInventory']);
     expect(blockers).toEqual([
       {
@@ -59,8 +59,8 @@ describe('a rollout with an implausible inventory (P14)', () => {
   });
 
   it('continues with the next plausible reading, and keeps its baseline', () => {
-    const trusted = afterReading(doubting, reading(119, t + 2 * minutes));
-    expect(trusted.doubt).toBeUndefined();
+    const trusted = afterReading(waiting, reading(119, t + 2 * minutes));
+    expect(trusted.implausibleInventory).toBeUndefined();
     expect(trusted.inventory).toEqual({ ...inventory, trustedAt: t + 2 * minutes });
     const view = aView({ rollout: trusted, candidates, braked: true });
     const dos = decide(view, t + 2 * minutes).actions.map((action) => action.do);
@@ -68,11 +68,11 @@ describe('a rollout with an implausible inventory (P14)', () => {
   });
 
   it('does not accept a reading that began before the last implausible one', () => {
-    expect(judgeInventoryReading(doubting, reading(120, t + minutes - 1), t + 2 * minutes)).toBeUndefined();
+    expect(judgeInventoryReading(waiting, reading(120, t + minutes - 1), t + 2 * minutes)).toBeUndefined();
   });
 
   it('ignores an implausible reading that began before the last plausible one', () => {
-    const trusted = afterReading(doubting, reading(120, t + 2 * minutes));
+    const trusted = afterReading(waiting, reading(120, t + 2 * minutes));
     const late = (readAt: number) => judgeInventoryReading(trusted, reading(0, readAt), t + 3 * minutes);
     expect(late(t + 2 * minutes - 1)).toBeUndefined();
     expect(late(t + 2 * minutes + 1)?.kind).toBe('inventoryImplausible');
@@ -80,34 +80,31 @@ describe('a rollout with an implausible inventory (P14)', () => {
 
   it('does not continue by time alone, although more collectors may be missing after a longer time', () => {
     const few = afterReading(running, reading(115));
-    expect(few.doubt).toBeDefined();
+    expect(few.implausibleInventory).toBeDefined();
     const at = t + 12 * 60 * minutes;
     expect(judgeInventoryReading(few, reading(115, at), at)).toBeUndefined();
     expect(judgeInventoryReading(running, reading(115, at), at)?.kind).toBe('inventoryTrusted');
   });
 
   it('keeps its start while the figures change, and writes nothing while they stay the same', () => {
-    expect(judgeInventoryReading(doubting, reading(60, t + 2 * minutes), t + 2 * minutes)).toBeUndefined();
-    expect(afterReading(doubting, reading(0, t + 5 * minutes)).doubt).toMatchObject({
+    expect(judgeInventoryReading(waiting, reading(60, t + 2 * minutes), t + 2 * minutes)).toBeUndefined();
+    expect(afterReading(waiting, reading(0, t + 5 * minutes)).implausibleInventory).toMatchObject({
       since: t + minutes,
       why: { kind: 'empty', expected: 120 },
     });
   });
 
   it('reads the inventory while it is held, too', () => {
-    const { actions, blockers } = decide(
-      aView({ rollout: { ...doubting, state: 'held' } }),
-      t + 40 * minutes,
-    );
+    const { actions, blockers } = decide(aView({ rollout: { ...waiting, state: 'held' } }), t + 40 * minutes);
     expect(actions).toEqual([{ do: 'checkInventory' }]);
     // Not "held after 30m": it is held or paused already.
     expect(blockers[1]).toMatchObject({ kind: 'inventory', lastsMs: 39 * minutes, heldAfterMs: null });
   });
 
   it('accepts the inventory as the whole fleet when an operator resumes after the hold', () => {
-    const after = resume(afterHold(doubting), heldAt);
+    const after = resume(afterHold(waiting), heldAt);
     expect(after).toMatchObject({ state: 'running', inventory: { size: 60, missing: 60 } });
-    expect(after.doubt).toBeUndefined();
+    expect(after.implausibleInventory).toBeUndefined();
     expect(judgeInventoryReading(after, reading(59, heldAt + 1), heldAt + 1)).toBeUndefined();
     expect(judgeInventoryReading(after, reading(30, heldAt + 1), heldAt + 1)?.kind).toBe(
       'inventoryImplausible',
@@ -116,30 +113,33 @@ describe('a rollout with an implausible inventory (P14)', () => {
 
   it('never accepts an empty inventory, and waits again', () => {
     const after = resume(afterHold(afterReading(running, reading(0))), heldAt);
-    expect(after).toMatchObject({ inventory, doubt: { since: heldAt, why: { kind: 'empty' } } });
+    expect(after).toMatchObject({
+      inventory,
+      implausibleInventory: { since: heldAt, why: { kind: 'empty' } },
+    });
   });
 
   it.each(['paused', 'held'] as const)(
     'that was %s for another reason does not accept the inventory by a resume',
     (state) => {
       const at = t + 8 * 60 * minutes;
-      const after = resume({ ...doubting, state, reason: askedFor('by alice: lunch') }, at);
-      expect(after).toMatchObject({ state: 'running', inventory, doubt: { since: at } });
+      const after = resume({ ...waiting, state, reason: askedFor('by alice: lunch') }, at);
+      expect(after).toMatchObject({ state: 'running', inventory, implausibleInventory: { since: at } });
     },
   );
 
   it('that is rolled back after a pause waits the full time again', () => {
-    const paused = { ...doubting, state: 'paused' } as const;
+    const paused = { ...waiting, state: 'paused' } as const;
     const at = t + 8 * 60 * minutes;
     const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: askedFor('') });
-    expect(rolling.doubt).toMatchObject({ since: at });
-    const held = evolveRollout(afterHold(doubting), { kind: 'rollbackAsked', at, reason: askedFor('') });
-    expect(held.doubt).toMatchObject({ since: t + minutes });
+    expect(rolling.implausibleInventory).toMatchObject({ since: at });
+    const held = evolveRollout(afterHold(waiting), { kind: 'rollbackAsked', at, reason: askedFor('') });
+    expect(held.implausibleInventory).toMatchObject({ since: t + minutes });
   });
 
   it('forgets the implausible reading once it is aborted', () => {
     const aborted = { kind: 'aborted', at: t + 2 * minutes, reason: askedFor('') } as const;
-    expect(evolveRollout(doubting, aborted).doubt).toBeUndefined();
+    expect(evolveRollout(waiting, aborted).implausibleInventory).toBeUndefined();
   });
 
   it('shows a blocker while it rolls back, and plans the rollback again', () => {

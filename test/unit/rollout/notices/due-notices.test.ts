@@ -20,7 +20,9 @@ function announced(...statuses: readonly RolloutStatus[]): string[][] {
       gracePeriodMs,
     });
     announced = due.announced;
-    return due.notices.map(({ news, phase }) => (phase === 'once' ? news.event : `${news.event} ${phase}`));
+    return due.notices.map(({ details, phase }) =>
+      phase === 'once' ? details.event : `${details.event} ${phase}`,
+    );
   });
 }
 
@@ -105,7 +107,7 @@ describe('the notifications of a rollout', () => {
 
   it('have the reason of the hold, or that of the blocker', () => {
     const blockers = [{ kind: 'account', reason: 'another account', until: null }] as const;
-    const reasonOf = (status: RolloutStatus) => firstNotices(status).at(-1)?.news;
+    const reasonOf = (status: RolloutStatus) => firstNotices(status).at(-1)?.details;
     expect(reasonOf({ ...held, blockers })).toMatchObject({ event: 'held', reason: held.reason });
     const headline = { kind: 'otherAccount', needsPerson: true } as const;
     expect(reasonOf({ ...running, headline, blockers })).toMatchObject({ reason: 'another account' });

@@ -6,15 +6,15 @@ import { nextDelivery, receiversOf, retryAfterMs } from '../../../../src/rollout
 import { startedAt } from '../../../support/builders.ts';
 
 const facts = { incident: 'i', at: startedAt, policy: 'production-eu', figures: null, commands: [] } as const;
-const news = { event: 'held', reason: 'too many failures' } as const;
+const details = { event: 'held', reason: 'too many failures' } as const;
 const started: Notice = {
   ...facts,
   id: 'started',
   phase: 'once',
-  news: { event: 'started', startedBy: 'root', waves: 3 },
+  details: { event: 'started', startedBy: 'root', waves: 3 },
 };
-const held: Notice = { ...facts, id: 'held', phase: 'raised', news };
-const over: Notice = { ...facts, id: 'over', phase: 'over', news };
+const held: Notice = { ...facts, id: 'held', phase: 'raised', details };
+const over: Notice = { ...facts, id: 'over', phase: 'over', details };
 
 function aReceiver(changes: Partial<Receiver> = {}): Receiver {
   const place = { kind: 'slack', url: new Secret('https://chat.example.com') } as const;

@@ -133,7 +133,7 @@ describe('a frozen rollback', () => {
       createdAt: startedAt + 9,
       fleetSize: 6,
       state: 'running',
-      reason: { kind: 'takesBack', rollout: 'r-20260302-1' },
+      reason: { kind: 'rollsBack', rollout: 'r-20260302-1' },
       leftOut: [],
     });
   });

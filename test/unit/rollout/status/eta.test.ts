@@ -159,7 +159,10 @@ describe('when a rollout ends (P16)', () => {
     ['rollingBack', { rollout: { state: 'rollingBack' } }],
     ['ending', { rollout: { state: 'aborted' } }],
     ['account', { account: { kind: 'another', compared: 3, matched: 0, renamed: 0 } }],
-    ['inventory', { rollout: { doubt: { since: now, readAt: now, size: 0, missing: 9, why } } }],
+    [
+      'inventory',
+      { rollout: { implausibleInventory: { since: now, readAt: now, size: 0, missing: 9, why } } },
+    ],
     ['noWindow', { policy: { freezes } }],
     ['noWindow', { policy: { freezes }, waves: [canary, early, { ...rest, rule: { approval: true } }] }],
   ])('is unknown with the reason %s', (reason, changes) => {

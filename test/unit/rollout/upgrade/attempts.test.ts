@@ -62,8 +62,8 @@ describe('the attempts of an upgrade', () => {
   });
 
   it('name the task of an adopted upgrade once its answer arrived, and stay bounded', () => {
-    const doubted = aStartingOne({}, { createsInDoubt: 1 });
-    const adopted = recordAfter(doubted, createRefused('collector.in.upgrading'));
+    const inDoubt = aStartingOne({}, { createsInDoubt: 1 });
+    const adopted = recordAfter(inDoubt, createRefused('collector.in.upgrading'));
     expect(attemptsOf(adopted)).toMatchObject([{ taskId: null, state: 'upgrading' }]);
     const created = { kind: 'created', at: t, taskId: '43' } as const;
     expect(attemptsOf(recordAfter(adopted, created))).toMatchObject([{ taskId: '43' }]);

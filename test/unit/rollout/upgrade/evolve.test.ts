@@ -122,10 +122,10 @@ describe('a create that failed', () => {
 });
 
 describe('a create in doubt (P1)', () => {
-  const doubted = afterFacts(starting, unavailable(true));
+  const inDoubt = afterFacts(starting, unavailable(true));
 
   it('is resolved by observation', () => {
-    expect(nextStep(doubted, t + minutes)).toEqual({
+    expect(nextStep(inDoubt, t + minutes)).toEqual({
       do: 'pollCollector',
       why: 'settle',
       askUpgradable: true,
