@@ -1,9 +1,9 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList } from 'node:net';
 import type { Clock } from '../../base/time.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/operation-handlers.ts';
 import { faultAnswer } from './admin-fault.ts';
 import { bearerOf, type Caller, type Callers } from './callers.ts';
-import { withoutMapping } from './remote-network.ts';
+import { isListed } from './remote-network.ts';
 import { makeWrongTokens } from './wrong-tokens.ts';
 
 /** Returns the caller, or the fault for which the request is refused. */
@@ -61,7 +61,7 @@ loopback.addAddress('::1', 'ipv6');
 /** Without a token, only this machine is admitted, and only under a host name that is certainly its own. */
 function judgeLocal(request: HttpRequest): HttpAnswer | undefined {
   const { headers, remoteAddress } = request;
-  if (!isLoopback(remoteAddress)) {
+  if (!isListed(loopback, remoteAddress)) {
     return faultAnswer('forbidden', 'without a token only this machine may connect; set http.token');
   }
   // Through a proxy on this machine, every client looks local. Some proxies are recognised only by HTTP/1.0.
@@ -81,12 +81,6 @@ function judgeLocal(request: HttpRequest): HttpAnswer | undefined {
   return undefined;
 }
 
-function isLoopback(address: string): boolean {
-  const plain = withoutMapping(address);
-  const family = isIP(plain);
-  return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6');
-}
-
 /** Headers that proxies, load balancers and CDNs add. */
 const proxyHeaders =
   /^(?:forwarded(?:-for)?|via|cdn-loop|cf-.+|x-real-ip|x-scheme|x-forwarded.*|x-original-.+|x-envoy-.+|x-amz.+|x-azure-.+|(?:[a-z]+-)*client-?ip|x-cluster-client-ip)$/;
@@ -101,7 +95,7 @@ function isOwnName(host: string | undefined): boolean {
     .replace(/:\d+$/, '')
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase();
-  return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost');
+  return isListed(loopback, name) || name === 'localhost' || name.endsWith('.localhost');
 }
 
 /** Answers requests without a known token. */

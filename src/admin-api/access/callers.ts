@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { CallerRole } from '../../contract/admin/caller.ts';
 import type { HttpRequest } from '../../http/operation-handlers.ts';
-import { withoutMapping } from './remote-network.ts';
+import { isListed } from './remote-network.ts';
 
 /** The caller, as far as the daemon knows it. */
 export interface Caller {
@@ -92,9 +92,7 @@ function makeUserOf({
   }
   const header = userHeader.toLowerCase();
   return ({ remoteAddress, headers }) => {
-    const address = withoutMapping(remoteAddress);
-    const family = isIP(address);
-    if (family === 0 || !trusted.check(address, family === 4 ? 'ipv4' : 'ipv6')) return undefined;
+    if (!isListed(trusted, remoteAddress)) return undefined;
     const name = headers[header];
     return typeof name === 'string' && userName.test(name) ? { name, role } : undefined;
   };

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { type BlockList, isIP, isIPv6 } from 'node:net';
 
 const groupsOfNetwork = 4;
 
@@ -16,6 +16,13 @@ export function remoteNetwork(address: string): string {
   const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0');
   const groups = [...head, ...zeros, ...tail].slice(0, groupsOfNetwork);
   return `${groups.map((group) => group.toLowerCase().replace(/^0+(?=.)/, '')).join(':')}::/64`;
+}
+
+/** True when a list contains an address. */
+export function isListed(list: BlockList, address: string): boolean {
+  const plain = withoutMapping(address);
+  const family = isIP(plain);
+  return family !== 0 && list.check(plain, family === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** Unwraps an IPv4-mapped IPv6 address, as a dual-stack server sees IPv4 clients. */

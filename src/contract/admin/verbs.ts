@@ -45,79 +45,59 @@ const failureWordLengthMax = 500;
 const named = (description: string, missing: string) =>
   z.string(missing).trim().min(1).max(textLengthMax).describe(description);
 
+/** @param missing the error for a request without a body, or without what it must name */
+const naming = <Shape extends z.ZodRawShape>(missing: string, shape: Shape) =>
+  z.object({ ...whyAndWho, ...shape }, missing);
+
 const toResume = 'name the hold: `hold` of GET /rollouts/{id}';
-const ResumeBody = z.object(
-  {
-    ...whyAndWho,
-    hold: z
-      .int(toResume)
-      .describe('The current hold or pause, `hold` of the rollout. Another one is refused.'),
-  },
-  toResume,
-);
+const ResumeBody = naming(toResume, {
+  hold: z.int(toResume).describe('The current hold or pause, `hold` of the rollout. Another one is refused.'),
+});
 
 const toApprove = 'name either the `wave` or the `planHash` to approve';
 const ApproveBody = z.xor(
   [
-    z.object({
-      ...whyAndWho,
-      wave: named('The wave that waits. Another one is refused.', toApprove),
-    }),
-    z.object({
-      ...whyAndWho,
-      planHash: named('The plan that waits. Another one is refused.', toApprove),
-    }),
+    naming(toApprove, { wave: named('The wave that waits. Another one is refused.', toApprove) }),
+    naming(toApprove, { planHash: named('The plan that waits. Another one is refused.', toApprove) }),
   ],
   toApprove,
 );
 
 const toSkipSoak = 'name the `wave`';
-const SkipSoakBody = z.object(
-  {
-    ...whyAndWho,
-    wave: named('The wave that soaks. Another one is refused.', toSkipSoak),
-  },
-  toSkipSoak,
-);
+const SkipSoakBody = naming(toSkipSoak, {
+  wave: named('The wave that soaks. Another one is refused.', toSkipSoak),
+});
 
 const toRetry = 'state how many collectors were shown as `failed`';
-const RetryBody = z.object(
-  {
-    ...whyAndWho,
-    failed: z
-      .int(toRetry)
-      .min(0)
-      .describe('How many collectors were shown as failed. If more have failed by now, this is refused.'),
-    failureClass: z
-      .string()
-      .trim()
-      .min(1)
-      .max(failureWordLengthMax)
-      .exactOptional()
-      .describe(
-        `Only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason.`,
-      ),
-  },
-  toRetry,
-);
+const RetryBody = naming(toRetry, {
+  failed: z
+    .int(toRetry)
+    .min(0)
+    .describe('How many collectors were shown as failed. If more have failed by now, this is refused.'),
+  failureClass: z
+    .string()
+    .trim()
+    .min(1)
+    .max(failureWordLengthMax)
+    .exactOptional()
+    .describe(
+      `Only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason.`,
+    ),
+});
 
 const toRepair = 'state `watch` or `withdraw` as the `settlement`';
-const RepairBody = z.object(
-  {
-    ...whyAndWho,
-    settlement: z
-      .enum(['watch', 'withdraw'], toRepair)
-      .describe(
-        '`watch`: an upgrade that may be running is watched to its deadline. `withdraw`: no task is running, so its slot becomes free.',
-      ),
-    collectorId: z
-      .int()
-      .positive()
-      .exactOptional()
-      .describe('The collector with a corrupt record. Left out: all corrupt records of the rollout.'),
-  },
-  toRepair,
-);
+const RepairBody = naming(toRepair, {
+  settlement: z
+    .enum(['watch', 'withdraw'], toRepair)
+    .describe(
+      '`watch`: an upgrade that may be running is watched to its deadline. `withdraw`: no task is running, so its slot becomes free.',
+    ),
+  collectorId: z
+    .int()
+    .positive()
+    .exactOptional()
+    .describe('The collector with a corrupt record. Left out: all corrupt records of the rollout.'),
+});
 
 const RollbackBody = z
   .object({

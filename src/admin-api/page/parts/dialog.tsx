@@ -77,28 +77,19 @@ function Dialog({
     prepare === undefined ? 'ready' : 'preparing',
   );
   const [outcome, setOutcome] = useState('');
-  const attempt = async <Value,>(
-    step: () => Promise<Value>,
-    then: (value: Value) => void,
-    otherwise: () => void,
-  ) => {
+  const attempt = async (step: () => Promise<void>, otherwise: 'unprepared' | 'ready') => {
     setProblem('');
     try {
-      then(await step());
+      await step();
     } catch (error) {
       setProblem(wordsOf(error));
-      otherwise();
+      setState(otherwise);
     }
   };
   // Focus moves before the next key, which belongs to the dialog.
   useLayoutEffect(() => {
     element.current?.showModal();
-    if (prepare === undefined) return;
-    void attempt(
-      prepare,
-      () => setState('ready'),
-      () => setState('unprepared'),
-    );
+    if (prepare !== undefined) void attempt(() => prepare().then(() => setState('ready')), 'unprepared');
   }, []);
   const change = outdated?.() ?? '';
   const isReady = state === 'ready' && change === '' && (typed === undefined || name.trim() === typed);
@@ -106,14 +97,11 @@ function Dialog({
     event.preventDefault();
     if (!isReady) return;
     setState('sending');
-    void attempt(
-      () => send(reason),
-      (text) => {
-        if (typeof text === 'string') setOutcome(text);
-        else element.current?.close();
-      },
-      () => setState('ready'),
-    );
+    void attempt(async () => {
+      const text = await send(reason);
+      if (typeof text === 'string') setOutcome(text);
+      else element.current?.close();
+    }, 'ready');
   };
   return (
     <dialog ref={element} aria-labelledby="dialog-title" onClose={onClosed}>

@@ -74,14 +74,10 @@ describe('writes of sources', () => {
       expect(await send(`${path}/${id}`)).toMatchObject(refusalWith(404, 'notfound'));
   });
 
-  it.each([true, false])(
-    'need each field of the GET where updates are strict, and remove it elsewhere: %s',
-    async (strictUpdates) => {
-      const { post, change } = await aCollector({ strictUpdates });
-      const { id } = (await post({ category: 'a' })).body.source;
-      const answer = await change(id, ({ category: _left, ...rest }) => rest);
-      if (strictUpdates) expect(answer).toMatchObject(refusalWith(400, 'service.category.missing'));
-      else expect(answer.body.source).not.toHaveProperty('category');
-    },
-  );
+  it('need each field of the GET where updates are strict', async () => {
+    const { post, change } = await aCollector({ strictUpdates: true });
+    const { id } = (await post({ category: 'a' })).body.source;
+    const answer = await change(id, ({ category: _left, ...rest }) => rest);
+    expect(answer).toMatchObject(refusalWith(400, 'service.category.missing'));
+  });
 });
