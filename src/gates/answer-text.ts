@@ -46,12 +46,12 @@ export function refusal(status: number): string | undefined {
 }
 
 /** Makes foreign text safe to show: on one line, of limited length, and without secrets (P12). */
-export type Sanitize = (text: string) => string;
+export type SafeText = (text: string) => string;
 
 const lengthMax = 200;
 
-/** Makes a `Sanitize` for one request. The server may repeat the gate's token and URL. */
-export function makeSanitize(secrets: readonly Secret[]): Sanitize {
+/** Makes a `SafeText` for one request. The server may repeat the gate's token and URL. */
+export function makeSafeText(secrets: readonly Secret[]): SafeText {
   const forms = echoedForms(secrets.map((secret) => secret.reveal()));
   return (text) => {
     const line = forms.reduce((rest, form) => rest.replaceAll(form, '***'), toOneLine(text));

@@ -5,7 +5,7 @@ import type { SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
 import { writeExpectation, writeGateValue } from '../rollout/messages/gates.ts';
 import type { GateRule } from '../rollout/model/policy.ts';
-import { refusal, type Sanitize } from './answer-text.ts';
+import { refusal, type SafeText } from './answer-text.ts';
 
 type PrometheusGate = Extract<GateRule, { kind: 'prometheus' }>;
 
@@ -29,10 +29,10 @@ export function writePrometheusQuery(
 export function readPrometheusAnswer(
   gate: PrometheusGate,
   answer: RawAnswer<string>,
-  sanitize: Sanitize,
+  safeText: SafeText,
 ): GateAnswer {
   const read = readJson(answer.body);
-  const refused = refusedAnswer(answer, read.kind === 'json' ? read.value : undefined, sanitize);
+  const refused = refusedAnswer(answer, read.kind === 'json' ? read.value : undefined, safeText);
   if (refused !== undefined) return error(refused);
   if (read.kind !== 'json') return error('the response is not JSON');
   const parsed = successBody.safeParse(read.value);
@@ -40,9 +40,9 @@ export function readPrometheusAnswer(
   const { resultType, result } = parsed.data.data;
   switch (resultType) {
     case 'scalar':
-      return judgeValue(gate, result[1], sanitize);
+      return judgeValue(gate, result[1], safeText);
     case 'vector':
-      return judgeVector(gate, result, sanitize);
+      return judgeVector(gate, result, safeText);
     default:
       return error(`the query returns a ${resultType}, but a gate needs one number`);
   }
@@ -71,16 +71,16 @@ const errorBody = z.object({
 });
 
 /** Prometheus reports errors with a 4xx or 5xx, and the reason in the body. */
-function refusedAnswer(answer: RawAnswer<string>, body: unknown, sanitize: Sanitize): string | undefined {
+function refusedAnswer(answer: RawAnswer<string>, body: unknown, safeText: SafeText): string | undefined {
   const parsed = errorBody.safeParse(body);
   const { errorType, error: reason } = parsed.data ?? {};
   const words = [errorType, reason].filter((part) => part !== undefined && part !== '').join(': ');
   const isRedirect = answer.status >= 300 && answer.status <= 399;
-  if (parsed.success && !isRedirect) return words === '' ? 'an error without a reason' : sanitize(words);
+  if (parsed.success && !isRedirect) return words === '' ? 'an error without a reason' : safeText(words);
   return refusal(answer.status);
 }
 
-function judgeVector(gate: PrometheusGate, vector: readonly unknown[], sanitize: Sanitize): GateAnswer {
+function judgeVector(gate: PrometheusGate, vector: readonly unknown[], safeText: SafeText): GateAnswer {
   if (vector.length === 0) return error('the query returns no data');
   if (vector.length > 1) {
     return error(`the query returns ${vector.length} series, but a gate needs one: aggregate it`);
@@ -88,16 +88,16 @@ function judgeVector(gate: PrometheusGate, vector: readonly unknown[], sanitize:
   const first = series.safeParse(vector[0]).data;
   if (first === undefined) return error(notPrometheus);
   if (first.value === undefined) return error('the query returns a histogram, but a gate needs one number');
-  return judgeValue(gate, first.value[1], sanitize);
+  return judgeValue(gate, first.value[1], safeText);
 }
 
 // Stricter than `Number`, which parses an empty text as 0.
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-function judgeValue(gate: PrometheusGate, text: string, sanitize: Sanitize): GateAnswer {
+function judgeValue(gate: PrometheusGate, text: string, safeText: SafeText): GateAnswer {
   const value = number.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value))
-    return error(`the query returns ${sanitize(text) || 'nothing'}, which is not a number`);
+    return error(`the query returns ${safeText(text) || 'nothing'}, which is not a number`);
   const detail = `${writeGateValue(gate.expect, value)} (${writeExpectation(gate.expect)})`;
   return { kind: 'value', value, detail };
 }

@@ -6,7 +6,7 @@ import type { GateAnswer, MessageCounts } from '../rollout/decision/assess-gate.
 import type { TimeRange } from '../rollout/decision/data-flow.ts';
 import type { SearchGateRule } from '../rollout/model/policy.ts';
 import { describeFailure } from '../rollout/upgrade/failure-classes.ts';
-import { makeSanitize } from './answer-text.ts';
+import { makeSafeText } from './answer-text.ts';
 
 interface SearchGateParts {
   readonly search: LogSearch;
@@ -97,7 +97,7 @@ function numberOf(records: readonly LogRecord[]): GateAnswer {
 
 function reasonOf(answer: Exclude<LogAnswer, { kind: 'records' }>): string {
   // The service's message may be long, and have several lines.
-  const sanitize = makeSanitize([]);
+  const safeText = makeSafeText([]);
   switch (answer.kind) {
     case 'failed':
       return describeFailure(answer.failure);
@@ -106,11 +106,11 @@ function reasonOf(answer: Exclude<LogAnswer, { kind: 'records' }>): string {
     case 'lost':
       return 'the service no longer knows the search job; the next one may succeed';
     case 'ended':
-      return sanitize(`the search job ended in state ${answer.state}`);
+      return safeText(`the search job ended in state ${answer.state}`);
     case 'unfinished':
       return 'the search job did not finish in time';
     case 'partial':
-      return sanitize(`the search is incomplete: ${answer.errors.join('; ')}`);
+      return safeText(`the search is incomplete: ${answer.errors.join('; ')}`);
     case 'tooMany':
       return `the search returns more than ${answer.recordsMax} records`;
     case 'unreadable':

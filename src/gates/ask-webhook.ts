@@ -2,7 +2,7 @@ import type { RawAnswer } from '../http/exchange.ts';
 import type { SingleRequest } from '../http/request-once.ts';
 import type { GateQuestion } from '../orchestrator/ports/gate-probe.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
-import { refusal, type Sanitize } from './answer-text.ts';
+import { refusal, type SafeText } from './answer-text.ts';
 
 /** Writes the POST that reports a wave's status to the webhook. */
 export function writeWebhookCall(
@@ -15,8 +15,8 @@ export function writeWebhookCall(
 /**
  * Reads the webhook's verdict: 2xx is a pass, 409 a hold with its reason in the body. Anything else is an error (P14).
  */
-export function readWebhookAnswer({ status, body }: RawAnswer<string>, sanitize: Sanitize): GateAnswer {
-  if (status === 409) return { kind: 'verdict', verdict: 'hold', detail: sanitize(body) };
+export function readWebhookAnswer({ status, body }: RawAnswer<string>, safeText: SafeText): GateAnswer {
+  if (status === 409) return { kind: 'verdict', verdict: 'hold', detail: safeText(body) };
   const refused = refusal(status);
   return refused === undefined
     ? { kind: 'verdict', verdict: 'pass', detail: `answered ${status}` }

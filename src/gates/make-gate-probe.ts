@@ -9,7 +9,7 @@ import type { LogSearch } from '../orchestrator/ports/log-search.ts';
 import type { GateAnswer } from '../rollout/decision/assess-gate.ts';
 import { type HttpGateRule, isSearchGate } from '../rollout/model/policy.ts';
 import { addressOf } from './address-of.ts';
-import { describeFault, makeSanitize } from './answer-text.ts';
+import { describeFault, makeSafeText } from './answer-text.ts';
 import { readPrometheusAnswer, writePrometheusQuery } from './ask-prometheus.ts';
 import { askSearch } from './ask-search.ts';
 import { readWebhookAnswer, writeWebhookCall } from './ask-webhook.ts';
@@ -94,12 +94,12 @@ async function askWithin(
       { totalMs: bounds.timeoutMs, bodyBytesMax },
       signal,
     );
-  const sanitize = makeSanitize(token === undefined ? url.secrets : [...url.secrets, token.value]);
+  const safeText = makeSafeText(token === undefined ? url.secrets : [...url.secrets, token.value]);
   switch (gate.kind) {
     case 'prometheus':
-      return readPrometheusAnswer(gate, await send(writePrometheusQuery(gate, url.value)), sanitize);
+      return readPrometheusAnswer(gate, await send(writePrometheusQuery(gate, url.value)), safeText);
     case 'webhook':
-      return readWebhookAnswer(await send(writeWebhookCall(summary, url.value)), sanitize);
+      return readWebhookAnswer(await send(writeWebhookCall(summary, url.value)), safeText);
     default:
       return assertNever(gate);
   }

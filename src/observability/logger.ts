@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { toPrintable } from '../base/safe-text.ts';
-import { makeScrubber, type Scrub } from './scrubber.ts';
+import { makeRedactor, type Redact } from './redactor.ts';
 
 /** `error`: someone must act; `warn`: it healed itself; `info`: one line per fact; `debug`: per pass and per step. */
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
@@ -46,16 +46,16 @@ export interface LoggerParts {
 }
 
 /** A log to which secrets can be added later. */
-export interface HidingLogger extends Logger {
+export interface RedactingLogger extends Logger {
   /** Adds values that must never be printed. */
-  hide(secrets: readonly string[]): void;
+  addSecrets(secrets: readonly string[]): void;
 }
 
 /** Makes the log: one JSON object a line, with no secret and no control character in it. */
-export function makeLogger(parts: LoggerParts): HidingLogger {
-  const hidden = new Set(parts.secrets);
-  let scrub = makeScrubber([...hidden]);
-  const clean = makeCleaner((text) => scrub(text));
+export function makeLogger(parts: LoggerParts): RedactingLogger {
+  const known = new Set(parts.secrets);
+  let redact = makeRedactor([...known]);
+  const clean = makeCleaner((text) => redact(text));
   const options: pino.LoggerOptions = {
     level: parts.level,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -65,9 +65,9 @@ export function makeLogger(parts: LoggerParts): HidingLogger {
   const log = pino(options, parts.destination ?? pino.destination({ fd: 1, sync: true }));
   return {
     write: (level, fields) => log[level](fields),
-    hide: (secrets) => {
-      for (const secret of secrets) hidden.add(secret);
-      scrub = makeScrubber([...hidden]);
+    addSecrets: (secrets) => {
+      for (const secret of secrets) known.add(secret);
+      redact = makeRedactor([...known]);
     },
   };
 }
@@ -81,9 +81,9 @@ const textLengthMax = 4_000;
 const secretName = /authorization|cookie|password|passwd|access-?key|api-?key|secret|token$/i;
 
 /** Makes a copy of the fields that is safe to print. */
-function makeCleaner(scrub: Scrub): (fields: Record<string, unknown>) => Record<string, unknown> {
-  // Scrubbed before it is cut, so that no part of a secret remains at the end.
-  const cleanText = (text: string) => toPrintable(scrub(text).slice(0, textLengthMax));
+function makeCleaner(redact: Redact): (fields: Record<string, unknown>) => Record<string, unknown> {
+  // Redacted before it is cut, so that no part of a secret remains at the end.
+  const cleanText = (text: string) => toPrintable(redact(text).slice(0, textLengthMax));
 
   const cleanFields = (fields: object, depth: number): Record<string, unknown> =>
     Object.fromEntries(
@@ -115,7 +115,7 @@ function makeCleaner(scrub: Scrub): (fields: Record<string, unknown>) => Record<
       ...(typeof kind === 'string' && { kind: cleanText(kind) }),
       ...(typeof code === 'string' && { code: cleanText(code) }),
       // A stack keeps its lines.
-      stack: scrub(error.stack ?? '')
+      stack: redact(error.stack ?? '')
         .slice(0, textLengthMax)
         .split('\n')
         .map(toPrintable)

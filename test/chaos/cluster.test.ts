@@ -114,10 +114,10 @@ describe.skipIf(isShort)('a Redis Cluster of three', () => {
     );
     expect(others).not.toContain(ofPolicy);
     await ofPolicy?.ask('FLUSHALL');
-    const told = await until('the loss to be told', () =>
+    const reports = await until('the loss to be reported', () =>
       daemon.log.find(({ event }) => event === 'redis.emptied'),
     );
-    expect(told.reason).toContain(`active rollouts: ${rolloutId} (paused)`);
+    expect(reports.reason).toContain(`active rollouts: ${rolloutId} (paused)`);
     const result = await daemon.daemon.scanNow(nightPolicy, 'schedule');
     expect(result).toMatchObject({
       kind: 'nothing',

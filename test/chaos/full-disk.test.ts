@@ -43,10 +43,13 @@ describe.skipIf(isShort)('the disk of Redis', () => {
     const { expect } = context;
     const { night, redis, config } = await aNight(context, 'everysec');
     await leaveRoom(redis, roomBytes);
-    const told = (event: string) => night.daemons().map((daemon) => daemon.logged(`"${event}"`));
-    await until('both daemons to tell', () => told('redis.unwritable').every((lines) => lines.length > 0));
+    const reported = (event: string) => night.daemons().map((daemon) => daemon.logged(`"${event}"`));
+    await until('both daemons to tell', () =>
+      reported('redis.unwritable').every((lines) => lines.length > 0),
+    );
     expect(await redis.ask('PING')).toContain('MISCONF');
-    const refusals = () => Math.min(...told('queue.failed').map((lines) => lines.filter(isRefusal).length));
+    const refusals = () =>
+      Math.min(...reported('queue.failed').map((lines) => lines.filter(isRefusal).length));
     const before = refusals();
     const { perSecond } = await commandsUntil(config, async () => {
       await until('more attempts of both', () => refusals() > before + attempts);
@@ -62,9 +65,9 @@ describe.skipIf(isShort)('the disk of Redis', () => {
     expect(broken).toEqual([]);
     expect(perSecond).toBeLessThan(commandsPerSecondMax);
     expect(night.record().creates.length).toBeGreaterThan(creates);
-    expect(told('redis.unwritable').flat()).toHaveLength(2);
-    expect(told('redis.unwritable').flat().join()).toContain('MISCONF Errors writing to the AOF file');
-    await until('both daemons to tell the end', () => told('redis.writable').flat().length === 2);
+    expect(reported('redis.unwritable').flat()).toHaveLength(2);
+    expect(reported('redis.unwritable').flat().join()).toContain('MISCONF Errors writing to the AOF file');
+    await until('both daemons to tell the end', () => reported('redis.writable').flat().length === 2);
   });
 
   it('is full, so a Redis that syncs each write exits: it is started again with room, and nothing is lost (P11)', async (context) => {

@@ -80,7 +80,7 @@ describe('daemons that are killed', () => {
       await night.startDaemon();
       const { broken } = await night.end();
       report(
-        `killed in the middle of a create: looked at after ${timesText([...arrived.polledAtMs, ...lost.polledAtMs])}; ` +
+        `killed in the middle of a create: polled after ${timesText([...arrived.polledAtMs, ...lost.polledAtMs])}; ` +
           `settled after ${timesText(arrived.settledMs)} where it arrived, ${timesText(lost.settledMs)} where it did not`,
       );
       expect(broken).toEqual([]);

@@ -80,9 +80,9 @@ describe('Redis', () => {
       // Also when a day ends meanwhile: then it is the first one of the next.
       expect(status.id).not.toBe(lost[0]?.identity.rolloutId);
       for (const daemon of night.daemons()) {
-        const told = daemon.logged('"event":"redis.emptied"');
-        expect(told).toEqual([expect.stringContaining(`held again: collector ${untouched}`)]);
-        expect(told.every(isError)).toBe(true);
+        const reported = daemon.logged('"event":"redis.emptied"');
+        expect(reported).toEqual([expect.stringContaining(`held again: collector ${untouched}`)]);
+        expect(reported.every(isError)).toBe(true);
       }
       expect(status.state).toBe('succeeded');
       expect(createdTwice(record)).toEqual([]);

@@ -59,7 +59,7 @@ describe.skipIf(isShort)('Redis with three sentinels', () => {
       return ports.every((port) => port === replica.port);
     });
     // What was the master follows now. Were it back sooner, the fail-over might be called off, and all that the replica
-    // had been told since would be lost.
+    // had been reported since would be lost.
     await master.start();
     const { broken } = await night.end();
     report(`Sentinel fail-over (down after ${downAfterMs} ms): next create after ${timesText([createMs])}`);

@@ -13,10 +13,10 @@ const token = 'Tt-theBearerToken-0815';
 describe('the admin API without valid credentials', () => {
   const start = async (given: Partial<AdminApiParts> = {}) => {
     const operations = makeFakeOperations({ rollouts: [aRolloutStatus({ id: rolloutId })] });
-    const told: unknown[] = [];
-    const reportError = (error: unknown) => void told.push(error);
+    const reported: unknown[] = [];
+    const reportError = (error: unknown) => void reported.push(error);
     const { url } = ending(await startFakeAdminApi(operations, { ...given, reportError }));
-    return { operations, told, url, v1: `${url}/api/v1` };
+    return { operations, reported, url, v1: `${url}/api/v1` };
   };
 
   it('without a token accepts only host names of this machine, and no request through a proxy', async () => {
@@ -138,12 +138,12 @@ describe('the admin API without valid credentials', () => {
     ['a reason above the limit', { method: 'POST', body: `{"reason":"${'x'.repeat(501)}"}` }, [400]],
     ['headers above the limit', { headers: { 'x-large': 'x'.repeat(20_000) } }, [400, 431]],
   ] as const)('refuses %s', async (_name, asked, statuses) => {
-    const { v1, operations, told } = await start();
+    const { v1, operations, reported } = await start();
     const answer = await ask(`${v1}/rollouts/${rolloutId}/pause`, asked).catch((error: unknown) => error);
     // A server may hang up while the rest of a body is still being sent.
     if (!(answer instanceof Error)) expect(statuses).toContain((answer as { status: number }).status);
     expect(operations.requests).toEqual([]);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('accepts no similar token, and no token in the URL, in a cookie or in another header', async () => {

@@ -42,11 +42,11 @@ export async function aHouse({ rollout = aRollout(), upgrades = [], groups, flee
   const store = makeMemoryRolloutStore(clock.now);
   const register = makeMemoryFleetRegister();
   if (rollout !== null) await freeze(store, rollout, upgrades, groups);
-  const told: RolloutEvent['event'][] = [];
+  const reported: RolloutEvent['event'][] = [];
   const notes: DaemonNote[] = [];
   const { id, policy } = rollout ?? aRollout();
   const sink = {
-    report: ({ event }: Pick<RolloutEvent, 'event'>) => void told.push(event),
+    report: ({ event }: Pick<RolloutEvent, 'event'>) => void reported.push(event),
     note: (note: DaemonNote) => void notes.push(note),
   };
   const parts = {
@@ -61,7 +61,7 @@ export async function aHouse({ rollout = aRollout(), upgrades = [], groups, flee
     readApiBudgetStatus: async () => anApiBudgetStatus(),
   };
   return {
-    ...{ parts, store, register, clock, told, notes },
+    ...{ parts, store, register, clock, reported, notes },
     /** The rollout as it is in the store now. */
     now: async () => lossless(await store.loadRollout(id)),
     upgrade: async (collectorId = 1) => lossless(await findUpgrade(store, collectorId, id)),

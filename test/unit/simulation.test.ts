@@ -34,9 +34,9 @@ describe('the whole engine in simulated nights, judged by the service', () => {
 
   it('is the same night again for the same seed', async () => {
     const lines = async () => {
-      const told: string[] = [];
-      await runNight(drawSetup(138), { trace: (at, who, words) => told.push(`${at} ${who} ${words}`) });
-      return told;
+      const reported: string[] = [];
+      await runNight(drawSetup(138), { trace: (at, who, words) => reported.push(`${at} ${who} ${words}`) });
+      return reported;
     };
     const first = await lines();
 

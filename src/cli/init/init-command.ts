@@ -43,7 +43,7 @@ export async function initCommand(
   let before: Answers | undefined;
   for (let asked = 1; ; asked += 1) {
     const answers = await readAnswers(options, ask, before);
-    output.hide?.([answers.accessKey]);
+    output.addSecrets?.([answers.accessKey]);
     const refusal = await writeBoth({ file, keyFile }, answers, options.check ? output : undefined);
     if (refusal === undefined) break;
     if (ask === undefined || asked >= askedMax) throw refusal;

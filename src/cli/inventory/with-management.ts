@@ -38,7 +38,7 @@ export async function withManagement<T>(
 ): Promise<T> {
   const config = openConfig(at.config);
   const own = chooseAccount(config, at.account);
-  output.hide?.(echoedSecretsOf(config));
+  output.addSecrets?.(echoedSecretsOf(config));
   const access = makeManagementAccess(own.service, {
     ...makeServiceReporter(output),
     readWindow: openReadWindow(output),

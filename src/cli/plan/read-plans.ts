@@ -43,10 +43,10 @@ type BasisOf = (policy: Policy) => Partial<PlanBasis>;
 export async function readPlans(
   config: Config,
   policies: readonly Policy[],
-  output: Pick<ConsoleOutput, 'err' | 'hide'>,
+  output: Pick<ConsoleOutput, 'err' | 'addSecrets'>,
   basisOf: BasisOf = () => ({}),
 ): Promise<readonly PolicyPlan[]> {
-  output.hide?.(echoedSecretsOf(config));
+  output.addSecrets?.(echoedSecretsOf(config));
   const plans = new Map<string, PolicyPlan>();
   for (const own of accountConfigsOf(config)) {
     const ofAccount = policies.filter(({ name }) => own.rollouts.some((policy) => policy.name === name));

@@ -33,7 +33,7 @@ export async function readFleet(
   config: Config,
   policy: Policy,
   of: { readonly file?: string; readonly build?: string; readonly at: EpochMs },
-  output: Pick<ConsoleOutput, 'err' | 'hide'>,
+  output: Pick<ConsoleOutput, 'err' | 'addSecrets'>,
 ): Promise<RehearsedFleet> {
   const named = of.build ?? (policy.target.version === 'latest' ? undefined : policy.target.version);
   if (of.file === undefined) {

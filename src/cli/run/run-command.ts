@@ -49,7 +49,7 @@ export async function runCommand(
     readConfig: () => {
       file.noteReading();
       const next = loadConfig(options.config, process.env);
-      logger.hide(secretsOf(next, chosen));
+      logger.addSecrets(secretsOf(next, chosen));
       return next;
     },
     isConfigUnread: file.isUnread,

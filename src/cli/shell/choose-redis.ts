@@ -38,7 +38,7 @@ const hiddenFromLength = 8;
 
 /**
  * Every form in which a service could send back our credentials and other secrets of ours. Commands that show answers of a
- * service hide these texts (P12).
+ * service redact these texts (P12).
  */
 export function echoedSecretsOf(config: Config): readonly string[] {
   const accessIds = accountConfigsOf(config).map(({ service }) => service.accessId.reveal());

@@ -15,7 +15,7 @@ export interface ConsoleOutput {
   /** The width for text; undefined where the output is no terminal. */
   readonly columns?: number | undefined;
   /** From now on these texts are written as `***`, because a service may send them back. */
-  hide?(secrets: readonly string[]): void;
+  addSecrets?(secrets: readonly string[]): void;
 }
 
 /** The streams of a program: those of the process, unless a test passes others. */
@@ -43,9 +43,9 @@ export function makeConsoleOutput({ raw, stdout, stderr }: SafeStreams, wantsCol
     out: stdout.stream,
     err: stderr.stream,
     isLive,
-    hide: (secrets) => {
-      stdout.hide(secrets);
-      stderr.hide(secrets);
+    addSecrets: (secrets) => {
+      stdout.addSecrets(secrets);
+      stderr.addSecrets(secrets);
     },
     columns: isLive ? widthOf(raw.stdout.columns) : undefined,
     paint: (format, text) => (hasColor ? styleText(format, text) : text),

@@ -11,13 +11,13 @@ const ours = new RegExp(`(${esc}\\[(?:[012]|22|39|3[0-7]|9[0-7])m|[\n\t])`, 'u')
 export interface SafeStream {
   readonly stream: NodeJS.WritableStream;
   /** From now on these texts are shown as `***`. */
-  hide(secrets: readonly string[]): void;
+  addSecrets(secrets: readonly string[]): void;
 }
 
 export function makeSafeStream(raw: NodeJS.WritableStream & { readonly isTTY?: boolean }): SafeStream {
-  const hidden = new Set<string>();
+  const known = new Set<string>();
   const isLive = raw.isTTY === true;
-  const clean = (text: string) => hide(cleanText(text, isLive), hidden);
+  const clean = (text: string) => redact(cleanText(text, isLive), known);
   const write = (chunk: string | Uint8Array, ...rest: unknown[]) =>
     Reflect.apply(raw.write, raw, [
       clean(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()),
@@ -32,8 +32,8 @@ export function makeSafeStream(raw: NodeJS.WritableStream & { readonly isTTY?: b
   });
   return {
     stream,
-    hide: (secrets) => {
-      for (const secret of secrets) hidden.add(secret);
+    addSecrets: (secrets) => {
+      for (const secret of secrets) known.add(secret);
     },
   };
 }
@@ -47,7 +47,7 @@ function cleanText(text: string, isLive: boolean): string {
     .join('');
 }
 
-function hide(text: string, secrets: ReadonlySet<string>): string {
+function redact(text: string, secrets: ReadonlySet<string>): string {
   let shown = text;
   for (const secret of secrets) shown = shown.replaceAll(secret, '***');
   return shown;

@@ -13,14 +13,14 @@ export function isInstalled(collector: Pick<SeenCollector, 'collectorType'>): bo
 /**
  * Makes a function that converts rows of the service. Fields that real responses leave out are empty (field-facts.md,
  * The wire).
- * @param sanitize makes a text of the service safe to store (P12)
+ * @param safeText makes a text of the service safe to store (P12)
  * @param pool the text pool of the list that is read
  */
 export function makeFleetCollectorReader(
-  sanitize: (text: string) => string,
+  safeText: (text: string) => string,
   pool: TextPool = makeTextPool(),
 ): (collector: SeenCollector) => FleetCollector {
-  const text = (value: string | null | undefined) => sanitize(value ?? '');
+  const text = (value: string | null | undefined) => safeText(value ?? '');
   const shared = (value: string | null | undefined) => pool.text(text(value));
   return (collector) => ({
     id: collector.id,
@@ -35,16 +35,16 @@ export function makeFleetCollectorReader(
     ephemeral: collector.ephemeral ?? false,
     sourceSyncMode: shared(collector.sourceSyncMode),
     timeZone: shared(collector.timeZone),
-    fields: pool.fields(textsOf(collector.fields ?? {}, (value) => pool.text(sanitize(value)))),
+    fields: pool.fields(textsOf(collector.fields ?? {}, (value) => pool.text(safeText(value)))),
   });
 }
 
 function textsOf(
   fields: Readonly<Record<string, unknown>>,
-  sanitize: (text: string) => string,
+  safeText: (text: string) => string,
 ): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [sanitize(key), sanitize(textOf(value))]),
+    Object.entries(fields).map(([key, value]) => [safeText(key), safeText(textOf(value))]),
   );
 }
 

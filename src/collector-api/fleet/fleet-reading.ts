@@ -21,7 +21,7 @@ export function pagesOf({ sleep, pageSize }: FleetReadingParts) {
 }
 
 /** Makes a function that makes a text of the service safe to store (P12). */
-export function makeSanitize(client: ServiceClient, kind: TextKind): (text: string) => string {
-  const hide = client.hider(kind);
-  return (text) => boundText(hide(text));
+export function makeSafeText(client: ServiceClient, kind: TextKind): (text: string) => string {
+  const redact = client.redactor(kind);
+  return (text) => boundText(redact(text));
 }

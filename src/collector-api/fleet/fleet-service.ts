@@ -8,7 +8,7 @@ import { requestByName } from '../wire/collector-name.ts';
 import type { ServedAnswer } from '../wire/service-call.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
 import { isInstalled, makeFleetCollectorReader } from './fleet-collector.ts';
-import { type FleetReadingParts, makeSanitize, pageAttemptsMax } from './fleet-reading.ts';
+import { type FleetReadingParts, makeSafeText, pageAttemptsMax } from './fleet-reading.ts';
 import { makeReadInventory } from './inventory.ts';
 import { pollCollector, withGoneCollector } from './poll-collector.ts';
 import { makeSharedReading } from './shared-reading.ts';
@@ -80,9 +80,9 @@ type Method<Name extends keyof FleetService> = (
 const listBuilds: Method<'listBuilds'> = async (client, signal) => {
   const answer = await client.call(pageUpgradeTargets, {}, { budgetClass: 'poll', signal });
   if (!answer.ok) return answer;
-  const sanitize = makeSanitize(client, 'values');
+  const safeText = makeSafeText(client, 'values');
   const builds = answer.value.body.rows.flatMap((row) =>
-    row === null ? [] : [{ version: sanitize(row.version), latest: row.latest === true }],
+    row === null ? [] : [{ version: safeText(row.version), latest: row.latest === true }],
   );
   return { ok: true, value: builds };
 };
@@ -103,7 +103,7 @@ const findCollector: Method<'findCollector'> = async (client, idOrName, signal) 
   const { collector } = answer.value.body;
   const { id: foundId } = collector;
   if (foundId === null || !isInstalled(collector)) return { ok: true, value: undefined };
-  const collectorOf = makeFleetCollectorReader(makeSanitize(client, 'values'));
+  const collectorOf = makeFleetCollectorReader(makeSafeText(client, 'values'));
   return { ok: true, value: collectorOf({ ...collector, id: foundId }) };
 };
 
@@ -129,7 +129,7 @@ function readTaskId(
 ): Answer<{ readonly taskId: string }> {
   if (!answer.ok) return answer;
   const taskId = answer.value.body.id;
-  if (taskId.length > taskIdLengthMax || makeSanitize(client, 'values')(taskId) !== taskId) {
+  if (taskId.length > taskIdLengthMax || makeSafeText(client, 'values')(taskId) !== taskId) {
     const detail = `createUpgradeTask: returned ${taskId.length} characters that are no valid task id.`;
     return { ok: false, failure: { kind: 'unavailable', sent: true, detail } };
   }
@@ -142,6 +142,6 @@ const pollTask: Method<'pollTask'> = async (client, upgradeTaskId, signal) => {
   if (!answer.ok) return answer;
   const { body, serviceAt } = answer.value;
   const { status } = body.upgrade;
-  const message = makeSanitize(client, 'words')(body.upgrade.message ?? '');
+  const message = makeSafeText(client, 'words')(body.upgrade.message ?? '');
   return { ok: true, value: { status, message, serviceAt } };
 };

@@ -7,7 +7,7 @@ import type { Answer, InventoryPage } from '../../orchestrator/ports/fleet-servi
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { readWholeList } from '../wire/paging.ts';
 import { isInstalled, makeFleetCollectorReader } from './fleet-collector.ts';
-import { type FleetReadingParts, makeSanitize, pageAttemptsMax, pagesOf } from './fleet-reading.ts';
+import { type FleetReadingParts, makeSafeText, pageAttemptsMax, pagesOf } from './fleet-reading.ts';
 import { makeTextPool, type TextPool } from './text-pool.ts';
 
 export interface InventoryReading {
@@ -39,7 +39,7 @@ export function makeReadInventory(
     { rows, weight }: ListPage<SeenCollector>,
     pool: TextPool,
   ): Promise<ListPage<InventoryRow>> {
-    const collectorOf = makeFleetCollectorReader(makeSanitize(client, 'values'), pool);
+    const collectorOf = makeFleetCollectorReader(makeSafeText(client, 'values'), pool);
     const read = (row: SeenCollector | null): InventoryRow | null => {
       if (row === null) return null;
       return isInstalled(row) ? collectorOf(row) : { id: row.id };

@@ -3,7 +3,7 @@ import { seeCollector } from '../../contract/collector-management/seen-collector
 import type { Answer, FleetService } from '../../orchestrator/ports/fleet-service.ts';
 import type { CollectorObservation } from '../../rollout/upgrade/facts.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
-import { makeSanitize } from './fleet-reading.ts';
+import { makeSafeText } from './fleet-reading.ts';
 import type { Upgradable, UpgradableReadings } from './upgradable-readings.ts';
 
 type Poll = Parameters<FleetService['pollCollector']>[0];
@@ -21,7 +21,7 @@ export async function pollCollector(
   if (!answer.ok) return withGoneCollector(answer);
   const { collector } = answer.value.body;
   const observation = {
-    build: makeSanitize(client, 'values')(collector.collectorVersion ?? ''),
+    build: makeSafeText(client, 'values')(collector.collectorVersion ?? ''),
     alive: collector.alive ?? false,
     lastSeenAlive: collector.lastSeenAlive ?? null,
     serviceAt: answer.value.serviceAt,

@@ -4,7 +4,7 @@ import {
 } from '../../contract/collector-management/seen-collector.ts';
 import type { FleetService, ListedCollector } from '../../orchestrator/ports/fleet-service.ts';
 import { isInstalled } from './fleet-collector.ts';
-import { type FleetReadingParts, makeSanitize } from './fleet-reading.ts';
+import { type FleetReadingParts, makeSafeText } from './fleet-reading.ts';
 
 // Several times the largest account, for a service that returns at most 100 rows per page.
 const pagesMax = 300;
@@ -37,7 +37,7 @@ export function makeReadUpgradable({
 }: Pick<FleetReadingParts, 'client' | 'pageSize'>): FleetService['readUpgradable'] {
   const ends = new Map<string, ListEnd>();
   return async (toBuild, onPage, signal) => {
-    const sanitize = makeSanitize(client, 'values');
+    const safeText = makeSafeText(client, 'values');
     const end = ends.get(toBuild) ?? { longestLast: 0, pageMax: pageSize, readings: 0 };
     if (ends.size >= listsMax) ends.clear();
     ends.set(toBuild, end);
@@ -53,7 +53,7 @@ export function makeReadUpgradable({
       const { body, serviceAt } = answer.value;
       const { length } = body.rows;
       const collectors = body.rows.flatMap((row) =>
-        row === null || !isInstalled(row) ? [] : [listedOf(row, sanitize)],
+        row === null || !isInstalled(row) ? [] : [listedOf(row, safeText)],
       );
       await onPage({ collectors, serviceAt });
       // Rows were added between two pages, so the earlier page size was wrong.
@@ -71,11 +71,11 @@ export function makeReadUpgradable({
 
 function listedOf(
   { id, collectorVersion, alive, lastSeenAlive }: ListRow,
-  sanitize: (text: string) => string,
+  safeText: (text: string) => string,
 ): ListedCollector {
   return {
     id,
-    build: sanitize(collectorVersion ?? ''),
+    build: safeText(collectorVersion ?? ''),
     alive: alive ?? false,
     lastSeenAlive: lastSeenAlive ?? undefined,
   };

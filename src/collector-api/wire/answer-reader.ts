@@ -39,7 +39,7 @@ export interface AnswerParts {
   /** Hosts to which a redirect may lead (P12). */
   readonly allowedHosts: readonly string[];
   /** Keeps secrets out of texts of the service (P12). */
-  readonly hider: (kind: TextKind) => (text: string) => string;
+  readonly redactor: (kind: TextKind) => (text: string) => string;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface AnswerParts {
  * clock.
  */
 export function makeAnswerReader(parts: AnswerParts) {
-  const { clock, throttle, circuit, addresses, allowedHosts, hider } = parts;
+  const { clock, throttle, circuit, addresses, allowedHosts, redactor } = parts;
   let serviceClock = unknownServiceClock;
 
   /** The only place where a `Date` header becomes a service time that counts as evidence. */
@@ -85,7 +85,7 @@ export function makeAnswerReader(parts: AnswerParts) {
 
     // The only place where a fault becomes a failure.
     async failed({ session, operation, grant, start }: SentRequest, fault: HttpFault): Promise<Sent<never>> {
-      const failure = serviceFailureOf(fault, operation, hider('words'));
+      const failure = serviceFailureOf(fault, operation, redactor('words'));
       if (isUnanswered(fault)) {
         addresses.unanswered(session);
         await circuit.unanswered(start.circuit, grant, describeFailure(failure));
@@ -97,7 +97,7 @@ export function makeAnswerReader(parts: AnswerParts) {
       const status = fault.kind === 'aborted' ? undefined : fault.status;
       if (status === 301 || status === 308) {
         const at = { operation: operation.name, from: session.baseUrl, configured: addresses.home.baseUrl };
-        return readMove(fault, { ...at, allowedHosts }, hider('values'));
+        return readMove(fault, { ...at, allowedHosts }, redactor('values'));
       }
       if (status === 401) return failed(await throttle.unauthorized(start.throttle));
       if (failure.kind === 'throttled')

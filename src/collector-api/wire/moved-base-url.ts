@@ -7,7 +7,7 @@ export type Move = { readonly ok: 'moved'; readonly to: string };
 
 /**
  * The meaning of a redirect: a move to follow, or a config mistake whose message names the right base URL (P12).
- * @param hide removes secrets from an address that the service sent
+ * @param redact removes secrets from an address that the service sent
  */
 export function readMove(
   { status, headers }: HttpFault,
@@ -17,14 +17,14 @@ export function readMove(
     readonly configured: string;
     readonly allowedHosts: readonly string[];
   },
-  hide: (text: string) => string,
+  redact: (text: string) => string,
 ): Move | (Answer<never> & { readonly ok: false }) {
   const to = baseUrlFromLocation(headers.location ?? '', at.from);
   if (headers.location === undefined || to === undefined) {
     const detail = `${at.operation}: redirected (${status}) without an address. Check service.baseUrl.`;
     return { ok: false, failure: { kind: 'misconfigured', detail } };
   }
-  const shown = boundText(hide(to));
+  const shown = boundText(redact(to));
   // A followed address is reported, so it must be safe to show.
   const isShown = shown === to;
   if (isShown && to !== at.from && mayFollow({ ...at, to }, at.allowedHosts)) return { ok: 'moved', to };

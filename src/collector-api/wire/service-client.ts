@@ -13,7 +13,7 @@ import type { ServiceObserver } from './service-call.ts';
 import { failed, type ReservedRequest, type ServedAnswer, type ServiceCall } from './service-call.ts';
 import { makeServiceCircuit } from './service-circuit.ts';
 import { makeServiceSessions, openServiceSession, type ServiceSession } from './service-sessions.ts';
-import { makeHider, type TextKind } from './service-text.ts';
+import { makeRedactor, type TextKind } from './service-text.ts';
 import { makeTakePlace } from './take-place.ts';
 import { makeThrottle } from './throttle.ts';
 
@@ -57,7 +57,7 @@ export interface ServiceClient {
     call: ServiceCall,
   ): Promise<Answer<ReservedRequest<Result>>>;
   /** Makes a function that removes credentials and current cookies from texts of responses (P12). */
-  hider(kind: TextKind): (text: string) => string;
+  redactor(kind: TextKind): (text: string) => string;
   /** Closes all connections. Calls in progress end as `cancelled`. */
   close(): Promise<void>;
 }
@@ -82,8 +82,8 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   const addresses = makeServiceAddresses(sessions.at(parts.baseUrl));
 
   const credentials = [accessId, accessKey, basicToken({ name: accessId, password: accessKey })];
-  const hider = (kind: TextKind): ((text: string) => string) => {
-    return makeHider([...credentials, ...sessions.secrets()], kind);
+  const redactor = (kind: TextKind): ((text: string) => string) => {
+    return makeRedactor([...credentials, ...sessions.secrets()], kind);
   };
   const sender = makeRequestSender({
     budget,
@@ -93,7 +93,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     addresses,
     allowedHosts: parts.allowedHosts,
     observer,
-    hider,
+    redactor,
   });
 
   const movesReported = new Set<string>();
@@ -127,7 +127,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
       }
       return failed(tooManyMoves(addresses.current().baseUrl));
     },
-    hider,
+    redactor,
     close: () => sessions.close(),
   };
 }

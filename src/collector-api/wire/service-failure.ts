@@ -14,12 +14,12 @@ const messageLengthMax = 200;
  * Converts a fault of a call, for all cases that need no memory; the sender handles 401, 301 and 308 (DESIGN §4, What a
  * failure means). A response that is not JSON comes from something between upwave and the service, so it proves nothing
  * about a collector or a task (P13).
- * @param hide removes secrets from a text that the service sent (P12)
+ * @param redact removes secrets from a text that the service sent (P12)
  */
 export function serviceFailureOf(
   fault: HttpFault,
   operation: Operation,
-  hide: (text: string) => string,
+  redact: (text: string) => string,
 ): ServiceFailure {
   if (fault.kind === 'aborted') return { kind: 'cancelled', sent: fault.sent };
   // The status is enough for these, also when the body was cut off: the service has certainly not acted.
@@ -44,7 +44,7 @@ export function serviceFailureOf(
         detail: `${fault.message}.${fault.kind === 'undecodable' && isPage(fault) ? pageAdvice : ''}`,
       };
     case 'status':
-      return refusal(fault, fault.status ?? 0, operation, hide);
+      return refusal(fault, fault.status ?? 0, operation, redact);
     default:
       return assertNever(fault.kind);
   }
@@ -63,9 +63,9 @@ function refusal(
   fault: HttpFault,
   status: number,
   operation: Operation,
-  hide: (text: string) => string,
+  redact: (text: string) => string,
 ): ServiceFailure {
-  const reason = describeBody(fault, hide);
+  const reason = describeBody(fault, redact);
   const detail = `${operation.name}: answered ${status}${reason}.`;
   if (isPage(fault)) return { kind: 'unavailable', sent: true, detail };
   const { code } = parseServiceError(fault.body);
@@ -85,8 +85,8 @@ function refusal(
   }
   if (status < 400 || status >= 500 || status === 408) return { kind: 'unavailable', sent: true, detail };
   if (status === 404)
-    return notFound(code === undefined ? undefined : sanitize(code, hide), operation, detail);
-  return { kind: 'refused', code: sanitize(code ?? `status.${status}`, hide), status, detail };
+    return notFound(code === undefined ? undefined : safeText(code, redact), operation, detail);
+  return { kind: 'refused', code: safeText(code ?? `status.${status}`, redact), status, detail };
 }
 
 function notFound(code: string | undefined, operation: Operation, detail: string): ServiceFailure {
@@ -99,15 +99,15 @@ function notFound(code: string | undefined, operation: Operation, detail: string
   return { kind: 'notFound', detail, ...(code === undefined ? {} : { code }) };
 }
 
-function describeBody(fault: HttpFault, hide: (text: string) => string): string {
+function describeBody(fault: HttpFault, redact: (text: string) => string): string {
   if (isPage(fault)) return ' with a page that is not JSON';
   const { code, message } = parseServiceError(fault.body);
   const words = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
-  return words === '' ? '' : ` (${sanitize(words, hide)})`;
+  return words === '' ? '' : ` (${safeText(words, redact)})`;
 }
 
-function sanitize(words: string, hide: (text: string) => string): string {
-  return cutText(hide(toOneLine(words)), messageLengthMax);
+function safeText(words: string, redact: (text: string) => string): string {
+  return cutText(redact(toOneLine(words)), messageLengthMax);
 }
 
 /**

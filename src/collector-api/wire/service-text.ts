@@ -17,16 +17,16 @@ export type TextKind =
 const lengthMin: Readonly<Record<TextKind, number>> = { words: 4, values: 16 };
 
 /** Makes a function that removes these secrets from texts of the service, verbatim and URL-encoded (P12). */
-export function makeHider(secrets: readonly string[], kind: TextKind): (text: string) => string {
+export function makeRedactor(secrets: readonly string[], kind: TextKind): (text: string) => string {
   const forms = new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]));
-  const hidden = [...forms]
+  const removed = [...forms]
     .filter((form) => form.length >= lengthMin[kind])
     // The longest come first, because one may contain another.
     .sort((a, b) => b.length - a.length);
-  const shortest = hidden.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+  const shortest = removed.at(-1)?.length ?? Number.POSITIVE_INFINITY;
   // Most of the million texts of a large inventory are too short to contain one.
   return (text) =>
-    text.length < shortest ? text : hidden.reduce((rest, form) => rest.replaceAll(form, '***'), text);
+    text.length < shortest ? text : removed.reduce((rest, form) => rest.replaceAll(form, '***'), text);
 }
 
 /** The longest text of a collector is its description. Longer texts would fill Redis, page and terminal. */

@@ -75,7 +75,7 @@ export const unprintable = {
   sentence: "holds a space, a line break or another character that can't be in a credential",
 } as const;
 
-/** Only the token protects the verbs, and the log does not hide short texts. */
+/** Only the token protects the verbs, and the log does not redact short texts. */
 export const guessable = {
   pattern: /^.{1,15}$/s,
   sentence:

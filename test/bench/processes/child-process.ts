@@ -9,7 +9,7 @@ export interface Child {
 
 type Reply = { readonly ok: true; readonly answer: unknown } | { readonly ok: false; readonly error: string };
 
-/** Starts a module of this folder in a process of its own, so that what it costs can be told apart. */
+/** Starts a module of this folder in a process of its own, so that its cost can be measured alone. */
 export function startChild(module: URL): Child {
   const child = fork(module, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const exited = once(child, 'exit');

@@ -57,7 +57,7 @@ describe.concurrent('a daemon with two accounts', () => {
     expect(text).toMatch(/^upwave_service_up\{account="eu"\} 0$/m);
     expect(text).toMatch(/^upwave_service_up\{account="us"\} 1$/m);
     expect(text.match(/^# HELP upwave_service_up /gm)).toHaveLength(1);
-    expect(daemon.told('service.down')).toMatchObject([{ account: 'eu' }]);
+    expect(daemon.reported('service.down')).toMatchObject([{ account: 'eu' }]);
 
     eu.way?.behave(() => pass);
     expect((await untilEnded(daemon, inEu)).state).toBe('succeeded');

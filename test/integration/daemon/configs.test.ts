@@ -25,7 +25,7 @@ describe.concurrent('daemons with several configs', () => {
     await createsReach(night, 2);
     await daemon.close();
     const other = await night.startDaemon({ service: otherKey });
-    await until('it to say so', () => other.told('rollout.foreign').length > 0);
+    await until('it to say so', () => other.reported('rollout.foreign').length > 0);
     expect(await other.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({ kind: 'busy', rolloutId });
     expect(await statusOf(other, rolloutId)).toMatchObject({ account: 'another', endedAt: null });
     const ready = await other.get('/readyz');
@@ -61,7 +61,7 @@ describe.concurrent('daemons with several configs', () => {
     const before = await idsOf(old);
     const next = await night.startDaemon();
     // From then on both know: who comes says so before it does anything else.
-    await until('the newest to say so', () => next.told('config.differs').length > 0);
+    await until('the newest to say so', () => next.reported('config.differs').length > 0);
     for (let made = 0; made < 12; made += 1) night.service.world.appear();
     expect(await old.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({ kind: 'outdated' });
     expect(await idsOf(old)).toEqual(before);
@@ -73,7 +73,7 @@ describe.concurrent('daemons with several configs', () => {
     const isOutdated = async (daemon: NightDaemon) =>
       /^upwave_config_outdated\{policy="night"\} (.)$/m.exec((await daemon.get('/metrics')).text)?.[1];
     const reason = expect.stringContaining('1 daemon has a newer config');
-    expect(old.told('config.outdated')).toMatchObject([{ level: 'warn', policy: nightPolicy, reason }]);
+    expect(old.reported('config.outdated')).toMatchObject([{ level: 'warn', policy: nightPolicy, reason }]);
     expect((await old.get('/readyz')).text).toContain('a newer config of night');
     expect([await isOutdated(old), await isOutdated(next)]).toEqual(['1', '0']);
   });

@@ -38,9 +38,9 @@ describe.concurrent('daemons whose Redis loses its data', () => {
     const held = [{ collectorId, by: 'ann', reason: 'never touch' }];
     expect((await operations.listHolds()).collectors).toMatchObject(held);
     for (const each of [daemon, other]) {
-      await until('it to say so', () => each.told('redis.emptied').length > 0);
+      await until('it to say so', () => each.reported('redis.emptied').length > 0);
       const reason = expect.stringContaining(`${rolloutId} (paused)`);
-      expect(each.told('redis.emptied')).toMatchObject([{ level: 'error', reason }]);
+      expect(each.reported('redis.emptied')).toMatchObject([{ level: 'error', reason }]);
     }
     const reason = expect.stringContaining(`held again: collector ${collectorId}`);
     expect(await operations.readAudit(9)).toMatchObject([{ event: 'record.lost', reason }]);
@@ -74,7 +74,7 @@ describe.concurrent('two versions of upwave', () => {
       recordUnreadable: 'newer',
       blockers: [{ kind: 'newerVersion', reason, until: null }],
     });
-    expect(daemon.told('record.newer').length).toBeGreaterThan(0);
+    expect(daemon.reported('record.newer').length).toBeGreaterThan(0);
     const pause = { rolloutId, verb: 'pause', by: 'ann', reason: '' } as const;
     expect((await daemon.operations.apply(pause)).kind).toBe('refused');
   }

@@ -28,9 +28,9 @@ async function readiness(daemon: NightDaemon): Promise<{ status: number; body: R
 
 /** These are all events about Redis, and none is an error. A failure shows what the others said. */
 function expectEvents(daemon: NightDaemon, names: readonly string[]): void {
-  const told = daemon.log.filter(({ event, level }) => event.startsWith('redis.') || level === 'error');
-  const found = told.map(({ event }) => event);
-  expect(found, JSON.stringify(told)).toEqual(names);
+  const reported = daemon.log.filter(({ event, level }) => event.startsWith('redis.') || level === 'error');
+  const found = reported.map(({ event }) => event);
+  expect(found, JSON.stringify(reported)).toEqual(names);
 }
 
 // At once, each with a Redis and a service of its own: what they wait for are pauses.
@@ -76,7 +76,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a daemon whose Red
     expect(await redis.ask('CONFIG SET maxmemory 1')).toBe('+OK');
     await until('/readyz to tell', async () => (await readiness(daemon)).status === 503);
     expect((await readiness(daemon)).body).toMatchObject({ ready: false, checks: { service: { ok: true } } });
-    await until('it to be tried again', () => daemon.told('queue.failed').length > 2);
+    await until('it to be tried again', () => daemon.reported('queue.failed').length > 2);
     await until('the reason', async () => {
       const { redis: check } = (await readiness(daemon)).body.checks;
       const words = "OOM command not allowed when used memory > 'maxmemory'";

@@ -71,11 +71,11 @@ async function contentOf(commands: RedisCommands, key: string): Promise<unknown>
 
 // At once, in stores of their own: they wait for answers that are lost, and for a Redis that is away.
 describe.concurrent('secrets (P12)', () => {
-  it('of a daemon without its log scrubber are in no log line, page, metric, answer or Redis key', async (test) => {
+  it('of a daemon without its redaction of the log are in no log line, page, metric, answer or Redis key', async (test) => {
     const night = await aNight(test, {
       http: { token },
       // Nothing may rely on it alone.
-      scrubsLog: false,
+      redactsLog: false,
       scenario: {
         fleet: { size: 12 },
         // Errors of every kind, since errors are what carries requests into logs.
@@ -124,7 +124,7 @@ describe.concurrent('secrets (P12)', () => {
 
   it('of processes are in no arguments, log, command output, audit, hold or export, also when a gate repeats them', async (test) => {
     const night = await aNight(test, { scenario: { fleet: { size: 12 } }, behave: () => ({ kind: 'pass' }) });
-    // Repeats whatever it was told, as a careless service does: in a refusal, in what it holds for, in a pass.
+    // Repeats whatever it was sent, as a careless service does: in a refusal, in what it holds for, in a pass.
     const gateSaid: string[] = [];
     const gate = await startScriptedServer((seen, response) => {
       const said = `you are ${seen.headers.authorization} at ${seen.url}`;

@@ -50,7 +50,7 @@ describe.concurrent('a service that fails', () => {
     // One whose answer came too late, and was found by a check, has none to its name.
     expect(upgrades.filter(({ tally: { attempts } }) => attempts > 1)).toEqual([]);
     expect(broken).toEqual([]);
-    expect(daemon.told('step.failed')).toEqual([]);
+    expect(daemon.reported('step.failed')).toEqual([]);
   });
 
   it('refuses a key that has worked: a new daemon treats this as throttling, and an unused key as wrong', async (test) => {
@@ -64,7 +64,7 @@ describe.concurrent('a service that fails', () => {
     expect(wrong).toMatchObject({ kind: 'failed', why: { kind: 'misconfigured' } });
     const series = 'upwave_last_scan_timestamp_seconds{policy="night",result="failed"}';
     await until('a leader to show it', async () => (await first.get('/metrics')).text.includes(series));
-    expect(first.told('service.throttled')).toEqual([]);
+    expect(first.reported('service.throttled')).toEqual([]);
     isRefused = false;
     await endOf(night, first, await scan(first));
     await first.close();
@@ -75,6 +75,6 @@ describe.concurrent('a service that fails', () => {
       kind: 'failed',
       why: { detail: expect.stringContaining('worked before') },
     });
-    expect(second.told('service.throttled')).toMatchObject([{ reason: '401' }]);
+    expect(second.reported('service.throttled')).toMatchObject([{ reason: '401' }]);
   });
 });

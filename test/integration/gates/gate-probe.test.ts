@@ -198,14 +198,14 @@ describe('a prometheus gate, asked', () => {
 
   it('shows the error message of Prometheus, cut to a bounded length', async () => {
     const server = await serve(() => {});
-    for (const [status, told, detail] of [
+    for (const [status, reported, detail] of [
       [400, { errorType: 'bad_data', error: '1:5: no\nsuch "thing"' }, 'bad_data: 1:5: no such "thing"'],
       [503, { errorType: 'timeout', error: 'query timed out' }, 'timeout: query timed out'],
       [200, { error: 'all wrong' }, 'all wrong'],
       [422, {}, 'an error without a reason'],
       [400, { errorType: 'bad_data', error: 'x'.repeat(5_000) }, `bad_data: ${'x'.repeat(190)}`],
     ] as const) {
-      server.follow((_request, response) => sendJson(response, status, { status: 'error', ...told }));
+      server.follow((_request, response) => sendJson(response, status, { status: 'error', ...reported }));
       expect(await askPrometheus(server.url)).toEqual(errorOf(detail));
     }
   });

@@ -92,10 +92,10 @@ describe
       await redis.ask('CONFIG SET maxmemory 1');
       await until('two refusals', () => refusals.length > 1);
       await worker.close(0);
-      const told = refusals.length;
+      const reported = refusals.length;
       await redis.ask('CONFIG SET maxmemory 0');
       await queue.deliver(rolloutId, [2]);
       expect((await queue.countJobs())['waiting']).toBe(1);
-      expect(refusals.length).toBe(told);
+      expect(refusals.length).toBe(reported);
     });
   });

@@ -51,7 +51,7 @@ function queueOf({ scans, prefix }: QueueNames): Queue<ScanTick> {
 
 describe('the schedule of scans', () => {
   it('reports a scan that throws, and runs the next', async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const bug = new Error('a bug');
     const schedule = aSchedule(
       someNames(),
@@ -60,15 +60,15 @@ describe('the schedule of scans', () => {
         runScan: async () => {
           throw bug;
         },
-        onScanError: ({ policy }, error) => told.push([policy, error]),
+        onScanError: ({ policy }, error) => reported.push([policy, error]),
       },
     );
     await schedule.tickAll(new Date(0));
-    await until('the first', () => told.length === 1);
+    await until('the first', () => reported.length === 1);
     await schedule.tickAll(new Date(1_000));
-    await until('the second', () => told.length === 2);
+    await until('the second', () => reported.length === 2);
     await schedule.close();
-    expect(told[1]).toEqual(['p1', bug]);
+    expect(reported[1]).toEqual(['p1', bug]);
   });
 
   it('repeats a scan that asks for it, at that time', async () => {

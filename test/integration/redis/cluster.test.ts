@@ -85,8 +85,8 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
   });
 
   it('delays a command until the cluster is complete again, and reports it (P11)', async () => {
-    const told: string[] = [];
-    const waiting = connect({ onTransient: ({ message }) => told.push(message) });
+    const reported: string[] = [];
+    const waiting = connect({ onTransient: ({ message }) => reported.push(message) });
     onTestFinished(() => waiting.close());
     await waiting.commands.ping();
     await loseSlot(server);
@@ -95,9 +95,9 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
       answer = ok;
     });
     // The library's own retryBounds is 16 refusals.
-    await until('many refusals', () => told.length > 20);
+    await until('many refusals', () => reported.length > 20);
     expect(answer).toBe('none yet');
-    expect(told.every((words) => words.startsWith('CLUSTERDOWN'))).toBe(true);
+    expect(reported.every((words) => words.startsWith('CLUSTERDOWN'))).toBe(true);
     await server.ask('CLUSTER ADDSLOTS 0');
     await asked;
     expect(answer).toBe('OK');

@@ -3,7 +3,7 @@ import { isRolloutEnd } from '../../../src/rollout/model/rollout.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 import type { Verdicts } from './verdicts.ts';
 
-/** The brakes that a person was told are in force, by rollout: from the answer to a reload until the next one is asked for. */
+/** The brakes that were reported to a person as in force, by rollout: from the answer to a reload until the next one is asked for. */
 export interface Brakes {
   /** A reload begins; call the result with the config and the rollouts that its answer names, or with nothing. */
   asks(daemon: string): (answer?: { readonly config: number; readonly rollouts: readonly string[] }) => void;
@@ -63,11 +63,11 @@ export function makeBrakes(policiesOf: (config: number) => readonly Policy[]): B
     policyOf,
     judge: (verdicts, of) => {
       if (presentOf(of) === undefined || isRolloutEnd(of.rollout.state)) return;
-      const [recorded, told] = [brakesOf(of.rollout.policy), brakesOf(policyOf(of))];
+      const [recorded, reported] = [brakesOf(of.rollout.policy), brakesOf(policyOf(of))];
       verdicts.check(
         'P4',
-        recorded === told,
-        `${of.rollout.id} follows ${recorded}, and a reload was answered with ${told}`,
+        recorded === reported,
+        `${of.rollout.id} follows ${recorded}, and a reload was answered with ${reported}`,
       );
     },
     acknowledged: () => inForce?.config,

@@ -32,7 +32,7 @@ export function judgeEnding(
   if (kind === 'wentSilent') judgeSilence(verdicts, collector, { who, now, slackMs });
   else if (isLost(after) && !isLost(before) && setup.faults.pollsRefused === 0) {
     const upForMs = collector.downSince === null ? now - collector.upSince : 0;
-    // One that came back at the last moment may have been looked at before that.
+    // One that came back at the last moment may have been polled before that.
     const isUp = upForMs > slackMs && collector.deletedAt === null;
     verdicts.check('P14', !isUp, `${who}, up for ${upForMs} ms, is counted as dead: ${reason}`);
   }

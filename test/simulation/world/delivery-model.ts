@@ -14,7 +14,7 @@ export interface Delivery {
 // At such a rate a minute is enough to compare.
 const steadyPerMinute = 20;
 
-/** Some collectors have next to nothing to send: nothing can be told of these. */
+/** Some collectors have next to nothing to send: nothing is known of these. */
 export function drawDelivery(seed: number, collectorId: number, since: number): Delivery {
   const chances = makeChances(seed, `delivery/${collectorId}`);
   return { since, perMinute: chances.pick([0, 0.05, steadyPerMinute, 60, 60, 300, 300]), gaps: [] };

@@ -24,7 +24,7 @@ const wellWithinMs = 45_000;
 // The client gives up on an answer after this long (the default of `requestTimeout`).
 const timeoutMs = 30_000;
 
-/** A daemon's way to the service. `createFor`: the same for the steps of one rollout, so that its creates can be told apart. */
+/** A daemon's way to the service. `createFor`: the same for the steps of one rollout, so that its creates can be distinguished. */
 export interface FleetPort {
   readonly fleet: FleetService;
   createFor(rolloutId: string): FleetService;

@@ -44,7 +44,7 @@ const hourMs = 60 * minuteMs;
 const wrongForMs = 10 * minuteMs;
 const machines = 3;
 
-// One that a list lacks among few, and that is then denied, can't be told from one that has left.
+// One that a list lacks among few, and that is then denied, can't be distinguished from one that has left.
 const apartMs = 15 * minuteMs;
 
 export function makeGatewayModel(

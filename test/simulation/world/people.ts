@@ -101,7 +101,7 @@ function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
 // Fewer collectors can't tell an account from another (account.ts).
 const comparedMin = 3;
 
-/** What this host's daemon leaves alone for good: of another account, or not to be told from one by a new access key. */
+/** What this host's daemon leaves alone for good: of another account, or not to be distinguished from one by a new access key. */
 export function isLeftAlone(
   { serviceOf }: Pick<Night, 'serviceOf'>,
   { rollout, upgrades, account }: SeenRollout,

@@ -50,7 +50,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     night.brakes.judge(night.verdicts, of);
     night.wrote(of);
   };
-  const told = (word: string, plan: FrozenPlan): void =>
+  const reported = (word: string, plan: FrozenPlan): void =>
     night.trace(process.name, () => `${word} ${plan.rollout.id}: ${plan.upgrades.length} collectors`);
   const savedOf = (changes: readonly UpgradeChange[], collectors: readonly number[]) => {
     for (const change of changes) if (collectors.includes(change.after.identity.collectorId)) saved(change);
@@ -62,7 +62,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     freeze: async (plan) => {
       const result = await store.freeze(plan);
       if (result !== 'frozen') return result;
-      told('froze', plan);
+      reported('froze', plan);
       night.wrote(seen.frozen(plan, process.host.account));
       night.beatSoon();
       judgePlan(night, process, plan);
@@ -71,14 +71,14 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     replan: async (plan, rev) => {
       const result = await store.replan(plan, rev);
       if (result !== 'saved') return result;
-      told('replanned', plan);
+      reported('replanned', plan);
       seen.replanned(plan);
       return result;
     },
     join: async (plan, rev, fence) => {
       const result = await store.join(plan, rev, fence);
       if (result !== 'saved') return result;
-      told('joined', plan);
+      reported('joined', plan);
       judgeJoiners(night, process, plan);
       seen.joined(plan);
       return result;

@@ -53,8 +53,8 @@ export interface NightInput {
   readonly followsSchedule?: boolean;
   /** In which records are written and read; this upwave's, where left out. */
   readonly recordVersion?: number;
-  /** False: the log is not scrubbed, so that a secret which only the scrubber keeps out is seen. */
-  readonly scrubsLog?: boolean;
+  /** False: secrets in the log are not redacted, so that a secret which only this redaction keeps out is seen. */
+  readonly redactsLog?: boolean;
   /** What happens to requests between the daemons and the service, at first; nothing is between them where left out. */
   readonly behave?: (passing: OnTheWay) => Trouble;
 }
@@ -219,7 +219,7 @@ export async function startDaemon(config: Config, input: NightInput) {
     redis: input.redis,
     logger: makeLogger({
       level: 'debug',
-      secrets: input.scrubsLog === false ? [] : secretsOf(config, input.redis),
+      secrets: input.redactsLog === false ? [] : secretsOf(config, input.redis),
       destination,
     }),
     version: '0.0.0-test',
@@ -240,7 +240,7 @@ export async function startDaemon(config: Config, input: NightInput) {
     /** The log as it was written. */
     logText: () => lines.join(''),
     /** Its lines about this event. */
-    told: (event: string): readonly LogLine[] => log.filter((line) => line.event === event),
+    reported: (event: string): readonly LogLine[] => log.filter((line) => line.event === event),
     /** Asks its API. */
     get: async (path: string) => {
       const answer = await request(`${url}${path}`);

@@ -15,9 +15,9 @@ describe('the API budget of one command', () => {
   });
 
   it('reports a noticeable wait once a pause, with its reason', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const budget = makeLocalApiBudget(1_000, ({ waitMs, reason }) => {
-      told.push(`${Math.round(waitMs / 1_000)} ${reason}`);
+      reported.push(`${Math.round(waitMs / 1_000)} ${reason}`);
     });
     // Who waits gives up at once; the pause goes on.
     const wait = async () => {
@@ -25,13 +25,13 @@ describe('the API budget of one command', () => {
     };
     await budget.pause({ forMs: 1_900, single: false });
     await wait();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await budget.pause({ forMs: 25_000, single: false });
     for (const _time of ['first', 'second']) await wait();
-    expect(told).toEqual(['25 the service asked for a pause']);
+    expect(reported).toEqual(['25 the service asked for a pause']);
     await budget.pause({ forMs: 60_000, single: true });
     await wait();
-    expect(told.slice(1)).toEqual([`60 ${outageReasons.signInThrottled}`]);
+    expect(reported.slice(1)).toEqual([`60 ${outageReasons.signInThrottled}`]);
   });
 
   it('fails every request at once when a pause is too long for a person', async () => {

@@ -4,10 +4,10 @@ import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import { quietParts } from '../../support/quiet-parts.ts';
 
 it('a daemon that is late reports it every ten minutes, however often it is late', () => {
-  const told: DaemonNote[] = [];
+  const reported: DaemonNote[] = [];
   let now = 1_000;
   const sink = makeDaemonSink({
-    projections: { ...quietParts.sink, note: (note) => told.push(note) },
+    projections: { ...quietParts.sink, note: (note) => reported.push(note) },
     logger: { write: () => undefined },
     clock: { now: () => now },
     learnRefusal: () => false,
@@ -15,5 +15,5 @@ it('a daemon that is late reports it every ten minutes, however often it is late
   });
   for (; now < 1_260_000; now += 1_000)
     sink.note({ event: 'daemon.starved', late: { kind: 'places', lateMs: 300 } });
-  expect(told).toHaveLength(3);
+  expect(reported).toHaveLength(3);
 });

@@ -8,7 +8,7 @@ import { makeMemoryScanBook } from '../../support/store/memory-scan-book.ts';
 
 const refused = new Error("NOPERM this user has no permissions to run the 'info' command");
 
-async function told(of: { readonly info: () => Promise<string>; readonly outage?: Outage | null }) {
+async function reported(of: { readonly info: () => Promise<string>; readonly outage?: Outage | null }) {
   const notes: DaemonNote[] = [];
   const errors: unknown[] = [];
   const compared: string[] = [];
@@ -41,7 +41,7 @@ async function told(of: { readonly info: () => Promise<string>; readonly outage?
 
 describe('what a daemon reports when it starts', () => {
   it('is what a person has to know', async () => {
-    const { events, notes, errors, compared } = await told({
+    const { events, notes, errors, compared } = await reported({
       info: async () => 'aof_enabled:0\r\n',
       outage: anOutage(),
     });
@@ -52,14 +52,14 @@ describe('what a daemon reports when it starts', () => {
   });
 
   it('stops no work when it cannot be read, and hides no other report', async () => {
-    const { events, errors } = await told({ info: () => Promise.reject(refused) });
+    const { events, errors } = await reported({ info: () => Promise.reject(refused) });
     expect(events).toEqual(['policy.orphaned']);
     expect(errors).toEqual([refused, refused]);
   });
 
   it('leaves it to the API budget to say that the service is down', async () => {
     const down = anOutage({ kind: 'serviceDown' });
-    expect((await told({ info: async () => '', outage: down })).events).toEqual(['policy.orphaned']);
-    expect((await told({ info: async () => '', outage: null })).events).toEqual(['policy.orphaned']);
+    expect((await reported({ info: async () => '', outage: down })).events).toEqual(['policy.orphaned']);
+    expect((await reported({ info: async () => '', outage: null })).events).toEqual(['policy.orphaned']);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type LoggerParts, makeLogger } from '../../../src/observability/logger.ts';
-import { makeScrubber } from '../../../src/observability/scrubber.ts';
+import { makeRedactor } from '../../../src/observability/redactor.ts';
 
 function aLog(parts: Partial<LoggerParts> = {}) {
   const lines: string[] = [];
@@ -101,13 +101,13 @@ describe('makeLogger', () => {
   });
 });
 
-describe('makeScrubber', () => {
+describe('makeRedactor', () => {
   it('takes the longer secret first when one contains the other', () => {
-    expect(makeScrubber(['abcdef', 'abcdefghij'])('x abcdefghij y')).toBe('x [redacted] y');
+    expect(makeRedactor(['abcdef', 'abcdefghij'])('x abcdefghij y')).toBe('x [redacted] y');
   });
 
   it('leaves texts alone without secrets, or with ones as short as a word', () => {
-    expect(makeScrubber([])('a b c')).toBe('a b c');
-    expect(makeScrubber(['a', ''])('a b c')).toBe('a b c');
+    expect(makeRedactor([])('a b c')).toBe('a b c');
+    expect(makeRedactor(['a', ''])('a b c')).toBe('a b c');
   });
 });

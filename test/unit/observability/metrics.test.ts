@@ -222,22 +222,22 @@ describe('makeMetrics', () => {
   });
 
   it('shows in a series and once in the log that it could not read the shared state, and that it can again', async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     let failure: Error | null = null;
     const sharedState = async () => {
       if (failure !== null) throw failure;
       return aSharedState();
     };
-    const metrics = someMetrics({}, { sharedState, onStateRead: (each) => told.push(each) });
+    const metrics = someMetrics({}, { sharedState, onStateRead: (each) => reported.push(each) });
     expect(await series(metrics, 'state_readable')).toBe(1);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     failure = new Error('Command timed out');
     for (let scrape = 0; scrape < 3; scrape += 1) expect(await series(metrics, 'state_readable')).toBe(0);
-    expect(told).toEqual([failure]);
+    expect(reported).toEqual([failure]);
     failure = null;
     expect(await series(metrics, 'state_readable')).toBe(1);
     expect(await series(metrics, 'in_flight')).toBeDefined();
-    expect(told.slice(1)).toEqual([null]);
+    expect(reported.slice(1)).toEqual([null]);
   });
 
   it('reads the shared state once for scrapes that come together', async () => {

@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       await page.getByRole('button', { name: label }).click();
       const dialog = page.getByRole('dialog');
       await expect.poll(() => dialog.locator('.consequences li').count()).toBeGreaterThan(0);
-      await dialog.getByLabel('Reason').fill('looked at it');
+      await dialog.getByLabel('Reason').fill('checked it');
       const send = dialog.getByRole('button', { name: label });
       if (sent.verb === 'abort' || sent.verb === 'rollback') {
         expect(await send.isDisabled()).toBe(true);
@@ -211,7 +211,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       }
       await send.click();
       await dialog.waitFor({ state: 'detached' });
-      expect(operations.requests.at(-1)).toMatchObject({ by: 'operator', reason: 'looked at it', ...sent });
+      expect(operations.requests.at(-1)).toMatchObject({ by: 'operator', reason: 'checked it', ...sent });
     }
     expect(operations.requests).toHaveLength(asked.length);
   });

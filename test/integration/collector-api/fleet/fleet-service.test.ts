@@ -318,8 +318,10 @@ describe('the fleet service', () => {
         { pageSize: 2 },
       );
       const answers = [await fleet.pollCollector(look(2)), await fleet.pollCollector(look(3))];
-      const told = answers.map((answer) => answer.ok && [answer.value.upgradable, answer.value.offeredAt]);
-      expect(told).toEqual([
+      const reported = answers.map(
+        (answer) => answer.ok && [answer.value.upgradable, answer.value.offeredAt],
+      );
+      expect(reported).toEqual([
         [true, Date.parse('2026-11-21T12:00:10Z')],
         [false, undefined],
       ]);
@@ -418,12 +420,12 @@ describe('the fleet service', () => {
         },
         { pageSize: 10 },
       );
-      const told: unknown[] = [];
+      const reported: unknown[] = [];
       const answer = await fleet.readInventory(async ({ collectors, serviceAt }) => {
-        told.push([server.requests.length, collectors.map(({ id }) => id).join(' '), serviceAt]);
+        reported.push([server.requests.length, collectors.map(({ id }) => id).join(' '), serviceAt]);
       });
       expect(answer.ok && answer.value.collectors).toHaveLength(25);
-      expect(told).toEqual([
+      expect(reported).toEqual([
         [1, '1 2 3 4 5 6 7 8 9', dateMs],
         [2, '9 10 11 12 13 14 15 16 17 18', dateMs + 1_000],
         [3, '18 19 20 21 22 23 24 25', dateMs + 2_000],

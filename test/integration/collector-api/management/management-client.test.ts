@@ -184,12 +184,12 @@ describe('management client', () => {
       ['status 412', json(412, {})],
     ])(
       'after a conflict, shown by %s, applies the change to the present state and retries once',
-      async (_name, told) => {
+      async (_name, reported) => {
         const now = { ...web, fields: { team: 'ops' } };
         const { management, server } = await aManagement(
           inTurn(
             json(200, { collector: web }, { etag: '"1"' }),
-            told,
+            reported,
             json(200, { collector: now }, { etag: '"2"' }),
             json(200, { collector: { ...now, category: 'dev' } }),
           ),

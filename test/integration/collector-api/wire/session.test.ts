@@ -128,10 +128,10 @@ describe('the session with the service', () => {
         undefined,
         undefined,
       ]);
-      const told = budget.successes();
+      const before = budget.successes();
       status = 200;
       expect((await fleet.pollTask('2')).ok).toBe(true);
-      expect(budget.successes()).toBe(told + 1);
+      expect(budget.successes()).toBe(before + 1);
       status = 401;
       expect(await fleet.pollTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
     });
@@ -159,14 +159,14 @@ describe('the session with the service', () => {
 
   it('stores that the key has worked, and reads this only after a 401', async () => {
     let status = 200;
-    const told: string[] = [];
+    const notices: string[] = [];
     const keyMemory = {
       hasWorked: async () => {
-        told.push('asked');
+        notices.push('asked');
         return false;
       },
       worked: async () => {
-        told.push('worked');
+        notices.push('worked');
       },
     };
     const { fleet } = await aCollectorApi(
@@ -177,7 +177,7 @@ describe('the session with the service', () => {
     expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
     status = 200;
     await fleet.listBuilds();
-    expect(told).toEqual(['asked', 'worked']);
+    expect(notices).toEqual(['asked', 'worked']);
   });
 
   describe('a 429', () => {
@@ -215,10 +215,10 @@ describe('the session with the service', () => {
   it('reports a success in a single phase that another daemon started', async () => {
     const { fleet, budget } = await aCollectorApi((_request, response) => sendJson(response, 200, targets));
     await fleet.listBuilds();
-    const told = budget.successes();
+    const before = budget.successes();
     budget.markSingle(true);
     await fleet.listBuilds();
-    expect(budget.successes()).toBe(told + 1);
+    expect(budget.successes()).toBe(before + 1);
   });
 
   describe('a 301', () => {

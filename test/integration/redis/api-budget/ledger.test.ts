@@ -47,10 +47,10 @@ describe('a ledger whose command fails at a reachable Redis', () => {
     const { commands, keyPrefix } = redis.place();
     const { state } = apiBudgetKeys(keyPrefix, accessId);
     await commands.set(state, 'no hash');
-    const told: string[] = [];
+    const reported: string[] = [];
     const faults = makeRedisFaults({
-      onFault: (reason) => told.push(reason),
-      onOver: (what) => told.push(what),
+      onFault: (reason) => reported.push(reason),
+      onOver: (what) => reported.push(what),
     });
     const parts = { commands, keyPrefix, accessId, requestsPerSecond: 400, faults };
     const ledger = ending(makeApiBudgetLedger(parts));
@@ -59,7 +59,7 @@ describe('a ledger whose command fails at a reachable Redis', () => {
         kind: 'away',
         outage: 'Redis, which keeps the API budget, answers with an error. See the log.',
       });
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     expect(faults.reason()).toMatch(/^the API budget: .*WRONGTYPE/);
     await commands.del(state);
     expect(await answerTo(ledger)).toBe('granted');
@@ -200,34 +200,34 @@ describe('a service that is down', () => {
 
   function aWatchedLedger() {
     const shared = aSharedBudget({ pauseGrowth: { firstMs: 10 * minute, maxMs: 10 * minute } });
-    const told: ServiceStatus[] = [];
-    const ledger = shared.aLedger({ onStatus: (standing) => told.push(standing) });
-    return { ...shared, ledger, told };
+    const reported: ServiceStatus[] = [];
+    const ledger = shared.aLedger({ onStatus: (standing) => reported.push(standing) });
+    return { ...shared, ledger, reported };
   }
 
   it('is up again after a success, unless that request was sent before the pause', async () => {
-    const { ledger, told, pass } = aWatchedLedger();
+    const { ledger, reported, pass } = aWatchedLedger();
     await ledger.pause({ kind: 'down', reason });
     await ledger.succeeded();
     await ledger.serviceUp();
-    expect(told).toEqual([{ isUp: false, reason }]);
+    expect(reported).toEqual([{ isUp: false, reason }]);
     await pass(10 * minute);
     expect(await ledger.reserve(1, 0)).toMatchObject({ kind: 'granted', isProbe: true });
     await ledger.succeeded();
-    expect(told).toEqual([{ isUp: false, reason }, { isUp: true }]);
+    expect(reported).toEqual([{ isUp: false, reason }, { isUp: true }]);
   });
 
   it('is up after any answer, and the next pause starts at its first length', async () => {
-    const { ledger, told, pass, fields } = aWatchedLedger();
+    const { ledger, reported, pass, fields } = aWatchedLedger();
     await ledger.pause({ kind: 'down', reason });
     await pass(10 * minute);
     await ledger.serviceUp();
-    expect(told.at(-1)).toEqual({ isUp: true });
+    expect(reported.at(-1)).toEqual({ isUp: true });
     expect(await fields()).not.toHaveProperty('growthMs');
   });
 
   it('that refuses a sign-in is up, and allows one sign-in at a time', async () => {
-    const { ledger, told, pass, fields } = aWatchedLedger();
+    const { ledger, reported, pass, fields } = aWatchedLedger();
     await ledger.pause({ kind: 'down', reason });
     await pass(10 * minute);
     await ledger.serviceUp();
@@ -235,6 +235,6 @@ describe('a service that is down', () => {
     await pass(10 * minute);
     await ledger.serviceUp();
     expect(await fields()).toMatchObject({ single: '1' });
-    expect(told.at(-1)).toEqual({ isUp: true });
+    expect(reported.at(-1)).toEqual({ isUp: true });
   });
 });

@@ -48,7 +48,7 @@ describe('two daemons on one access key', () => {
     const service = await aService();
     const { keyPrefix } = redis.config();
     const daemon = async () => {
-      const told: ServiceStatus[] = [];
+      const reported: ServiceStatus[] = [];
       const budget = makeRedisApiBudget({
         commands: redis.connect().commands,
         keyPrefix,
@@ -56,7 +56,7 @@ describe('two daemons on one access key', () => {
         requestsPerSecond: 400,
         pauseGrowth: { firstMs: 20, maxMs: 40 },
         outageWaitMaxMs: 10_000,
-        onStatus: (standing) => told.push(standing),
+        onStatus: (standing) => reported.push(standing),
       });
       onTestFinished(() => budget.close());
       const api = await aCollectorApi(() => undefined, {
@@ -64,7 +64,7 @@ describe('two daemons on one access key', () => {
         budget,
         signInPauseMs: 60,
       });
-      return { fleet: api.fleet, told, throttled: api.throttled };
+      return { fleet: api.fleet, reported, throttled: api.throttled };
     };
     const daemons = [await daemon(), await daemon()] as const;
     const pollAll = (count: number) =>
@@ -79,7 +79,7 @@ describe('two daemons on one access key', () => {
     const { service, daemons, pollAll } = await twoDaemons();
     service.follow((_request, response) => sendText(response, 502, '<html>'));
     await pollAll(10);
-    for (const { told } of daemons) expect(told).toMatchObject([{ isUp: false }]);
+    for (const { reported } of daemons) expect(reported).toMatchObject([{ isUp: false }]);
     service.takeOpenMax();
     const before = service.server.requests.length;
     await pollAll(3);
@@ -89,7 +89,7 @@ describe('two daemons on one access key', () => {
     const answers = await pollAll(20);
     expect(answers.every(({ ok }) => ok)).toBe(true);
     expect(service.takeOpenMax()).toBeGreaterThan(2);
-    for (const { told } of daemons) expect(told).toMatchObject([{ isUp: false }, { isUp: true }]);
+    for (const { reported } of daemons) expect(reported).toMatchObject([{ isUp: false }, { isUp: true }]);
   });
 
   it('after a 401 try one request at a time, until one is accepted', async () => {
@@ -108,6 +108,6 @@ describe('two daemons on one access key', () => {
     // Those after the one that was accepted are all at once.
     expect(openAtEachTry.slice(0, 2)).toEqual([1, 1]);
     expect(answers.filter(({ ok }) => ok).length).toBeGreaterThan(3);
-    for (const { told } of daemons) expect(told).toEqual([]);
+    for (const { reported } of daemons) expect(reported).toEqual([]);
   });
 });

@@ -101,14 +101,14 @@ describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster',
       const answers = await Promise.all(both.map(([key, node]) => node.ask(`SET ${key} yes`)));
       return answers.every((answer) => answer === '+OK');
     });
-    const told: string[] = [];
+    const reported: string[] = [];
     const { client, commands, close } = makeRedisConnection(placeOf(lower.port), 'worker', {
-      onTransient: ({ message }) => told.push(message),
+      onTransient: ({ message }) => reported.push(message),
     });
     await Promise.all(both.map(([key]) => commands.get(key)));
     await lower.ask('CLUSTER DELSLOTS 0');
     const waiting = commands.set('b', 'no').catch((error: unknown) => error);
-    await until('it to wait', () => told.length > 2);
+    await until('it to wait', () => reported.length > 2);
     await close();
     expect(await waiting).toBeInstanceOf(Error);
     expect(client.status).toBe('end');

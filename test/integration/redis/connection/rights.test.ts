@@ -151,9 +151,9 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
     const daemon = await night.startDaemon();
     const rolloutId = await scan(daemon);
     expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
-    const told = daemon.log.filter(isReported);
-    expect(told.map(({ event }) => event)).toEqual(['redis.reachable', 'redis.risk']);
-    expect(told[1]?.['reason']).toBe(
+    const notices = daemon.log.filter(isReported);
+    expect(notices.map(({ event }) => event)).toEqual(['redis.reachable', 'redis.risk']);
+    expect(notices[1]?.['reason']).toBe(
       "Redis refuses its user &upwave:* +info: wake-ups between daemons are a second late; Redis's memory policy and append-only file can't be checked. Grant it: ACL SETUSER <user> &upwave:* +info.",
     );
     expect((await readiness(daemon)).status).toBe(200);

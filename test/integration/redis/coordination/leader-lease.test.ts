@@ -33,18 +33,18 @@ describe('the leader lease', () => {
   it('reports a failure at a reachable Redis, instead of silent retries for ever', async () => {
     const { commands, keyPrefix } = redis.place();
     await commands.hset(`${keyPrefix}:{leader}:lease`, 'of', 'another type');
-    const told: string[] = [];
+    const notices: string[] = [];
     const faults = makeRedisFaults({
-      onFault: (reason) => told.push(reason),
-      onOver: (what) => told.push(what),
+      onFault: (reason) => notices.push(reason),
+      onOver: (what) => notices.push(what),
     });
     const lease = aLease(keyPrefix, { leaseMs: 300, faults });
     expect(await lease.hold()).toBeUndefined();
-    await until('the fault to be told', () => told.length > 0);
-    expect(told[0]).toMatch(/^the leader lease: .*WRONGTYPE/);
+    await until('the fault to be reported', () => notices.length > 0);
+    expect(notices[0]).toMatch(/^the leader lease: .*WRONGTYPE/);
     await commands.del(`${keyPrefix}:{leader}:lease`);
     await until('the lease to be held', async () => (await lease.hold()) !== undefined);
-    expect(told).toHaveLength(2);
+    expect(notices).toHaveLength(2);
     expect(faults.reason()).toBeNull();
   });
 

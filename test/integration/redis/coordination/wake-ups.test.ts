@@ -6,7 +6,7 @@ const redis = useRedis();
 
 async function aWakeUps(
   keyPrefix: string,
-): Promise<{ wakeUps: RedisWakeUps; rings: () => number; stop: () => void }> {
+): Promise<{ wakeUps: RedisWakeUps; wakeCount: () => number; stop: () => void }> {
   const subscriber = redis.connect();
   const publisher = redis.connect();
   await Promise.all([subscriber.commands.ping(), publisher.commands.ping()]);
@@ -19,7 +19,7 @@ async function aWakeUps(
     count += 1;
   });
   await expect.poll(subscribers).toBe(before + 1);
-  return { wakeUps, rings: () => count, stop };
+  return { wakeUps, wakeCount: () => count, stop };
 }
 
 describe('a wake-up', () => {
@@ -28,11 +28,11 @@ describe('a wake-up', () => {
     const here = await aWakeUps(keyPrefix);
     const there = await aWakeUps(keyPrefix);
     here.wakeUps.wake();
-    expect(here.rings()).toBe(1);
-    await expect.poll(there.rings).toBe(1);
+    expect(here.wakeCount()).toBe(1);
+    await expect.poll(there.wakeCount).toBe(1);
     there.wakeUps.wake();
-    await expect.poll(here.rings).toBe(2);
-    expect(there.rings()).toBe(2);
+    await expect.poll(here.wakeCount).toBe(2);
+    expect(there.wakeCount()).toBe(2);
   });
 
   it('merges many concurrent ones into a few, including the last one', async () => {
@@ -40,8 +40,8 @@ describe('a wake-up', () => {
     const here = await aWakeUps(keyPrefix);
     const there = await aWakeUps(keyPrefix);
     for (let count = 0; count < 1_000; count += 1) here.wakeUps.wake();
-    await expect.poll(there.rings).toBe(2);
-    expect(here.rings()).toBe(2);
+    await expect.poll(there.wakeCount).toBe(2);
+    expect(here.wakeCount()).toBe(2);
   });
 
   it('does not reach a removed listener, nor another key prefix', async () => {
@@ -51,8 +51,8 @@ describe('a wake-up', () => {
     const there = await aWakeUps(keyPrefix);
     here.stop();
     here.wakeUps.wake();
-    await expect.poll(there.rings).toBe(1);
-    expect(here.rings()).toBe(0);
-    expect(elsewhere.rings()).toBe(0);
+    await expect.poll(there.wakeCount).toBe(1);
+    expect(here.wakeCount()).toBe(0);
+    expect(elsewhere.wakeCount()).toBe(0);
   });
 });

@@ -174,13 +174,13 @@ describe('the records of a rollout that is over', () => {
   it('are left out where their pack is unreadable, which is reported once, and stops nothing else', async () => {
     await pack();
     await connection.commands.hset(keys().packed, '1', 'no pack');
-    const told: string[] = [];
-    const broken = makeBrokenRecords(({ what }) => told.push(what));
+    const reports: string[] = [];
+    const broken = makeBrokenRecords(({ what }) => reports.push(what));
     const reader = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken });
     const all = await reader.listUpgrades(id, { offset: 0, limit: 10_000 });
     expect(all.length).toBe(planned - 500 + 5);
     await reader.listUpgrades(id, { offset: 0, limit: 10_000 });
-    expect(told).toEqual([`pack 1 of records in ${keys().packed}`]);
+    expect(reports).toEqual([`pack 1 of records in ${keys().packed}`]);
   });
 });
 

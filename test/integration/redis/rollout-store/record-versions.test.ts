@@ -21,9 +21,9 @@ const id = 'production-20260302-1';
 describe('a rollout that two versions of upwave know', () => {
   let place: ReturnType<typeof redis.place>;
   const storeOf = (version: number) => {
-    const told: string[] = [];
-    const broken = makeBrokenRecords(({ message }) => told.push(message));
-    return { store: makeRedisRolloutStore({ ...place, broken, version }), broken, told };
+    const reported: string[] = [];
+    const broken = makeBrokenRecords(({ message }) => reported.push(message));
+    return { store: makeRedisRolloutStore({ ...place, broken, version }), broken, reported };
   };
   const freeze = async (version: number) => {
     const rollout = aRollout({ waves: [aWave({ state: 'open', size: 3 })] });
@@ -57,7 +57,7 @@ describe('a rollout that two versions of upwave know', () => {
     const rollout = await freeze(recordVersion);
     await withdraw(recordVersion + 1, 1);
     const before = await everything();
-    const { store, told, broken } = storeOf(recordVersion);
+    const { store, reported, broken } = storeOf(recordVersion);
     const view = await loadView(store);
     expect(view.rollout).toMatchObject({
       state: 'running',
@@ -70,7 +70,7 @@ describe('a rollout that two versions of upwave know', () => {
       blockers: [{ kind: 'newerVersion', version: recordVersion + 1, readable: recordVersion, until: null }],
       wakeAt: null,
     });
-    expect(told).toEqual([expect.stringContaining('newer upwave')]);
+    expect(reported).toEqual([expect.stringContaining('newer upwave')]);
     expect(broken.newer()).toHaveLength(1);
     // As by a daemon that had read all of it before.
     expect(await withdraw(recordVersion, 2)).toBe('stale');

@@ -60,8 +60,8 @@ const byAnn = { rolloutId: id, by: 'ann', reason: 'checked' } as const;
 /** A store of its own, of which a test breaks what is kept. */
 function aStore(policies: readonly Policy[] = []) {
   const { commands, keyPrefix } = redis.place();
-  const told: string[] = [];
-  const broken = makeBrokenRecords(({ what }) => told.push(what));
+  const reported: string[] = [];
+  const broken = makeBrokenRecords(({ what }) => reported.push(what));
   const store = makeRedisRolloutStore({ commands, keyPrefix, broken, policies });
   const register = makeRedisFleetRegister({ commands, keyPrefix, broken });
   const keys = rolloutKeys(keyPrefix, id);
@@ -71,7 +71,7 @@ function aStore(policies: readonly Policy[] = []) {
   };
   const breakRecord = (collectorId: number, text: string | Buffer = `{"collectorId":${collectorId}`) =>
     commands.hset(keys.records, String(collectorId), text);
-  return { commands, keyPrefix, told, broken, store, register, keys, freeze, breakRecord };
+  return { commands, keyPrefix, reported, broken, store, register, keys, freeze, breakRecord };
 }
 
 /** A daemon's parts on a store, and what a test does with them. */
@@ -102,13 +102,13 @@ function aDaemonOn({ store, register }: { readonly store: RolloutStore; readonly
 
 describe('an unreadable record', () => {
   it('takes no slot from other collectors of its rollout', async () => {
-    const { freeze, breakRecord, told, ...house } = aStore();
+    const { freeze, breakRecord, reported, ...house } = aStore();
     const { pass, stateOf } = aDaemonOn(house);
     await freeze(pendingOnes(3), { policy: aPolicy({ concurrency: 1 }) });
     await breakRecord(1);
     await pass();
     expect(await stateOf(2)).toBe('queued');
-    expect(told).toEqual([`the record of collector 1 of rollout ${id}`]);
+    expect(reported).toEqual([`the record of collector 1 of rollout ${id}`]);
   });
 
   it('keeps its collector in its rollout, so that no other rollout adds it (P1)', async () => {
@@ -268,13 +268,13 @@ describe('unreadable groups of a plan', () => {
     await freeze(pendingOnes(3, { rolloutId: other.id }), other);
     await commands.set(keys.groups, '{');
     // Another daemon, which has not read them before.
-    const broken = makeBrokenRecords(({ what }) => house.told.push(what));
+    const broken = makeBrokenRecords(({ what }) => house.reported.push(what));
     const store = makeRedisRolloutStore({ commands, keyPrefix: house.keyPrefix, broken });
     return { ...house, store, ...aDaemonOn({ ...house, store }) };
   }
 
   it('hold their rollout with the reason, and hide no rollout (P2, P14)', async () => {
-    const { operations, pass, told, stateOf } = await aBrokenPlan();
+    const { operations, pass, reported, stateOf } = await aBrokenPlan();
     await pass();
     const found = await operations.listRollouts();
     expect(found.map((status) => [status.id, status.state])).toEqual([
@@ -282,7 +282,7 @@ describe('unreadable groups of a plan', () => {
       ['other-20260302-1', 'running'],
     ]);
     expect(found[0]?.reason).toContain('are unreadable');
-    expect(told).toEqual([`the groups of rollout ${id}`]);
+    expect(reported).toEqual([`the groups of rollout ${id}`]);
     expect(await stateOf(1)).toBe('pending');
   });
 });
@@ -329,10 +329,10 @@ describe('a running rollout with an unreadable record of its own', () => {
     ['without its policy', JSON.stringify({ ...aRollout(), policy: { name: 'production' } })],
     ['not there', null],
   ])('stops no pass, and starts nothing: %s (P2, P3)', async (_name, text) => {
-    const { pass, stateOf, told } = await aBrokenRollout({}, text);
+    const { pass, stateOf, reported } = await aBrokenRollout({}, text);
     await pass();
     expect([await stateOf(3), await stateOf(4)]).toEqual(['pending', 'pending']);
-    expect(told).toEqual([`rollout ${id}`]);
+    expect(reported).toEqual([`rollout ${id}`]);
   });
 
   it('is shown as held, with the other known data, and what to do', async () => {
@@ -467,7 +467,7 @@ describe('a running rollout with an unreadable record of its own', () => {
 
 describe('an unreadable ended rollout', () => {
   it('is shown as far as it is known, and stops no scan', async () => {
-    const { freeze, commands, keys, told, store, register } = aStore();
+    const { freeze, commands, keys, reported, store, register } = aStore();
     const over = { state: 'succeeded', waves: [aWave({ state: 'passed' })] } as const;
     await freeze([], over);
     await store.saveRollout(rolloutChange(aRollout(over), { endedAt: startedAt }), null);
@@ -475,7 +475,7 @@ describe('an unreadable ended rollout', () => {
     const { parts } = aDaemonOn({ store, register });
     expect((await scan(parts, aPolicy(), 'schedule')).kind).toBe('started');
     expect((await store.listRollouts(['production'])).length).toBe(2);
-    expect(told).toEqual([`rollout ${id}`]);
+    expect(reported).toEqual([`rollout ${id}`]);
     expect(await store.loadRollout(id)).toMatchObject({ state: 'succeeded', targetBuild });
   });
 });
@@ -492,7 +492,7 @@ describe('an unreadable hold', () => {
       builds: [{ build: '19.1-1', ...unknown }],
       collectors: [{ collectorId: 8, ...unknown }, good],
     });
-    expect(house.told.toSorted()).toEqual([
+    expect(house.reported.toSorted()).toEqual([
       'the hold of build 19.1-1',
       'the hold of collector 8',
       'the hold of collector who',

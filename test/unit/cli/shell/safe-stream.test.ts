@@ -29,8 +29,8 @@ describe('what a command writes', () => {
   });
 
   it('shows no secret of ours that came back, even line by line', async () => {
-    const { stream, hide, text } = aStream(false);
-    hide(['a-secret-key']);
+    const { stream, addSecrets, text } = aStream(false);
+    addSecrets(['a-secret-key']);
     stream.write('{"name":"a-secret-key"}\n');
     await writeLines(
       stream,

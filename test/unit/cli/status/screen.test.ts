@@ -71,9 +71,9 @@ describe('the live screen', () => {
     const listed = { ...opened.state, collectors: [collector('a', 1), collector('b', 2)] };
     const asked = press(listed, 'down', 'down', 'enter');
     expect(asked.wishes).toEqual([{ kind: 'explain', collectorId: 2 }]);
-    const told = { ...asked.state, story: { lines: ['b', 'attempt 1'], from: 0 } };
-    expect(openOne(press(told, 'back').state)?.policy).toBe('edge');
-    expect(openOne(press(told, 'back', 'back').state)).toBeUndefined();
+    const reported = { ...asked.state, story: { lines: ['b', 'attempt 1'], from: 0 } };
+    expect(openOne(press(reported, 'back').state)?.policy).toBe('edge');
+    expect(openOne(press(reported, 'back', 'back').state)).toBeUndefined();
   });
 
   it('searches the collectors of the rollout by the typed words', () => {

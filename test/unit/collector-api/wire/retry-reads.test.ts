@@ -20,7 +20,7 @@ function aClient(
 ) {
   let now = 0;
   const sentAt: number[] = [];
-  const told: string[] = [];
+  const reports: string[] = [];
   const answer = (): Promise<ServedAnswer<never>> => {
     const failure = failures[sentAt.length];
     sentAt.push(now);
@@ -29,14 +29,23 @@ function aClient(
     return Promise.resolve(failure === undefined ? { ok: true, value } : { ok: false, failure });
   };
   const reserve = async () => ({ ok: true as const, value: { send: answer, giveUp: () => {} } });
-  const client: ServiceClient = { call: answer, reserve, hider: () => (text) => text, close: async () => {} };
-  const window = makeRetryWindow({ withinMs: 30_000, now: () => now, onOpen: (reason) => told.push(reason) });
+  const client: ServiceClient = {
+    call: answer,
+    reserve,
+    redactor: () => (text) => text,
+    close: async () => {},
+  };
+  const window = makeRetryWindow({
+    withinMs: 30_000,
+    now: () => now,
+    onOpen: (reason) => reports.push(reason),
+  });
   const retried = withRetriedReads(client, window, async (forMs) => {
     now += forMs;
   });
   return {
     sentAt,
-    told,
+    reports,
     sleep: retried.sleep,
     now: () => now,
     read: () => retried.client.call(listUpgradeTargets, {}, { ...call, signal }),
@@ -47,11 +56,11 @@ function aClient(
 
 describe('a read for a person who waits', () => {
   it('is retried while the service does not answer, which is reported once', async () => {
-    const { read, sentAt, told } = aClient([cutOff, cutOff, cutOff]);
+    const { read, sentAt, reports } = aClient([cutOff, cutOff, cutOff]);
     expect(await read()).toMatchObject({ ok: true });
     expect(await read()).toMatchObject({ ok: true });
     expect(sentAt).toEqual([0, 500, 1_500, 3_500, 3_500]);
-    expect(told).toEqual(['connection reset.']);
+    expect(reports).toEqual(['connection reset.']);
   });
 
   it('fails after 30 s, and everything after it at once', async () => {
@@ -86,10 +95,10 @@ describe('a read for a person who waits', () => {
     { kind: 'notFound', detail: '404' },
     { kind: 'cancelled', sent: false },
   ])('is not sent again for $kind', async (failure) => {
-    const { read, sentAt, told } = aClient([failure]);
+    const { read, sentAt, reports } = aClient([failure]);
     expect(await read()).toEqual({ ok: false, failure });
     expect(sentAt.length).toBe(1);
-    expect(told).toEqual([]);
+    expect(reports).toEqual([]);
   });
 
   it('ends at once when the person gives up', async () => {

@@ -106,10 +106,10 @@ const aborted = () => ({ kind: 'aborted', at: t, reason: askedFor('') }) as cons
 
 describe('a scan during an active rollout', () => {
   it('brings back a withdrawn collector that may be upgraded again', async () => {
-    const { told, check, statesOf, now, rollout } = await aRolloutUnderWay();
+    const { reported, check, statesOf, now, rollout } = await aRolloutUnderWay();
     await check(2);
     expect(await statesOf(1)).toEqual(['pending']);
-    expect(told).toEqual(['upgrade.pending']);
+    expect(reported).toEqual(['upgrade.pending']);
     // Whoever read the rollout before must not end it now.
     expect((await now()).rev).toBe(rollout.rev + 1);
   });
@@ -118,11 +118,11 @@ describe('a scan during an active rollout', () => {
     ['succeeded', finished],
     ['aborted', aborted],
   ])('brings no collector back when the rollout %s while the fleet was read (P9)', async (state, fact) => {
-    const { told, check, change, statesOf, now } = await aRolloutUnderWay();
+    const { reported, check, change, statesOf, now } = await aRolloutUnderWay();
     await check(2, () => change(fact));
     expect(await statesOf(1)).toEqual(['withdrawn']);
     expect((await now()).state).toBe(state);
-    expect(told).not.toContain('upgrade.pending');
+    expect(reported).not.toContain('upgrade.pending');
   });
 
   it('brings no collector back when the rollout ends right before the write (P9)', async () => {
@@ -137,10 +137,10 @@ describe('a scan during an active rollout', () => {
   });
 
   it('adds late joiners and brings back withdrawn collectors in one check', async () => {
-    const { told, check, statesOf, now, rollout } = await aRolloutUnderWay();
+    const { reported, check, statesOf, now, rollout } = await aRolloutUnderWay();
     await check(3);
     expect(await statesOf(1, 3)).toEqual(['pending', 'pending']);
-    expect(told.toSorted()).toEqual(['rollout.joined', 'upgrade.pending']);
+    expect(reported.toSorted()).toEqual(['rollout.joined', 'upgrade.pending']);
     expect((await now()).rev).toBe(rollout.rev + 2);
   });
 

@@ -71,7 +71,7 @@ describe('a scan by a daemon with an older config (P5)', () => {
     await scan();
     world.others = [];
     await scan();
-    const told = notes.flatMap(({ event }) => (event.startsWith('config.') ? [event] : []));
-    expect(told).toEqual(['config.outdated', 'config.agreed']);
+    const reports = notes.flatMap(({ event }) => (event.startsWith('config.') ? [event] : []));
+    expect(reports).toEqual(['config.outdated', 'config.agreed']);
   });
 });

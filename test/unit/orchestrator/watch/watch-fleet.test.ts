@@ -114,7 +114,7 @@ async function aWatch({
 
 describe('watching by pages of the inventory', () => {
   it('postpones the polls of unchanged collectors by two periods, and polls changed ones at once', async () => {
-    const { run, upgrade, broughtForward, told } = await aWatch({
+    const { run, upgrade, broughtForward, reported } = await aWatch({
       shows: (id) => (id === 3 ? { build: targetBuild } : {}),
     });
     await run(1);
@@ -122,14 +122,14 @@ describe('watching by pages of the inventory', () => {
     expect(dueAtOf(await upgrade(1))).toBeGreaterThan(t + 30 * seconds);
     expect((await upgrade(3)).progress).toMatchObject({ state: 'upgrading', dueAt: t, polledAt: startedAt });
     expect(broughtForward).toEqual([3]);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('verifies an upgrade by a row, and ends the wait of a deferred collector (P10)', async () => {
     const dueAt = t + minutes;
     const verifying = aVerifyingOne({ verifyBy: t + 11 * minutes, dueAt, endedServiceAt: t - minutes });
     const deferred = aDeferredOne({ dueAt });
-    const { run, stateOf, broughtForward, told } = await aWatch({
+    const { run, stateOf, broughtForward, reported } = await aWatch({
       shows: (id, at) => (id === 1 ? { build: targetBuild, lastSeenAlive: at } : {}),
       upgrades: (id) => ({ 1: verifying, 2: deferred })[id],
     });
@@ -137,7 +137,7 @@ describe('watching by pages of the inventory', () => {
     expect([await stateOf(1), await stateOf(2)]).toEqual(['succeeded', 'retrying']);
     // So that their jobs, which wait for later, end.
     expect(broughtForward).toEqual([1, 2]);
-    expect(told).toEqual(['upgrade.succeeded', 'upgrade.retrying']);
+    expect(reported).toEqual(['upgrade.succeeded', 'upgrade.retrying']);
   });
 
   it('ignores a row when the record has changed since the page was requested', async () => {

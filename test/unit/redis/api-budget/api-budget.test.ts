@@ -30,20 +30,20 @@ describe('the dispatcher of the API budget', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
-  /** A budget without places until an instant. `told`: which requests were granted or refused, in milliseconds from now. */
+  /** A budget without places until an instant. `reported`: which requests were granted or refused, in milliseconds from now. */
   function aHaltedBudget(
     halt: Omit<Exclude<Reservation, { kind: 'granted' }>, 'retryInMs'>,
     endsInMs: number,
   ) {
     const since = performance.now();
-    const told: Array<readonly [who: string, what: 'granted' | 'refused', afterMs: number]> = [];
+    const reported: Array<readonly [who: string, what: 'granted' | 'refused', afterMs: number]> = [];
     const ledger = aLedger((now) => {
       const leftMs = since + endsInMs - now;
       return leftMs <= 0 ? slotAt(now) : { ...halt, retryInMs: Math.min(leftMs, 5_000) };
     });
     const budget = makeApiBudgetDispatcher({ ledger, outageWaitMaxMs: 300 });
     const come = (who: string) => {
-      const tell = (what: 'granted' | 'refused') => told.push([who, what, performance.now() - since]);
+      const tell = (what: 'granted' | 'refused') => reported.push([who, what, performance.now() - since]);
       void budget.take('poll').then(
         () => tell('granted'),
         (reason: unknown) => {
@@ -52,18 +52,18 @@ describe('the dispatcher of the API budget', () => {
         },
       );
     };
-    return { come, told };
+    return { come, reported };
   }
 
   it('keeps each request for the longest wait during an outage, counted from its arrival', async () => {
-    const { come, told } = aHaltedBudget({ kind: 'paused', outage: asked }, 900);
+    const { come, reported } = aHaltedBudget({ kind: 'paused', outage: asked }, 900);
     come('first');
     await vi.advanceTimersByTimeAsync(30);
     come('second');
     await vi.advanceTimersByTimeAsync(670);
     come('late');
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['first', 'refused', 300],
       ['second', 'refused', 330],
       ['late', 'granted', 900],
@@ -71,14 +71,14 @@ describe('the dispatcher of the API budget', () => {
   });
 
   it('does not keep requests longer while one request probes the service', async () => {
-    const { come, told } = aHaltedBudget({ kind: 'full', outage: asked }, 60_000);
+    const { come, reported } = aHaltedBudget({ kind: 'full', outage: asked }, 60_000);
     come('first');
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(told).toEqual([['first', 'refused', 300]]);
+    expect(reported).toEqual([['first', 'refused', 300]]);
   });
 
   it('does not keep requests longer while Redis does not answer, and continues when it does', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     let answer: (reservation: Reservation) => void = () => undefined;
     const ledger = {
       ...aLedger((now) => slotAt(now)),
@@ -87,20 +87,20 @@ describe('the dispatcher of the API budget', () => {
     const budget = makeApiBudgetDispatcher({ ledger, outageWaitMaxMs: 5_000 });
     const come = (who: string) =>
       void budget.take('create').then(
-        () => told.push(`${who} granted`),
-        (reason: unknown) => told.push(`${who} ${String(reason)}`),
+        () => reported.push(`${who} granted`),
+        (reason: unknown) => reported.push(`${who} ${String(reason)}`),
       );
     come('first');
     await vi.advanceTimersByTimeAsync(4_999);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(told).toEqual(['first PausedTooLong: Redis, which keeps the API budget, does not answer.']);
+    expect(reported).toEqual(['first PausedTooLong: Redis, which keeps the API budget, does not answer.']);
     await vi.advanceTimersByTimeAsync(1_000);
     come('second');
     await vi.advanceTimersByTimeAsync(4_000);
     answer(slotAt(performance.now()));
     await vi.advanceTimersByTimeAsync(1);
-    expect(told.at(-1)).toBe('second granted');
+    expect(reported.at(-1)).toBe('second granted');
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -108,10 +108,10 @@ describe('the dispatcher of the API budget', () => {
     'refuses nobody while no outage is known (%s), however long it takes',
     async (kind) => {
       const anHour = 3_600_000;
-      const { come, told } = aHaltedBudget({ kind, outage: null }, anHour);
+      const { come, reported } = aHaltedBudget({ kind, outage: null }, anHour);
       come('first');
       await vi.advanceTimersByTimeAsync(anHour);
-      expect(told).toEqual([['first', 'granted', anHour]]);
+      expect(reported).toEqual([['first', 'granted', anHour]]);
     },
   );
 
@@ -131,7 +131,7 @@ describe('the dispatcher of the API budget', () => {
     'goes on in a process that is %i ms late for each of its places (P11)',
     async (lateMs) => {
       const slacksMs: number[] = [];
-      const told: number[] = [];
+      const reported: number[] = [];
       const ledger: ApiBudgetLedger = {
         ...aLedger(slotAt),
         reserve: async (_count, slackMs) => {
@@ -141,7 +141,7 @@ describe('the dispatcher of the API budget', () => {
           return slot;
         },
       };
-      const budget = makeApiBudgetDispatcher({ ledger, onStarved: (late) => told.push(late) });
+      const budget = makeApiBudgetDispatcher({ ledger, onStarved: (late) => reported.push(late) });
       let granted = 0;
       for (let call = 0; call < 20; call += 1) void budget.take('poll').then(() => (granted += 1));
       await vi.advanceTimersByTimeAsync(60_000);
@@ -149,7 +149,7 @@ describe('the dispatcher of the API budget', () => {
       // Three failedPolls show that it is no stall, and from then on nothing is reserved in vain.
       expect(slacksMs).toHaveLength(23);
       expect(slacksMs.slice(3).every((slackMs) => slackMs + 20 >= lateMs)).toBe(true);
-      expect(told).toEqual(lateMs < starvedFromMs ? [] : [lateMs]);
+      expect(reported).toEqual(lateMs < starvedFromMs ? [] : [lateMs]);
     },
   );
 

@@ -7,26 +7,26 @@ describe('the watch over the service', () => {
   afterEach(() => vi.useRealTimers());
 
   function aWatch(readDown: () => Promise<string>) {
-    const told: ServiceStatus[] = [];
+    const reported: ServiceStatus[] = [];
     const failures: unknown[] = [];
     const watch = makeStatusWatch({
       readDown,
-      onStatus: (standing) => told.push(standing),
+      onStatus: (standing) => reported.push(standing),
       onFailed: (error) => failures.push(error),
       everyMs: 50,
     });
-    return { watch, told, failures };
+    return { watch, reported, failures };
   }
 
   it('reports changes, and nothing twice', () => {
-    const { watch, told } = aWatch(async () => 'still down');
+    const { watch, reported } = aWatch(async () => 'still down');
     for (const down of ['', 'broken', 'more broken', '', '']) watch.learn(down);
-    expect(told).toEqual([{ isUp: false, reason: 'broken' }, { isUp: true }]);
+    expect(reported).toEqual([{ isUp: false, reason: 'broken' }, { isUp: true }]);
   });
 
   it('notices that another daemon found the service up, and then stops polling', async () => {
     let looks = 0;
-    const { watch, told, failures } = aWatch(async () => {
+    const { watch, reported, failures } = aWatch(async () => {
       looks += 1;
       if (looks === 2) throw new Error('Redis is away');
       return looks < 4 ? 'down' : '';
@@ -35,7 +35,7 @@ describe('the watch over the service', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(looks).toBe(4);
     expect(failures).toEqual([new Error('Redis is away')]);
-    expect(told).toEqual([{ isUp: false, reason: 'down' }, { isUp: true }]);
+    expect(reported).toEqual([{ isUp: false, reason: 'down' }, { isUp: true }]);
   });
 
   it('ends with a close', async () => {

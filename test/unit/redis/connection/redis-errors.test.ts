@@ -47,10 +47,10 @@ describe('an error that means that Redis is away', () => {
 
 describe('what fails at a Redis that is there', () => {
   it('is reported once until it works again or fails otherwise, and an outage is not reported', () => {
-    const told: string[] = [];
+    const reports: string[] = [];
     const faults = makeRedisFaults({
-      onFault: (reason) => told.push(reason),
-      onOver: (what) => told.push(`over: ${what}`),
+      onFault: (reason) => reports.push(reason),
+      onOver: (what) => reports.push(`over: ${what}`),
     });
     faults.met('the leader lease', new Error('Connection is closed.'));
     faults.over('the leader lease');
@@ -61,7 +61,7 @@ describe('what fails at a Redis that is there', () => {
     faults.over('the leader lease');
     faults.over('the API budget');
     expect(faults.reason()).toBeNull();
-    expect(told).toEqual([
+    expect(reports).toEqual([
       'the leader lease: WRONGTYPE no string',
       'the API budget: a bug',
       'over: the leader lease',

@@ -7,33 +7,33 @@ const fail = (what: string) => () => {
 
 describe('records that cannot be read', () => {
   it('are left out, and reported once each', () => {
-    const told: string[] = [];
-    const broken = makeBrokenRecords(({ message }) => told.push(message));
+    const reports: string[] = [];
+    const broken = makeBrokenRecords(({ message }) => reports.push(message));
     for (const what of ['a', 'b', 'a']) expect(broken.read(fail(what))).toBeUndefined();
     expect(broken.read(() => 7)).toBe(7);
-    expect(told).toEqual(['a in Redis is unreadable: cut off', 'b in Redis is unreadable: cut off']);
+    expect(reports).toEqual(['a in Redis is unreadable: cut off', 'b in Redis is unreadable: cut off']);
     expect([broken.isKnown('a'), broken.isKnown('c')]).toEqual([true, false]);
   });
 
   it('are remembered up to a bound', () => {
-    const told: string[] = [];
-    const broken = makeBrokenRecords(({ what }) => told.push(what));
+    const reports: string[] = [];
+    const broken = makeBrokenRecords(({ what }) => reports.push(what));
     for (let each = 0; each <= 10_000; each += 1) broken.read(fail(String(each)));
     expect([broken.isKnown('0'), broken.isKnown('1'), broken.isKnown('10000')]).toEqual([false, true, true]);
   });
 
   it('are not reported again by a read that began before their repair', () => {
-    const told: string[] = [];
+    const reports: string[] = [];
     const clock = vi.spyOn(performance, 'now').mockReturnValue(10_000);
     onTestFinished(() => clock.mockRestore());
-    const broken = makeBrokenRecords(({ what }) => told.push(what));
+    const broken = makeBrokenRecords(({ what }) => reports.push(what));
     broken.read(fail('a'));
     broken.forget('a');
     broken.read(fail('a'));
-    expect([told, broken.isKnown('a')]).toEqual([['a'], false]);
+    expect([reports, broken.isKnown('a')]).toEqual([['a'], false]);
     clock.mockReturnValue(12_000);
     broken.read(fail('a'));
-    expect([told, broken.isKnown('a')]).toEqual([['a', 'a'], true]);
+    expect([reports, broken.isKnown('a')]).toEqual([['a', 'a'], true]);
   });
 
   it('do not hide a bug', () => {
