@@ -7,10 +7,7 @@ export const serviceLimits = {
   descriptionLengthMax: 1024,
   collectorPageSizeDefault: 1000,
   upgradablePageSizeDefault: 50,
-  /** The largest accepted page (field-facts.md, The wire). */
-  pageSizeMax: 10_000,
   aliveBeforeDaysDefault: 100,
-  upgradeTaskTimeoutMs: 30 * 60_000,
   /** Per account (field-facts.md, Upgrades). */
   collectorsMax: 10_000,
   heartbeatMs: 15_000,

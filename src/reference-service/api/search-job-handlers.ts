@@ -1,5 +1,5 @@
 import type { collectorManagementApi } from '../../contract/collector-management/api.ts';
-import type { OperationHandlers } from '../../http/operation-handlers.ts';
+import type { HttpRequest, OperationHandlers } from '../../http/operation-handlers.ts';
 import { ServiceFailure } from '../scenario/service-failure.ts';
 import type { Callers } from './callers.ts';
 import { searchJobProgress } from './search-jobs.ts';
@@ -10,6 +10,16 @@ const resultsPageSizeDefault = 100;
 
 /** The Search Job interface (collector-api.md §4.5, §5.5). Its bodies are not specified. */
 export function makeSearchJobHandlers(callers: Callers) {
+  const readJob = (id: string, request: HttpRequest) => {
+    const { account, ...followUp } = callers.of(request);
+    const job = account.searchJobs.find(id, followUp);
+    const progress = searchJobProgress(job, account.world.now());
+    return {
+      job,
+      ...progress,
+      records: progress.isDone ? searchRecords(account.world, job.request) : undefined,
+    };
+  };
   return {
     async createSearchJob({ body }, request) {
       if (body === undefined) {
@@ -21,32 +31,19 @@ export function makeSearchJobHandlers(callers: Callers) {
       return { body: { id, link: { rel: 'self', href: `/v1/search/jobs/${id}` } } };
     },
     async getSearchJob({ params }, request) {
-      const { account, ...followUp } = callers.of(request);
-      const job = account.searchJobs.find(params.searchJobId, followUp);
-      const progress = searchJobProgress(job, account.world.now());
-      const records = progress.isDone ? searchRecords(account.world, job.request) : undefined;
-      const { state, resultCount } = progress;
+      const { job, state, resultCount, records } = readJob(params.searchJobId, request);
       const counts = { resultCount, messageCount: resultCount, recordCount: records?.length ?? 0 };
       return {
         body: { id: job.id, state, ...counts, pendingErrors: [], pendingWarnings: [], request: job.request },
       };
     },
     async listSearchJobResults({ params, query }, request) {
-      const { account, ...followUp } = callers.of(request);
-      const job = account.searchJobs.find(params.searchJobId, followUp);
-      const { resultCount, isDone } = searchJobProgress(job, account.world.now());
-      const offset = query.offset ?? 0;
-      const records =
-        isDone && params.results === 'records' ? searchRecords(account.world, job.request) : undefined;
-      if (records !== undefined) {
-        const page = records.slice(offset, offset + (query.limit ?? resultsPageSizeDefault));
-        return { body: { offset, count: page.length, records: page.map((map) => ({ map })) } };
-      }
-      const count = Math.max(0, Math.min(query.limit ?? resultsPageSizeDefault, resultCount - offset));
-      const rows = Array.from({ length: count }, (_none, index) => ({
-        map: { row: String(offset + index) },
-      }));
-      return { body: { offset, count, [params.results]: rows } };
+      const { resultCount, records } = readJob(params.searchJobId, request);
+      const { offset = 0, limit = resultsPageSizeDefault } = query;
+      const made = Array.from({ length: resultCount }, (_none, row) => ({ row: String(row) }));
+      const rows = (params.results === 'records' ? records : undefined) ?? made;
+      const page = rows.slice(offset, offset + limit).map((map) => ({ map }));
+      return { body: { offset, count: page.length, [params.results]: page } };
     },
   } satisfies Partial<OperationHandlers<typeof collectorManagementApi>>;
 }
