@@ -34,38 +34,23 @@ export const changesPerWrite = 500;
 // Other writers of a record are the job's own earlier run, the leader, and an operator.
 const conflictsMax = 5;
 
-/**
- * Applies a fact to the record and stores the result. When another writer was faster, the fact is applied again, if it is
- * still valid: the result of an earlier poll may be outdated, and the poll is repeated.
- */
+/** Applies a fact to one upgrade, as `recordFacts` does. @returns its present record */
 export async function recordFact(
   parts: RecordParts,
   rollout: Rollout,
   upgrade: Upgrade,
   fact: UpgradeFact,
 ): Promise<Upgrade> {
-  let current = upgrade;
-  for (let conflict = 0; conflict < conflictsMax; conflict += 1) {
-    const change = changeOf(parts, rollout, current, fact);
-    if (change.after === current) return current;
-    const saving = { ...change, tripAbove: tripAboveOf(rollout, current) };
-    const { length } = await parts.store.saveUpgrades(rollout.id, [saving], {});
-    if (length > 0) {
-      reportAll(parts, [change]);
-      return change.after;
-    }
-    const { upgrades } = await parts.store.loadUpgrades(rollout.id, [upgrade.identity.collectorId]);
-    const [fresh] = upgrades;
-    if (fresh === undefined) return current;
-    if (!isStillAbout(fact, upgrade, fresh)) return fresh;
-    current = fresh;
-  }
-  return current;
+  const [changed] = await recordFacts(parts, rollout, [{ upgrade, fact }], {});
+  if (changed !== undefined) return changed;
+  const { upgrades } = await parts.store.loadUpgrades(rollout.id, [upgrade.identity.collectorId]);
+  return upgrades[0] ?? upgrade;
 }
 
 /**
- * Applies facts to many upgrades of a rollout, with one write for every few hundred of them. It ends early if the signal is
- * aborted or the guard no longer holds. The caller finds the remaining ones again.
+ * Applies facts to many upgrades of a rollout, with one write for every few hundred of them. When another writer of a record
+ * was faster, its fact is applied again, if it is still valid: the result of an earlier poll may be outdated, and the poll is
+ * repeated. It ends early if the signal is aborted or the guard no longer holds. The caller finds the remaining ones again.
  * @returns the changed records
  */
 export async function recordFacts(

@@ -13,7 +13,7 @@ import type { Configs } from '../configs/configs.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { UpgradeChange } from '../ports/rollout-store.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
-import { type ChangeUpgradeParts, changeOf } from '../records/change-upgrade.ts';
+import { type ChangeUpgradeParts, changeOf, changesPerWrite } from '../records/change-upgrade.ts';
 import { judgeInventory } from '../watch/judge-inventory.ts';
 import type { PlanMemory } from './read-plan.ts';
 
@@ -69,8 +69,6 @@ export function acceptsLateJoiners({ state, unreadable }: Rollout): boolean {
   if (unreadable !== undefined) return false;
   return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
 }
-
-const changesPerWrite = 1_000;
 
 /** @returns the upgrades of the fleet's collectors; `ids` includes those with an unreadable record */
 async function loadKnown(parts: AddLateJoinersParts, rolloutId: string, fleet: FleetSnapshot) {

@@ -8,7 +8,7 @@ import type { RedisFaults } from '../connection/faults.ts';
 import { isRedisOutage } from '../connection/redis-errors.ts';
 import { runScript } from '../connection/script.ts';
 import { makePermits } from './permits.ts';
-import { pauseScript, reserveScript, serviceUpScript, succeededScript } from './scripts.ts';
+import { answeredScript, pauseScript, reserveScript } from './scripts.ts';
 import { makeRedisTime } from './server-time.ts';
 import { slackMaxMs } from './slot-slack.ts';
 import { makeStatusWatch, serviceIsDown } from './status-watch.ts';
@@ -66,23 +66,7 @@ export type Pause =
   | { readonly kind: 'rate' | 'single'; readonly forMs: DurationMs }
   | { readonly kind: 'down'; readonly reason: string };
 
-/** The slots, permits and pauses that all daemons with one access key share, in Redis. */
-export interface ApiBudgetLedger {
-  /**
-   * Takes up to `count` slots: those that are near. Never throws: without Redis the result is `away`.
-   * @param slackMs how late each may be used; no other daemon gets a slot for as long
-   */
-  reserve(count: number, slackMs: DurationMs): Promise<Reservation>;
-  giveBack(permit: string): void;
-  /** @returns the length of the pause */
-  pause(pause: Pause): Promise<DurationMs>;
-  succeeded(): Promise<void>;
-  serviceUp(): Promise<void>;
-  /** Reads whether another daemon found an outage. Never throws. */
-  learnStatus(): Promise<void>;
-  /** Returns all permits. */
-  close(): Promise<void>;
-}
+export type ApiBudgetLedger = ReturnType<typeof makeApiBudgetLedger>;
 
 // Slots are this much further apart than 1/R. Measured with R = 4 and R = 400: no second had more than R requests, and 96 %
 // of the rate was used. The margin covers what shifts a request within a second: the daemon's lateness and the network's.
@@ -131,8 +115,11 @@ export function apiBudgetKeys(keyPrefix: string, accessId: string) {
   return { state: `${base}:state`, permits: `${base}:permits`, worked: `${base}:worked` };
 }
 
-/** Makes the ledger. Slots are evenly spaced by Redis's clock, so the clocks of daemons need not agree. */
-export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedger {
+/**
+ * The slots, permits and pauses that all daemons with one access key share, in Redis. Slots are evenly spaced by Redis's
+ * clock, so the clocks of daemons need not agree.
+ */
+export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts) {
   const { commands } = parts;
   const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
@@ -146,6 +133,10 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     onStatus: parts.onStatus,
     onFailed,
   });
+
+  const answered = async (kind: 'success' | 'refusal'): Promise<void> => {
+    if (await runScript(commands, answeredScript, { keys, args: { kind } })) statusWatch.learn('');
+  };
 
   const reserve = makeReserve({
     terms,
@@ -164,7 +155,8 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
 
     giveBack: permits.giveBack,
 
-    pause: async (pause) => {
+    /** @returns the length of the pause */
+    pause: async (pause: Pause): Promise<DurationMs> => {
       const args = { forMs: 0, reason: '', ...pause, firstMs, maxMs, recoveryMs };
       const lastsMs = await runScript(commands, pauseScript, { keys, args });
       reportSuccess = true;
@@ -172,27 +164,30 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       return lastsMs;
     },
 
-    succeeded: async () => {
+    succeeded: async (): Promise<void> => {
       // Nearly every request succeeds, and success rarely changes anything.
       if (!reportSuccess) return;
       reportSuccess = false;
-      if (await runScript(commands, succeededScript, { keys, args: {} })) statusWatch.learn('');
+      await answered('success');
     },
 
-    serviceUp: async () => {
-      if (await runScript(commands, serviceUpScript, { keys, args: {} })) statusWatch.learn('');
-    },
+    serviceUp: (): Promise<void> => answered('refusal'),
 
-    learnStatus: () => statusWatch.poll(),
+    /** Reads whether another daemon found an outage. Never throws. */
+    learnStatus: (): Promise<void> => statusWatch.poll(),
 
-    close: async () => {
+    /** Returns all permits. */
+    close: async (): Promise<void> => {
       statusWatch.close();
       await within(awayRetryMs, permits.giveBackAll());
     },
   };
 }
 
-/** Makes the function that reserves slots. It learns Redis's clock from each call. */
+/**
+ * Makes the function that reserves up to `count` slots: those that are near. Never throws: without Redis the result is `away`.
+ * `slackMs`: how late each may be used; no other daemon gets a slot for as long. It learns Redis's clock from each call.
+ */
 function makeReserve(parts: {
   readonly terms: Terms;
   readonly permits: Permits;
@@ -200,7 +195,7 @@ function makeReserve(parts: {
   /** @param report true when a success would change something */
   readonly learn: (report: boolean, down: string) => void;
   readonly onFailed: (error: unknown) => void;
-}): ApiBudgetLedger['reserve'] {
+}): (count: number, slackMs: DurationMs) => Promise<Reservation> {
   const { terms, permits, run, learn, onFailed } = parts;
   const redisTime = makeRedisTime();
 

@@ -3,8 +3,6 @@ import { defineScript } from '../connection/script.ts';
 
 const text = z.string();
 const number = z.number();
-/** 1, or 0 for a response that came too early to count. */
-const counts = z.number().transform((answer) => answer === 1);
 
 export const reserveScript = defineScript({
   file: new URL('./reserve.lua', import.meta.url),
@@ -47,18 +45,12 @@ export const pauseScript = defineScript({
   result: number,
 });
 
-export const succeededScript = defineScript({
-  file: new URL('./succeeded.lua', import.meta.url),
+export const answeredScript = defineScript({
+  file: new URL('./answered.lua', import.meta.url),
   keys: ['state'],
-  args: {},
-  result: counts,
-});
-
-export const serviceUpScript = defineScript({
-  file: new URL('./service-up.lua', import.meta.url),
-  keys: ['state'],
-  args: {},
-  result: counts,
+  args: { kind: 'text' },
+  /** 1, or 0 for a response that came too early to count. */
+  result: z.number().transform((answer) => answer === 1),
 });
 
 export const statusScript = defineScript({

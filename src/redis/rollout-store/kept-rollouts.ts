@@ -43,14 +43,6 @@ function problemOf({ version }: StoreContext, { json, v }: StoredRollout): Unrea
     : { kind: 'corrupt', text: json };
 }
 
-/** The kept rollouts of a policy, newest first, including rollbacks. */
-export async function listKept(store: StoreContext, policy: string): Promise<readonly Rollout[]> {
-  const key = store.ofPolicy(policy).rollouts;
-  const ids = await store.commands.zrevrange(key, 0, rolloutsListedMax - 1);
-  const rollouts = await Promise.all(ids.map((id) => loadRollout(store, id)));
-  return rollouts.filter((rollout) => rollout !== undefined);
-}
-
 // Two may be running, and a few of the others may have expired but still be listed.
 const newestRead = 8;
 

@@ -4,14 +4,7 @@ import { isRolloutId } from '../../rollout/model/rollout-id.ts';
 import { rangeBound } from '../connection/commands.ts';
 import { decodeAttributes } from '../schema/stored-attributes.ts';
 import { decodeEvent, decodeGroups } from '../schema/stored-rollout.ts';
-import {
-  listCurrent,
-  listKept,
-  loadRollout,
-  newestFirst,
-  pageKept,
-  rolloutsListedMax,
-} from './kept-rollouts.ts';
+import { listCurrent, loadRollout, newestFirst, pageKept, rolloutsListedMax } from './kept-rollouts.ts';
 import { loadUpgrades } from './list-upgrades.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -53,10 +46,8 @@ export function makeRolloutReads(store: StoreContext) {
 
     pageRollouts: (policies, page) => pageKept(store, policies, page),
 
-    listRollouts: async (policies) => {
-      const lists = await Promise.all(policies.map((policy) => listKept(store, policy)));
-      return lists.flat().sort(newestFirst).slice(0, rolloutsListedMax);
-    },
+    listRollouts: async (policies) =>
+      (await pageKept(store, policies, { limit: rolloutsListedMax }))?.rollouts ?? [],
 
     loadRollout: async (rolloutId) => (isRolloutId(rolloutId) ? loadRollout(store, rolloutId) : undefined),
 
