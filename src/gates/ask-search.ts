@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assert.ts';
+import type { Clock } from '../base/time.ts';
 import { collectorColumn, countColumn } from '../contract/collector-management/search-job-bodies.ts';
 import type { GateQuestion } from '../orchestrator/ports/gate-probe.ts';
 import type { LogAnswer, LogRecord, LogSearch } from '../orchestrator/ports/log-search.ts';
@@ -10,7 +11,7 @@ import { makeSafeText } from './answer-text.ts';
 
 interface SearchGateParts {
   readonly search: LogSearch;
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
@@ -34,9 +35,9 @@ export async function askSearch(
 
 async function askNumber(
   { query, fromMs }: Extract<SearchGateRule, { kind: 'search' }>,
-  { search, now, signal }: SearchGateParts,
+  { search, clock, signal }: SearchGateParts,
 ): Promise<GateAnswer> {
-  const to = now();
+  const to = clock.now();
   const answer = await search.run({ query, from: to - fromMs, to }, signal);
   return answer.kind === 'records' ? numberOf(answer.records) : error(reasonOf(answer));
 }

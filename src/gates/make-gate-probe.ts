@@ -37,27 +37,24 @@ const bodyBytesMax = 1_000_000;
  */
 export function makeGateProbe(parts: GateProbeParts): GateProbe {
   const timeoutMs = parts.timeoutMs ?? timeoutMsDefault;
-  const read = parts.readFile ?? readFromDisk;
+  const read: ReadFile =
+    parts.readFile ?? ((path, fileSignal) => readFile(path, { encoding: 'utf8', signal: fileSignal }));
 
   return {
     async ask({ gate, flow, summary }, signal) {
       if (isSearchGate(gate)) {
-        const { search, clock } = parts;
-        return await askSearch(gate, flow, {
-          search,
-          now: () => clock.now(),
-          signal: signal ?? new AbortController().signal,
-        });
+        return await askSearch(gate, flow, { ...parts, signal: signal ?? new AbortController().signal });
       }
-      const request = { gate, summary };
       const limit = new AbortController();
       const timer = setTimeout(() => limit.abort(), timeoutMs);
       try {
         return await withEitherSignal([signal, limit.signal], (either) =>
-          askWithin(request, { timeoutMs, read, signal: either }),
+          askWithin({ gate, summary }, { timeoutMs, read, signal: either }),
         );
       } catch (error) {
-        if (limit.signal.aborted) return noResponseWithin(timeoutMs);
+        if (limit.signal.aborted) {
+          return { kind: 'error', detail: `no complete response within ${formatDuration(timeoutMs)}` };
+        }
         if (signal?.aborted === true) return { kind: 'error', detail: 'the request was cancelled' };
         return { kind: 'error', detail: describeFault(error) };
       } finally {
@@ -65,10 +62,6 @@ export function makeGateProbe(parts: GateProbeParts): GateProbe {
       }
     },
   };
-}
-
-function noResponseWithin(timeoutMs: DurationMs): GateAnswer {
-  return { kind: 'error', detail: `no complete response within ${formatDuration(timeoutMs)}` };
 }
 
 async function askWithin(
@@ -112,8 +105,4 @@ function headersOf(hasBody: boolean, token: Secret | undefined): Readonly<Record
     ...(hasBody ? { 'content-type': 'application/json' } : {}),
     ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
   };
-}
-
-function readFromDisk(path: string, signal: AbortSignal): Promise<string> {
-  return readFile(path, { encoding: 'utf8', signal });
 }

@@ -33,10 +33,6 @@ export function makeCookieJar(clock: Clock) {
       cookies.delete(name);
     }
   };
-  const header = (isSent: (cookie: Cookie) => boolean): string | undefined => {
-    const sent = live().filter(([, cookie]) => isSent(cookie));
-    return sent.length === 0 ? undefined : sent.map(pairOf).join('; ');
-  };
 
   return {
     /** Stores, updates or removes the cookies that a response set. Unreadable ones are ignored. */
@@ -50,7 +46,10 @@ export function makeCookieJar(clock: Clock) {
       makeRoom();
     },
     /** The `Cookie` header for a path; undefined without cookies. */
-    headerFor: (path: string): string | undefined => header((cookie) => isUnder(path, cookie.path)),
+    headerFor: (path: string): string | undefined => {
+      const sent = live().filter(([, cookie]) => isUnder(path, cookie.path));
+      return sent.length === 0 ? undefined : sent.map(pairOf).join('; ');
+    },
     hasCookie: (): boolean => live().length > 0,
     /** Removes the cookies of a sent header, except those that have changed since. */
     forgetSent: (sent: string | undefined): void => {

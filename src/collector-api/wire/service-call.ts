@@ -28,12 +28,6 @@ interface Served<Body> {
 
 export type ServedAnswer<Body> = Answer<Served<Body>>;
 
-/** A request with its place in the budget, for which others wait. It is sent or given up once. */
-export interface ReservedRequest<Body> {
-  send(): Promise<ServedAnswer<Body>>;
-  giveUp(): void;
-}
-
 interface Failed {
   readonly ok: false;
   readonly failure: ServiceFailure;

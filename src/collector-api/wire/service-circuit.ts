@@ -5,9 +5,8 @@ import { isPage } from './service-failure.ts';
 
 export type ServiceCircuit = ReturnType<typeof makeServiceCircuit>;
 
-export interface CircuitMark {
-  readonly epoch: number;
-}
+/** The number of outages that were reported before a request began. */
+export type CircuitMark = number;
 
 /** A single lost response is normal, and a gateway's restart loses a few. So many in a row are an outage. */
 export const unansweredMax = 5;
@@ -22,11 +21,11 @@ export function makeServiceCircuit(budget: ApiBudget) {
   let unansweredInRow = 0;
 
   return {
-    begin: (): CircuitMark => ({ epoch }),
+    begin: (): CircuitMark => epoch,
 
     /** No connection, a time-out, a 5xx, or a page that is not JSON. @param reason for people, without secrets */
     async unanswered(mark: CircuitMark, grant: BudgetGrant, reason: string): Promise<void> {
-      if (mark.epoch !== epoch) return;
+      if (mark !== epoch) return;
       unansweredInRow += 1;
       if (unansweredInRow < unansweredMax && grant.isProbe !== true) return;
       epoch += 1;
@@ -35,7 +34,7 @@ export function makeServiceCircuit(budget: ApiBudget) {
 
     /** Any response of the service itself, including a refusal. */
     async answered(mark: CircuitMark, grant: BudgetGrant): Promise<void> {
-      if (mark.epoch !== epoch) return;
+      if (mark !== epoch) return;
       const wasDown = unansweredInRow >= unansweredMax || grant.isProbe === true;
       unansweredInRow = 0;
       if (wasDown) await budget.serviceUp();

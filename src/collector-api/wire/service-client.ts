@@ -3,14 +3,14 @@ import { basicToken } from '../../base/url-authority.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { CallInput } from '../../http/client.ts';
 import type { ApiBudget, KeyMemory } from '../../orchestrator/ports/api-budget.ts';
-import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import type { Answer, Reserved } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Sent } from './answer-reader.ts';
 import type { Move } from './moved-base-url.ts';
 import { makeRequestSender } from './request-sender.ts';
 import { makeServiceAddresses } from './service-addresses.ts';
 import type { ServiceObserver } from './service-call.ts';
-import { failed, type ReservedRequest, type ServedAnswer, type ServiceCall } from './service-call.ts';
+import { failed, type ServedAnswer, type ServiceCall } from './service-call.ts';
 import { makeServiceCircuit } from './service-circuit.ts';
 import { makeServiceSessions, openServiceSession, type ServiceSession } from './service-sessions.ts';
 import { makeRedactor, type TextKind } from './service-text.ts';
@@ -55,7 +55,7 @@ export interface ServiceClient {
     operation: Operation<Params, Query, Body, Result>,
     input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
     call: ServiceCall,
-  ): Promise<Answer<ReservedRequest<Result>>>;
+  ): Promise<Answer<Reserved<ServedAnswer<Result>>>>;
   /** Makes a function that removes credentials and current cookies from texts of responses (P12). */
   redactor(kind: TextKind): (text: string) => string;
   /** Closes all connections. Calls in progress end as `cancelled`. */

@@ -1,6 +1,6 @@
 import type { Operation } from '../../contract/operation.ts';
 import type { CallInput } from '../../http/client.ts';
-import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import type { Answer, Reserved } from '../../orchestrator/ports/fleet-service.ts';
 import type { Sent } from './answer-reader.ts';
 import type { Move } from './moved-base-url.ts';
 import type { Place, RequestSender } from './request-sender.ts';
@@ -9,18 +9,12 @@ import { failed, type ServiceCall } from './service-call.ts';
 import type { ServiceSession } from './service-sessions.ts';
 import { unlessAborted } from './take-grant.ts';
 
-/** A request with its place in the budget, like `ReservedRequest`, which may still be redirected. */
-export interface Taken<Result> {
-  send(): Promise<Sent<Result>>;
-  giveUp(): void;
-}
-
 /** Takes a request's place in the budget, and follows a redirect in either phase. */
 export type TakePlace = <Params, Query, Body, Result>(
   operation: Operation<Params, Query, Body, Result>,
   input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
   call: ServiceCall,
-) => Promise<Answer<Taken<Result>> | Move>;
+) => Promise<Answer<Reserved<Sent<Result>>> | Move>;
 
 export function makeTakePlace(parts: {
   readonly addresses: ServiceAddresses;

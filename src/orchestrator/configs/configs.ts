@@ -5,25 +5,7 @@ import { type ConfigStatus, judgeConfig } from '../../rollout/reload/newest-conf
 import type { ConfigRegister, LivingDaemons, NamedConfig } from '../ports/config-register.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 
-/** Tracks whether this daemon has the newest config of each policy. Only then may it scan and plan the policy (P5). */
-export interface Configs {
-  /** Sends a beat and returns the current status of a policy. */
-  check(policy: string): Promise<ConfigStatus>;
-  /** The statuses at the last beat, without policies on which all daemons agree. */
-  statuses(): ReadonlyMap<string, ConfigStatus>;
-  /**
-   * The version of this daemon's config, if it may set the limits of a running rollout. Undefined if another daemon has a
-   * newer config, if this daemon scans only once beside others, or if the last beat is too old: a suspended daemon must
-   * not revert later changes (P4, P7).
-   */
-  versionOf(policy: string): ConfigVersion | undefined;
-  /** Replaces the config after a reload. The changed policies are the newest from the next beat on. */
-  replace(own: readonly NamedConfig[]): void;
-  /** The daemons that were alive at the last beat. */
-  living(): Pick<LivingDaemons, 'account' | 'others'>;
-  /** Reports that this daemon is alive, and compares all its policies again. */
-  beat(): Promise<void>;
-}
+export type Configs = ReturnType<typeof makeConfigs>;
 
 export interface ConfigsParts {
   readonly register: Pick<ConfigRegister, 'beat' | 'replace'>;
@@ -36,8 +18,11 @@ export interface ConfigsParts {
 // Two and a half beats.
 const beatValidForMs: DurationMs = 5_000;
 
-/** Compares the config of this daemon with those of the other running daemons, and reports changes. */
-export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts): Configs {
+/**
+ * Tracks whether this daemon has the newest config of each policy, by comparing it with those of the other running daemons,
+ * and reports changes. Only with the newest config may it scan and plan the policy (P5).
+ */
+export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts) {
   let living: LivingDaemons = { own: [], account: '', beatAt: 0, others: [] };
   let statuses: ReadonlyMap<string, ConfigStatus> = new Map();
   let hashes: ReadonlyMap<string, string> = new Map();
@@ -84,13 +69,21 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     }
   };
   return {
+    /** Reports that this daemon is alive, and compares all its policies again. */
     beat,
-    check: async (policy) => {
+    /** Sends a beat and returns the current status of a policy. */
+    check: async (policy: string): Promise<ConfigStatus> => {
       await beat();
       return statuses.get(policy) ?? agreed;
     },
-    statuses: () => statuses,
-    versionOf: (policy) => {
+    /** The statuses at the last beat, without policies on which all daemons agree. */
+    statuses: (): ReadonlyMap<string, ConfigStatus> => statuses,
+    /**
+     * The version of this daemon's config, if it may set the limits of a running rollout. Undefined if another daemon has a
+     * newer config, if this daemon scans only once beside others, or if the last beat is too old: a suspended daemon must
+     * not revert later changes (P4, P7).
+     */
+    versionOf: (policy: string): ConfigVersion | undefined => {
       if (Math.abs(clock.now() - askedAt) > beatValidForMs) return undefined;
       const { kind } = statuses.get(policy) ?? agreed;
       const own = living.own.find((config) => config.policy === policy);
@@ -99,12 +92,14 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
       if (kind === 'outdated' || (!followsSchedule && kind !== 'agreed')) return undefined;
       return { generation: own.generation, isReinstated: !superseded.has(policy) };
     },
-    replace: (own) => {
+    /** Replaces the config after a reload. The changed policies are the newest from the next beat on. */
+    replace: (own: readonly NamedConfig[]): void => {
       replaced += 1;
       register.replace(own);
       adopt(own);
     },
-    living: () => living,
+    /** The daemons that were alive at the last beat. */
+    living: (): Pick<LivingDaemons, 'account' | 'others'> => living,
   };
 }
 

@@ -31,15 +31,13 @@ export interface CreateTask {
   readonly toBuild: string;
 }
 
-/** A create with its place in the API budget, for which others wait. It is sent or given up, once. */
-export interface ReservedCreate {
-  /**
-   * Sends the create. If its first byte cannot be sent within `sendWithinMs` of the reservation, it ends as a `cancelled`
-   * failure with `sent: false`.
-   */
-  send(): Promise<Answer<{ readonly taskId: string }>>;
+/** A request with its place in the API budget, for which others wait. It is sent or given up, once. */
+export interface Reserved<Sent> {
+  send(): Promise<Sent>;
   giveUp(): void;
 }
+
+export type ReservedCreate = Reserved<Answer<{ readonly taskId: string }>>;
 
 /** The Collector Management Service as the orchestrator needs it. Every call waits for its place in the API budget (P8). */
 export interface FleetService {
@@ -67,7 +65,11 @@ export interface FleetService {
   ): Promise<Answer<number>>;
   /** One collector by its id or exact name; undefined when there is none, or it is not installed. */
   findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
-  /** Waits until the create of an upgrade task has its place in the API budget. A failure means that nothing was sent. */
+  /**
+   * Waits until the create of an upgrade task has its place in the API budget. A failure means that nothing was sent. If the
+   * first byte cannot be sent within `sendWithinMs` of the reservation, the create ends as a `cancelled` failure with
+   * `sent: false`.
+   */
   reserveCreate(task: CreateTask, signal?: AbortSignal): Promise<Answer<ReservedCreate>>;
   pollTask(taskId: string, signal?: AbortSignal): Promise<Answer<TaskSighting>>;
   /**

@@ -1,16 +1,5 @@
 import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
 
-/** Requests that wait for the budget, and the order in which they are sent (DESIGN §3, The API budget). */
-export interface WaitingLine<T> {
-  readonly size: number;
-  add(budgetClass: BudgetClass, waiter: T): void;
-  remove(waiter: T): void;
-  /** All waiting requests, in no order. */
-  all(): readonly T[];
-  /** Removes and returns the next one. */
-  takeNext(): T | undefined;
-}
-
 /** Requests of equal priority, the oldest first. */
 interface Queue<T> {
   readonly waiters: Set<T>;
@@ -20,10 +9,11 @@ interface Queue<T> {
 }
 
 /**
- * Operators go first, then verifications, creates, polls and pages. But while they wait, every fourth turn belongs to polls
- * and pages, and at least every tenth to creates, and to verifications.
+ * Requests that wait for the budget, and the order in which they are sent (DESIGN §3, The API budget). Operators go
+ * first, then verifications, creates, polls and pages. But while they wait, every fourth turn belongs to polls and
+ * pages, and at least every tenth to creates, and to verifications.
  */
-export function makeWaitingLine<T>(): WaitingLine<T> {
+export function makeWaitingLine<T>() {
   const operator = makeQueue<T>(Number.POSITIVE_INFINITY);
   const verify = makeQueue<T>(7);
   const create = makeQueue<T>(7);
@@ -33,17 +23,19 @@ export function makeWaitingLine<T>(): WaitingLine<T> {
   const urgentFirst = [operator, verify, create, poll];
 
   return {
-    get size() {
+    get size(): number {
       return urgentFirst.reduce((sum, { waiters }) => sum + waiters.size, 0);
     },
-    add: (budgetClass, waiter) => {
+    add: (budgetClass: BudgetClass, waiter: T): void => {
       queues[budgetClass].waiters.add(waiter);
     },
-    remove: (waiter) => {
+    remove: (waiter: T): void => {
       for (const { waiters } of urgentFirst) waiters.delete(waiter);
     },
-    all: () => urgentFirst.flatMap(({ waiters }) => [...waiters]),
-    takeNext: () => {
+    /** All waiting requests, in no order. */
+    all: (): readonly T[] => urgentFirst.flatMap(({ waiters }) => [...waiters]),
+    /** Removes and returns the next one. */
+    takeNext: (): T | undefined => {
       const waiting = urgentFirst.filter(({ waiters }) => waiters.size > 0);
       const overdue = waiting.findLast((queue) => queue.turnsOfOthers >= queue.turnsOfOthersMax);
       const next = overdue ?? waiting[0];

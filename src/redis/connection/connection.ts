@@ -209,11 +209,7 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
 async function closeClient(client: Client): Promise<void> {
   if (client.status === 'ready') {
     // A failed QUIT means that the connection is already gone.
-    await within(quitWithinMs, client.quit()).catch(ignore);
+    await within(quitWithinMs, client.quit()).catch(() => undefined);
   }
   endNow(client);
-}
-
-function ignore(): void {
-  // Nothing to do.
 }

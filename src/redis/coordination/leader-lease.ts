@@ -103,7 +103,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       // Also ignores an attempt in flight: its reply comes before the release, and no longer counts.
       pausedUntil = monotonicNow() + forMs;
       held.drop();
-      await within(leaseMs, giveUp()).catch(noop);
+      await within(leaseMs, giveUp()).catch(() => undefined);
     },
     release: async () => {
       released = true;
@@ -112,7 +112,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       clearTimeout(atEnd);
       // An attempt in flight releases the lease when its reply comes. Without Redis, the lease expires.
       const met = (error: unknown) => faults?.met(faultName, error);
-      await within(leaseMs, giveUp().then(noop, met));
+      await within(leaseMs, giveUp().catch(met));
     },
   };
 }
@@ -166,8 +166,4 @@ function makeHeldLease(parts: {
       return lapsed;
     },
   };
-}
-
-function noop(): void {
-  // Nothing to do.
 }

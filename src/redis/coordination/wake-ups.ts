@@ -37,12 +37,12 @@ export function makeRedisWakeUps(parts: {
   };
   subscriber.client.on('message', onMessage);
   // The client restores it after reconnects. If it fails now, it is retried with the next connection.
-  subscriber.client.subscribe(channel).catch(noop);
+  subscriber.client.subscribe(channel).catch(() => undefined);
 
   function wakeNow(): void {
     callListeners();
     // In an offline queue it would arrive much later, without a reason.
-    if (publisher.isReady()) publisher.commands.publish(channel, self).catch(noop);
+    if (publisher.isReady()) publisher.commands.publish(channel, self).catch(() => undefined);
     quiet = setTimeout(afterQuiet, quietMs);
     quiet.unref();
   }
@@ -71,8 +71,4 @@ export function makeRedisWakeUps(parts: {
       subscriber.client.off('message', onMessage);
     },
   };
-}
-
-function noop(): void {
-  // A wake-up may be lost.
 }

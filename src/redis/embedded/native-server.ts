@@ -37,7 +37,7 @@ export async function startNativeServer(command: string, options: ServerOptions)
   const exited = endOf(child);
   const lifeline = child.stdio[4] as Writable;
   // The reader may have ended first, which is no error.
-  for (const pipe of [child.stdio[3] as Writable, lifeline]) pipe.on('error', ignore);
+  for (const pipe of [child.stdio[3] as Writable, lifeline]) pipe.on('error', () => undefined);
   void exited.then(() => lifeline.destroy());
   (child.stdio[3] as Writable).end(configText(options));
   try {
@@ -110,14 +110,10 @@ async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
   const late = new AbortController();
   const kill = wait(stopWithinMs, undefined, { signal: late.signal }).then(
     () => child.kill('SIGKILL'),
-    ignore,
+    () => undefined,
   );
   await exited;
   late.abort();
   await kill;
   if (isRunning(child)) await once(child, 'exit');
-}
-
-function ignore(): void {
-  // Nothing to do.
 }

@@ -9,17 +9,7 @@ export interface Job {
 }
 
 /** The queue of step jobs, by the instant at which each upgrade's next step is due. */
-export interface Jobs {
-  readonly queue: StepQueue;
-  /** The first job, which stays in the queue; undefined when it is empty. */
-  first(): { readonly at: EpochMs; readonly thing: Job } | undefined;
-  /** Removes the first job. */
-  take(): void;
-  /** Puts a removed job back at this instant; undefined: drops it. */
-  settle(job: Job, at: EpochMs | undefined): void;
-}
-
-export function makeJobs(now: () => EpochMs): Jobs {
+export function makeJobs(now: () => EpochMs) {
   const timeline = makeTimeline<Job>();
   const delivered = new Set<string>();
   const keyOf = ({ rolloutId, collectorId }: Job) => `${rolloutId}/${collectorId}`;
@@ -31,10 +21,13 @@ export function makeJobs(now: () => EpochMs): Jobs {
     }
   };
   return {
-    queue: { deliver, bringForward: deliver },
+    queue: { deliver, bringForward: deliver } satisfies StepQueue,
+    /** The first job, which stays in the queue; undefined when it is empty. */
     first: timeline.first,
+    /** Removes the first job. */
     take: timeline.dropFirst,
-    settle: (job, at) => {
+    /** Puts a removed job back at this instant; undefined: drops it. */
+    settle: (job: Job, at: EpochMs | undefined): void => {
       if (at === undefined) delivered.delete(keyOf(job));
       else timeline.put(at, job);
     },

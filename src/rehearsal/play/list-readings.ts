@@ -4,14 +4,9 @@ import type { Policy } from '../../rollout/model/policy.ts';
 import { usualReadings } from '../../rollout/readings/usual-readings.ts';
 import type { VirtualBudget } from '../world/virtual-budget.ts';
 
-/** The lists that a daemon reads for all running upgrades at once. */
-export interface ListReadings {
-  /** The next reading that shows ended upgrades, from this instant on. */
-  nextAt(from: EpochMs): EpochMs;
-  /** Spends the requests of all readings so far. Called at each step of an upgrade. */
-  payUntil(now: EpochMs): void;
-}
+export type ListReadings = ReturnType<typeof makeListReadings>;
 
+/** The lists that a daemon reads for all running upgrades at once. */
 export function makeListReadings({
   policy,
   snapshot,
@@ -22,7 +17,7 @@ export function makeListReadings({
   readonly snapshot: FleetSnapshot;
   readonly beganAt: EpochMs;
   readonly budget: VirtualBudget;
-}): ListReadings {
+}) {
   const fleetSize = snapshot.collectors.length;
   const usualMs = policy.upgrade.expectMs;
   const slots = policy.concurrency;
@@ -33,8 +28,10 @@ export function makeListReadings({
   });
   let paidAt = beganAt;
   return {
-    nextAt: (from) => beganAt + Math.ceil((from - beganAt) / periodMs) * periodMs,
-    payUntil: (now) => {
+    /** The next reading that shows ended upgrades, from this instant on. */
+    nextAt: (from: EpochMs): EpochMs => beganAt + Math.ceil((from - beganAt) / periodMs) * periodMs,
+    /** Spends the requests of all readings so far. Called at each step of an upgrade. */
+    payUntil: (now: EpochMs): void => {
       // When the last step was long ago, nothing was in flight: a soak, or deferred collectors.
       budget.spend(Math.min(now - paidAt, usualMs) * requestsPerMs, now);
       paidAt = now;

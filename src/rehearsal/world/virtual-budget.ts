@@ -8,40 +8,32 @@ export interface Disturbance {
   readonly requestsPerSecond: number;
 }
 
-/** The API budget on a virtual clock: requests are sent one after another. */
-export interface VirtualBudget {
-  /** The rate outside of disturbances. */
-  readonly requestsPerSecond: number;
-  readonly requests: number;
-  /** The first instant, from this one on, at which a request may be sent. */
-  freeFrom(at: EpochMs): EpochMs;
-  isDown(at: EpochMs): boolean;
-  /** Sends this many requests now, possibly a fraction. Later requests wait for them. */
-  spend(requests: number, now: EpochMs): void;
-}
+export type VirtualBudget = ReturnType<typeof makeVirtualBudget>;
 
-/** @param requestsPerSecond outside of disturbances; Infinity: requests take no time */
-export function makeVirtualBudget(
-  requestsPerSecond: number,
-  disturbances: readonly Disturbance[],
-): VirtualBudget {
+/**
+ * The API budget on a virtual clock: requests are sent one after another.
+ * @param requestsPerSecond outside of disturbances; Infinity: requests take no time
+ */
+export function makeVirtualBudget(requestsPerSecond: number, disturbances: readonly Disturbance[]) {
   let requests = 0;
   let freeAt: EpochMs = Number.NEGATIVE_INFINITY;
   const at = (instant: EpochMs) => disturbances.find(({ from, to }) => from <= instant && instant < to);
-  const isDown = (instant: EpochMs) => at(instant)?.requestsPerSecond === 0;
+  const isDown = (instant: EpochMs): boolean => at(instant)?.requestsPerSecond === 0;
   return {
     requestsPerSecond,
-    get requests() {
+    get requests(): number {
       return Math.round(requests);
     },
-    freeFrom: (instant) => {
+    /** The first instant, from this one on, at which a request may be sent. */
+    freeFrom: (instant: EpochMs): EpochMs => {
       let free = Math.max(instant, freeAt);
       while (isDown(free)) free = at(free)?.to ?? free;
       // Instants are whole milliseconds.
       return Math.ceil(free);
     },
     isDown,
-    spend: (count, now) => {
+    /** Sends this many requests now, possibly a fraction. Later requests wait for them. */
+    spend: (count: number, now: EpochMs): void => {
       requests += count;
       const rate = at(now)?.requestsPerSecond ?? requestsPerSecond;
       if (rate > 0) freeAt = Math.max(freeAt, now) + (count * 1_000) / Math.min(rate, requestsPerSecond);

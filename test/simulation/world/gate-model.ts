@@ -59,7 +59,7 @@ export function makeGateModel(
       ...{ setup, process, service: services[process.host.account], chances: searches, struck, isTroubled },
       isBad: () => isBadNow(gate.name, isTroubled),
     });
-    const parts = { search, now: () => process.clock.now(), signal: new AbortController().signal };
+    const parts = { search, clock: process.clock, signal: new AbortController().signal };
     const answer = await askSearch(gate, flow, parts);
     return { answer, hasFailed: search.hasFailed() };
   };
